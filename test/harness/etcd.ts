@@ -1,0 +1,132 @@
+/**
+ * A real etcd in a temporary folder on free ports, for tests, benches and fault runs. Who starts one ends it, by process id.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** The path of a tool that test/tools/install has built. */
+export function toolPath(name: string): string {
+  const path = join(process.env['KEELSON_TOOLS'] ?? join(root, '.cache', 'tools'), name)
+  if (!existsSync(path)) throw new Error(`${name} is not there: run test/tools/install ${name}`)
+  return path
+}
+
+/** Which etcd the tests run on: 'etcd' (3.6) unless KEELSON_ETCD names another tool, such as etcd-3.5. */
+export const etcdTool = (): string => process.env['KEELSON_ETCD'] ?? 'etcd'
+
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => {
+    const address = server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  })
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
+
+/** One etcd process that can be killed, paused and started again on the same data. */
+export class EtcdProcess implements AsyncDisposable {
+  readonly dir: string
+  readonly clientUrl: string
+  readonly #args: readonly string[]
+  #child: ChildProcess | undefined
+
+  constructor(dir: string, clientUrl: string, args: readonly string[]) {
+    this.dir = dir
+    this.clientUrl = clientUrl
+    this.#args = args
+  }
+
+  get pid(): number {
+    const pid = this.#child?.pid
+    if (pid === undefined) throw new Error('etcd is not running')
+    return pid
+  }
+
+  /** Starts the process and, unless told otherwise, waits until it answers. */
+  async start({ wait = true } = {}): Promise<void> {
+    mkdirSync(this.dir, { recursive: true })
+    const log = openSync(join(this.dir, 'log'), 'a')
+    this.#child = spawn(toolPath(etcdTool()), this.#args, { stdio: ['ignore', log, log] })
+    closeSync(log) // The child has its own copy.
+    if (wait) await this.ready()
+  }
+
+  async ready(timeoutMs = 20_000): Promise<void> {
+    const until = performance.now() + timeoutMs
+    for (;;) {
+      try {
+        const answer = await fetch(`${this.clientUrl}/health`, { signal: AbortSignal.timeout(1000) })
+        if (answer.ok) return
+      } catch (error) {
+        if (this.#child?.exitCode !== null) throw new Error(`etcd ended: ${this.#tail()}`, { cause: error })
+        if (performance.now() > until) throw new Error(`etcd is not ready: ${this.#tail()}`, { cause: error })
+      }
+      await sleep(20)
+    }
+  }
+
+  pause(): void {
+    process.kill(this.pid, 'SIGSTOP')
+  }
+
+  resume(): void {
+    process.kill(this.pid, 'SIGCONT')
+  }
+
+  /** Ends the process and waits until it has gone. The data stays. */
+  async stop(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    const child = this.#child
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill(signal)
+    await gone
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    await rm(this.dir, { recursive: true, force: true })
+  }
+
+  #tail(): string {
+    return readFileSync(join(this.dir, 'log'), 'utf8').slice(-2000)
+  }
+}
+
+export type EtcdOptions = { readonly args?: readonly string[] }
+
+/** A single-member etcd, ready. */
+export async function startEtcd({ args = [] }: EtcdOptions = {}): Promise<EtcdProcess> {
+  const dir = await mkdtemp(join(tmpdir(), 'keelson-etcd-'))
+  const [client = 0, peer = 0] = await freePorts(2)
+  const clientUrl = `http://127.0.0.1:${client}`
+  const etcd = new EtcdProcess(dir, clientUrl, [
+    '--data-dir',
+    join(dir, 'data'),
+    '--listen-client-urls',
+    clientUrl,
+    '--advertise-client-urls',
+    clientUrl,
+    '--listen-peer-urls',
+    `http://127.0.0.1:${peer}`,
+    '--initial-advertise-peer-urls',
+    `http://127.0.0.1:${peer}`,
+    '--initial-cluster',
+    `default=http://127.0.0.1:${peer}`,
+    '--unsafe-no-fsync',
+    '--log-level',
+    'warn',
+    ...args,
+  ])
+  await etcd.start()
+  return etcd
+}

@@ -1,0 +1,85 @@
+/**
+ * Checks who imports whom in src/: folders only along the table below (docs/ARCHITECTURE.md has the picture), files never in
+ * a circle, type imports included. Prints every fault and exits 1 if there is one.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+
+const src = join(import.meta.dirname, '..', 'src')
+
+/** What each part may import besides itself, `api` and `lib`. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  api: [],
+  etcd: [],
+  cel: [],
+  schema: ['cel'],
+  codec: ['schema'],
+  apply: ['schema'],
+  config: ['codec', 'schema', 'cel'],
+  registry: ['schema', 'cel'],
+  storage: ['codec', 'etcd'],
+  cache: ['codec', 'storage'],
+  gate: ['codec', 'cel', 'registry', 'cache'],
+  discovery: ['codec', 'registry', 'schema'],
+  admission: ['codec', 'cel', 'schema', 'apply', 'registry', 'cache', 'storage'],
+  controllers: ['registry', 'cache'],
+  verbs: ['codec', 'schema', 'apply', 'registry', 'admission', 'cache', 'storage'],
+  http: ['codec'],
+  'handle.ts': ['gate', 'verbs', 'discovery'],
+  'server.ts': ['*'],
+  'main.ts': ['config', 'server.ts'],
+}
+/** These do not get `api` and `lib` for free. */
+const closed: Readonly<Record<string, readonly string[]>> = { lib: [], etcd: ['lib'], api: ['lib'] }
+
+const partOf = (file: string): string => file.split('/')[0] ?? file
+
+function mayImport(from: string, to: string): boolean {
+  if (from === to) return true
+  const own = allowed[from]
+  if (own === undefined) return false
+  if (own.includes('*')) return to !== 'main.ts'
+  const free = closed[from] ?? ['api', 'lib']
+  return own.includes(to) || free.includes(to)
+}
+
+const specifier = /^(?:import|export)\b[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(src, file), 'utf8')
+  const found = [...text.matchAll(specifier)].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
+  return found.filter((to) => to.startsWith('.')).map((to) => relative(src, join(src, dirname(file), to)))
+}
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const graph = new Map(files.map((file) => [file, importsOf(file)]))
+const faults: string[] = []
+
+for (const [file, imports] of graph) {
+  if (file.endsWith('.test.ts')) continue
+  for (const to of imports) {
+    if (to.startsWith('..')) faults.push(`${file} imports ${to}, which is outside of src`)
+    else if (!graph.has(to)) faults.push(`${file} imports ${to}, which is not there`)
+    else if (!mayImport(partOf(file), partOf(to))) {
+      faults.push(`${file} imports ${to}: ${partOf(file)} may not import ${partOf(to)} (test/imports.ts has the table)`)
+    }
+  }
+}
+
+const state = new Map<string, 'open' | 'done'>()
+function visit(file: string, way: readonly string[]): void {
+  if (state.get(file) === 'done') return
+  if (state.get(file) === 'open') {
+    faults.push(`a circle: ${[...way.slice(way.indexOf(file)), file].join(' > ')}`)
+    return
+  }
+  state.set(file, 'open')
+  for (const to of graph.get(file) ?? []) visit(to, [...way, file])
+  state.set(file, 'done')
+}
+for (const file of files) visit(file, [])
+
+for (const fault of faults) console.error(fault)
+console.log(`imports: ${files.length} files, ${faults.length} faults`)
+process.exitCode = faults.length > 0 ? 1 : 0
