@@ -1,0 +1,219 @@
+/** The loads: what each does to a server, and the objects it needs there first. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, createClient } from '../../test/compat/client.ts'
+import { isRecord } from '../../test/compat/json.ts'
+import { frame, rangeRequest, putRequest } from './etcd-frames.ts'
+import { type Figures, h2load, type Load } from './h2load.ts'
+import { cpuSeconds } from './process-usage.ts'
+import type { Target } from './targets.ts'
+
+export type Workload = {
+  readonly name: string
+  readonly about: string
+  readonly run: (target: Target) => Promise<Figures>
+  /** The same amount of work on bare etcd, where there is such a thing. */
+  readonly bare?: (etcd: Target) => Promise<Figures>
+}
+
+export type WorkloadOptions = {
+  /** Multiplies the number of requests and objects. */
+  readonly scale: number
+  /** For the files of h2load. */
+  readonly directory: string
+}
+
+const json = { 'content-type': 'application/json', accept: 'application/json' }
+const grpc = { 'content-type': 'application/grpc', te: 'trailers' }
+
+const SMALL_NAMESPACE = 'bench-small'
+const BIG_NAMESPACE = 'bench-big'
+const WATCHED_NAMESPACE = 'bench-watch'
+const configMapsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
+
+/** Objects that are read and changed in turn: enough that no two requests at once meet in one. */
+const CHANGED_OBJECTS = 200
+const LISTED_OBJECTS = 10_000
+/** What a ConfigMap of 1,000 characters of data takes up in etcd as protobuf with its metadata, roughly. */
+const STORED_BYTES = 1300
+
+/** Brings a server to the state that the loads expect. A second time it adds only what is missing. */
+export async function prepare(target: Target, { scale, directory }: WorkloadOptions): Promise<void> {
+  using client = createClient(target)
+  const call = caller(target.name, client)
+  for (const name of [SMALL_NAMESPACE, BIG_NAMESPACE, WATCHED_NAMESPACE])
+    await call(
+      'POST',
+      '/api/v1/namespaces',
+      JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
+    )
+  for (let index = 0; index < CHANGED_OBJECTS; index++)
+    await call('POST', configMapsOf(SMALL_NAMESPACE), configMap({ name: `cm-${index}` }))
+  const uri = configMapsOf(BIG_NAMESPACE)
+  const missing = scaled(LISTED_OBJECTS, scale) - countOf(await call('GET', `${uri}?limit=1`))
+  if (missing <= 0) return
+  const body = configMap({ generateName: 'cm-' })
+  await h2load(target, { uri, amount: { requests: missing }, headers: json, body }, directory)
+}
+
+export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
+  const requests = (count: number): Load['amount'] => ({ requests: scaled(count, scale) })
+  const load = (target: Target, what: Load): Promise<Figures> => h2load(target, what, directory)
+  const small = configMapsOf(SMALL_NAMESPACE)
+  const big = configMapsOf(BIG_NAMESPACE)
+  const some = Array.from({ length: CHANGED_OBJECTS }, (_, index) => `${small}/cm-${index}`)
+  const objects = scaled(LISTED_OBJECTS, scale)
+  // A new value in each run, so that each first request to an object changes it.
+  let runs = 0
+  const newValue = (): string => `${Date.now()}-${runs++}`
+  const few = { clients: 2, streams: 1, headers: json }
+  return [
+    {
+      name: 'get',
+      about: 'GET one 1 KB object, latest',
+      run: (target) => load(target, { uri: some, amount: requests(20_000), headers: json }),
+      bare: (etcd) =>
+        load(etcd, {
+          uri: '/etcdserverpb.KV/Range',
+          amount: requests(20_000),
+          headers: grpc,
+          method: 'POST',
+          body: frame(rangeRequest('/bench/key')),
+        }),
+    },
+    {
+      name: 'get-any',
+      about: 'GET one 1 KB object, resourceVersion=0',
+      run: (target) =>
+        load(target, { uri: some.map((path) => `${path}?resourceVersion=0`), amount: requests(20_000), headers: json }),
+    },
+    {
+      name: 'create',
+      about: 'POST a 1 KB object',
+      run: (target) =>
+        load(target, { uri: small, amount: requests(5000), headers: json, body: configMap({ generateName: 'new-' }) }),
+      bare: (etcd) =>
+        load(etcd, {
+          uri: '/etcdserverpb.KV/Put',
+          amount: requests(5000),
+          headers: grpc,
+          method: 'POST',
+          body: frame(putRequest('/bench/key', text(STORED_BYTES))),
+        }),
+    },
+    {
+      name: 'patch',
+      about: 'merge PATCH that changes a 1 KB object',
+      run: (target) =>
+        load(target, {
+          uri: some,
+          amount: requests(5000),
+          method: 'PATCH',
+          headers: { ...json, 'content-type': 'application/merge-patch+json' },
+          body: JSON.stringify({ data: { salt: newValue() } }),
+        }),
+    },
+    {
+      name: 'apply',
+      about: 'server-side apply that changes a 1 KB object',
+      run: (target) =>
+        load(target, {
+          uri: some.map((path) => `${path}?fieldManager=bench&force=true`),
+          amount: requests(3000),
+          method: 'PATCH',
+          headers: { ...json, 'content-type': 'application/apply-patch+yaml' },
+          body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', data: { applied: newValue() } }),
+        }),
+    },
+    {
+      name: 'page',
+      about: 'LIST a page of 500, latest',
+      run: (target) => load(target, { ...few, uri: `${big}?limit=500`, amount: requests(300), streams: 2 }),
+    },
+    {
+      name: 'list',
+      about: `LIST all ${objects}, latest`,
+      run: (target) => load(target, { ...few, uri: big, amount: requests(20) }),
+    },
+    {
+      name: 'list-any',
+      about: `LIST all ${objects}, resourceVersion=0`,
+      run: (target) => load(target, { ...few, uri: `${big}?resourceVersion=0`, amount: requests(20) }),
+    },
+    {
+      name: 'watch',
+      about: '200 watchers of a namespace while it is written to at full speed for 10 s',
+      run: (target) => watchLoad(target, directory),
+    },
+  ]
+}
+
+const WATCHERS = 200
+const WATCH_SECONDS = 12
+const WRITE_SECONDS = 10
+/** Until the watchers have begun; the writes end before the watches do. */
+const WATCH_START_MS = 1500
+/** One event on the wire, roughly: to turn megabytes into deliveries. */
+const EVENT_BYTES = 1400
+
+/** Rated by the megabytes that reach the watchers; CPU time is per delivery. */
+async function watchLoad(target: Target, directory: string): Promise<Figures> {
+  const cpuBefore = cpuSeconds(target.pid)
+  const uri = configMapsOf(WATCHED_NAMESPACE)
+  using client = createClient(target)
+  const version = versionOf(await caller(target.name, client)('GET', `${uri}?limit=1`))
+  const watching = h2load(
+    target,
+    {
+      uri: `${uri}?watch=1&timeoutSeconds=${WATCH_SECONDS}&resourceVersion=${version}`,
+      amount: { requests: WATCHERS },
+      clients: 4,
+      streams: WATCHERS / 4,
+      headers: json,
+    },
+    directory,
+  )
+  await sleep(WATCH_START_MS)
+  const body = configMap({ generateName: 'w-' })
+  const writing = { uri, amount: { seconds: WRITE_SECONDS }, clients: 1, streams: 8, headers: json, body }
+  const [seen, writes] = await Promise.all([watching, h2load(target, writing, directory)])
+  const cpu = cpuSeconds(target.pid) - cpuBefore
+  const deliveries = (seen.megabytes * 1e6) / EVENT_BYTES
+  return {
+    ...writes,
+    perSecond: seen.megabytes / WATCH_SECONDS,
+    unit: 'MB',
+    cpuMicros: (cpu / Math.max(1, deliveries)) * 1e6,
+    note: `${Math.round(writes.perSecond)} writes/s, about ${Math.round(deliveries / WATCH_SECONDS)} deliveries/s`,
+  }
+}
+
+const scaled = (count: number, scale: number): number => Math.max(1, Math.round(count * scale))
+
+const text = (length: number): string => 'Lorem0123456789ipsum'.repeat(Math.ceil(length / 20)).slice(0, length)
+
+const configMap = (metadata: { readonly name: string } | { readonly generateName: string }): string =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: text(1000) } })
+
+type Call = (method: string, path: string, body?: string) => Promise<unknown>
+
+/** Asks and reads JSON; what is there already may stay. */
+function caller(name: string, client: Client): Call {
+  return async (method, path, body) => {
+    const { status, raw } = await client.request({ method, path, headers: json, body })
+    if (status >= 300 && status !== 409) throw new Error(`${name} ${method} ${path}: ${status} ${raw.toString('utf8')}`)
+    return JSON.parse(raw.toString('utf8'))
+  }
+}
+
+function metadataOf(list: unknown): Record<string, unknown> {
+  const metadata = isRecord(list) ? list['metadata'] : undefined
+  if (!isRecord(metadata)) throw new Error('a list came without metadata: is this an API server?')
+  return metadata
+}
+
+const versionOf = (list: unknown): string => String(metadataOf(list)['resourceVersion'])
+
+function countOf(list: unknown): number {
+  const items = isRecord(list) && Array.isArray(list['items']) ? list['items'].length : 0
+  return items + Number(metadataOf(list)['remainingItemCount'] ?? 0)
+}

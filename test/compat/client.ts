@@ -1,0 +1,104 @@
+/** A plain HTTP client: it sends what a step says, byte for byte, and adds nothing but a token and the body's length. */
+import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { Json } from './json.ts'
+
+/** Longer than any answer of a healthy server takes; a watch that stays silent this long is cut too. */
+const SILENCE_MAX_MS = 60_000
+
+export type HeaderValue = string | number | readonly string[] | null | undefined
+
+export type HttpRequest = {
+  readonly method: string
+  readonly path: string
+  /** null leaves a header out that the client would add. */
+  readonly headers?: Readonly<Record<string, HeaderValue>>
+  readonly body?: string | Buffer | undefined
+}
+
+export type HttpAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly raw: Buffer }
+
+/** An answer whose body is still to come; `request.destroy()` ends it. */
+export type OpenAnswer = { readonly response: IncomingMessage; readonly request: ClientRequest }
+
+export type Client = {
+  readonly request: (request: HttpRequest) => Promise<HttpAnswer>
+  readonly open: (request: HttpRequest) => Promise<OpenAnswer>
+  /** Cuts all connections, those of open answers too. */
+  readonly [Symbol.dispose]: () => void
+}
+
+export type ClientOptions = {
+  readonly server: string
+  readonly token?: string | undefined
+  readonly cert?: Buffer | undefined
+  readonly key?: Buffer | undefined
+}
+
+/** Speaks to one server. Its certificate is not checked: servers under test sign their own. */
+export function createClient({ server, token, cert, key }: ClientOptions): Client {
+  const base = new URL(server)
+  const secure = base.protocol === 'https:'
+  const agent = secure
+    ? new https.Agent({ keepAlive: true, rejectUnauthorized: false, cert, key })
+    : new http.Agent({ keepAlive: true })
+
+  const open = ({ method, path, headers = {}, body }: HttpRequest): Promise<OpenAnswer> =>
+    new Promise((resolve, reject) => {
+      const all = Object.entries({
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...headers,
+        ...(body !== undefined && !headers['transfer-encoding'] ? { 'content-length': Buffer.byteLength(body) } : {}),
+      }).filter(([, value]) => value !== null)
+      const request = (secure ? https : http).request({
+        host: base.hostname,
+        port: base.port,
+        method,
+        path,
+        agent,
+        headers: Object.fromEntries(all),
+      })
+      request.on('response', (response) => resolve({ response, request }))
+      request.setTimeout(SILENCE_MAX_MS, () => request.destroy(new Error(`no answer in ${SILENCE_MAX_MS / 1000} s`)))
+      request.on('error', reject)
+      if (body !== undefined) request.write(body)
+      request.end()
+    })
+
+  const request = async (asked: HttpRequest): Promise<HttpAnswer> => {
+    const { response } = await open(asked)
+    const parts: Buffer[] = []
+    for await (const part of response) parts.push(part)
+    return { status: response.statusCode ?? 0, headers: response.headers, raw: Buffer.concat(parts) }
+  }
+
+  return { request, open, [Symbol.dispose]: () => agent.destroy() }
+}
+
+/** JSON as its value (as text where it is broken), binary forms as base64, all else as text. */
+export function parseBody(raw: Buffer, type = ''): Json {
+  const text = raw.toString('utf8')
+  if (type.includes('json')) return parseJson(text)
+  if (/protobuf|cbor|octet/.test(type)) return { base64: raw.toString('base64') }
+  return text
+}
+
+/** The value of a JSON text, or the text itself where it is none: a broken answer is a difference, not the end of a run. */
+export function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return text
+    throw error
+  }
+}
+
+const shortTypes = new Map([
+  ['json-patch', 'application/json-patch+json'],
+  ['merge', 'application/merge-patch+json'],
+  ['strategic', 'application/strategic-merge-patch+json'],
+  ['apply-yaml', 'application/apply-patch+yaml'],
+])
+
+/** The content type behind a short name such as 'merge'; any other name stands for itself. */
+export const mediaType = (name: string): string => shortTypes.get(name) ?? name

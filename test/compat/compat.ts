@@ -1,0 +1,123 @@
+#!/usr/bin/env node
+/** The compat suite as a command: `npm run compat -- --help` says what it can do. */
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createClient } from './client.ts'
+import { compareScenario, type Outcome } from './compare.ts'
+import { HookServer } from './hooks.ts'
+import { type Options, parseOptions, usage, UsageError } from './options.ts'
+import { addIds, passingFile, readIds } from './passing.ts'
+import type { RecordedStep } from './recorded.ts'
+import { Recordings } from './recordings.ts'
+import { formatOutcome, formatSummary, Progress } from './report.ts'
+import { runScenario } from './run.ts'
+import { chooseScenarios, type FiledScenario, loadScenarios } from './scenarios.ts'
+import { openTarget } from './target.ts'
+
+/** The exit status. */
+async function main(argv: readonly string[]): Promise<number> {
+  if (argv.includes('--help')) {
+    console.log(usage)
+    return 0
+  }
+  const options = parseOptions(argv)
+  const chosen = chooseScenarios(await loadScenarios(), options.choice)
+  if (options.mode === 'list') return list(chosen)
+  return await (options.mode === 'record' ? record(chosen, options) : replay(chosen, options))
+}
+
+function list(chosen: readonly FiledScenario[]): number {
+  for (const { file, id, section, steps, about } of chosen)
+    console.log(`${file}\t${id}\t§${section ?? '-'}\t${steps.length} steps\t${about ?? ''}`)
+  console.log(`${chosen.length} scenarios, ${chosen.reduce((sum, { steps }) => sum + steps.length, 0)} steps`)
+  return 0
+}
+
+async function record(chosen: readonly FiledScenario[], options: Options): Promise<number> {
+  const recordings = new Recordings()
+  await runAll(chosen, options, (scenario, got) => {
+    recordings.keep(scenario, got)
+    console.log(`recorded ${scenario.id}: ${got.map(({ status }) => status).join(' ')}`)
+    return 'go on'
+  })
+  recordings.save()
+  return 0
+}
+
+async function replay(chosen: readonly FiledScenario[], options: Options): Promise<number> {
+  const recordings = new Recordings()
+  const progress = new Progress(chosen.length)
+  const outcomes: Outcome[] = []
+  await runAll(chosen, options, (scenario, got) => {
+    const outcome = compareScenario(scenario, recordings.stepsOf(scenario), got, options.without)
+    outcomes.push(outcome)
+    const text = formatOutcome(outcome, options)
+    progress.clear()
+    if (text !== undefined) console.log(text)
+    progress.step(text !== undefined)
+    return options.bail && text !== undefined ? 'stop' : 'go on'
+  })
+  progress.clear()
+  if (options.jsonFile !== undefined) writeFileSync(options.jsonFile, JSON.stringify(outcomes, null, 1))
+  const isGood = options.updatePassing
+    ? updatePassing(chosen, outcomes)
+    : outcomes.every(({ outcome }) => outcome === 'same')
+  console.log(formatSummary(outcomes))
+  return isGood ? 0 : 1
+}
+
+/** Whether all that had passed and was run now still passes. */
+function updatePassing(chosen: readonly FiledScenario[], outcomes: readonly Outcome[]): boolean {
+  const listed = new Set(readIds(passingFile))
+  const lost = outcomes.filter(({ id, outcome }) => outcome !== 'same' && listed.has(id))
+  for (const { file, id } of lost) console.log(`NO LONGER PASSES ${file}/${id}`)
+  // Scenarios with needs do not run on the server that CI starts.
+  const plain = new Set(chosen.filter(({ needs }) => needs === undefined).map(({ id }) => id))
+  const passed = outcomes.filter(({ id, outcome }) => outcome === 'same' && plain.has(id)).map(({ id }) => id)
+  console.log(`passing.txt: ${addIds(passingFile, passed)} added, ${lost.length} no longer pass`)
+  return lost.length === 0
+}
+
+/** Runs the scenarios, several at once, on the server that the options choose. */
+async function runAll(
+  chosen: readonly FiledScenario[],
+  options: Options,
+  done: (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop',
+): Promise<void> {
+  if (chosen.length === 0) return
+  // With a listener of our own the process lives long enough to end the servers that it started.
+  const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+  await using target = await openTarget(options.server)
+  await using hooks = await HookServer.start()
+  using client = createClient(target)
+  const waiting = chosen.values()
+  let isStopped = false
+  const work = async (): Promise<void> => {
+    for (const scenario of waiting) {
+      const got = await runScenario(scenario, client, hooks)
+      if (isStopped) return
+      isStopped = done(scenario, got) === 'stop'
+      if (isStopped) return
+    }
+  }
+  const workers = Promise.all(Array.from({ length: options.parallel }, work)).catch((error: unknown) => {
+    throw new Error(`the server at ${target.server} stopped answering`, { cause: error })
+  })
+  const end = await Promise.race([workers, interrupted.then(() => 'interrupted')])
+  isStopped = true
+  if (end === 'interrupted') throw new Error('interrupted')
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  const isUsage = error instanceof UsageError
+  console.error(`compat: ${isUsage ? `${error.message}\n\n${usage}` : explain(error)}`)
+  process.exitCode = isUsage ? 2 : 1
+}
+
+/** The message with what lies behind it. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message}\n  because: ${explain(error.cause)}`
+}

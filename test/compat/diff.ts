@@ -1,0 +1,82 @@
+/** What two answers differ in, and what is left out before that is asked. */
+import { isRecord, type Json } from './json.ts'
+
+/** Past this many a reader has seen enough; a wholly different list would print thousands. */
+const DIFFERENCES_MAX = 40
+/** A shown value is cut here, in characters. */
+const SHOWN_LENGTH_MAX = 300
+
+/** The differences as lines, each with the path it stands at. Nothing means the same. */
+export function diff(want: Json | undefined, got: Json | undefined): string[] {
+  const lines: string[] = []
+  collect(want, got, '$', lines)
+  return lines
+}
+
+function collect(want: Json | undefined, got: Json | undefined, path: string, lines: string[]): void {
+  if (lines.length > DIFFERENCES_MAX) return
+  if (!isTree(want) || !isTree(got) || Array.isArray(want) !== Array.isArray(got)) {
+    if (want !== got) lines.push(`${path}: expected ${shown(want)}, came ${shown(got)}`)
+    return
+  }
+  if (Array.isArray(want) && Array.isArray(got) && want.length !== got.length)
+    lines.push(`${path}: ${want.length} entries expected, ${got.length} came`)
+  const wanted = new Map(Object.entries(want))
+  const came = new Map(Object.entries(got))
+  for (const key of new Set([...wanted.keys(), ...came.keys()])) {
+    const at = Array.isArray(want) ? `${path}[${key}]` : `${path}.${key}`
+    if (!wanted.has(key)) lines.push(`${at}: not expected, came ${shown(came.get(key))}`)
+    else if (!came.has(key)) lines.push(`${at}: expected ${shown(wanted.get(key))}, absent`)
+    else collect(wanted.get(key), came.get(key), at, lines)
+  }
+}
+
+/** Takes out, in place, the paths that a step asks to leave out: 'metadata.managedFields', 'items.*.metadata.uid'. */
+export function dropPaths(value: unknown, paths: readonly string[] = []): void {
+  for (const path of paths) dropPath(value, path.split('.'))
+}
+
+function dropPath(value: unknown, [head, ...rest]: readonly string[]): void {
+  if (typeof value !== 'object' || value === null || head === undefined) return
+  for (const key of head === '*' ? Object.keys(value) : [head]) {
+    if (!(key in value)) continue
+    if (rest.length === 0) Reflect.deleteProperty(value, key)
+    else dropPath(Reflect.get(value, key), rest)
+  }
+}
+
+/** A copy without any field of these names, at any depth. */
+export function withoutFields(value: Json, names: readonly string[]): Json {
+  if (names.length === 0 || !isTree(value)) return value
+  if (Array.isArray(value)) return value.map((entry) => withoutFields(entry, names))
+  const kept = Object.entries(value).filter(([key]) => !names.includes(key))
+  return Object.fromEntries(kept.map(([key, entry]) => [key, withoutFields(entry, names)]))
+}
+
+/**
+ * A copy whose managedFields are sorted by name. The server sorts them by the second they were written in, which two runs
+ * do not share; where times are not compared, this order takes its place.
+ */
+export function sortManagedFields(value: Json): Json {
+  if (!isTree(value)) return value
+  if (Array.isArray(value)) return value.map(sortManagedFields)
+  const entries = Object.entries(value).map(([key, entry]): [string, Json] =>
+    key === 'managedFields' && Array.isArray(entry)
+      ? [key, entry.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))]
+      : [key, sortManagedFields(entry)],
+  )
+  return Object.fromEntries(entries)
+}
+
+const rank = (entry: Json): string => {
+  const field = (name: string): unknown => (isRecord(entry) ? (entry[name] ?? '') : '')
+  return [field('operation'), field('manager'), field('apiVersion'), field('subresource')].join('\0')
+}
+
+const isTree = (value: Json | undefined): value is Json[] | { [key: string]: Json } =>
+  typeof value === 'object' && value !== null
+
+const shown = (value: Json | undefined): string => {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text
+}

@@ -1,0 +1,116 @@
+/**
+ * Renames what differs from run to run, keeping equality: the first uid seen is uid#1 wherever it stands, likewise
+ * resource versions, continue tokens and generated addresses; times from 2024 on become <time>. Two answers that are
+ * the same after this are the same to a client.
+ */
+import type { Json, JsonObject } from './json.ts'
+
+/** Where a value stands: the keys above it. Two words mark objects whose versions move by themselves. */
+type Path = readonly (string | number)[]
+const LIST_METADATA = 'metadata of list'
+const BOOKMARK_OBJECT = 'object of bookmark'
+
+/** Times before this year are a scenario's own input and stand as they are. */
+const GENERATED_TIMES_FROM = '2024'
+
+export type NormaliserOptions = {
+  readonly namespace: string
+  /** Where the runner serves webhooks; shown as $hooks. */
+  readonly hookUrl: string
+  /** The times of managedFields entries keep their equality (time#1, time#2, …). */
+  readonly times?: boolean | undefined
+}
+
+export class Normaliser {
+  /** Compare the versions of lists and bookmarks. Set for the step at hand. */
+  listRv = false
+  readonly #namespace: string
+  readonly #hookUrl: string
+  readonly #times: boolean
+  readonly #names = new Map<string, string>()
+  readonly #counts = new Map<string, number>()
+
+  constructor({ namespace, hookUrl, times = false }: NormaliserOptions) {
+    this.#namespace = namespace
+    this.#hookUrl = hookUrl
+    this.#times = times
+  }
+
+  /** The name of a value among those of its kind, by order of first sight. */
+  rename(kind: string, value: string): string {
+    const key = `${kind}\0${value}`
+    const known = this.#names.get(key)
+    if (known !== undefined) return known
+    const count = (this.#counts.get(kind) ?? 0) + 1
+    const name = `${kind}#${count}`
+    this.#counts.set(kind, count)
+    this.#names.set(key, name)
+    return name
+  }
+
+  /** A text with all it mentions renamed. */
+  text(text: string): string {
+    const renameVersion = (_: string, head: string, version: string): string => head + this.rename('rv', version)
+    return text
+      .replaceAll(this.#hookUrl, '$hooks')
+      .replaceAll(this.#namespace, '$ns')
+      .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (uid) => this.rename('uid', uid))
+      .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, hideTime)
+      .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC/g, hideTime)
+      .replace(/\b(\d+\.\d+|\d+)(m?s)\b/g, '<duration>')
+      .replace(
+        /(\\?"resourceVersion\\?": ?\\?"|ResourceVersion in (?:the precondition|record) \()(\d+)/g,
+        renameVersion,
+      )
+      .replace(/\)\(0x[0-9a-f]{6,}\)/g, ')(<pointer>)')
+      .replace(/\(0x[0-9a-f]{6,}\)/g, '(<pointer>)')
+      .replace(/(ResourceVersion in (?:precondition|object meta): )(\d+)/g, renameVersion)
+      .replace(/resource version: (\d+), current: (\d+)/g, 'resource version: <n>, current: <n>')
+      .replace(/too old resource version: (\d+) \((\d+)\)/g, 'too old resource version: <n> (<n>)')
+  }
+
+  /** A value with all that is in it renamed; the keys of objects are sorted. */
+  value(value: Json, path: Path = []): Json {
+    if (value === null || typeof value === 'boolean' || typeof value === 'number') return value
+    if (typeof value === 'string') return this.#string(value, path)
+    if (Array.isArray(value)) return value.map((entry, index) => this.value(entry, [...path, index]))
+    const out: JsonObject = {}
+    for (const key of Object.keys(value).toSorted()) {
+      const entry = value[key]
+      if (entry === undefined) throw new TypeError(`${key} is undefined, which no JSON is`)
+      out[this.#key(key)] = this.value(entry, [...path, stepInto(value, key, path)])
+    }
+    return out
+  }
+
+  #string(value: string, path: Path): string {
+    const key = path.at(-1)
+    if (key === 'resourceVersion' && value !== '') {
+      // Other scenarios move the version of a list or bookmark: it equals another one by chance only.
+      const moves = path.at(-2) === LIST_METADATA || path.at(-3) === BOOKMARK_OBJECT
+      return moves && !this.listRv ? '<rv>' : this.rename('rv', value)
+    }
+    if (key === 'continue' && value !== '') {
+      return path.at(-2) === LIST_METADATA ? '<continue>' : this.rename('continue', value)
+    }
+    if (this.#times && key === 'time' && path.at(-3) === 'managedFields') return this.rename('time', value)
+    if (key === 'k8s.io/initial-events-end') return value
+    const isAddress = key === 'clusterIP' || path.at(-2) === 'clusterIPs'
+    if (isAddress && value !== 'None' && value !== '') return this.rename('ip', value)
+    return this.text(value)
+  }
+
+  /** Keys are names, not text, but for the namespace's own and the k: and v: keys of a field set, which hold values. */
+  #key(key: string): string {
+    if (key === this.#namespace) return '$ns'
+    return /^[kv]:/.test(key) ? this.text(key) : key
+  }
+}
+
+const hideTime = (time: string): string => (time < GENERATED_TIMES_FROM ? time : '<time>')
+
+function stepInto(parent: JsonObject, key: string, path: Path): string {
+  const isList = Array.isArray(parent['items']) || Array.isArray(parent['rows'])
+  if (key === 'metadata' && path.length === 0 && isList) return LIST_METADATA
+  return key === 'object' && parent['type'] === 'BOOKMARK' ? BOOKMARK_OBJECT : key
+}

@@ -1,0 +1,68 @@
+/** From an answer to what a recording holds of it: what the step compares, with all that changes from run to run renamed. */
+import { dropPaths } from './diff.ts'
+import { asRecorded, isRecord, type Json, type JsonObject } from './json.ts'
+import type { Normaliser } from './normalise.ts'
+import type { CompareOptions, Step } from './steps.ts'
+import type { Answer } from './take.ts'
+
+/** One step of a recording. `step` tells a reader which one it is and is not compared. */
+export type RecordedStep = JsonObject & { readonly step: string; readonly status: number }
+
+export function recordStep(
+  step: Exclude<Step, { kind: 'sleep' }>,
+  index: number,
+  answer: Answer,
+  normaliser: Normaliser,
+): RecordedStep {
+  const recorded = asRecorded({
+    step: label(step, index),
+    status: answer.status,
+    ...(step.kind === 'watched' && step.end ? { ended: answer.ended } : {}),
+    headers: comparedHeaders(step, answer, normaliser),
+    ...(step.compare === 'status' ? {} : { body: comparedBody(step, answer, normaliser) }),
+  })
+  if (!isRecordedStep(recorded)) throw new Error('a step was recorded as something else than an object')
+  return recorded
+}
+
+export const isRecordedStep = (value: unknown): value is RecordedStep =>
+  isRecord(value) && typeof value['step'] === 'string' && typeof value['status'] === 'number'
+
+function label(step: Exclude<Step, { kind: 'sleep' }>, index: number): string {
+  const path = 'path' in step ? step.path : ''
+  const what = step.kind === 'request' ? `${step.method} ${path}` : `${step.kind} ${step.id ?? path}`
+  return `${index} ${what}${step.note ? ` (${step.note})` : ''}`
+}
+
+function comparedHeaders(
+  step: CompareOptions,
+  { headers }: Answer,
+  normaliser: Normaliser,
+): Record<string, Json> | undefined {
+  if (headers === undefined || !(step.compareHeaders || step.pickHeaders)) return undefined
+  const compared = (step.compareHeaders ?? []).map((name): [string, Json] => {
+    const value = headers[name.replace('?', '')]
+    if (value === undefined) return [name, null]
+    return [name, name.endsWith('?') ? 'present' : normaliser.value(value)]
+  })
+  const pick = step.pickHeaders
+  return { ...Object.fromEntries(compared), ...(pick && picked(() => pick(headers), {})) }
+}
+
+function comparedBody(step: CompareOptions, answer: Answer, normaliser: Normaliser): Json {
+  normaliser.listRv = step.listRv ?? false
+  const whole = normaliser.value(answer.body)
+  const pick = step.pick
+  const body = pick ? picked(() => pick(whole, answer.body, normaliser), { body: whole }) : whole
+  dropPaths(body, step.ignore)
+  return body
+}
+
+/** An answer of another shape than a `pick` expects is a difference, not the end of the run. */
+function picked<T>(pick: () => T, otherwise: JsonObject): T | JsonObject {
+  try {
+    return pick()
+  } catch (error) {
+    return { unexpected: error instanceof Error ? error.message : String(error), ...otherwise }
+  }
+}

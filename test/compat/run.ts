@@ -1,0 +1,69 @@
+/** Runs one scenario from its namespace to its cleanup. */
+import { randomBytes } from 'node:crypto'
+import { type Client, type HttpAnswer, type HttpRequest, parseBody } from './client.ts'
+import type { HookServer } from './hooks.ts'
+import { isRecord } from './json.ts'
+import { Normaliser } from './normalise.ts'
+import { recordStep, type RecordedStep } from './recorded.ts'
+import type { Scenario } from './steps.ts'
+import { type Session, take } from './take.ts'
+import { fill } from './template.ts'
+
+const json = { accept: 'application/json', 'content-type': 'application/json' }
+
+/** What the server answered to each step, as a recording holds it. Fails only where not even the namespace can be made. */
+export async function runScenario(scenario: Scenario, client: Client, hooks: HookServer): Promise<RecordedStep[]> {
+  const namespace = `oracle-${randomBytes(5).toString('hex')}`
+  const hook = hooks.serve(namespace, scenario.hooks ?? {})
+  const variables: Session['variables'] = { $ns: namespace, hook, caBundle: hooks.caBundle }
+  const session: Session = { client, hooks, namespace, variables, watches: new Map() }
+  const normaliser = new Normaliser({ namespace, hookUrl: hooks.url, times: scenario.times })
+  if (scenario.namespace !== false) await createNamespace(session)
+  const recorded: RecordedStep[] = []
+  for (const [index, step] of scenario.steps.entries()) {
+    const answer = await take(step, session)
+    if (answer === undefined || step.kind === 'sleep') continue
+    if (step.id !== undefined && step.kind !== 'watched') {
+      variables[step.id] = answer.body
+      variables[`${step.id}@headers`] = answer.headers
+    }
+    recorded.push(recordStep(step, index, answer, normaliser))
+  }
+  await cleanUp(scenario, session)
+  for (const watch of session.watches.values()) watch.stop()
+  return recorded
+}
+
+async function createNamespace({ client, namespace }: Session): Promise<void> {
+  const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  await client.request({ method: 'POST', path: '/api/v1/namespaces', headers: json, body })
+}
+
+async function cleanUp(scenario: Scenario, session: Session): Promise<void> {
+  if (scenario.namespace !== false) {
+    const path = `/api/v1/namespaces/${session.namespace}`
+    // Without a controller the namespace stays, and so would the addresses of its Services.
+    await attempt(session.client, { method: 'DELETE', path: `${path}/services`, headers: { accept: json.accept } })
+    await attempt(session.client, { method: 'DELETE', path, headers: { accept: json.accept } })
+  }
+  for (const path of scenario.cleanup ?? []) await remove(String(fill(path, session.variables)), session.client)
+}
+
+/** Deletes an object, and lets go what a finalizer still holds. A CRD goes by itself once its objects have gone. */
+async function remove(path: string, client: Client): Promise<void> {
+  const answer = await attempt(client, { method: 'DELETE', path, headers: { accept: json.accept } })
+  const left = answer && parseBody(answer.raw, answer.headers['content-type'])
+  if (!isRecord(left) || left['kind'] === 'CustomResourceDefinition' || !isRecord(left['metadata'])) return
+  const { finalizers } = left['metadata']
+  if (!Array.isArray(finalizers) || finalizers.length === 0) return
+  await attempt(client, {
+    method: 'PATCH',
+    path,
+    headers: { accept: json.accept, 'content-type': 'application/merge-patch+json' },
+    body: '{"metadata":{"finalizers":null}}',
+  })
+}
+
+/** Tidying up is not under test: what cannot be removed stays, in a namespace that no other scenario uses. */
+const attempt = (client: Client, request: HttpRequest): Promise<HttpAnswer | undefined> =>
+  client.request(request).catch(() => undefined)

@@ -1,0 +1,75 @@
+/** Loads the scenario files and chooses among them. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { isRecord } from './json.ts'
+import type { Scenario } from './steps.ts'
+
+const directory = join(import.meta.dirname, 'scenarios')
+
+/** A scenario with the file that it and its recording live in, without the ending. */
+export type FiledScenario = Scenario & { readonly file: string }
+
+export type Choice = {
+  /** A part of the id or file name; ^TEXT: its beginning. */
+  readonly only: readonly string[]
+  readonly section?: string | undefined
+  readonly with: readonly string[]
+  /** Exactly these ids. */
+  readonly ids?: readonly string[] | undefined
+}
+
+export async function loadScenarios(): Promise<FiledScenario[]> {
+  const files = readdirSync(directory).filter((name) => name.endsWith('.mjs'))
+  const byFile = await Promise.all(files.toSorted().map(loadFile))
+  const all = byFile.flat()
+  const seen = new Map<string, string>()
+  for (const { id, file } of all) {
+    const other = seen.get(id)
+    if (other !== undefined) throw new Error(`two scenarios are named ${id}, in ${other} and ${file}: rename one`)
+    seen.set(id, file)
+  }
+  return all
+}
+
+async function loadFile(name: string): Promise<FiledScenario[]> {
+  const module: unknown = await import(pathToFileURL(join(directory, name)).href)
+  const scenarios = isRecord(module) ? module['default'] : undefined
+  if (!Array.isArray(scenarios) || !scenarios.every(isScenario))
+    throw new Error(`${name}: its default export has to be a list of scenarios, as steps.ts has them`)
+  return scenarios.map((scenario) => ({ ...scenario, file: name.replace(/\.mjs$/, '') }))
+}
+
+const isScenario = (value: unknown): value is Scenario =>
+  isRecord(value) && typeof value['id'] === 'string' && Array.isArray(value['steps'])
+
+export function chooseScenarios(all: readonly FiledScenario[], choice: Choice): FiledScenario[] {
+  const listed = choice.ids && listedScenarios(all, choice.ids, choice.with)
+  return (listed ?? all).filter(
+    (scenario) =>
+      (choice.only.length === 0 || choice.only.some((text) => isNamed(scenario, text))) &&
+      (choice.section === undefined || String(scenario.section).startsWith(choice.section)) &&
+      (scenario.needs === undefined || choice.with.includes(scenario.needs)),
+  )
+}
+
+function isNamed({ id, file }: FiledScenario, text: string): boolean {
+  if (!text.startsWith('^')) return id.includes(text) || file.includes(text)
+  return id.startsWith(text.slice(1)) || file.startsWith(text.slice(1))
+}
+
+/** A list is a promise: an id that would silently not run is refused. */
+function listedScenarios(
+  all: readonly FiledScenario[],
+  ids: readonly string[],
+  features: readonly string[],
+): FiledScenario[] {
+  const byId = new Map(all.map((scenario) => [scenario.id, scenario]))
+  return ids.map((id) => {
+    const scenario = byId.get(id)
+    if (scenario === undefined) throw new Error(`the list names ${id}, which no scenario is called: correct the list`)
+    if (scenario.needs !== undefined && !features.includes(scenario.needs))
+      throw new Error(`the list names ${id}, which needs a server with ${scenario.needs}: add --with ${scenario.needs}`)
+    return scenario
+  })
+}

@@ -1,0 +1,83 @@
+// Conversion webhooks: which calls are made, and what their failures look like. v1 has spec.host, v2 has spec.addr; v1 is stored.
+import { GET, POST, PUT, PATCH, DELETE, APPLY, WATCH, WATCHED, HOOKED } from '../steps.ts';
+import { GROUP, crd, at, widget, version, object, string, anything, withCrd, content } from './kit/crd.mjs';
+
+const section = '9.1';
+const v2 = (name) => at(name, { v: 'v2' });
+const definition = (webhook = {}, versions = [version('v1', { spec: anything() }), version('v2', { spec: anything({ description: 'second' }), storage: false })]) =>
+  crd({ versions, conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: '${hook.convert}', caBundle: '${caBundle}' }, ...webhook } } });
+
+/** An honest converter; `change` may spoil each object, `spoil` the whole answer. */
+const converter = ({ change = (o) => o, spoil = (a) => a } = {}) => (review) => {
+  const { uid, desiredAPIVersion, objects } = review.request;
+  const convertedObjects = objects.map((o) => {
+    const { host, addr, ...spec } = o.spec ?? {};
+    const key = desiredAPIVersion.endsWith('/v2') ? 'addr' : 'host';
+    return change({ ...o, apiVersion: desiredAPIVersion, ...(o.spec ? { spec: { ...spec, ...(host ?? addr ? { [key]: host ?? addr } : {}) } } : {}) }, desiredAPIVersion);
+  });
+  return spoil({ apiVersion: review.apiVersion, kind: 'ConversionReview', response: { uid, convertedObjects, result: { status: 'Success' } } }, review);
+};
+const on = (id, about, hook, steps, d = definition()) => withCrd(`crd-conversion-${id}`, { section, about, hooks: { convert: hook } }, d, steps);
+const parts = (b) => (b?.kind === 'Status' ? b : { apiVersion: b?.apiVersion, labels: b?.metadata?.labels, annotations: b?.metadata?.annotations, spec: b?.spec });
+const made = (name = 'w', metadata = {}) => POST(at(), widget(name, { spec: { host: 'h', x: 1 } }, { metadata }), { id: name, compare: 'status' });
+/** The server also converts for its caches, so a call may come more than once: each different call, once. */
+const calls = (cs) => [...new Set(cs.map((c) => JSON.stringify({ ...c, body: { ...c.body, request: { ...c.body.request, uid: '<uid>' } } })))].sort().map((c) => JSON.parse(c));
+const brief = (cs) => [...new Set(cs.map((c) => JSON.stringify([c.body.request.desiredAPIVersion, c.body.request.objects.map((o) => [o.apiVersion, o.metadata.name])])))].sort().map((c) => JSON.parse(c));
+
+const good = [
+  on('call', 'the review that a conversion sends, and its result', converter(), [made(), GET(v2('w')), HOOKED('convert', { calls: 1, pick: calls })]),
+  on('no-call', 'the stored version is not converted', converter(), [made(), GET(at('w'), { pick: parts }), GET(at(), { pick: (b) => b.items.map(parts) })]),
+  on('write', 'an object written in the other version is converted to be stored, and back for the answer', converter(), [POST(v2(), widget('w', { spec: { addr: 'a', y: 2 } }, { v: 'v2' }), { pick: parts }), GET(at('w'), { pick: parts }), GET(v2('w'), { pick: parts })]),
+  on('update', 'an update in the other version', converter(), [made(), PATCH(v2('w'), 'merge', { spec: { addr: 'new' } }, { pick: parts }), GET(at('w'), { pick: parts }), PUT(v2('w'), widget('w', { spec: { addr: 'put' } }, { v: 'v2', metadata: { resourceVersion: '1' } }))]),
+  on('list', 'a list in the other version', converter(), [made('a'), made('b'), GET(v2(), { query: { limit: '5' }, pick: (b) => b.items?.map(parts) ?? b })]),
+  on('watch', 'a watch in the other version', converter(), [WATCH('ws', v2(), { query: { watch: 'true' } }), made('a'), PATCH(at('a'), 'merge', { spec: { host: 'g' } }, { compare: 'status' }), DELETE(at('a'), undefined, { compare: 'status' }), WATCHED('ws', { events: 3, pick: (es) => es.map((e) => [e.type, parts(e.object)]) })]),
+  on('delete', 'deletion through the other version', converter(), [made(), DELETE(v2('w')), GET(at('w'), { compare: 'status' })]),
+  on('apply', 'apply through the other version converts the managed fields', converter(), [made(), APPLY(v2('w'), 'me', widget('w', { spec: { addr: 'h' } }, { v: 'v2' }), { pick: (b) => [parts(b), b.metadata?.managedFields?.map((m) => [m.manager, m.apiVersion, m.fieldsV1]).sort()] })]),
+  on('labels-annotations', 'a converter may change labels and annotations', converter({ change: (o, to) => ({ ...o, metadata: { ...o.metadata, labels: { to: to.split('/')[1] }, annotations: { was: 'converted' } } }) }), [made('w', { labels: { mine: 'x' } }), GET(v2('w'), { pick: parts }), GET(at('w'), { pick: parts })]),
+  on('labels-removed', 'a converter may remove labels', converter({ change: (o) => { const { labels, ...metadata } = o.metadata; return { ...o, metadata }; } }), [made('w', { labels: { mine: 'x' } }), GET(v2('w'), { pick: parts })]),
+  on('metadata-restored', 'other changes of metadata are undone', converter({ change: (o) => ({ ...o, metadata: { ...o.metadata, finalizers: ['a.b/c'], generation: 99, resourceVersion: '1', creationTimestamp: null, ownerReferences: [], odd: 1 } }) }), [made(), GET(v2('w'), { pick: (b) => b.metadata ?? b })]),
+  on('pruned', 'what the converter adds is pruned by the schema of the version, and defaulted not', converter({ change: (o) => ({ ...o, spec: { ...o.spec, extra: 1 } }) }), [made(), GET(v2('w'), { pick: parts })], definition({}, [version('v1', { spec: anything() }), version('v2', { spec: object({ addr: string(), d: string({ default: 'dd' }) }), storage: false })])),
+  on('not-validated', 'what the converter makes is not validated when read', converter({ change: (o) => ({ ...o, spec: { addr: 5 } }) }), [made(), GET(v2('w'), { pick: parts })], definition({}, [version('v1', { spec: anything() }), version('v2', { spec: object({ addr: string({ minLength: 3 }) }), storage: false })])),
+  on('v1beta1', 'a converter that wants v1beta1 reviews', converter(), [made(), GET(v2('w'), { pick: parts }), HOOKED('convert', { calls: 1, pick: (cs) => [...new Set(cs.map((c) => c.body.apiVersion))] })], definition({ conversionReviewVersions: ['v1beta1', 'v1'] })),
+  on('unknown-review-first', 'unknown review versions are skipped', converter(), [made(), GET(v2('w'), { pick: parts }), HOOKED('convert', { calls: 1, pick: (cs) => [...new Set(cs.map((c) => c.body.apiVersion))] })], definition({ conversionReviewVersions: ['v9', 'v1'] })),
+  on('empty-spec', 'an object without spec is converted too', converter(), [POST(at(), widget('w'), { compare: 'status' }), GET(v2('w'), { pick: parts })]),
+];
+
+const spoiled = (id, about, hook) => on(`bad-${id}`, about, hook, [made(), GET(v2('w'))]);
+const byChange = (id, about, change) => spoiled(id, about, converter({ change }));
+const byAnswer = (id, about, spoil) => spoiled(id, about, converter({ spoil }));
+const bad = [
+  byChange('name', 'a changed name', (o) => ({ ...o, metadata: { ...o.metadata, name: 'other' } })),
+  byChange('namespace', 'a changed namespace', (o) => ({ ...o, metadata: { ...o.metadata, namespace: 'other' } })),
+  byChange('uid', 'a changed uid', (o) => ({ ...o, metadata: { ...o.metadata, uid: 'other' } })),
+  byChange('kind', 'a changed kind', (o) => ({ ...o, kind: 'Gadget' })),
+  byChange('group-version', 'another apiVersion than desired', (o) => ({ ...o, apiVersion: `${o.apiVersion}beta7` })),
+  byChange('no-metadata', 'an object without metadata', ({ metadata, ...o }) => o),
+  byChange('metadata-text', 'metadata that is no object', (o) => ({ ...o, metadata: 'x' })),
+  byChange('labels-list', 'labels that are no map', (o) => ({ ...o, metadata: { ...o.metadata, labels: ['x'] } })),
+  byChange('label-number', 'a label that is no string', (o) => ({ ...o, metadata: { ...o.metadata, labels: { x: 5 } } })),
+  byChange('label-invalid', 'an invalid label', (o) => ({ ...o, metadata: { ...o.metadata, labels: { 'bad key!': 'x' } } })),
+  byChange('annotation-invalid', 'an invalid annotation', (o) => ({ ...o, metadata: { ...o.metadata, annotations: { 'bad key!': 'x' } } })),
+  byChange('not-an-object', 'an object that is text', () => 'text'),
+  byChange('null-object', 'an object that is null', () => null),
+  byChange('no-kind', 'an object without kind', ({ kind, ...o }) => o),
+  byAnswer('too-few', 'too few objects', (a) => ({ ...a, response: { ...a.response, convertedObjects: [] } })),
+  byAnswer('too-many', 'too many objects', (a) => ({ ...a, response: { ...a.response, convertedObjects: [...a.response.convertedObjects, ...a.response.convertedObjects] } })),
+  byAnswer('failure', 'a failure with a message', (a) => ({ ...a, response: { uid: a.response.uid, result: { status: 'Failure', message: 'cannot do that' } } })),
+  byAnswer('failure-silent', 'a failure without a message', (a) => ({ ...a, response: { uid: a.response.uid, result: { status: 'Failure' } } })),
+  byAnswer('no-status', 'a result without status', (a) => ({ ...a, response: { ...a.response, result: {} } })),
+  byAnswer('wrong-uid', 'the uid of another review', (a) => ({ ...a, response: { ...a.response, uid: 'other' } })),
+  byAnswer('no-response', 'a review without response', ({ response, ...a }) => a),
+  byAnswer('wrong-kind', 'an answer of another kind', (a) => ({ ...a, kind: 'Review' })),
+  byAnswer('wrong-version', 'an answer in another version', (a) => ({ ...a, apiVersion: 'apiextensions.k8s.io/v1beta1' })),
+  byAnswer('no-type', 'an answer without kind and apiVersion', ({ apiVersion, kind, ...a }) => a),
+  spoiled('status-500', 'status 500 from the converter', () => ({ status: 500, raw: 'out of order' })),
+  spoiled('status-404', 'status 404 from the converter', () => ({ status: 404, raw: 'nothing here' })),
+  spoiled('not-json', 'an answer that is no JSON', () => ({ raw: '<html>' })),
+  spoiled('empty', 'an empty answer', () => ({ raw: '' })),
+  spoiled('text-plain', 'an answer that is plain text', () => ({ raw: 'hello', headers: { 'content-type': 'text/plain' } })),
+  on('bad-write', 'a failing converter when writing', converter({ spoil: (a) => ({ ...a, response: { uid: a.response.uid, result: { status: 'Failure', message: 'cannot do that' } } }) }), [POST(v2(), widget('w', { spec: { addr: 'a' } }, { v: 'v2' })), GET(at('w'), { compare: 'status' })]),
+  on('bad-untrusted', 'a converter with a certificate of an unknown authority', converter(), [made(), GET(v2('w'), { pick: (b) => ({ ...b, message: b.message?.replace(/Post "[^"]*"/, 'Post <url>') }) })], definition({ clientConfig: { url: '${hook.convert}' } })),
+];
+
+export default [...good, ...bad];

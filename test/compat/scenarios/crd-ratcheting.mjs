@@ -1,0 +1,57 @@
+// Ratcheting: what was invalid before an update and did not change in it is tolerated.
+import { GET, POST, PUT, PATCH, APPLY } from '../steps.ts';
+import { crd, crdPath, at, widget, object, string, integer, list, map, withCrd, settled, causeLines, rules } from './kit/crd.mjs';
+
+const section = '4.9';
+const schemaOf = '/spec/versions/0/schema/openAPIV3Schema/properties/spec';
+const change = (...ops) => [PATCH(crdPath(), 'json-patch', ops, { compare: 'status' }), ...settled()];
+const outcome = (b) => (b?.details?.causes ? causeLines(b) : b?.spec ? { spec: b.spec, ...(b.status ? { status: b.status } : {}) } : b);
+const patch = (spec, o = {}) => PATCH(at('w'), 'merge', { spec }, { compareHeaders: ['warning'], pick: outcome, ...o });
+const label = () => PATCH(at('w'), 'merge', { metadata: { labels: { touched: 'yes' } } }, { compareHeaders: ['warning'], pick: outcome });
+/** Stores `before` under schema `loose`, then makes the schema `tight`, then runs the steps. */
+const on = (id, about, loose, before, tight, steps, more = {}) => withCrd(`crd-ratchet-${id}`, { section, about }, crd({ spec: loose, ...more }), [
+  POST(at(), widget('w', { spec: before }), { id: 'w', compare: 'status' }), ...change({ op: 'replace', path: schemaOf, value: tight }), ...steps,
+]);
+const s = (more) => object({ a: string(more), b: string() });
+const loose = s();
+const value = (id, keyword, before, tight) => on(`value-${id}`, `${keyword}: unchanged bad values stay, new ones are refused`, object({ v: { 'x-kubernetes-preserve-unknown-fields': true }, b: string() }), { v: before }, object({ v: tight, b: string() }), [label(), patch({ b: 'new' })]);
+
+export default [
+  on('unchanged', 'an unchanged bad value is tolerated, a changed one is not', loose, { a: 'x' }, s({ minLength: 3 }), [label(), patch({ b: 'new' }), patch({ a: 'y' }), patch({ a: 'long enough' })]),
+  on('create-not', 'a create is never ratcheted', loose, { a: 'x' }, s({ minLength: 3 }), [POST(at(), widget('v', { spec: { a: 'x' } }), { pick: outcome })]),
+  on('put', 'a PUT is ratcheted too', loose, { a: 'x' }, s({ minLength: 3 }), [PUT(at('w'), widget('w', { spec: { a: 'x', b: 'new' } }, { metadata: { resourceVersion: '${w.metadata.resourceVersion}' } }), { pick: outcome })]),
+  on('apply', 'an apply is ratcheted too', loose, { a: 'x' }, s({ minLength: 3 }), [APPLY(at('w'), 'me', widget('w', { spec: { b: 'new' } }), { pick: outcome })]),
+  value('pattern', 'pattern', 'x', string({ pattern: '^a' })),
+  value('enum', 'enum', 'x', string({ enum: ['a'] })),
+  value('maximum', 'maximum', 9, integer({ maximum: 5 })),
+  value('max-items', 'maxItems', ['a', 'b'], list(string(), { maxItems: 1 })),
+  value('max-length', 'maxLength', 'long', string({ maxLength: 2 })),
+  value('max-properties', 'maxProperties', { a: '1', b: '2' }, map(string(), { maxProperties: 1 })),
+  value('format', 'format', 'x', string({ format: 'ipv4' })),
+  value('type', 'type', 'x', integer()),
+  value('all-of', 'allOf', 1, integer({ allOf: [{ minimum: 3 }] })),
+  value('one-of', 'oneOf', 1, integer({ oneOf: [{ minimum: 3 }, { minimum: 5 }] })),
+  value('not', 'not', 1, integer({ not: { maximum: 3 } })),
+  value('required', 'required in an unchanged object', { x: '1' }, object({ x: string(), y: string() }, { required: ['y'] })),
+  on('required-changed-parent', 'required in an object that changed', loose, { a: 'x' }, object({ a: string(), b: string(), c: string() }, { required: ['c'] }), [label(), patch({ b: 'new' })]),
+  on('parent-changed', 'a bad field next to a changed one', object({ o: loose }), { o: { a: 'x' } }, object({ o: s({ minLength: 3 }) }), [patch({ o: { b: 'new' } }), patch({ o: { a: 'z' } })]),
+  on('map-values', 'unchanged values of a map are tolerated', object({ m: map(string()) }), { m: { k: 'x', l: 'long' } }, object({ m: map(string({ minLength: 3 })) }), [patch({ m: { n: 'other' } }), patch({ m: { n: 'o' } }), patch({ m: { k: 'y' } })]),
+  on('atomic-list', 'items of an atomic list are not correlated: the list is unchanged or not', object({ l: list(string()), b: string() }), { l: ['x'] }, object({ l: list(string({ minLength: 3 })), b: string() }), [patch({ b: 'new' }), patch({ l: ['x', 'long'] })]),
+  on('set-list', 'items of a set are not correlated either', object({ l: list(string(), { 'x-kubernetes-list-type': 'set' }), b: string() }), { l: ['x'] }, object({ l: list(string({ minLength: 3 }), { 'x-kubernetes-list-type': 'set' }), b: string() }), [patch({ b: 'new' }), patch({ l: ['x', 'long'] })]),
+  on('keyed-list', 'items of a keyed list are correlated by key', object({ l: list(object({ k: string(), v: string() }, { required: ['k'] }), { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }) }), { l: [{ k: 'a', v: 'x' }] }, object({ l: list(object({ k: string(), v: string({ minLength: 3 }) }, { required: ['k'] }), { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }) }), [
+    patch({ l: [{ k: 'b', v: 'long' }, { k: 'a', v: 'x' }] }), patch({ l: [{ k: 'a', v: 'x' }, { k: 'b', v: 'z' }] }), patch({ l: [{ k: 'a', v: 'y' }] }),
+  ]),
+  on('duplicates', 'repeated items: tolerated if the old list had some', object({ l: list(string()), b: string() }), { l: ['a', 'a'] }, object({ l: list(string(), { 'x-kubernetes-list-type': 'set' }), b: string() }), [patch({ b: 'new' }), patch({ l: ['a', 'a', 'c', 'c'] }), patch({ l: ['a'] }), patch({ l: ['a', 'a'] })]),
+  on('unknown-fields', 'fields that left the schema are pruned, not ratcheted', loose, { a: 'x', b: 'y' }, object({ a: string() }), [label()]),
+  on('status', 'the status is ratcheted by itself', loose, { a: 'x' }, s({ minLength: 3 }), [PATCH(at('w/status'), 'merge', { status: { p: 'x' } }, { pick: outcome })], { status: object({ p: string() }), subresources: { status: {} } }),
+  on('rule-unchanged', 'a rule that fails on an unchanged value is tolerated', object({ a: string(), b: string() }), { a: 'x' }, object({ a: string(rules({ rule: 'self.size() > 2', message: 'a is too short' })), b: string() }), [label(), patch({ b: 'new' }), patch({ a: 'y' })]),
+  on('rule-on-parent', 'a rule on an object that changed is not tolerated', loose, { a: 'x' }, { ...loose, ...rules({ rule: 'self.a.size() > 2', message: 'a is too short' }) }, [label(), patch({ b: 'new' })]),
+  on('rule-on-root', 'a rule at the root: any change counts, also of metadata', loose, { a: 'x' }, loose, [
+    ...change({ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/x-kubernetes-validations', value: [{ rule: 'self.spec.a.size() > 2', message: 'too short' }] }), label(), patch({ b: 'new' }),
+  ]),
+  on('rule-transition', 'a rule with oldSelf is never tolerated', loose, { a: 'x' }, s(rules({ rule: 'self == oldSelf && self.size() > 2', message: 'never' })), [label(), patch({ b: 'new' })]),
+  on('rule-optional-old-self', 'a rule with optionalOldSelf is not ratcheted', loose, { a: 'x' }, s(rules({ rule: 'oldSelf.hasValue() && self.size() > 2', optionalOldSelf: true, message: 'seen' })), [label()]),
+  on('rule-in-keyed-list', 'rules on items of a keyed list', object({ l: list(object({ k: string(), v: string() }, { required: ['k'] }), { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }) }), { l: [{ k: 'a', v: 'x' }] }, object({ l: list(object({ k: string(), v: string() }, { required: ['k'], ...rules('self.v.size() > 2') }), { maxItems: 5, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }) }), [patch({ l: [{ k: 'b', v: 'long' }, { k: 'a', v: 'x' }] }), patch({ l: [{ k: 'a', v: 'y' }] })]),
+  on('rule-in-atomic-list', 'rules on items of an atomic list', object({ l: list(string()), b: string() }), { l: ['x'] }, object({ l: list(string(rules('self.size() > 2')), { maxItems: 5 }), b: string() }), [patch({ b: 'new' }), patch({ l: ['x', 'long'] })]),
+  on('defaulted', 'a default that arrived later counts as unchanged', loose, { a: 'x' }, object({ a: string(), b: string(), c: string({ default: 'dd' }) }), [...change({ op: 'replace', path: `${schemaOf}/properties/c`, value: string({ default: 'dddd', minLength: 3 }) }), label(), GET(at('w'), { pick: outcome })]),
+];

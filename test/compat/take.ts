@@ -1,0 +1,133 @@
+/** Takes one step against the server and brings back its answer, as it came. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import { type Client, type HeaderValue, mediaType, parseBody } from './client.ts'
+import { CollectedWatch } from './collect.ts'
+import type { HookServer } from './hooks.ts'
+import type { Json } from './json.ts'
+import type { AskOptions, BodyOptions, HookedStep, PollStep, Step, Variables, WatchedStep, WatchStep } from './steps.ts'
+import { fill, fillHeaders, fillTarget } from './template.ts'
+
+/** The field manager of the recordings is made of this name, so it is part of what was recorded. */
+export const USER_AGENT = 'oracle/1.0'
+
+/** How long a watch may take to begin before the next step goes ahead without it. */
+const WATCH_START_MAX_MS = 500
+/** After the head of a watch's answer: time for a server to register the watcher. */
+const WATCH_SETTLE_MS = 50
+const EVENT_POLL_MS = 20
+const POLL_MS = 100
+
+/** What the steps of one running scenario share. */
+export type Session = {
+  readonly client: Client
+  readonly hooks: HookServer
+  readonly namespace: string
+  readonly variables: Variables
+  readonly watches: Map<string, CollectedWatch>
+}
+
+export type Answer = {
+  readonly status: number
+  readonly body: Json
+  readonly headers?: IncomingHttpHeaders | undefined
+  readonly ended?: boolean
+}
+
+/** The answer, or undefined for steps that have none. A server that does not answer is an answer too: of status 0. */
+export async function take(step: Step, session: Session): Promise<Answer | undefined> {
+  try {
+    switch (step.kind) {
+      case 'sleep':
+        await sleep(step.ms)
+        return undefined
+      case 'watch':
+        await startWatch(step, session)
+        return undefined
+      case 'watched':
+        return await takeEvents(step, session)
+      case 'hooked':
+        return await takeCalls(step, session)
+      case 'poll':
+        return await poll(step, session)
+      case 'request':
+        return await ask(step, session)
+      default:
+        throw new Error(`no step is of the kind ${String(Reflect.get(step, 'kind'))}: steps.ts has those there are`)
+    }
+  } catch (error) {
+    return { status: 0, body: `no answer: ${error instanceof Error ? error.message : String(error)}` }
+  }
+}
+
+async function ask(step: AskOptions & BodyOptions & { readonly path: string }, session: Session): Promise<Answer> {
+  const { client, variables } = session
+  const headers = headersOf(step, variables)
+  const body = bodyBytes(fill(step.body, variables))
+  if (body !== undefined && headers['content-type'] === undefined)
+    headers['content-type'] = mediaType(step.type ?? 'application/json')
+  const answer = await client.request({
+    method: step.method ?? 'GET',
+    path: fillTarget(step, variables),
+    headers,
+    body,
+  })
+  const raw = answer.headers['content-encoding'] === 'gzip' ? gunzipSync(answer.raw) : answer.raw
+  const type = step.json ? 'json' : answer.headers['content-type']
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    body: step.text ? raw.toString('utf8') : parseBody(raw, type),
+  }
+}
+
+const bodyBytes = (body: unknown): string | Buffer | undefined =>
+  body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+
+const headersOf = (step: AskOptions, variables: Variables): Record<string, HeaderValue> => ({
+  accept: 'application/json',
+  'user-agent': USER_AGENT,
+  ...(step.as === undefined ? {} : { authorization: step.as === null ? null : `Bearer ${step.as}-token` }),
+  ...fillHeaders(step.headers ?? {}, variables),
+})
+
+async function poll(step: PollStep, session: Session): Promise<Answer> {
+  const until = Date.now() + step.ms
+  for (;;) {
+    const answer = await ask(step, session)
+    if (step.until(answer.body, answer.status, session.variables)) return answer
+    await sleep(POLL_MS)
+    if (Date.now() >= until) return answer
+  }
+}
+
+async function startWatch(step: WatchStep, { client, variables, watches }: Session): Promise<void> {
+  const watch = new CollectedWatch(client, {
+    method: 'GET',
+    path: fillTarget(step, variables),
+    headers: headersOf(step, variables),
+  })
+  watches.set(step.id, watch)
+  await Promise.race([watch.started, sleep(WATCH_START_MAX_MS)])
+  await sleep(WATCH_SETTLE_MS)
+}
+
+async function takeEvents(step: WatchedStep, { watches, variables }: Session): Promise<Answer> {
+  const watch = watches.get(step.id)
+  if (watch === undefined) throw new Error(`no WATCH step has the id ${step.id}`)
+  const until = Date.now() + step.ms
+  while (watch.events.length < step.events && !watch.ended && Date.now() < until) await sleep(EVENT_POLL_MS)
+  if (step.quiet) await sleep(step.quiet)
+  const answer = { status: watch.status, headers: watch.headers, body: watch.events, ended: watch.ended }
+  watch.stop()
+  variables[step.id] = watch.events
+  return answer
+}
+
+async function takeCalls(step: HookedStep, { hooks, namespace }: Session): Promise<Answer> {
+  const calls = hooks.callsOf(namespace, step.name)
+  const until = Date.now() + step.ms
+  while (calls.length < step.calls && Date.now() < until) await sleep(EVENT_POLL_MS)
+  return { status: 0, body: calls.splice(0) }
+}
