@@ -1,0 +1,39 @@
+/** The shape that all Kubernetes objects share. An object that came from the cache is shared by all readers: copy it, never change it. */
+export type Json =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [field: string]: Json | undefined }
+
+export type ObjectMeta = {
+  readonly name?: string
+  readonly generateName?: string
+  readonly namespace?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly generation?: number
+  readonly creationTimestamp?: string | null
+  readonly deletionTimestamp?: string
+  readonly labels?: { readonly [key: string]: string }
+  readonly annotations?: { readonly [key: string]: string }
+  readonly finalizers?: readonly string[]
+  readonly [field: string]: Json | undefined
+}
+
+export type KubeObject = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ObjectMeta
+  readonly [field: string]: Json | undefined
+}
+
+export type Fields = { readonly [field: string]: Json | undefined }
+
+export const isFields = (value: Json | undefined): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The fields of a value that is an object, or none. */
+export const fieldsOf = (value: Json | undefined): Fields => (isFields(value) ? value : {})

@@ -1,0 +1,89 @@
+/**
+ * Makes etcd forget old history, so that it does not grow for ever. All servers of one etcd, kube-apiserver included, agree by
+ * a marker key who does it: at each interval the first to raise the marker's version compacts, to the revision that it noted
+ * one interval ago; the others adopt the new version. History so is kept for one to two intervals.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EtcdClient } from '../etcd/client.ts'
+import { EtcdError } from '../etcd/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { compactionMarker, toBytes } from './keys.ts'
+
+/** Upstream's default of --etcd-compaction-interval. */
+export const COMPACTION_INTERVAL_MS = 5 * 60 * 1000
+
+const markerKey = toBytes(compactionMarker)
+
+export type CompactorOptions = {
+  readonly client: EtcdClient
+  readonly log: Log
+  /** 0: never compact. */
+  readonly intervalMs?: number
+}
+
+export class Compactor implements AsyncDisposable {
+  readonly #client: EtcdClient
+  readonly #log: Log
+  readonly #stopping = new AbortController()
+  readonly #running: Promise<void>
+  /** The version of the marker that this server has seen last. */
+  #version = 0
+  /** The revision of etcd at that time; 0 as long as nothing was seen. */
+  #noted = 0
+
+  constructor({ client, log, intervalMs = COMPACTION_INTERVAL_MS }: CompactorOptions) {
+    this.#client = client
+    this.#log = log
+    this.#running = intervalMs === 0 ? Promise.resolve() : this.#run(intervalMs)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #run(intervalMs: number): Promise<void> {
+    const { signal } = this.#stopping
+    for (;;) {
+      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => undefined)
+      if (signal.aborted) return
+      try {
+        await this.#compactOnce()
+      } catch (error) {
+        if (signal.aborted) return
+        this.#log('warn', 'compaction failed, next attempt at the next interval', { error: String(error) })
+      }
+    }
+  }
+
+  async #compactOnce(): Promise<void> {
+    const call = { signal: this.#stopping.signal }
+    const { revision, succeeded, responses } = await this.#client.kv.txn(
+      {
+        compare: [{ key: markerKey, target: 'version', result: '=', value: this.#version }],
+        success: [{ type: 'put', key: markerKey, value: Buffer.from(String(this.#noted)) }],
+        failure: [{ type: 'range', key: markerKey }],
+      },
+      call,
+    )
+    if (!succeeded) {
+      const [answer] = responses
+      this.#version = (answer?.type === 'range' ? answer.kvs[0]?.version : undefined) ?? 0
+      this.#noted = revision
+      return
+    }
+    this.#version++
+    if (this.#noted > 0) await this.#compact(this.#noted)
+    this.#noted = revision
+  }
+
+  async #compact(revision: number): Promise<void> {
+    try {
+      await this.#client.kv.compact({ revision }, { signal: this.#stopping.signal })
+      this.#log('debug', 'compacted', { revision })
+    } catch (error) {
+      // Somebody else, perhaps an operator, has gone further already.
+      if (!(error instanceof EtcdError && error.code === 'OutOfRange')) throw error
+    }
+  }
+}

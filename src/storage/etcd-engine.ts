@@ -1,0 +1,106 @@
+/** The engine on etcd: each call is one request, a feed is one watch stream. */
+import type { EtcdClient } from '../etcd/client.ts'
+import type {
+  CallOptions,
+  Change,
+  Engine,
+  FeedOptions,
+  FeedRange,
+  FeedSink,
+  FeedStream,
+  Found,
+  Key,
+  Outcome,
+  RangeQuery,
+  Revision,
+} from './engine.ts'
+import { toStorageError } from './etcd-errors.ts'
+import { EtcdFeed, toVersioned } from './etcd-feed.ts'
+import { keyAfter, toBytes } from './keys.ts'
+
+export type EtcdEngineOptions = {
+  /** A key that nobody writes, for reads that want only the revision. It must be one that etcd's own access control lets us read. */
+  readonly emptyKey: Key
+}
+
+export class EtcdEngine implements Engine {
+  readonly #client: EtcdClient
+  readonly #emptyKey: Buffer
+
+  /** The client is the engine's from now on: both end together. */
+  constructor(client: EtcdClient, options: EtcdEngineOptions = { emptyKey: '\0' }) {
+    this.#client = client
+    this.#emptyKey = toBytes(options.emptyKey)
+  }
+
+  async range(query: RangeQuery, options: CallOptions = {}): Promise<Found> {
+    try {
+      const { revision, kvs, more, count } = await this.#client.kv.range(
+        {
+          key: toBytes(query.from),
+          // etcd looks one key up faster than a range of one.
+          rangeEnd: query.to === keyAfter(query.from) ? undefined : toBytes(query.to),
+          revision: query.revision,
+          limit: query.limit,
+          keysOnly: query.keysOnly,
+          countOnly: query.countOnly,
+        },
+        options,
+      )
+      return { revision: query.revision ?? revision, values: kvs.map(toVersioned), more, count }
+    } catch (error) {
+      throw toStorageError(error, { isWrite: false, signal: options.signal })
+    }
+  }
+
+  async change({ key, expected, write }: Change, options: CallOptions = {}): Promise<Outcome> {
+    const bytes = toBytes(key)
+    try {
+      const { revision, succeeded, responses } = await this.#client.kv.txn(
+        {
+          compare: [{ key: bytes, target: 'mod', result: '=', value: expected }],
+          success: [
+            write === 'delete'
+              ? { type: 'delete', key: bytes }
+              : { type: 'put', key: bytes, value: write.put, lease: write.lease },
+          ],
+          failure: [{ type: 'range', key: bytes }],
+        },
+        options,
+      )
+      if (succeeded) return { won: true, revision }
+      const [answer] = responses
+      const kv = answer?.type === 'range' ? answer.kvs[0] : undefined
+      return { won: false, revision, current: kv && toVersioned(kv) }
+    } catch (error) {
+      throw toStorageError(error, { isWrite: true, signal: options.signal })
+    }
+  }
+
+  async latest(options: CallOptions = {}): Promise<Revision> {
+    try {
+      const { revision } = await this.#client.kv.range({ key: this.#emptyKey, countOnly: true }, options)
+      return revision
+    } catch (error) {
+      throw toStorageError(error, { isWrite: false, signal: options.signal })
+    }
+  }
+
+  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options: FeedOptions = {}): FeedStream {
+    return new EtcdFeed(this.#client, { ranges, sink, ...options })
+  }
+
+  async grantLease(ttlSeconds: number, options: CallOptions = {}): Promise<bigint> {
+    try {
+      const { id } = await this.#client.lease.grant({ ttlSeconds }, options)
+      return id
+    } catch (error) {
+      // A lease that nobody knows of holds nothing and ends by itself: no write is in doubt.
+      throw toStorageError(error, { isWrite: false, signal: options.signal })
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#client[Symbol.asyncDispose]()
+  }
+}

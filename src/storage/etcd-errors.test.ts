@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EtcdError } from '../etcd/errors.ts'
+import { StorageError } from './errors.ts'
+import { toStorageError } from './etcd-errors.ts'
+
+test('what etcd says', () => {
+  const cases: [EtcdError['code'], message: string, expected: string][] = [
+    ['OutOfRange', 'etcdserver: mvcc: required revision has been compacted', 'compacted'],
+    ['OutOfRange', 'etcdserver: mvcc: required revision is a future revision', 'too-new'],
+    ['ResourceExhausted', 'etcdserver: mvcc: database space exceeded', 'no-space'],
+    ['ResourceExhausted', 'etcdserver: too many requests', 'unavailable'],
+    ['ResourceExhausted', 'grpc: received message larger than max (3 vs. 2)', 'too-large'],
+    ['InvalidArgument', 'etcdserver: request is too large', 'too-large'],
+    ['NotFound', 'etcdserver: requested lease not found', 'missing'],
+    ['Unavailable', 'etcdserver: leader changed', 'unavailable'],
+    ['DeadlineExceeded', 'no answer within 5 ms', 'unavailable'],
+    ['Cancelled', 'context canceled', 'unavailable'],
+    ['PermissionDenied', 'etcdserver: permission denied', 'unavailable'],
+  ]
+  for (const [code, message, expected] of cases) {
+    const error = toStorageError(new EtcdError(code, message), { isWrite: false })
+    assert.ok(error instanceof StorageError)
+    assert.deepEqual([error.code, error.message], [expected, message])
+  }
+})
+
+test('only writes are ambiguous', () => {
+  const lost = new EtcdError('Unavailable', 'connection closed', { ambiguous: true })
+  const ambiguous = (isWrite: boolean) => {
+    const error = toStorageError(lost, { isWrite })
+    return error instanceof StorageError && error.ambiguous
+  }
+  assert.deepEqual([ambiguous(true), ambiguous(false)], [true, false])
+})
+
+test('a call that its caller gave up is cancelled, whatever it failed with', () => {
+  const error = toStorageError(new EtcdError('Unavailable', 'x', { ambiguous: true }), {
+    isWrite: true,
+    signal: AbortSignal.abort(),
+  })
+  assert.ok(error instanceof StorageError)
+  assert.deepEqual([error.code, error.ambiguous], ['cancelled', true])
+})
+
+test('what is not of etcd stays what it is', () => {
+  const error = new TypeError('ours')
+  assert.equal(toStorageError(error, { isWrite: true }), error)
+})

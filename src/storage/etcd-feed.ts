@@ -1,0 +1,125 @@
+/**
+ * A feed on etcd: one watch stream with a watch for each range.
+ *
+ * Progress is taken only from answers for the whole stream, and asked for only when every watch is there: etcd answers for
+ * the watches that it has when the question comes, so an earlier answer would leave some out. Answers and events share one
+ * queue in etcd, so an answer never overtakes the events it vouches for.
+ */
+import type { EtcdClient } from '../etcd/client.ts'
+import type { KeyValue } from '../etcd/codec/kv-response.ts'
+import type { WatchEvent } from '../etcd/codec/watch.ts'
+import type { WatchStream } from '../etcd/watch.ts'
+import type { FeedEvent, FeedOptions, FeedRange, FeedSink, FeedStream, Revision, Versioned } from './engine.ts'
+import { StorageError } from './errors.ts'
+import { toStorageError } from './etcd-errors.ts'
+import { fromBytes, keyAfter, toBytes } from './keys.ts'
+
+export type EtcdFeedOptions = FeedOptions & {
+  readonly ranges: readonly FeedRange[]
+  readonly sink: FeedSink
+}
+
+export class EtcdFeed implements FeedStream {
+  readonly #sink: FeedSink
+  readonly #previous: boolean
+  readonly #stream: WatchStream
+  /** Ranges whose watch etcd has not answered for yet. */
+  readonly #awaited: Set<number>
+  #isProgressWanted = false
+  #isEnded = false
+
+  constructor(client: EtcdClient, { ranges, sink, away = false, previous = false }: EtcdFeedOptions) {
+    this.#sink = sink
+    this.#previous = previous
+    this.#awaited = new Set(ranges.keys())
+    this.#stream = client.watch.open({
+      requireLeader: true,
+      away,
+      onProgressAll: (revision) => this.#onProgress(revision),
+      onEnd: (error) => this.#end(error && toStorageError(error, { isWrite: false })),
+    })
+    for (const [index, range] of ranges.entries()) this.#watch(index, range, range.after)
+  }
+
+  requestProgress(): void {
+    if (this.#awaited.size > 0) this.#isProgressWanted = true
+    else if (!this.#isEnded) this.#stream.requestProgress()
+  }
+
+  close(): void {
+    this.#end(undefined)
+  }
+
+  /**
+   * A watch starts with the revision already known, whose events are left out: etcd tells no progress before the first revision
+   * of a watch has happened, so one that starts with the next revision would be silent in a database where nothing happens.
+   */
+  #watch(index: number, range: FeedRange, startRevision: Revision): void {
+    const { from, to, after } = range
+    let told = after
+    this.#stream.create(
+      {
+        key: toBytes(from),
+        rangeEnd: to === keyAfter(from) ? undefined : toBytes(to),
+        startRevision,
+        fragment: true,
+        prevKv: this.#previous,
+      },
+      {
+        onCreated: () => this.#onAnswered(index),
+        onEvents: (received) => {
+          if (this.#isEnded) return
+          const events = told === after ? received.filter((event) => event.kv.modRevision > after) : received
+          const [first] = events
+          if (first === undefined) return
+          if (first.kv.modRevision <= told) return this.#end(repeated(told))
+          told = events.at(-1)?.kv.modRevision ?? told
+          this.#sink.onEvents(index, events.map(toFeedEvent))
+        },
+        onCanceled: ({ reason, compactRevision }) => {
+          if (this.#isEnded) return
+          if (compactRevision === 0) return this.#end(new StorageError('unavailable', `watch cancelled: ${reason}`))
+          // Only the revision that is known anyhow is gone: all that is to be told is still there.
+          if (compactRevision === after + 1 && startRevision === after) return this.#watch(index, range, after + 1)
+          this.#onAnswered(index)
+          this.#sink.onCompacted(index, compactRevision)
+        },
+      },
+    )
+  }
+
+  #onAnswered(index: number): void {
+    this.#awaited.delete(index)
+    if (this.#awaited.size > 0 || !this.#isProgressWanted || this.#isEnded) return
+    this.#isProgressWanted = false
+    this.#stream.requestProgress()
+  }
+
+  #onProgress(revision: Revision): void {
+    if (!this.#isEnded && this.#awaited.size === 0) this.#sink.onProgress(revision)
+  }
+
+  #end(cause: unknown): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#stream.close()
+    this.#sink.onEnd(cause instanceof Error ? cause : undefined)
+  }
+}
+
+/** A revision in two parts would be taken for two by who reads it; etcd promises not to do that. */
+const repeated = (told: Revision): StorageError =>
+  new StorageError('unavailable', `events of a revision up to ${told}, which was told as a whole, came after it`)
+
+function toFeedEvent({ type, kv, prevKv }: WatchEvent): FeedEvent {
+  const createRevision = type === 'delete' ? 0 : kv.createRevision
+  const event = { key: fromBytes(kv.key), type, revision: kv.modRevision, createRevision, value: kv.value }
+  return prevKv === undefined ? event : { ...event, previous: toVersioned(prevKv) }
+}
+
+export const toVersioned = (kv: KeyValue): Versioned => ({
+  key: fromBytes(kv.key),
+  value: kv.value,
+  revision: kv.modRevision,
+  createRevision: kv.createRevision,
+})

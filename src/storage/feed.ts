@@ -1,0 +1,325 @@
+/**
+ * One stream of everything that happens in the database, for all resources of the process. It survives lost connections,
+ * hangs and compaction: it opens again where each range was told last, on another member if this one is silent. What it
+ * knows at any moment is `revision`: everything up to it has been told, for every key. A resource can be further than that,
+ * by its own events.
+ */
+import { assert } from '../lib/assert.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Engine, FeedEvent, FeedStream, Key, Revision } from './engine.ts'
+import { Prover } from './proof.ts'
+import { planRanges } from './ranges.ts'
+import { type FeedConsumer, Subscription } from './subscription.ts'
+
+/** A stream that tells nothing for this long, although asked, is given up for one to the next member. */
+export const SILENCE_MAX_MS = 5_000
+/** A silent stream is asked for progress this often: a live one then always has something to tell. */
+const ASK_AFTER_MS = 1_000
+const TICK_MS = 250
+/** While somebody waits for a revision, progress is asked for again at this pace: etcd does not answer while it catches up. */
+const ASK_AGAIN_MS = 20
+/** Between attempts to open; doubled from the first to the last. */
+const RETRY_MIN_MS = 20
+const RETRY_MAX_MS = 1_000
+/** Prefixes that nobody subscribed to, counted for the plan of ranges. */
+const STRANGERS_MAX = 1_000
+/** A resource prefix has one or two segments below the root: pods/, services/specs/, example.com/widgets/. */
+const PREFIX_SEGMENTS_MAX = 2
+
+type RangeState = { readonly from: Key; readonly to: Key; revision: Revision }
+
+type State =
+  | { readonly state: 'new' }
+  | { readonly state: 'away' } // between two streams
+  | { readonly state: 'live'; readonly stream: FeedStream }
+  | { readonly state: 'closed' }
+
+export class Feed implements AsyncDisposable {
+  readonly #engine: Engine
+  readonly #root: Key
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #prover: Prover
+  readonly #subscriptions = new Map<Key, Subscription>()
+  readonly #waiting = new Set<Subscription>()
+  readonly #strangers = new Map<Key, number>()
+  #ranges: RangeState[] = []
+  #state: State = { state: 'new' }
+  #revision: Revision = 0
+  /** The newest revision that a proof has shown: the stream must get there. */
+  #proven: Revision = 0
+  #provenAtMs = 0
+  #heardAtMs = 0
+  #advancedAtMs = 0
+  #askedAtMs = 0
+  #retryMs = RETRY_MIN_MS
+  #ticker: NodeJS.Timeout | undefined
+  #asker: NodeJS.Timeout | undefined
+  #retry: NodeJS.Timeout | undefined
+  #recent: Subscription | undefined
+  /** Whether events came since the ranges were planned: attempts to connect that fail change nothing. */
+  #hasNews = false
+
+  constructor(options: { readonly engine: Engine; readonly root: Key; readonly log: Log; readonly clock: Clock }) {
+    this.#engine = options.engine
+    this.#root = options.root
+    this.#log = options.log
+    this.#clock = options.clock
+    this.#prover = new Prover(() => this.#ask())
+  }
+
+  /** Finds out where the database is and opens the stream from there on. Fails if the database cannot be reached. */
+  async start(signal?: AbortSignal): Promise<void> {
+    assert(this.#state.state === 'new', 'a feed is started once')
+    const revision = await this.#engine.latest({ signal })
+    this.#revision = revision
+    this.#ranges = planRanges(this.#root, new Map()).map((range) => ({ ...range, revision }))
+    this.#open(false)
+    this.#ticker = setInterval(() => this.#tick(), TICK_MS)
+    this.#ticker.unref()
+  }
+
+  /** Everything up to this revision has been told. */
+  get revision(): Revision {
+    return this.#revision
+  }
+
+  /** Whether the stream is open and has been heard of lately. */
+  get isLive(): boolean {
+    return this.#state.state === 'live' && this.#clock.monotonicMs() - this.#heardAtMs < SILENCE_MAX_MS
+  }
+
+  /** From this moment on the consumer is told every event under the prefix. */
+  subscribe(prefix: Key, consumer: FeedConsumer): Subscription {
+    assert(!this.#subscriptions.has(prefix), `${prefix} is subscribed to once`)
+    const range = this.#rangeOf(prefix)
+    const subscription = new Subscription({
+      prefix,
+      consumer,
+      revision: range?.revision ?? this.#revision,
+      feedRevision: () => this.#revision,
+      onWait: () => {
+        this.#waiting.add(subscription)
+        this.#askWhileWaiting()
+      },
+      onEnd: () => {
+        this.#subscriptions.delete(prefix)
+        this.#waiting.delete(subscription)
+        if (this.#recent === subscription) this.#recent = undefined
+      },
+    })
+    this.#subscriptions.set(prefix, subscription)
+    return subscription
+  }
+
+  /** The proof of a consistent read: a subscription that has reached this revision shows everything acknowledged before the call. */
+  prove(): Promise<Revision> {
+    return this.#prover.prove()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const before = this.#state
+    this.#state = { state: 'closed' }
+    if (before.state === 'live') before.stream.close()
+    clearInterval(this.#ticker)
+    clearTimeout(this.#asker)
+    clearTimeout(this.#retry)
+    for (const subscription of this.#subscriptions.values()) subscription.giveUp()
+  }
+
+  async #ask(): Promise<Revision> {
+    this.#requestProgress()
+    const proven = await this.#engine.latest()
+    if (proven > this.#proven) {
+      this.#proven = proven
+      this.#provenAtMs = this.#clock.monotonicMs()
+    }
+    return proven
+  }
+
+  #open(away: boolean): void {
+    this.#ranges = this.#plan()
+    const mine = (): boolean => this.#state.state === 'live' && this.#state.stream === stream
+    const stream = this.#engine.openFeed(
+      this.#ranges.map(({ from, to, revision }) => ({ from, to, after: revision })),
+      {
+        onEvents: (range, events) => mine() && this.#onEvents(range, events),
+        onProgress: (revision) => mine() && this.#onProgress(revision),
+        onCompacted: (_, oldest) => mine() && this.#onCompacted(oldest),
+        onEnd: (cause) => mine() && this.#reopen(`the stream ended: ${cause?.message ?? 'closed'}`, true),
+      },
+      { away },
+    )
+    this.#state = { state: 'live', stream }
+    this.#heardAtMs = this.#clock.monotonicMs()
+    this.#advancedAtMs = this.#heardAtMs
+    this.#requestProgress()
+  }
+
+  /** New ranges by the traffic seen, each starting where the least advanced of the old ones under it was. */
+  #plan(): RangeState[] {
+    if (!this.#hasNews) return this.#ranges
+    this.#hasNews = false
+    const traffic = new Map(this.#strangers)
+    for (const [prefix, subscription] of this.#subscriptions) traffic.set(prefix, subscription.takeTraffic())
+    for (const [prefix, events] of this.#strangers) this.#strangers.set(prefix, events >> 1)
+    return planRanges(this.#root, traffic).map(({ from, to }) => {
+      const under = this.#ranges.filter((old) => old.from < to && from < old.to)
+      return { from, to, revision: Math.min(...under.map((old) => old.revision)) }
+    })
+  }
+
+  #reopen(why: string, away: boolean): void {
+    if (this.#state.state !== 'live') return
+    const { stream } = this.#state
+    this.#state = { state: 'away' }
+    stream.close()
+    this.#log('warn', 'feed interrupted', { why, revision: this.#revision })
+    this.#retry = setTimeout(() => {
+      if (this.#state.state === 'away') this.#open(away)
+    }, this.#retryMs)
+    this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS)
+  }
+
+  #onEvents(index: number, events: readonly FeedEvent[]): void {
+    const range = this.#ranges[index]
+    const last = events.at(-1)
+    assert(range !== undefined && last !== undefined, 'events belong to a range')
+    this.#heard()
+    this.#hasNews = true
+    for (let i = 0; i < events.length; ) i = this.#deliver(events, i)
+    if (last.revision <= range.revision) return
+    range.revision = last.revision
+    this.#advancedAtMs = this.#heardAtMs
+  }
+
+  /** Hands the run of events that starts here and is of one resource to it; returns where the run ends. */
+  #deliver(events: readonly FeedEvent[], start: number): number {
+    const subscription = this.#route(events[start]?.key ?? '')
+    if (subscription === undefined) return start + 1
+    let end = start + 1
+    while (events[end]?.key.startsWith(subscription.prefix)) end++
+    subscription.tell(start === 0 && end === events.length ? events : events.slice(start, end))
+    return end
+  }
+
+  #route(key: Key): Subscription | undefined {
+    if (this.#recent !== undefined && key.startsWith(this.#recent.prefix)) return this.#recent
+    let slash = this.#root.length - 1
+    for (let i = 0; i < PREFIX_SEGMENTS_MAX; i++) {
+      slash = key.indexOf('/', slash + 1)
+      if (slash < 0) return undefined
+      const subscription = this.#subscriptions.get(key.slice(0, slash + 1))
+      if (subscription !== undefined) {
+        this.#recent = subscription
+        return subscription
+      }
+    }
+    this.#countStranger(key)
+    return undefined
+  }
+
+  #countStranger(key: Key): void {
+    const prefix = key.slice(0, key.indexOf('/', this.#root.length) + 1)
+    const events = this.#strangers.get(prefix)
+    if (events !== undefined || this.#strangers.size < STRANGERS_MAX) this.#strangers.set(prefix, (events ?? 0) + 1)
+  }
+
+  #onProgress(revision: Revision): void {
+    this.#heard()
+    this.#askedAtMs = 0
+    if (revision <= this.#revision) return
+    this.#revision = revision
+    this.#advancedAtMs = this.#heardAtMs
+    for (const range of this.#ranges) range.revision = Math.max(range.revision, revision)
+    for (const subscription of this.#waiting) subscription.settle()
+  }
+
+  /** The history that a range still needed is gone. Its resources list again; the other ranges go on where they were. */
+  #onCompacted(oldest: Revision): void {
+    const lost = this.#ranges.filter((range) => range.revision + 1 < oldest)
+    this.#reopenAfter(lost).catch((error: unknown) => {
+      this.#log('error', 'feed cannot go on after compaction', { error: String(error) })
+    })
+  }
+
+  async #reopenAfter(lost: readonly RangeState[]): Promise<void> {
+    if (this.#state.state !== 'live') return
+    const { stream } = this.#state
+    this.#state = { state: 'away' }
+    stream.close()
+    this.#log('warn', 'feed lost history to compaction', { ranges: lost.length, revision: this.#revision })
+    const latest = await this.#latestWithRetry()
+    if (latest === undefined) return
+    for (const range of lost) range.revision = latest
+    for (const subscription of this.#subscriptions.values()) {
+      if (lost.some((range) => range.from <= subscription.prefix && subscription.prefix < range.to)) {
+        subscription.tellGap(latest)
+      }
+    }
+    this.#open(false)
+  }
+
+  async #latestWithRetry(): Promise<Revision | undefined> {
+    for (let waitMs = RETRY_MIN_MS; this.#isAway(); waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
+      try {
+        return await this.#engine.latest()
+      } catch (error) {
+        this.#log('warn', 'the database does not answer', { error: String(error) })
+        await new Promise((resolve) => setTimeout(resolve, waitMs))
+      }
+    }
+    return undefined
+  }
+
+  #isAway(): boolean {
+    return this.#state.state === 'away'
+  }
+
+  #heard(): void {
+    this.#heardAtMs = this.#clock.monotonicMs()
+    this.#retryMs = RETRY_MIN_MS
+  }
+
+  #tick(): void {
+    if (this.#state.state !== 'live') return
+    const now = this.#clock.monotonicMs()
+    const silentMs = now - this.#heardAtMs
+    if (silentMs > SILENCE_MAX_MS) {
+      this.#reopen('the stream is silent', true)
+      return
+    }
+    // A member cut off from the others may go on telling that nothing happens.
+    const stuckMs = now - Math.max(this.#advancedAtMs, this.#provenAtMs)
+    if (this.#proven > this.#revision && stuckMs > SILENCE_MAX_MS) {
+      this.#reopen('the stream does not reach a proven revision', true)
+      return
+    }
+    if (silentMs > ASK_AFTER_MS || this.#proven > this.#revision) this.#requestProgress()
+  }
+
+  #requestProgress(): void {
+    if (this.#state.state !== 'live') return
+    const now = this.#clock.monotonicMs()
+    if (now - this.#askedAtMs < ASK_AGAIN_MS) return
+    this.#askedAtMs = now
+    this.#state.stream.requestProgress()
+  }
+
+  #askWhileWaiting(): void {
+    this.#requestProgress()
+    if (this.#asker !== undefined) return
+    this.#asker = setTimeout(() => {
+      this.#asker = undefined
+      for (const subscription of this.#waiting) {
+        if (!subscription.isWaiting) this.#waiting.delete(subscription)
+      }
+      if (this.#waiting.size > 0) this.#askWhileWaiting()
+    }, ASK_AGAIN_MS)
+  }
+
+  #rangeOf(key: Key): RangeState | undefined {
+    return this.#ranges.find((range) => range.from <= key && key < range.to)
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Leases for values that end by themselves (events, the records of servers that are up). A lease costs etcd as much as a
+ * write, so neighbours in time share one: it is granted a little longer than asked for, and serves until that surplus is
+ * used up. The figures are upstream's, so that an event lives as long here as there.
+ */
+import { type Clock, systemClock } from '../lib/clock.ts'
+import type { CallOptions } from './engine.ts'
+
+/** Of the time to live: how much longer than asked for a shared lease may hold a value. */
+const SURPLUS_SHARE = 0.05
+/** The same, as a bound for long times to live (upstream: --lease-reuse-duration-seconds). */
+const SURPLUS_SECONDS_MAX = 60
+/** When a lease ends, etcd deletes all that hang on it in one step: more would be felt by other writers. */
+const OBJECTS_PER_LEASE_MAX = 1000
+/** Times to live come from configuration, so there are two or three; this only keeps a mistake from growing the map. */
+const TTLS_MAX = 64
+
+export type GrantLease = (ttlSeconds: number, options?: CallOptions) => Promise<bigint>
+
+type Shared = { readonly id: Promise<bigint>; readonly freshUntilMs: number; users: number }
+
+export class Leases {
+  readonly #grant: GrantLease
+  readonly #clock: Clock
+  readonly #shared = new Map<number, Shared>()
+
+  constructor(grant: GrantLease, clock: Clock = systemClock) {
+    this.#grant = grant
+    this.#clock = clock
+  }
+
+  /** A lease that lasts at least `ttlSeconds` from now. */
+  get(ttlSeconds: number): Promise<bigint> {
+    const nowMs = this.#clock.monotonicMs()
+    const shared = this.#shared.get(ttlSeconds)
+    if (shared !== undefined && nowMs < shared.freshUntilMs && shared.users < OBJECTS_PER_LEASE_MAX) {
+      shared.users++
+      return shared.id
+    }
+    return this.#start(ttlSeconds, nowMs)
+  }
+
+  /** The database does not know the lease (any more): nobody may get it again. */
+  async forget(lease: bigint): Promise<void> {
+    for (const [ttlSeconds, shared] of this.#shared) {
+      const id = await shared.id.catch(() => undefined)
+      if (id === lease && this.#shared.get(ttlSeconds) === shared) this.#shared.delete(ttlSeconds)
+    }
+  }
+
+  #start(ttlSeconds: number, nowMs: number): Promise<bigint> {
+    const surplusSeconds = Math.min(Math.floor(ttlSeconds * SURPLUS_SHARE), SURPLUS_SECONDS_MAX)
+    // No caller's signal goes in: others may come to wait for the same lease. The engine has its own time limit.
+    const id = this.#grant(ttlSeconds + surplusSeconds)
+    if (surplusSeconds === 0) return id
+    if (this.#shared.size >= TTLS_MAX) this.#shared.clear()
+    // Counted from before the request: the lease itself begins later, so this is on the safe side.
+    const shared = { id, freshUntilMs: nowMs + surplusSeconds * 1000, users: 1 }
+    this.#shared.set(ttlSeconds, shared)
+    id.catch(() => {
+      if (this.#shared.get(ttlSeconds) === shared) this.#shared.delete(ttlSeconds)
+    })
+    return id
+  }
+}

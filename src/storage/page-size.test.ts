@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { PageSize } from './page-size.ts'
+
+test('small rows: the page grows in steps to its bound', () => {
+  const size = new PageSize()
+  const limits = []
+  for (let i = 0; i < 6; i++) {
+    limits.push(size.rows)
+    size.saw(size.rows, size.rows * 80)
+  }
+  assert.deepEqual(limits, [16, 128, 1024, 8192, 10_000, 10_000])
+})
+
+test('large rows: the page shrinks to one', () => {
+  const size = new PageSize()
+  size.saw(16, 16 * 1_400_000)
+  assert.equal(size.rows, 1)
+  size.saw(1, 2000)
+  assert.equal(size.rows, 8)
+})
+
+test('too large an answer', () => {
+  const size = new PageSize()
+  assert.ok(size.shrink())
+  assert.equal(size.rows, 2)
+  assert.ok(size.shrink())
+  assert.equal(size.rows, 1)
+  assert.ok(!size.shrink())
+})
+
+test('property: rows of one size settle near the target', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1_500_000 }), (rowBytes) => {
+      const size = new PageSize()
+      for (let i = 0; i < 10; i++) size.saw(size.rows, size.rows * rowBytes)
+      assert.ok(size.rows === 1 || size.rows * rowBytes <= 1024 * 1024)
+      assert.ok(size.rows === 10_000 || (size.rows + 1) * rowBytes > 1024 * 1024)
+    }),
+  )
+})

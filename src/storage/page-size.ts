@@ -1,0 +1,40 @@
+/**
+ * How many rows to ask for, when what matters is how many bytes come. The database takes a limit of rows only, so the limit
+ * follows the size of the rows seen so far.
+ */
+
+/** Large enough that the cost per request vanishes, small enough that decoding a page does not hold up other requests. */
+const PAGE_BYTES = 1024 * 1024
+/** With rows of the largest size that etcd takes by default (1.5 MB), a first page stays within 24 MB. */
+const ROWS_FIRST = 16
+/** Small rows may be followed by large ones: a limit grows in steps. */
+const GROWTH_MAX = 8
+/** Upstream's largest page. */
+const ROWS_MAX = 10_000
+
+export class PageSize {
+  readonly #targetBytes: number
+  #rows = ROWS_FIRST
+
+  constructor(targetBytes: number = PAGE_BYTES) {
+    this.#targetBytes = targetBytes
+  }
+
+  get rows(): number {
+    return this.#rows
+  }
+
+  /** What came with the last limit. */
+  saw(rows: number, bytes: number): void {
+    if (rows === 0) return
+    const fitting = Math.floor((this.#targetBytes * rows) / Math.max(bytes, 1))
+    this.#rows = Math.max(1, Math.min(fitting, this.#rows * GROWTH_MAX, ROWS_MAX))
+  }
+
+  /** The answer was too large to take. False: one row already is. */
+  shrink(): boolean {
+    if (this.#rows === 1) return false
+    this.#rows = Math.max(1, Math.floor(this.#rows / GROWTH_MAX))
+    return true
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The token by which a client asks for the next page of a list. It holds the revision of the first page and the key to go on
+ * from, relative to the folder that is listed; kube-apiserver's tokens work here and ours there. Clients treat it as opaque,
+ * but can send anything: a start that would leave the folder is refused.
+ */
+import { posix } from 'node:path'
+import { assert } from '../lib/assert.ts'
+import type { Key, Revision } from './engine.ts'
+import { keyAfter, toKey, toText } from './keys.ts'
+import { type JsonType, type Member, scanJson, unquote } from './token-json.ts'
+
+const TOKEN_VERSION = 'meta.k8s.io/v1'
+
+/** In a token: go on with the latest state. It is what a client is offered whose revision is gone. */
+const REVISION_LATEST = -1
+
+/** Where a page starts. `revision` undefined: at the latest state, not consistent with the pages before. */
+export type PageStart = { readonly fault?: never; readonly from: Key; readonly revision: Revision | undefined }
+
+/** A token that is not one of ours; the text is upstream's, for after `invalid continue token: `. */
+export type TokenFault = { readonly fault: string }
+
+/** The token for the page after `last`, in a list of all keys below `folder`. */
+export function encodeContinue(folder: Key, last: Key, revision: Revision | 'latest'): string {
+  return encodeContinueFrom(folder, keyAfter(last), revision)
+}
+
+/** The token for a page that begins at the key `from`; with 'latest' it is the one that an expired token is answered with. */
+export function encodeContinueFrom(folder: Key, from: Key, revision: Revision | 'latest'): string {
+  assert(from.startsWith(folder) && from.length > folder.length, 'a page starts within what is listed')
+  const start = toText(from.slice(folder.length))
+  const rv = revision === 'latest' ? REVISION_LATEST : revision
+  return Buffer.from(escapeLikeGo(JSON.stringify({ v: TOKEN_VERSION, rv, start }))).toString('base64url')
+}
+
+/** The first key of the page that a token asks for, always below `folder`. */
+export function decodeContinue(folder: Key, token: string): PageStart | TokenFault {
+  const read = decodeToken(token)
+  if (typeof read === 'string') return invalid(read)
+  if (read.version !== TOKEN_VERSION) return invalid(`server does not recognize this encoded version ${read.version}`)
+  if (read.revision === 0) return invalid(`incorrect encoded start resourceVersion (version ${TOKEN_VERSION})`)
+  if (read.start === '') return invalid(`encoded start key empty (version ${TOKEN_VERSION})`)
+  const path = read.start.startsWith('/') ? read.start : `/${read.start}`
+  if (path !== cleanPath(path)) return invalid(read.start)
+  return { from: folder + toKey(path.slice(1)), revision: read.revision < 0 ? undefined : read.revision }
+}
+
+type Token = { version: string; revision: number; start: string }
+
+/** The fields, absent ones as zero values; or the words for what cannot be read. */
+function decodeToken(token: string): Token | string {
+  const bytes = decodeBase64Url(token)
+  if (typeof bytes === 'number') return `illegal base64 data at input byte ${bytes}`
+  const json = scanJson(bytes)
+  if (json.fault !== undefined) return json.fault
+  if (json.type !== 'object' && json.type !== 'null') {
+    return `json: cannot unmarshal ${json.type} into Go value of type storage.continueToken`
+  }
+  const fields: Token = { version: '', revision: 0, start: '' }
+  let firstFault: string | undefined
+  for (const member of json.members) firstFault ??= readMember(fields, member)
+  return firstFault ?? fields
+}
+
+/** Field names match in any case; null leaves a field alone. */
+function readMember(fields: Token, member: Member): string | undefined {
+  if (member.type === 'null') return undefined
+  switch (member.name.toLowerCase()) {
+    case 'v':
+      if (member.type !== 'string') return wrongType('v', 'string', member.type)
+      fields.version = unquote(member.text)
+      return undefined
+    case 'start':
+      if (member.type !== 'string') return wrongType('start', 'string', member.type)
+      fields.start = unquote(member.text)
+      return undefined
+    case 'rv':
+      if (member.type !== 'number') return wrongType('rv', 'int64', member.type)
+      if (!isInt64(member.text)) return wrongType('rv', 'int64', `number ${member.text}`)
+      fields.revision = Number(member.text)
+      return undefined
+    default:
+      return undefined
+  }
+}
+
+const wrongType = (field: string, type: string, got: JsonType | `number ${string}`): string =>
+  `json: cannot unmarshal ${got} into Go struct field continueToken.${field} of type ${type}`
+
+function isInt64(literal: string): boolean {
+  if (!/^-?\d{1,19}$/.test(literal)) return false
+  const value = BigInt(literal)
+  return BigInt.asIntN(64, value) === value
+}
+
+const invalid = (what: string): TokenFault => ({ fault: `continue key is not valid: ${what}` })
+
+/** A trailing slash is unclean too. */
+function cleanPath(path: string): string {
+  const normal = posix.normalize(path)
+  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
+}
+
+/** Go's JSON is safe inside HTML: three signs and two line ends are escaped that JSON.stringify leaves. */
+function escapeLikeGo(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Unpadded base64 in the URL alphabet; line ends are skipped. A number: the position of the byte that does not belong. */
+function decodeBase64Url(token: string): Buffer | number {
+  const bytes = Buffer.from(token, 'utf8')
+  let digits = ''
+  for (const [position, byte] of bytes.entries()) {
+    if (byte === 0x0a || byte === 0x0d) continue
+    const char = String.fromCharCode(byte)
+    if (!/[A-Za-z0-9_-]/.test(char)) return position
+    digits += char
+  }
+  return digits.length % 4 === 1 ? bytes.length - 1 : Buffer.from(digits, 'base64url')
+}

@@ -1,0 +1,345 @@
+/**
+ * Objects as bytes under keys, with optimistic writes. Every write is one transaction that compares the revision the caller
+ * decided on; the caller's decision runs again when somebody else was first.
+ *
+ * A decision may start from a cached object, which can be old. So only a won compare ends a write on cached state: a refusal
+ * or a "nothing changed" on cached state is decided again on the state read from the database, and only that is reported.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallOptions, Engine, Key, Outcome, Revision, Versioned } from './engine.ts'
+import { StorageError, type StorageErrorCode } from './errors.ts'
+import { type KeyRange, keyAfter, rangeOfKey, toText } from './keys.ts'
+import type { Leases } from './leases.ts'
+import { PageSize } from './page-size.ts'
+import type { Plain, Transformer } from './transform.ts'
+
+/** A writer that lost this often stands in a queue too long for its client to wait; 20 writers at once lose about 20 times. */
+const LOST_COMPARES_MAX = 100
+/** Each loss means that another writer got through, so the first retries are at once. */
+const PROMPT_RETRIES = 4
+/** Then writers spread out: waits double from the first to the longest, each by chance between half and whole. */
+const BACKOFF_MS_FIRST = 2
+const BACKOFF_MS_MAX = 64
+
+/** A value as the server wrote it, after decryption. */
+export type Stored = {
+  readonly key: Key
+  /** Borrowed: copy it to keep it. */
+  readonly value: Buffer
+  readonly revision: Revision
+  readonly createRevision: Revision
+  /** Encrypted with other than the current key: an unchanged update writes it anew. */
+  readonly stale: boolean
+}
+
+/** What a write is decided on: an object and the revision it has. */
+export type Current<T> = {
+  readonly revision: Revision
+  readonly createRevision: Revision
+  readonly object: T
+  readonly stale: boolean
+}
+
+/** What to do with the current state. `ttlSeconds` wins over that of the options. */
+export type Decision = { readonly put: Buffer; readonly ttlSeconds?: number } | 'delete' | 'unchanged'
+
+export type ReadOptions = { readonly revision?: Revision | undefined; readonly signal?: AbortSignal | undefined }
+
+export type WriteOptions = {
+  /** The value ends by itself after this time. */
+  readonly ttlSeconds?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export type UpdateOptions<T> = WriteOptions & {
+  /** What the cache has, or that it has nothing. Without it the latest state is read first. */
+  readonly cached?: Current<T> | 'absent' | undefined
+  readonly decode: (stored: Stored) => T
+}
+
+export type UpdateResult<T> = {
+  readonly outcome: 'put' | 'deleted' | 'unchanged'
+  /** Of the write; for 'unchanged' that of the object as it is. */
+  readonly revision: Revision
+  /** What the write replaced, deleted or left alone; undefined when there was nothing. */
+  readonly previous: Current<T> | undefined
+}
+
+export type DeleteResult<T> = { readonly revision: Revision; readonly previous: Current<T> }
+
+export type ListOptions = ReadOptions & {
+  readonly limit?: number | undefined
+  /** Only keys that sort after this one. */
+  readonly after?: Key | undefined
+}
+
+export type WalkOptions = ReadOptions & {
+  /** About how large a page may get; see PageSize. */
+  readonly pageBytes?: number | undefined
+}
+
+export type Page = {
+  /** The revision at which the whole list is true, also for the following pages if they ask for it. */
+  readonly revision: Revision
+  readonly values: readonly Stored[]
+  readonly more: boolean
+  /** How many keys follow this page. */
+  readonly remaining: number
+}
+
+export type StoreOptions = {
+  readonly transformer: Transformer
+  readonly leases: Leases
+  /** 0 to 1, for the spread of retries. */
+  readonly random?: () => number
+}
+
+/** The state a decision stands on, and whether the database vouches for it. */
+type Basis<T> = {
+  readonly current: Current<T> | undefined
+  /** The bytes behind `current`; only where they came from the database. */
+  readonly value: Buffer | undefined
+  /** Of the read; what "unchanged" reports when there is nothing. */
+  readonly revision: Revision
+  readonly isProven: boolean
+}
+
+export class Store {
+  readonly #engine: Engine
+  readonly #transformer: Transformer
+  readonly #leases: Leases
+  readonly #random: () => number
+
+  constructor(engine: Engine, options: StoreOptions) {
+    this.#engine = engine
+    this.#transformer = options.transformer
+    this.#leases = options.leases
+    this.#random = options.random ?? Math.random
+  }
+
+  /** The latest state of a key, linearizable; or its state at a revision. */
+  async get(key: Key, options: ReadOptions = {}): Promise<{ revision: Revision; found: Stored | undefined }> {
+    const answer = await this.#engine.range({ ...rangeOfKey(key), ...at(options.revision), limit: 1 }, options)
+    const first = answer.values[0]
+    return { revision: answer.revision, found: first && (await this.#read(first)) }
+  }
+
+  /** Fails with 'exists' when the key is there. */
+  async create(key: Key, value: Buffer, options: WriteOptions = {}): Promise<Revision> {
+    const outcome = await this.#put(key, { expected: 0, value, ttlSeconds: options.ttlSeconds }, options)
+    if (!outcome.won) throw new StorageError('exists', 'the key already exists')
+    return outcome.revision
+  }
+
+  /**
+   * Changes one key by a decision on its current state (undefined: it is not there). The decision may run several times,
+   * always on another state; what it throws is thrown only if it was made on the latest one. Fails with 'missing' when it
+   * deletes what is not there, and with 'conflict' when others were first too often.
+   */
+  async update<T>(
+    key: Key,
+    options: UpdateOptions<T>,
+    decide: (current: Current<T> | undefined) => Decision | Promise<Decision>,
+  ): Promise<UpdateResult<T>> {
+    let basis = startOf(options.cached) ?? (await this.#latest(key, options))
+    for (let lost = 0; lost < LOST_COMPARES_MAX; lost++) {
+      if (lost > PROMPT_RETRIES) await this.#backOff(lost - PROMPT_RETRIES, options.signal)
+      let decision = await decideOn(basis, decide)
+      if (decision === undefined) {
+        basis = await this.#latest(key, options)
+        decision = await decide(basis.current)
+      }
+      const { current } = basis
+      const write = writeOf(decision, basis)
+      if (write === 'unchanged') {
+        return { outcome: 'unchanged', revision: current?.revision ?? basis.revision, previous: current }
+      }
+      const expected = current?.revision ?? 0
+      const outcome =
+        write === 'delete'
+          ? await this.#engine.change({ key, expected, write }, options)
+          : await this.#put(
+              key,
+              { expected, value: write.put, ttlSeconds: write.ttlSeconds ?? options.ttlSeconds },
+              options,
+            )
+      if (outcome.won) {
+        return { outcome: write === 'delete' ? 'deleted' : 'put', revision: outcome.revision, previous: current }
+      }
+      basis = await this.#proven(outcome.current, outcome.revision, options.decode)
+    }
+    throw new StorageError('conflict', 'the object was changed by others at every attempt')
+  }
+
+  /** Deletes a key unless `check` throws on its latest state. Fails with 'missing' when it is not there. */
+  async delete<T>(
+    key: Key,
+    options: UpdateOptions<T>,
+    check: (current: Current<T>) => void | Promise<void> = () => undefined,
+  ): Promise<DeleteResult<T>> {
+    const { revision, previous } = await this.update(key, options, async (current): Promise<Decision> => {
+      if (current !== undefined) await check(current)
+      return 'delete'
+    })
+    if (previous === undefined) throw missing()
+    return { revision, previous }
+  }
+
+  /** How many keys a range holds. */
+  async count(range: KeyRange, options: ReadOptions = {}): Promise<{ revision: Revision; count: number }> {
+    const { revision, count } = await this.#engine.range(
+      { from: range.from, to: range.to, ...at(options.revision), countOnly: true },
+      options,
+    )
+    return { revision, count }
+  }
+
+  /** One unreadable value fails the whole list, as upstream does: a list that hides an object would be a lie. */
+  async list(range: KeyRange, options: ListOptions = {}): Promise<Page> {
+    const from = options.after === undefined ? range.from : keyAfter(options.after)
+    const limit = options.limit ?? 0
+    const found = await this.#engine.range({ from, to: range.to, ...at(options.revision), limit }, options)
+    const values: Stored[] = []
+    for (const entry of found.values) {
+      const plain = this.#plainListed(entry)
+      values.push(toStored(entry, plain instanceof Promise ? await plain : plain))
+    }
+    return { revision: found.revision, values, more: found.more, remaining: found.count - values.length }
+  }
+
+  /** A whole range in pages that are all of one revision, sized by bytes. There is always at least one page. */
+  async *walk(range: KeyRange, options: WalkOptions = {}): AsyncGenerator<Page, void, void> {
+    const size = new PageSize(options.pageBytes)
+    let { revision } = options
+    let after: Key | undefined
+    for (;;) {
+      const page = await this.#walkPage(size, range, { revision, after, signal: options.signal })
+      yield page
+      const last = page.values.at(-1)
+      if (!page.more || last === undefined) return
+      revision = page.revision
+      after = last.key
+    }
+  }
+
+  async #walkPage(size: PageSize, range: KeyRange, options: ListOptions): Promise<Page> {
+    for (;;) {
+      try {
+        const page = await this.list(range, { ...options, limit: size.rows })
+        let bytes = 0
+        for (const { key, value } of page.values) bytes += key.length + value.length
+        size.saw(page.values.length, bytes)
+        return page
+      } catch (error) {
+        if (!isCode(error, 'too-large') || !size.shrink()) throw error
+      }
+    }
+  }
+
+  async #latest<T>(key: Key, options: UpdateOptions<T>): Promise<Basis<T>> {
+    const found = await this.#engine.range({ ...rangeOfKey(key), limit: 1 }, options)
+    return this.#proven(found.values[0], found.revision, options.decode)
+  }
+
+  async #proven<T>(found: Versioned | undefined, revision: Revision, decode: (stored: Stored) => T): Promise<Basis<T>> {
+    if (found === undefined) return { current: undefined, value: undefined, revision, isProven: true }
+    const stored = await this.#read(found)
+    const { createRevision, stale, value } = stored
+    const current = { revision: stored.revision, createRevision, object: decode(stored), stale }
+    return { current, value, revision, isProven: true }
+  }
+
+  async #put(key: Key, put: Put, options: CallOptions): Promise<Outcome> {
+    const { expected, ttlSeconds } = put
+    const transformed = this.#transformer.toStorage(key, put.value)
+    const value = transformed instanceof Promise ? await transformed : transformed
+    if (ttlSeconds === undefined || ttlSeconds === 0) {
+      return this.#engine.change({ key, expected, write: { put: value } }, options)
+    }
+    const lease = await this.#leases.get(ttlSeconds)
+    try {
+      return await this.#engine.change({ key, expected, write: { put: value, lease } }, options)
+    } catch (error) {
+      if (!isCode(error, 'missing')) throw error
+      // The database lost the lease (it was revoked, or restored from a backup), and so has not written: once more with a new one.
+      await this.#leases.forget(lease)
+      const fresh = await this.#leases.get(ttlSeconds)
+      return this.#engine.change({ key, expected, write: { put: value, lease: fresh } }, options)
+    }
+  }
+
+  async #read(found: Versioned): Promise<Stored> {
+    const plain = this.#transformer.fromStorage(found.key, found.value)
+    return toStored(found, plain instanceof Promise ? await plain : plain)
+  }
+
+  #plainListed(found: Versioned): Plain | Promise<Plain> {
+    try {
+      const plain = this.#transformer.fromStorage(found.key, found.value)
+      return plain instanceof Promise ? plain.catch((error: unknown) => throwListed(found.key, error)) : plain
+    } catch (error) {
+      return throwListed(found.key, error)
+    }
+  }
+
+  async #backOff(retry: number, signal: AbortSignal | undefined): Promise<void> {
+    const longestMs = Math.min(BACKOFF_MS_FIRST * 2 ** (retry - 1), BACKOFF_MS_MAX)
+    try {
+      await sleep(longestMs * (0.5 + this.#random() / 2), undefined, signal === undefined ? {} : { signal })
+    } catch (cause) {
+      throw new StorageError('cancelled', 'the caller went away', { cause })
+    }
+  }
+}
+
+type Put = { readonly expected: Revision; readonly value: Buffer; readonly ttlSeconds: number | undefined }
+
+const at = (revision: Revision | undefined): { revision?: Revision } => (revision === undefined ? {} : { revision })
+
+function startOf<T>(cached: Current<T> | 'absent' | undefined): Basis<T> | undefined {
+  if (cached === undefined) return undefined
+  return { current: cached === 'absent' ? undefined : cached, value: undefined, revision: 0, isProven: false }
+}
+
+/** Undefined: the state was only a cached one, and this decision must not end the write on it. */
+async function decideOn<T>(
+  basis: Basis<T>,
+  decide: (current: Current<T> | undefined) => Decision | Promise<Decision>,
+): Promise<Decision | undefined> {
+  if (basis.isProven) return decide(basis.current)
+  try {
+    const decision = await decide(basis.current)
+    const isWrite = decision !== 'unchanged' && !(decision === 'delete' && basis.current === undefined)
+    return isWrite ? decision : undefined
+  } catch {
+    // A refusal of old state says nothing about the latest; the same decision on that will refuse again if it must.
+    return undefined
+  }
+}
+
+/** A value that is stale by encryption is written anew, as it is, although nothing changed. */
+function writeOf<T>(decision: Decision, basis: Basis<T>): Decision {
+  if (decision === 'delete' && basis.current === undefined) throw missing()
+  if (decision === 'unchanged' && basis.current?.stale && basis.value !== undefined) return { put: basis.value }
+  return decision
+}
+
+const missing = (): StorageError => new StorageError('missing', 'the key does not exist')
+
+const toStored = (found: Versioned, plain: Plain): Stored => ({
+  key: found.key,
+  value: plain.value,
+  revision: found.revision,
+  createRevision: found.createRevision,
+  stale: plain.stale,
+})
+
+const isCode = (error: unknown, code: StorageErrorCode): boolean => error instanceof StorageError && error.code === code
+
+/** Upstream names the key where a list stumbles over a value, and only there. */
+function throwListed(key: Key, cause: unknown): never {
+  if (!(cause instanceof StorageError)) throw cause
+  throw new StorageError(cause.code, `unable to transform key ${JSON.stringify(toText(key))}: ${cause.message}`, {
+    cause,
+  })
+}

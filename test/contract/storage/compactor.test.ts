@@ -1,0 +1,83 @@
+/** Compaction by several servers of one etcd. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EtcdClient } from '../../../src/etcd/client.ts'
+import { silent } from '../../../src/lib/log.ts'
+import { Compactor } from '../../../src/storage/compactor.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
+import { EtcdEngine } from '../../../src/storage/etcd-engine.ts'
+import { compactionMarker, toBytes } from '../../../src/storage/keys.ts'
+import { startEtcd } from '../../harness/etcd.ts'
+import { bytes, newStore, until } from './subject.ts'
+
+const INTERVAL_MS = 300
+
+async function marker(client: EtcdClient): Promise<{ version: number; noted: number }> {
+  const { kvs } = await client.kv.range({ key: toBytes(compactionMarker) })
+  return { version: kvs[0]?.version ?? 0, noted: Number(kvs[0]?.value.toString() ?? 0) }
+}
+
+test('two replicas compact once per interval, one interval behind', async () => {
+  await using etcd = await startEtcd()
+  await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  await using other = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  const engine = new EtcdEngine(client)
+  const store = newStore(engine)
+  const old = await store.create('/x/old', bytes(1))
+  const started = performance.now()
+  await using running = new AsyncDisposableStack()
+  for (const one of [client, other]) running.use(new Compactor({ client: one, log: silent, intervalMs: INTERVAL_MS }))
+
+  const written: number[] = []
+  while (performance.now() - started < INTERVAL_MS * 7.5) {
+    written.push(await store.create(`/x/${written.length}`, bytes(1)))
+    await sleep(20)
+  }
+  const { version, noted } = await marker(client)
+  const intervals = Math.floor((performance.now() - started) / INTERVAL_MS)
+  assert.ok(version >= 2 && version <= intervals, `${version} in ${intervals} intervals`)
+  // What was noted is compacted, and what came within the last interval is kept.
+  assert.ok(noted > old)
+  await assert.rejects(
+    store.get('/x/old', { revision: old }),
+    (error) => error instanceof StorageError && error.code === 'compacted',
+  )
+  const recent = written.at(-3) ?? 0
+  assert.equal((await store.get('/x/old', { revision: recent })).found?.revision, old)
+})
+
+test('nothing happens before the first interval, or without one', async () => {
+  await using etcd = await startEtcd()
+  await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  await using running = new AsyncDisposableStack()
+  running.use(new Compactor({ client, log: silent, intervalMs: 0 }))
+  running.use(new Compactor({ client, log: silent }))
+  await sleep(100)
+  assert.deepEqual(await marker(client), { version: 0, noted: 0 })
+})
+
+test('failures are logged, and the loop goes on', async () => {
+  await using etcd = await startEtcd()
+  await using client = new EtcdClient({ endpoints: [etcd.clientUrl], timeoutMs: 200 })
+  const warnings: string[] = []
+  await using running = new AsyncDisposableStack()
+  running.use(
+    new Compactor({ client, log: (level, message) => level === 'warn' && warnings.push(message), intervalMs: 100 }),
+  )
+  let version = 0
+  await until(() => readVersion() > 0, 'the marker')
+  await etcd.stop()
+  await until(() => warnings.length > 0, 'a warning')
+  await etcd.start()
+  const before = version
+  await until(() => readVersion() > before, 'the marker moves on')
+
+  /** What the last reading found; starts the next one. */
+  function readVersion(): number {
+    void marker(client)
+      .then((read) => (version = read.version))
+      .catch(() => undefined)
+    return version
+  }
+})

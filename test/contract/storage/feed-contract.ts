@@ -1,0 +1,249 @@
+/** What Engine.openFeed promises. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Revision } from '../../../src/storage/engine.ts'
+import { rangeOf } from '../../../src/storage/keys.ts'
+import { bytes, decode, type GetSubject, newFolder, newStore, Recorder, until } from './subject.ts'
+
+export function feedTests(subject: GetSubject): void {
+  test('puts and deletes, in order, from after a revision on', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    const before = await store.create(`${folder}a`, bytes('before'))
+    const put = await store.update(`${folder}a`, { decode }, () => ({ put: bytes('told') }))
+    using feed = new Recorder(engine, [{ ...rangeOf(folder), after: before }])
+    const created = await store.create(`${folder}b`, bytes('live'))
+    const deleted = await store.delete(`${folder}a`, { decode })
+    await until(() => feed.events.length === 3, 'three events')
+    assert.deepEqual(feed.events, [
+      { range: 0, key: `${folder}a`, type: 'put', revision: put.revision, createRevision: before, value: 'told' },
+      { range: 0, key: `${folder}b`, type: 'put', revision: created, createRevision: created, value: 'live' },
+      { range: 0, key: `${folder}a`, type: 'delete', revision: deleted.revision, createRevision: 0, value: '' },
+    ])
+    assert.deepEqual(feed.ends, [])
+  })
+
+  test('nothing is told from inside openFeed', async () => {
+    const { engine } = subject()
+    let isOpen = false
+    const early: string[] = []
+    const note = (what: string) => () => {
+      if (!isOpen) early.push(what)
+    }
+    const stream = engine.openFeed([{ ...rangeOf(newFolder()), after: 1 }], {
+      onEvents: note('events'),
+      onProgress: note('progress'),
+      onCompacted: note('compacted'),
+      onEnd: note('end'),
+    })
+    isOpen = true
+    stream.close()
+    await sleep(50)
+    assert.deepEqual(early, [])
+  })
+
+  test('several ranges on one stream, each from its own revision', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    const names = ['a', 'b', 'c']
+    const first: Revision[] = []
+    for (const name of names) first.push(await store.create(`${folder}${name}/1`, bytes(1)))
+    const latest = await engine.latest()
+    using feed = new Recorder(engine, [
+      { ...rangeOf(`${folder}a/`), after: (first[0] ?? 0) - 1 },
+      { ...rangeOf(`${folder}b/`), after: latest },
+      { ...rangeOf(`${folder}c/`), after: first[2] ?? 0 },
+    ])
+    for (const name of names) await store.create(`${folder}${name}/2`, bytes(2))
+    await feed.reach(await engine.latest())
+    const told = (range: number) =>
+      feed.events.filter((event) => event.range === range).map(({ key }) => key.slice(folder.length))
+    assert.deepEqual([told(0), told(1), told(2)], [['a/1', 'a/2'], ['b/2'], ['c/2']])
+  })
+
+  test('500 events are told in the order of their revisions', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    using feed = new Recorder(engine, [{ ...rangeOf(folder), after: await engine.latest() }])
+    await Promise.all(Array.from({ length: 500 }, (_, i) => store.create(`${folder}${i}`, bytes(i))))
+    await feed.reach(await engine.latest())
+    const revisions = feed.events.map(({ revision }) => revision)
+    assert.equal(revisions.length, 500)
+    assert.deepEqual(
+      revisions,
+      revisions.toSorted((a, b) => a - b),
+    )
+  })
+
+  test('a revision that deletes many keys is told in one call, even when it is longer than one message', async () => {
+    const { engine, revokeLease } = subject()
+    const folder = newFolder()
+    const lease = await engine.grantLease(1000)
+    // 900 keys of 2 KB: the deletions alone are more than the 1.5 MB that etcd sends in one piece.
+    const keys = Array.from({ length: 900 }, (_, i) => `${folder}${String(i).padStart(2000, '0')}`)
+    await Promise.all(keys.map((key) => engine.change({ key, expected: 0, write: { put: bytes('x'), lease } })))
+    const after = await engine.latest()
+    using live = new Recorder(engine, [{ ...rangeOf(folder), after }])
+    await live.reach(after)
+    await revokeLease(lease)
+    const latest = await engine.latest()
+    await live.reach(latest)
+    using replayed = new Recorder(engine, [{ ...rangeOf(folder), after }])
+    await replayed.reach(latest)
+    for (const feed of [live, replayed]) {
+      assert.equal(feed.calls.length, 1)
+      assert.equal(feed.events.length, 900)
+      assert.deepEqual(
+        [...new Set(feed.events.map(({ revision, type }) => `${revision} ${type}`))],
+        [`${latest} delete`],
+      )
+    }
+  })
+
+  test('progress comes after all events up to it, of all ranges', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    const after = await engine.latest()
+    using feed = new Recorder(engine, [
+      { ...rangeOf(`${folder}a/`), after },
+      { ...rangeOf(`${folder}b/`), after },
+    ])
+    for (let round = 0; round < 20; round++) {
+      await store.create(`${folder}a/${round}`, bytes(round))
+      const revision = await store.create(`${folder}b/${round}`, bytes(round))
+      await feed.reach(revision)
+      assert.equal(feed.events.length, (round + 1) * 2)
+    }
+    assert.deepEqual(
+      feed.progress,
+      feed.progress.toSorted((a, b) => a - b),
+    )
+  })
+
+  test('progress asked for before the stream is up, in a database where nothing happens', async () => {
+    const { engine } = subject()
+    const after = await engine.latest()
+    using feed = new Recorder(engine, [
+      { ...rangeOf(newFolder()), after },
+      { ...rangeOf(newFolder()), after },
+    ])
+    feed.requestProgress()
+    await feed.reach(after)
+    assert.ok(feed.progress.every((revision) => revision >= after))
+  })
+
+  test('progress without events moves with writes elsewhere', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    using feed = new Recorder(engine, [{ ...rangeOf(newFolder()), after: await engine.latest() }])
+    const elsewhere = await store.create(`${newFolder()}a`, bytes('x'))
+    await feed.reach(elsewhere)
+    assert.deepEqual(feed.events, [])
+  })
+
+  /** A stream with two ranges, of which the first has lost its history. */
+  async function halfLost(): Promise<{ feed: Recorder; folder: string; latest: Revision }> {
+    const { engine, compact } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    const after = await store.create(`${folder}a/1`, bytes(1))
+    await store.create(`${folder}a/2`, bytes(2))
+    const latest = await store.create(`${folder}b/1`, bytes(1))
+    await compact(latest)
+    const feed = new Recorder(engine, [
+      { ...rangeOf(`${folder}a/`), after },
+      { ...rangeOf(`${folder}b/`), after: latest },
+    ])
+    await until(() => feed.compacted.length > 0, 'compaction')
+    return { feed, folder, latest }
+  }
+
+  test('a range whose history is gone is told so; the others go on', async () => {
+    const { feed: opened, folder, latest } = await halfLost()
+    using feed = opened
+    assert.deepEqual(feed.compacted, [{ range: 0, oldest: latest }])
+    const store = newStore(subject().engine)
+    await store.create(`${folder}a/3`, bytes(3))
+    await store.create(`${folder}b/2`, bytes(2))
+    await until(() => feed.events.length > 0, 'an event')
+    assert.deepEqual(
+      feed.events.map(({ key }) => key),
+      [`${folder}b/2`],
+    )
+    assert.deepEqual(feed.ends, [])
+  })
+
+  const todo = 'etcd goes on counting a compacted watch and answers no progress until src/etcd/watch.ts cancels it'
+  test('progress of the others goes on too', { todo }, async () => {
+    const { feed: opened, folder } = await halfLost()
+    using feed = opened
+    await feed.reach(await newStore(subject().engine).create(`${folder}b/2`, bytes(2)), 2_000)
+  })
+
+  test('a range is not told of a compaction that leaves all it has yet to be told', async () => {
+    const { engine, compact } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    const after = await store.create(`${folder}a`, bytes(1))
+    const next = await store.create(`${folder}b`, bytes(2))
+    await compact(next)
+    using feed = new Recorder(engine, [{ ...rangeOf(folder), after }])
+    await until(() => feed.events.length > 0 || feed.compacted.length > 0, 'an event')
+    assert.deepEqual([feed.events.map(({ key }) => key), feed.compacted], [[`${folder}b`], []])
+  })
+
+  test('a feed that has seen everything is not hurt by compaction', async () => {
+    const { engine, compact } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    using feed = new Recorder(engine, [{ ...rangeOf(folder), after: await engine.latest() }])
+    const first = await store.create(`${folder}a`, bytes(1))
+    await feed.reach(first)
+    await compact(await engine.latest())
+    const second = await store.create(`${folder}b`, bytes(2))
+    await feed.reach(second)
+    assert.deepEqual([feed.events.length, feed.compacted, feed.ends], [2, [], []])
+  })
+
+  test('a stream opened where another ended misses nothing and repeats nothing', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    let after = await engine.latest()
+    const seen: string[] = []
+    const writes = (async () => {
+      for (let i = 0; i < 300; i++) await store.create(`${folder}${i}`, bytes(i))
+    })()
+    while (seen.length < 300) {
+      const feed = new Recorder(engine, [{ ...rangeOf(folder), after }])
+      await until(() => feed.events.length > 0, 'an event')
+      feed.close()
+      seen.push(...feed.events.map(({ key }) => key.slice(folder.length)))
+      after = feed.events.at(-1)?.revision ?? after
+    }
+    await writes
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 300 }, (_, i) => String(i)),
+    )
+  })
+
+  test('the end is told once, without a cause after close', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    const feed = new Recorder(engine, [{ ...rangeOf(folder), after: await engine.latest() }])
+    await feed.reach(0)
+    feed.close()
+    feed.close()
+    await store.create(`${folder}a`, bytes('after'))
+    await sleep(100)
+    assert.deepEqual([feed.ends, feed.events], [[undefined], []])
+    feed.requestProgress()
+  })
+}

@@ -1,0 +1,161 @@
+/** What the contract of an engine needs besides the engine itself, and small parts its tests share. */
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type {
+  CallOptions,
+  Change,
+  Engine,
+  FeedEvent,
+  FeedRange,
+  FeedStream,
+  Revision,
+} from '../../../src/storage/engine.ts'
+import { StorageError, type StorageErrorCode } from '../../../src/storage/errors.ts'
+import { Leases } from '../../../src/storage/leases.ts'
+import { Store, type Stored } from '../../../src/storage/store.ts'
+import { identity, type Transformer } from '../../../src/storage/transform.ts'
+
+export type Subject = AsyncDisposable & {
+  readonly engine: Engine
+  /** Forgets the history before this revision. */
+  readonly compact: (revision: Revision) => Promise<void>
+  /** Ends a lease now, and with it what hangs on it. */
+  readonly revokeLease: (lease: bigint) => Promise<void>
+  /** The database stops answering, and goes on; absent where it cannot stop. */
+  readonly pause?: () => void
+  readonly resume?: () => void
+}
+
+export const newStore = (engine: Engine, transformer: Transformer = identity): Store =>
+  new Store(engine, {
+    transformer,
+    leases: new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options)),
+  })
+
+export const text = (stored: Stored | undefined): string | undefined => stored?.value.toString()
+
+export const bytes = (content: string | number): Buffer => Buffer.from(String(content))
+
+export type GetSubject = () => Subject
+
+const folders = { made: 0 }
+/** Keys that no other test uses. */
+export const newFolder = (): string => `/contract/${++folders.made}/`
+
+export const failsWith =
+  (code: StorageErrorCode, message?: string | RegExp) =>
+  (error: unknown): boolean => {
+    assert.ok(error instanceof StorageError, String(error))
+    assert.equal(error.code, code)
+    if (typeof message === 'string') assert.equal(error.message, message)
+    else if (message !== undefined) assert.match(error.message, message)
+    return true
+  }
+
+export const decode = (stored: Stored): string => stored.value.toString()
+
+/** The engine itself, with its calls counted and, where told so, something done before a change. */
+export class Observed implements Engine {
+  readonly calls = { range: 0, change: 0, latest: 0 }
+  beforeChange: ((change: Change) => void | Promise<void>) | undefined
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  range(...args: Parameters<Engine['range']>): ReturnType<Engine['range']> {
+    this.calls.range++
+    return this.#engine.range(...args)
+  }
+
+  async change(change: Change, options?: CallOptions): ReturnType<Engine['change']> {
+    this.calls.change++
+    await this.beforeChange?.(change)
+    return this.#engine.change(change, options)
+  }
+
+  latest(options?: CallOptions): Promise<Revision> {
+    this.calls.latest++
+    return this.#engine.latest(options)
+  }
+
+  openFeed(...args: Parameters<Engine['openFeed']>): FeedStream {
+    return this.#engine.openFeed(...args)
+  }
+
+  grantLease(ttlSeconds: number, options?: CallOptions): Promise<bigint> {
+    return this.#engine.grantLease(ttlSeconds, options)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+export type Told = {
+  readonly range: number
+  readonly key: string
+  readonly type: 'put' | 'delete'
+  readonly revision: Revision
+  readonly createRevision: Revision
+  readonly value: string
+}
+
+/** A feed that writes down what it is told; values are copied, as the seam asks for. */
+export class Recorder implements Disposable {
+  readonly calls: Told[][] = []
+  readonly progress: Revision[] = []
+  readonly compacted: { range: number; oldest: Revision }[] = []
+  readonly ends: (Error | undefined)[] = []
+  readonly #stream: FeedStream
+
+  constructor(engine: Engine, ranges: readonly FeedRange[]) {
+    this.#stream = engine.openFeed(ranges, {
+      onEvents: (range, events) => this.calls.push(events.map((event) => told(range, event))),
+      onProgress: (revision) => this.progress.push(revision),
+      onCompacted: (range, oldest) => this.compacted.push({ range, oldest }),
+      onEnd: (cause) => this.ends.push(cause),
+    })
+  }
+
+  get events(): Told[] {
+    return this.calls.flat()
+  }
+
+  /** Waits for progress to this revision, asking for it again as the feed would. */
+  async reach(revision: Revision, timeoutMs?: number): Promise<void> {
+    await until(
+      () => {
+        if (this.progress.some((reached) => reached >= revision)) return true
+        this.#stream.requestProgress()
+        return false
+      },
+      `progress to ${revision}`,
+      timeoutMs,
+    )
+  }
+
+  requestProgress(): void {
+    this.#stream.requestProgress()
+  }
+
+  close(): void {
+    this.#stream.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.#stream.close()
+  }
+}
+
+function told(range: number, event: FeedEvent): Told {
+  const { key, type, revision, createRevision } = event
+  return { range, key, type, revision, createRevision, value: event.value.toString() }
+}
+
+export async function until(holds: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
+  const end = performance.now() + timeoutMs
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`)
+    await sleep(10)
+  }
+}
