@@ -1,0 +1,180 @@
+/**
+ * All resources of one database in memory, with one feed and common budgets. A resource costs nothing until it is read, and
+ * little again when nobody has read it for a while.
+ */
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Engine, Key } from '../storage/engine.ts'
+import { StorageError } from '../storage/errors.ts'
+import { Feed } from '../storage/feed.ts'
+import type { Store } from '../storage/store.ts'
+import type { Transformer } from '../storage/transform.ts'
+import { checkResource } from './check.ts'
+import { FrameShelf } from './event.ts'
+import { Past } from './past.ts'
+import { Reader } from './reader.ts'
+import { type Parts, Resource, type ResourceSpec } from './resource.ts'
+import { DecodedShelf } from './shelf.ts'
+import { Slabs } from './slabs.ts'
+
+/** Who resumes a watch after a short break finds its place here; after a longer one, in the history of the database. */
+const PAST_BYTES = 32 << 20
+const DECODED_BYTES = 32 << 20
+const FRAMES_BYTES = 4 << 20
+/** An informer that lost its connection is back within this time. */
+const UNUSED_MS = 5 * 60_000
+const HOUSEKEEPING_MS = 10_000
+/** One resource is compared with the database at a time; each comes round about this often. */
+const CHECK_EVERY_MS = 5 * 60_000
+
+export type CacheOptions = {
+  readonly engine: Engine
+  readonly store: Store
+  readonly transformer: Transformer
+  /** What all keys begin with. */
+  readonly root: Key
+  readonly clock: Clock
+  readonly log: Log
+  readonly budgets?: { readonly pastBytes?: number; readonly decodedBytes?: number; readonly framesBytes?: number }
+  readonly unusedMs?: number
+  readonly checkEveryMs?: number
+}
+
+export class Cache implements AsyncDisposable {
+  readonly #feed: Feed
+  readonly #parts: Parts
+  readonly #options: CacheOptions
+  readonly #resources = new Map<Key, { readonly resource: Resource; readonly reader: Reader }>()
+  readonly #checkedAtMs = new WeakMap<Resource, number>()
+  #housekeeper: NodeJS.Timeout | undefined
+  #isChecking = false
+
+  constructor(options: CacheOptions) {
+    const { engine, store, transformer, root, clock, log, budgets } = options
+    this.#options = options
+    this.#feed = new Feed({ engine, root, clock, log })
+    this.#parts = {
+      engine,
+      store,
+      transformer,
+      clock,
+      log,
+      feed: this.#feed,
+      slabs: new Slabs(),
+      decoded: new DecodedShelf(budgets?.decodedBytes ?? DECODED_BYTES),
+      frames: new FrameShelf(budgets?.framesBytes ?? FRAMES_BYTES),
+      past: new Past(budgets?.pastBytes ?? PAST_BYTES),
+    }
+  }
+
+  /** Connects the feed. Fails if the database cannot be reached. */
+  async start(signal?: AbortSignal): Promise<void> {
+    await this.#feed.start(signal)
+    this.#housekeeper = setInterval(() => this.tidy(), HOUSEKEEPING_MS)
+    this.#housekeeper.unref()
+  }
+
+  /** Whether reads can be expected to succeed. */
+  get isLive(): boolean {
+    return this.#feed.isLive
+  }
+
+  /** The reader of a resource; the same one for everybody who names the same prefix. */
+  resource(spec: ResourceSpec): Reader {
+    const known = this.#resources.get(spec.prefix)
+    if (known !== undefined) return known.reader
+    const resource = new Resource(spec, this.#parts)
+    const reader = new Reader(resource, this.#parts)
+    this.#resources.set(spec.prefix, { resource, reader })
+    return reader
+  }
+
+  /** Forgets a resource for good, its watchers too: it is served no longer. */
+  remove(prefix: Key): void {
+    this.#resources.get(prefix)?.resource.close()
+    this.#resources.delete(prefix)
+  }
+
+  /** What is in memory, for operators and tests. */
+  stats(): {
+    resources: number
+    live: number
+    objects: number
+    watchers: number
+    liveBytes: number
+    slabBytes: number
+  } {
+    const all = [...this.#resources.values()].map(({ resource }) => resource)
+    return {
+      resources: all.length,
+      live: all.filter((resource) => resource.phase === 'live').length,
+      objects: all.reduce((sum, resource) => sum + resource.tree.size, 0),
+      watchers: all.reduce((sum, resource) => sum + resource.watcherCount, 0),
+      ...this.#parts.slabs.size,
+    }
+  }
+
+  /** Compares every live resource with the database. Returns the prefixes that differed; they are listed anew. */
+  async check(): Promise<readonly Key[]> {
+    const differing: Key[] = []
+    for (const { resource } of this.#resources.values())
+      if (!(await this.#checkOne(resource))) differing.push(resource.spec.prefix)
+    return differing
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#housekeeper)
+    for (const { resource } of this.#resources.values()) resource.close()
+    await this.#feed[Symbol.asyncDispose]()
+  }
+
+  /** Lets go of what nobody uses, and compares one resource with the database. Runs by itself every few seconds. */
+  tidy(): void {
+    const now = this.#parts.clock.monotonicMs()
+    const unusedMs = this.#options.unusedMs ?? UNUSED_MS
+    for (const { resource } of this.#resources.values()) {
+      if (now - (resource.unusedSinceMs ?? now) > unusedMs) resource.drop()
+    }
+    const due = this.#nextToCheck(now)
+    if (due === undefined || this.#isChecking) return
+    this.#isChecking = true
+    void this.#checkOne(due).finally(() => {
+      this.#isChecking = false
+    })
+  }
+
+  #nextToCheck(now: number): Resource | undefined {
+    const everyMs = this.#options.checkEveryMs ?? CHECK_EVERY_MS
+    for (const { resource } of this.#resources.values()) {
+      if (resource.phase !== 'live') continue
+      const checkedAtMs = this.#checkedAtMs.get(resource)
+      if (checkedAtMs === undefined) this.#checkedAtMs.set(resource, now)
+      else if (now - checkedAtMs > everyMs) return resource
+    }
+    return undefined
+  }
+
+  /** False if the cache was wrong. Failing to find out is no fault of the cache. */
+  async #checkOne(resource: Resource): Promise<boolean> {
+    const { log, clock, engine } = this.#parts
+    this.#checkedAtMs.set(resource, clock.monotonicMs())
+    try {
+      const result = await checkResource(engine, resource)
+      if (result.outcome !== 'differs') return true
+      log('error', 'the cache differs from the database; the resource is listed again', {
+        resource: resource.spec.name,
+        key: result.key,
+        revision: result.revision,
+      })
+      resource.distrust()
+      return false
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      log('warn', 'the cache could not be compared with the database', {
+        resource: resource.spec.name,
+        error: error.message,
+      })
+      return true
+    }
+  }
+}

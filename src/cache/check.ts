@@ -1,0 +1,46 @@
+/** Compares what the cache shows with what the database has at the same revision, key by key. */
+import { Slices } from '../lib/slices.ts'
+import type { Engine, Key, Revision } from '../storage/engine.ts'
+import { keyAfter } from '../storage/keys.ts'
+import type { Resource } from './resource.ts'
+
+/** Keys without values: a page is some 100 KB. */
+const PAGE_KEYS = 2_000
+
+export type CheckResult =
+  | { readonly outcome: 'same'; readonly keys: number; readonly revision: Revision }
+  /** The first key that differs. */
+  | { readonly outcome: 'differs'; readonly key: Key; readonly revision: Revision }
+  /** The revision was compacted away meanwhile, or the resource is not live: nothing is known. */
+  | { readonly outcome: 'unknown' }
+
+export async function checkResource(engine: Engine, resource: Resource): Promise<CheckResult> {
+  if (resource.phase !== 'live') return { outcome: 'unknown' }
+  const { revision } = resource
+  const shown = resource.tree.clone().entries(resource.range.from)
+  const slices = new Slices()
+  let keys = 0
+  let { from } = resource.range
+  for (;;) {
+    const page = await engine.range({ from, to: resource.range.to, revision, limit: PAGE_KEYS, keysOnly: true })
+    for (const stored of page.values) {
+      const next = shown.next()
+      const item = next.done === true ? undefined : next.value[1]
+      if (item?.key !== stored.key || item.revision !== stored.revision) {
+        return {
+          outcome: 'differs',
+          key: item === undefined || stored.key < item.key ? stored.key : item.key,
+          revision,
+        }
+      }
+      keys++
+      if (slices.isOver) await slices.turn()
+    }
+    const last = page.values.at(-1)
+    if (!page.more || last === undefined) break
+    from = keyAfter(last.key)
+  }
+  const extra = shown.next()
+  if (extra.done !== true) return { outcome: 'differs', key: extra.value[0], revision }
+  return { outcome: 'same', keys, revision }
+}

@@ -1,0 +1,125 @@
+/** What happened to one object, and its one framed form that all watchers share. */
+import { Deque } from '../lib/deque.ts'
+import type { Key, Revision } from '../storage/engine.ts'
+import type { StorageError } from '../storage/errors.ts'
+import type { Item } from './item.ts'
+
+export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+export type WatchEvent =
+  | Shown
+  /** Everything up to this revision has been seen. */
+  | { readonly type: 'BOOKMARK'; readonly revision: Revision; readonly initialEventsEnd: boolean }
+  /** The watch ends with this. */
+  | { readonly type: 'ERROR'; readonly error: StorageError }
+
+/** An object as a watcher is shown it. */
+export type Shown = {
+  readonly type: ChangeType
+  readonly revision: Revision
+  /** The object; for DELETED its last state, which the frame shows with the revision of the deletion. */
+  readonly item: Item
+  /** The event as a line of JSON. */
+  frame(): Buffer
+}
+
+const opened = { ADDED: head('ADDED'), MODIFIED: head('MODIFIED'), DELETED: head('DELETED') }
+const closed = Buffer.from('}\n')
+
+/** An event of the ring. `item` is the state after it, `previous` the state before; one of them is there. */
+export class Change {
+  readonly key: Key
+  readonly revision: Revision
+  readonly item: Item | undefined
+  readonly previous: Item | undefined
+  #shown: Shown[] | undefined
+
+  constructor(change: {
+    readonly key: Key
+    readonly revision: Revision
+    readonly item: Item | undefined
+    readonly previous: Item | undefined
+  }) {
+    this.key = change.key
+    this.revision = change.revision
+    this.item = change.item
+    this.previous = change.previous
+  }
+
+  /** As a watcher sees it that selected the object before, after, or both; undefined if neither. */
+  shown(wasSelected: boolean, isSelected: boolean, shelf: FrameShelf): Shown | undefined {
+    const type = isSelected ? (wasSelected ? 'MODIFIED' : 'ADDED') : 'DELETED'
+    if (!isSelected && !wasSelected) return undefined
+    const known = this.#shown?.find((one) => one.type === type)
+    if (known !== undefined) return known
+    const item = isSelected ? this.item : this.previous
+    if (item === undefined) return undefined
+    const shown = new SharedFrame(type, this.revision, item, shelf)
+    this.#shown ??= []
+    this.#shown.push(shown)
+    return shown
+  }
+}
+
+/** An object that was there when the watch began. */
+export const initialEvent = (item: Item): Shown => new SharedFrame('ADDED', item.revision, item, undefined)
+
+/** Framed bytes are kept for the watchers that follow closely, within a budget for the whole cache; who is late frames anew. */
+export class FrameShelf {
+  readonly #bytesMax: number
+  readonly #frames = new Deque<SharedFrame>()
+  #bytes = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  add(frame: SharedFrame, bytes: number): void {
+    this.#frames.push(frame)
+    this.#bytes += bytes
+    while (this.#bytes > this.#bytesMax) this.#bytes -= this.#frames.shift()?.drop() ?? this.#bytes
+  }
+}
+
+class SharedFrame implements Shown {
+  readonly type: ChangeType
+  readonly revision: Revision
+  readonly item: Item
+  readonly #shelf: FrameShelf | undefined
+  #frame: Buffer | undefined
+
+  constructor(type: ChangeType, revision: Revision, item: Item, shelf: FrameShelf | undefined) {
+    this.#shelf = shelf
+    this.type = type
+    this.revision = revision
+    this.item = item
+  }
+
+  frame(): Buffer {
+    if (this.#frame !== undefined) return this.#frame
+    const frame = this.#make()
+    if (this.#shelf !== undefined) {
+      this.#frame = frame
+      this.#shelf.add(this, frame.length)
+    }
+    return frame
+  }
+
+  drop(): number {
+    const bytes = this.#frame?.length ?? 0
+    this.#frame = undefined
+    return bytes
+  }
+
+  #make(): Buffer {
+    if (this.revision === this.item.revision) {
+      return Buffer.concat([opened[this.type], this.item.wire().subarray(0, -1), closed])
+    }
+    const { before, after } = this.item.aroundVersion()
+    return Buffer.concat([opened[this.type], before, Buffer.from(String(this.revision)), after, closed])
+  }
+}
+
+function head(type: ChangeType): Buffer {
+  return Buffer.from(`{"type":"${type}","object":`)
+}

@@ -1,0 +1,90 @@
+/** Events from before the ring, read from the database's own history: for a watcher that resumes from further back. */
+import {
+  type Engine,
+  type FeedEvent,
+  type FeedStream,
+  type Key,
+  type Revision,
+  type Versioned,
+} from '../storage/engine.ts'
+import { StorageError } from '../storage/errors.ts'
+import { rangeOf } from '../storage/keys.ts'
+import { Change } from './event.ts'
+import type { Item } from './item.ts'
+
+/** The database tells its history at some thousand events a second; further back a new list is faster. */
+const EVENTS_MAX = 50_000
+const BYTES_MAX = 32 << 20
+const TIMEOUT_MS = 10_000
+const ASK_AGAIN_MS = 20
+
+export type History = {
+  readonly changes: readonly Change[]
+  /** Everything up to this revision is in `changes`. */
+  readonly until: Revision
+}
+
+export type HistoryQuery = {
+  readonly prefix: Key
+  readonly after: Revision
+  /** Asked again as events come in: the ring moves on meanwhile. */
+  readonly isEnough: (told: Revision) => boolean
+  readonly toItem: (versioned: Versioned) => Item
+}
+
+/** Fails with 'compacted' when the history is gone, or too long to be worth it. */
+export function readHistory(engine: Engine, query: HistoryQuery): Promise<History> {
+  const { promise, resolve, reject } = Promise.withResolvers<History>()
+  const changes: Change[] = []
+  let bytes = 0
+  const end = (settle: () => void): void => {
+    clearInterval(asker)
+    clearTimeout(timer)
+    settle()
+    stream?.close()
+  }
+  const told = (until: Revision): void => {
+    if (query.isEnough(until)) end(() => resolve({ changes, until }))
+  }
+  const fail = (error: StorageError): void => end(() => reject(error))
+  const asker = setInterval(() => stream?.requestProgress(), ASK_AGAIN_MS)
+  const timer = setTimeout(() => fail(new StorageError('unavailable', 'the history took too long')), TIMEOUT_MS)
+  const stream: FeedStream | undefined = engine.openFeed(
+    [{ ...rangeOf(query.prefix), after: query.after }],
+    {
+      onEvents: (_, events) => {
+        for (const event of events) {
+          changes.push(toChange(event, query.toItem))
+          bytes += event.value.length + (event.previous?.value.length ?? 0)
+        }
+        // What a deletion took away is itself history, and may be gone before the deletion is.
+        const isWhole = events.every((event) => event.type === 'put' || event.previous !== undefined)
+        if (!isWhole || changes.length > EVENTS_MAX || bytes > BYTES_MAX) fail(tooOld())
+        else told(events.at(-1)?.revision ?? 0)
+      },
+      onProgress: told,
+      onCompacted: (_, oldest) => fail(tooOld(oldest)),
+      onEnd: (cause) => fail(new StorageError('unavailable', 'the history was cut off', { cause })),
+    },
+    { previous: true },
+  )
+  stream.requestProgress()
+  return promise
+}
+
+function toChange(event: FeedEvent, toItem: (versioned: Versioned) => Item): Change {
+  const { key, revision, createRevision, value, previous } = event
+  return new Change({
+    key,
+    revision,
+    item: event.type === 'put' ? toItem({ key, revision, createRevision, value }) : undefined,
+    previous: previous && toItem(previous),
+  })
+}
+
+const tooOld = (bound?: Revision): StorageError =>
+  new StorageError(
+    'compacted',
+    'the events after that revision are no longer kept',
+    bound === undefined ? {} : { bound },
+  )

@@ -1,0 +1,111 @@
+/**
+ * One version of one object. It begins as the bytes that were stored and becomes, when somebody first looks, the bytes that
+ * clients see (the wire form); it never holds both. The decoded object is kept only while it is in demand. An item never
+ * changes its meaning, so all readers share it.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { Key, Revision } from '../storage/engine.ts'
+import { Slot } from './slabs.ts'
+
+/** An object printed for clients: JSON with a newline at the end. */
+export type Wire = {
+  readonly bytes: Buffer
+  /** Where the part begins that stands in lists too: behind `{"kind":…,"apiVersion":…,`. */
+  readonly headBytes: number
+  /** Where the value of metadata.resourceVersion begins: a DELETED event shows another one. */
+  readonly versionAt: number
+}
+
+/** What the cache must know of a resource to read and to print its objects. */
+export type Form = {
+  /** Reads the stored form and the wire form. Fails with a StorageError 'corrupt'. The object has its resourceVersion. */
+  readonly decode: (stored: Buffer, key: Key, revision: Revision) => KubeObject
+  readonly print: (object: KubeObject) => Wire
+}
+
+/** Where an item keeps its bytes and its decoded object. */
+export type ItemHome = {
+  readonly form: Form
+  readonly put: (item: Item, bytes: Buffer) => void
+  readonly view: (item: Item, start?: number, end?: number) => Buffer
+  /** Keeps the item's object for a while. */
+  readonly keep: (item: Item) => void
+}
+
+const STORED = -1
+
+export class Item extends Slot {
+  readonly key: Key
+  readonly revision: Revision
+  readonly createRevision: Revision
+  /** Set while the object is kept decoded; managed by the home. */
+  decoded: KubeObject | undefined
+  /** Whether the decoded object was used since the home last looked. */
+  isInDemand = false
+  readonly #home: ItemHome
+  #versionAt = STORED
+  #headBytes = 0
+
+  constructor(
+    home: ItemHome,
+    place: { readonly key: Key; readonly revision: Revision; readonly createRevision: Revision },
+  ) {
+    super()
+    this.#home = home
+    this.key = place.key
+    this.revision = place.revision
+    this.createRevision = place.createRevision
+  }
+
+  /** The object. Shared by all readers: copy it, never change it. */
+  object(): KubeObject {
+    this.isInDemand = true
+    if (this.decoded !== undefined) return this.decoded
+    const object = this.#decode()
+    this.decoded = object
+    this.#home.keep(this) // which may let go of it again
+    return object
+  }
+
+  /** The JSON of the object, with a newline at the end. */
+  wire(): Buffer {
+    this.#print()
+    return this.#home.view(this)
+  }
+
+  /** What stands in a list behind the opening brace: no kind, no apiVersion, no newline. */
+  listTail(): Buffer {
+    this.#print()
+    return this.#home.view(this, this.#headBytes, this.length - 1)
+  }
+
+  /** The wire form in three parts around the digits of its resourceVersion, without the newline. */
+  aroundVersion(): { readonly before: Buffer; readonly after: Buffer } {
+    const bytes = this.wire()
+    const digits = String(this.revision).length
+    return { before: bytes.subarray(0, this.#versionAt), after: bytes.subarray(this.#versionAt + digits, -1) }
+  }
+
+  /** For the writer of this version: it has the object and has printed it already. */
+  setWire(object: KubeObject, wire: Wire): void {
+    this.#keepWire(wire)
+    if (this.decoded !== undefined) return
+    this.decoded = object
+    this.#home.keep(this)
+  }
+
+  /** Who only passes the bytes on does not need the object again: it is not kept. */
+  #print(): void {
+    if (this.#versionAt === STORED) this.#keepWire(this.#home.form.print(this.decoded ?? this.#decode()))
+  }
+
+  #keepWire(wire: Wire): void {
+    this.#home.put(this, wire.bytes)
+    this.#headBytes = wire.headBytes
+    this.#versionAt = wire.versionAt
+  }
+
+  #decode(): KubeObject {
+    return this.#home.form.decode(this.#home.view(this), this.key, this.revision)
+  }
+}

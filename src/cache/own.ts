@@ -1,0 +1,42 @@
+/** Versions that this process wrote itself and has in printed form already; the feed will bring each of them once. */
+import type { KubeObject } from '../api/object.ts'
+import type { Key, Revision } from '../storage/engine.ts'
+import type { Wire } from './item.ts'
+
+/** The feed follows within milliseconds; what it has not brought by then is read like any other. */
+const WRITES_MAX = 256
+const BYTES_MAX = 4 << 20
+
+export type OwnWrite = {
+  readonly key: Key
+  readonly revision: Revision
+  readonly object: KubeObject
+  readonly wire: Wire
+}
+
+export class Own {
+  readonly #writes = new Map<Revision, OwnWrite>()
+  #bytes = 0
+
+  add(write: OwnWrite): void {
+    this.#writes.set(write.revision, write)
+    this.#bytes += write.wire.bytes.length
+    for (const oldest of this.#writes.values()) {
+      if (this.#writes.size <= WRITES_MAX && this.#bytes <= BYTES_MAX) break
+      this.#remove(oldest)
+    }
+  }
+
+  take(key: Key, revision: Revision): OwnWrite | undefined {
+    if (this.#writes.size === 0) return undefined
+    const write = this.#writes.get(revision)
+    if (write?.key !== key) return undefined
+    this.#remove(write)
+    return write
+  }
+
+  #remove(write: OwnWrite): void {
+    this.#writes.delete(write.revision)
+    this.#bytes -= write.wire.bytes.length
+  }
+}

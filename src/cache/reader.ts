@@ -1,0 +1,194 @@
+/**
+ * What the rest of the server reads a resource by: one object, a list, a watch, each as new as was asked for. Latest means
+ * everything acknowledged before the call, by anybody: proven once for all callers that come together, then answered from
+ * memory. Where memory cannot answer in time, the database is asked; where that fails, the read fails. Nothing goes stale.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { Key, Revision } from '../storage/engine.ts'
+import { StorageError } from '../storage/errors.ts'
+import { type KeyRange, rangeOfKey } from '../storage/keys.ts'
+import { type History, readHistory } from './history.ts'
+import type { Item, Wire } from './item.ts'
+import type { Parts, Resource } from './resource.ts'
+import { type Selected, type Selection, select, type Tree } from './tree.ts'
+import { Watcher, type WatchStart } from './watch.ts'
+
+/** How long a read waits for a revision, as upstream does. */
+export const REACH_MS = 3_000
+/** A history read that ends before the ring has moved past it is nearly certain; if it does not, the watcher is told to list. */
+const HISTORY_TRIES = 3
+
+/** How new an answer must be. Any: whatever is there. */
+export type At = 'any' | 'latest' | { readonly atLeast: Revision } | { readonly exactly: Revision }
+
+export type Listed = Selected & {
+  /** The revision at which the list is true. */
+  readonly revision: Revision
+}
+
+export type WatchOptions = {
+  readonly range: KeyRange
+  /** Begin with the objects there are, or with what happened after a revision. */
+  readonly start:
+    | { readonly initial: 'any' | 'latest' | { readonly atLeast: Revision }; readonly markEnd?: boolean }
+    | { readonly after: Revision }
+  readonly matches?: ((object: KubeObject) => boolean) | undefined
+}
+
+export class Reader {
+  readonly #resource: Resource
+  readonly #parts: Parts
+  /** History reads under way, by where they begin: who resumes from later shares one. */
+  readonly #histories = new Map<Revision, Promise<History>>()
+
+  constructor(resource: Resource, parts: Parts) {
+    this.#resource = resource
+    this.#parts = parts
+  }
+
+  async get(key: Key, at: At): Promise<{ readonly revision: Revision; readonly item: Item | undefined }> {
+    const state = await this.#state(at)
+    if (state !== undefined) return { revision: state.revision, item: state.tree.get(key) }
+    const { revision, items } = await this.#fromStore(rangeOfKey(key), at, {})
+    return { revision, item: items[0] }
+  }
+
+  async list(range: KeyRange, at: At, selection: Selection = {}): Promise<Listed> {
+    const state = await this.#state(at)
+    if (state === undefined) return this.#fromStore(range, at, selection)
+    const { revision } = state
+    if (!state.isCurrent || (selection.limit ?? 0) === 0)
+      return { revision, ...(await select(state.tree, range, selection)) }
+    // If there are more pages, they will ask for this very state.
+    const version = this.#resource.version()
+    const selected = await select(version.tree, range, selection)
+    if (selected.more) this.#resource.keep(version)
+    return { revision, ...selected }
+  }
+
+  async watch(options: WatchOptions): Promise<Watcher> {
+    const start =
+      'after' in options.start ? await this.#startAfter(options.start.after) : await this.#startInitial(options)
+    // No await from the taking of the start to the joining.
+    const filter = { range: options.range, matches: options.matches }
+    const watcher = new Watcher(this.#resource.watchSource(), filter, start())
+    this.#resource.join(watcher)
+    return watcher
+  }
+
+  /** For the writer of a version that has it printed already: the cache will not read it again. */
+  expect(key: Key, revision: Revision, object: KubeObject, wire: Wire): void {
+    this.#resource.expect(key, revision, object, wire)
+  }
+
+  /** Undefined: memory cannot answer, the database may. */
+  async #state(at: At): Promise<{ tree: Tree; revision: Revision; isCurrent: boolean } | undefined> {
+    const resource = this.#resource
+    const isFresh = await resource.ensure()
+    if (at === 'latest') {
+      if (!isFresh && !(await resource.reach(await this.#parts.feed.prove(), REACH_MS))) return undefined
+    } else if (at !== 'any' && 'atLeast' in at) {
+      if (!(await resource.reach(at.atLeast, REACH_MS))) throw tooNew(at.atLeast, resource.revision)
+    } else if (at !== 'any') {
+      return this.#stateAt(at.exactly)
+    }
+    return { tree: resource.tree, revision: resource.revision, isCurrent: true }
+  }
+
+  async #stateAt(revision: Revision): Promise<{ tree: Tree; revision: Revision; isCurrent: boolean } | undefined> {
+    const resource = this.#resource
+    if (resource.revision < revision) {
+      const newest = await this.#parts.feed.prove()
+      if (newest < revision) throw tooNew(revision, newest)
+      if (!(await resource.reach(revision, REACH_MS))) return undefined
+    }
+    const tree = await resource.stateAt(revision)
+    return tree && { tree, revision, isCurrent: false }
+  }
+
+  async #fromStore(range: KeyRange, at: At, { limit = 0, matches }: Selection): Promise<Listed> {
+    const items: Item[] = []
+    let revision = typeof at === 'object' && 'exactly' in at ? at.exactly : undefined
+    let from = range.from
+    for await (const page of this.#parts.store.walk(range, { revision })) {
+      revision = page.revision
+      for (const [i, stored] of page.values.entries()) {
+        const item = this.#resource.looseItem(stored)
+        if (matches !== undefined && !matches(item.object())) continue
+        items.push(item)
+        from = stored.key
+        if (items.length !== limit) continue
+        const remaining = page.remaining + page.values.length - 1 - i
+        return { revision, items, more: remaining > 0, remaining }
+      }
+    }
+    if (revision === undefined) throw new StorageError('unavailable', `the database told nothing after ${from}`)
+    return { revision, items, more: false, remaining: 0 }
+  }
+
+  async #startInitial(options: WatchOptions): Promise<() => WatchStart> {
+    const resource = this.#resource
+    const start = 'initial' in options.start ? options.start : { initial: 'any' as const }
+    const isFresh = await resource.ensure()
+    const needed =
+      start.initial === 'latest'
+        ? isFresh
+          ? 0
+          : await this.#parts.feed.prove()
+        : start.initial === 'any'
+          ? 0
+          : start.initial.atLeast
+    if (!(await resource.reach(needed, REACH_MS))) throw tooNew(needed, resource.revision)
+    return () => ({
+      initial: itemsIn(resource.tree.clone(), options.range),
+      earlier: [],
+      position: resource.ring.end,
+      after: resource.revision,
+      markInitialEnd: start.markEnd ?? false,
+    })
+  }
+
+  async #startAfter(after: Revision): Promise<() => WatchStart> {
+    const resource = this.#resource
+    await resource.ensure()
+    let earlier: readonly History['changes'][number][] = []
+    let told = after
+    for (let tries = 0; !resource.ring.reachesBackTo(told); tries++) {
+      if (tries === HISTORY_TRIES)
+        throw new StorageError('compacted', 'the events after that revision are no longer kept')
+      const history = await this.#history(told)
+      earlier = [...earlier, ...history.changes.filter((change) => change.revision > told)]
+      told = history.until
+    }
+    return () => ({
+      initial: undefined,
+      earlier,
+      position: resource.ring.positionAfter(told),
+      after,
+      markInitialEnd: false,
+    })
+  }
+
+  #history(after: Revision): Promise<History> {
+    for (const [from, history] of this.#histories) if (from <= after) return history
+    const { ring, looseItem, spec } = this.#resource
+    const history = readHistory(this.#parts.engine, {
+      prefix: spec.prefix,
+      after,
+      isEnough: (told) => ring.reachesBackTo(told),
+      toItem: looseItem,
+    }).finally(() => this.#histories.delete(after))
+    this.#histories.set(after, history)
+    return history
+  }
+}
+
+function* itemsIn(tree: Tree, range: KeyRange): Generator<Item, void, void> {
+  for (const [key, item] of tree.entries(range.from)) {
+    if (key >= range.to) return
+    yield item
+  }
+}
+
+const tooNew = (revision: Revision, bound: Revision): StorageError =>
+  new StorageError('too-new', `Too large resource version: ${revision}, current: ${bound}`, { bound })

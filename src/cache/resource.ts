@@ -1,0 +1,402 @@
+/**
+ * One resource in memory: its current objects, its recent events, its watchers. It holds nothing until somebody asks; then
+ * it lists itself once and follows the feed. What it shows is never older than it says.
+ *
+ * `idle`: no objects. `filling`: the first list is under way. `live`: follows the feed. `behind`: events were lost, a new
+ * list is under way; until it is there the old state is shown only to who does not mind.
+ */
+import { assert } from '../lib/assert.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { Slices } from '../lib/slices.ts'
+import type { Engine, FeedEvent, Key, Revision, Versioned } from '../storage/engine.ts'
+import { StorageError } from '../storage/errors.ts'
+import type { Feed } from '../storage/feed.ts'
+import { type KeyRange, rangeOf } from '../storage/keys.ts'
+import type { Store } from '../storage/store.ts'
+import type { Subscription } from '../storage/subscription.ts'
+import type { Transformer } from '../storage/transform.ts'
+import { changesBetween } from './diff.ts'
+import { Change, type FrameShelf } from './event.ts'
+import { type Form, Item, type ItemHome, type Wire } from './item.ts'
+import { Own } from './own.ts'
+import type { Past } from './past.ts'
+import { Ring } from './ring.ts'
+import type { DecodedShelf } from './shelf.ts'
+import type { Slabs } from './slabs.ts'
+import { newTree, type Tree } from './tree.ts'
+import { type Version, Versions } from './versions.ts'
+import { Waker } from './wake.ts'
+import type { Watcher, WatchSource } from './watch.ts'
+
+/** Events kept aside while a list is under way; with more the list is begun again. */
+const PENDING_BYTES_MAX = 64 << 20
+const RETRY_MIN_MS = 50
+const RETRY_MAX_MS = 2_000
+
+export type ResourceSpec = Form & {
+  /** For messages: `configmaps`. */
+  readonly name: string
+  /** Ends in a slash. */
+  readonly prefix: Key
+}
+
+/** What all resources of a cache share. */
+export type Parts = {
+  readonly engine: Engine
+  readonly store: Store
+  readonly transformer: Transformer
+  readonly feed: Feed
+  readonly slabs: Slabs
+  readonly decoded: DecodedShelf
+  readonly frames: FrameShelf
+  readonly past: Past
+  readonly clock: Clock
+  readonly log: Log
+}
+
+type Phase =
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'filling' | 'behind'; readonly done: Promise<void>; readonly pending: Pending }
+  | { readonly phase: 'live' }
+  | { readonly phase: 'closed' }
+
+/** What the feed told while a list was under way; `isLost` when it was too much, or itself had a gap. */
+type Pending = {
+  readonly events: { readonly key: Key; readonly item: Item | undefined; readonly revision: Revision }[]
+  bytes: number
+  isLost: boolean
+}
+
+export class Resource {
+  readonly spec: ResourceSpec
+  readonly range: KeyRange
+  readonly home: ItemHome
+  readonly #parts: Parts
+  readonly #watchers = new Set<Watcher>()
+  readonly #waker = new Waker()
+  readonly #own = new Own()
+  #phase: Phase = { phase: 'idle' }
+  #subscription: Subscription | undefined
+  #tree: Tree = newTree()
+  #ring = this.#newRing(0)
+  #versions = new Versions()
+  /** The revision of the last list; the feed's is used beyond it. */
+  #listed: Revision = 0
+  #usedAtMs = 0
+
+  constructor(spec: ResourceSpec, parts: Parts) {
+    this.spec = spec
+    this.range = rangeOf(spec.prefix)
+    this.#parts = parts
+    this.home = {
+      form: spec,
+      put: (item, bytes) => parts.slabs.put(item, bytes),
+      view: (item, start, end) => parts.slabs.view(item, start, end),
+      keep: (item) => parts.decoded.add(item),
+    }
+  }
+
+  /** Everything up to this revision is in the tree and the ring. */
+  get revision(): Revision {
+    if (this.#phase.phase !== 'live' || this.#subscription === undefined) return this.#listed
+    return Math.max(this.#listed, this.#subscription.revision)
+  }
+
+  get phase(): Phase['phase'] {
+    return this.#phase.phase
+  }
+
+  get tree(): Tree {
+    return this.#tree
+  }
+
+  get ring(): Ring {
+    return this.#ring
+  }
+
+  get watcherCount(): number {
+    return this.#watchers.size
+  }
+
+  /** Since when nobody has used it; undefined while somebody watches or a list is under way. */
+  get unusedSinceMs(): number | undefined {
+    return this.#watchers.size > 0 || this.#phase.phase !== 'live' ? undefined : this.#usedAtMs
+  }
+
+  /** Makes sure that there are objects to show. True if they were listed just now, after the call. */
+  async ensure(): Promise<boolean> {
+    this.#usedAtMs = this.#parts.clock.monotonicMs()
+    if (this.#phase.phase === 'live' || this.#phase.phase === 'behind') return false
+    if (this.#phase.phase === 'closed') throw new StorageError('unavailable', 'the cache is closed')
+    const isFirst = this.#phase.phase === 'idle'
+    await (this.#phase.phase === 'idle' ? this.#begin() : this.#phase.done)
+    return isFirst
+  }
+
+  /** True once the resource has everything up to this revision; false if that takes too long. */
+  async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
+    const until = this.#parts.clock.monotonicMs() + timeoutMs
+    while (this.revision < revision) {
+      const leftMs = until - this.#parts.clock.monotonicMs()
+      if (leftMs <= 0) return false
+      const { phase } = this.#phase
+      if (phase === 'filling' || phase === 'behind') await inTime(this.#phase.done, leftMs)
+      else if (phase !== 'live' || !(await this.#subscription?.reach(revision, leftMs))) return false
+    }
+    return true
+  }
+
+  /** The state at a revision that the resource has reached; undefined if that is too long ago. */
+  stateAt(revision: Revision): Promise<Tree | undefined> {
+    return this.#versions.at(revision, this.#ring, () => this.#tree)
+  }
+
+  /** The current state, which stays as it is. */
+  version(): Version {
+    return { position: this.#ring.end, tree: this.#tree.clone() }
+  }
+
+  /** This state will be asked for again. */
+  keep(version: Version): void {
+    this.#versions.keep(version)
+  }
+
+  /** For the writer of a version: the feed will bring it, and need not read it again. */
+  expect(key: Key, revision: Revision, object: Parameters<Item['setWire']>[0], wire: Wire): void {
+    if (this.#phase.phase === 'idle') return
+    const current = this.#tree.get(key)
+    if (current?.revision === revision) current.setWire(object, wire)
+    else if (current === undefined || current.revision < revision) this.#own.add({ key, revision, object, wire })
+  }
+
+  watchSource(): WatchSource {
+    return {
+      ring: this.#ring,
+      frames: this.#parts.frames,
+      revision: () => this.revision,
+      sleep: (watcher) => this.#waker.sleep(watcher),
+      leave: (watcher) => {
+        this.#watchers.delete(watcher)
+        this.#usedAtMs = this.#parts.clock.monotonicMs()
+      },
+    }
+  }
+
+  join(watcher: Watcher): void {
+    this.#watchers.add(watcher)
+  }
+
+  bookmark(): void {
+    for (const watcher of this.#watchers) watcher.requestBookmark()
+  }
+
+  /** An item that lives outside of the cache, for one reader. */
+  looseItem = (found: Versioned): Item => {
+    const { slabs } = this.#parts
+    const item = new Item({ ...this.home, put: (slot, bytes) => slabs.putLoose(slot, bytes) }, found)
+    slabs.putLoose(item, found.value)
+    return item
+  }
+
+  /** Lets go of all objects. */
+  drop(): void {
+    assert(this.#watchers.size === 0, 'a watched resource is not dropped')
+    this.#release()
+    this.#phase = { phase: 'idle' }
+  }
+
+  /** What it shows is not what the database has: it lists itself again and tells watchers the difference. */
+  distrust(): void {
+    if (this.#phase.phase === 'live') this.#onGap()
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers) watcher.close('shutdown')
+    this.#release()
+    this.#phase = { phase: 'closed' }
+  }
+
+  /** A call, not a comparison: it may have become true during any await. */
+  #isClosed(): boolean {
+    return this.#phase.phase === 'closed'
+  }
+
+  #release(): void {
+    this.#subscription?.end()
+    this.#subscription = undefined
+    this.#tree.forEachPair((_, item) => this.#parts.slabs.release(item))
+    while (this.#ring.end > this.#ring.first) this.#ring.forgetOldest()
+    this.#tree = newTree()
+    this.#ring = this.#newRing(0)
+    this.#versions = new Versions()
+    this.#listed = 0
+  }
+
+  #begin(): Promise<void> {
+    const subscription = this.#parts.feed.subscribe(this.spec.prefix, {
+      onEvents: (events) => this.#onEvents(events),
+      onGap: () => this.#onGap(),
+    })
+    this.#subscription = subscription
+    const pending: Pending = { events: [], bytes: 0, isLost: false }
+    const done = this.#fill(pending).catch((error: unknown) => {
+      if (!this.#isClosed()) this.drop()
+      throw error
+    })
+    this.#phase = { phase: 'filling', done, pending }
+    return done
+  }
+
+  async #fill(pending: Pending): Promise<void> {
+    const { tree, revision } = await this.#load(pending)
+    this.#tree = tree
+    this.#ring = this.#newRing(revision)
+    this.#goLive(revision, pending)
+  }
+
+  /** From here on to the end of the turn nothing may await: pending events and the feed's next ones must meet. */
+  #goLive(revision: Revision, pending: Pending): void {
+    this.#listed = revision
+    this.#phase = { phase: 'live' }
+    for (const event of pending.events) {
+      if (event.revision > revision) this.#apply(event)
+      else if (event.item !== undefined) this.#parts.slabs.release(event.item)
+    }
+    this.#waker.wake()
+  }
+
+  async #load(pending: Pending): Promise<{ tree: Tree; revision: Revision }> {
+    for (;;) {
+      const tree = newTree()
+      let revision = 0
+      const slices = new Slices()
+      for await (const page of this.#parts.store.walk(this.range)) {
+        revision = page.revision
+        for (const stored of page.values) {
+          tree.set(stored.key, this.#newItem(stored))
+          if (slices.isOver) await slices.turn()
+        }
+        if (pending.isLost) break
+      }
+      if (this.#isClosed()) throw new StorageError('unavailable', 'the cache is closed')
+      if (!pending.isLost) return { tree, revision }
+      tree.forEachPair((_, item) => this.#parts.slabs.release(item))
+      pending.events.length = 0
+      pending.bytes = 0
+      pending.isLost = false
+    }
+  }
+
+  #onGap(): void {
+    if (this.#phase.phase === 'filling' || this.#phase.phase === 'behind') {
+      this.#phase.pending.isLost = true
+      return
+    }
+    if (this.#phase.phase !== 'live') return
+    this.#listed = this.revision
+    const pending: Pending = { events: [], bytes: 0, isLost: false }
+    this.#phase = { phase: 'behind', pending, done: this.#catchUp(pending) }
+  }
+
+  async #catchUp(pending: Pending): Promise<void> {
+    for (let waitMs = RETRY_MIN_MS; !this.#isClosed(); waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
+      try {
+        const { tree, revision } = await this.#load(pending)
+        const changes = await changesBetween(this.#tree, tree, revision)
+        if (pending.isLost) continue
+        if (this.#isClosed()) return
+        this.#ring.skip(this.#listed, revision)
+        this.#tellLoss(tree, changes)
+        this.#goLive(revision, pending)
+        this.#parts.log('info', 'resource listed again', { resource: this.spec.name, changes: changes.length })
+        return
+      } catch (error) {
+        this.#parts.log('warn', 'resource cannot be listed again yet', {
+          resource: this.spec.name,
+          error: String(error),
+        })
+        await new Promise((resolve) => setTimeout(resolve, waitMs))
+      }
+    }
+  }
+
+  /** Items that did not change stay the ones that are shared already. */
+  #tellLoss(tree: Tree, changes: readonly Change[]): void {
+    tree.forEachPair((_, item) => {
+      if (this.#tree.get(item.key)?.revision === item.revision) this.#parts.slabs.release(item)
+    })
+    for (const change of changes) this.#record(change)
+  }
+
+  #onEvents(events: readonly FeedEvent[]): void {
+    if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
+    for (const event of events) {
+      const item = event.type === 'put' ? this.#newItem(this.#opened(event)) : undefined
+      if (this.#phase.phase === 'live') this.#apply({ key: event.key, item, revision: event.revision })
+      else this.#setAside(this.#phase.pending, { key: event.key, item, revision: event.revision })
+    }
+    this.#waker.wake()
+  }
+
+  #setAside(pending: Pending, event: Pending['events'][number]): void {
+    pending.bytes += event.item?.length ?? event.key.length
+    if (pending.bytes > PENDING_BYTES_MAX) pending.isLost = true
+    if (!pending.isLost) pending.events.push(event)
+    else if (event.item !== undefined) this.#parts.slabs.release(event.item)
+  }
+
+  #apply(event: Pending['events'][number]): void {
+    const previous = this.#tree.get(event.key)
+    if (event.item === undefined && previous === undefined) return
+    this.#record(new Change({ ...event, previous }))
+  }
+
+  #record(change: Change): void {
+    if (change.item === undefined) this.#tree.delete(change.key)
+    else this.#tree.set(change.key, change.item)
+    this.#ring.push(change)
+    this.#parts.past.add(this.#ring, change.previous?.length ?? 0)
+  }
+
+  #newRing(completeAfter: Revision): Ring {
+    return new Ring(completeAfter, (change, first) => {
+      if (change.previous !== undefined) this.#parts.slabs.release(change.previous)
+      this.#versions.forgetBefore(first)
+    })
+  }
+
+  /** What the feed brings must stay in order, so a transformer that has to ask somebody first cannot be used here. */
+  #opened(event: FeedEvent): Versioned {
+    const { key, revision, createRevision } = event
+    try {
+      const plain = this.#parts.transformer.fromStorage(key, event.value)
+      assert(!(plain instanceof Promise), 'the feed opens values at once')
+      return { key, revision, createRevision, value: plain.value }
+    } catch (error) {
+      // An unreadable value is an object like others, until somebody wants to see it.
+      if (error instanceof StorageError) return event
+      throw error
+    }
+  }
+
+  #newItem(found: Versioned): Item {
+    const item = new Item(this.home, found)
+    const own = this.#own.take(found.key, found.revision)
+    if (own === undefined) this.#parts.slabs.put(item, found.value)
+    else item.setWire(own.object, own.wire)
+    return item
+  }
+}
+
+async function inTime(done: Promise<void>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs)
+  })
+  try {
+    await Promise.race([done, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

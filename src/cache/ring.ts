@@ -1,0 +1,75 @@
+/**
+ * The recent events of one resource, in order. Each has a position that never changes; a watcher is a position in this ring
+ * and needs no buffer of its own. What falls off the old end is forgotten for good: `completeAfter` says since when
+ * nothing is missing.
+ */
+import { Deque } from '../lib/deque.ts'
+import type { Revision } from '../storage/engine.ts'
+import type { Change } from './event.ts'
+
+/** Between these two revisions only the difference is known, not the events. */
+type Blur = { readonly from: Revision; readonly to: Revision }
+
+export class Ring {
+  readonly #changes = new Deque<Change>()
+  readonly #onForget: (change: Change, first: number) => void
+  #blurs: Blur[] = []
+  #first = 0
+  #completeAfter: Revision
+
+  /** `onForget` is told each event that falls off, and the position of the oldest that is left. */
+  constructor(completeAfter: Revision, onForget: (change: Change, first: number) => void) {
+    this.#completeAfter = completeAfter
+    this.#onForget = onForget
+  }
+
+  /** Whether who has seen everything up to this revision can go on from here. */
+  reachesBackTo(revision: Revision): boolean {
+    return revision >= this.#completeAfter && !this.#blurs.some(({ from, to }) => from < revision && revision < to)
+  }
+
+  /** The position of the oldest event. */
+  get first(): number {
+    return this.#first
+  }
+
+  /** The position that the next event will get. */
+  get end(): number {
+    return this.#first + this.#changes.length
+  }
+
+  push(change: Change): void {
+    this.#changes.push(change)
+  }
+
+  at(position: number): Change | undefined {
+    return this.#changes.at(position - this.#first)
+  }
+
+  /** The events between these revisions are lost; what follows tells only their sum. */
+  skip(from: Revision, to: Revision): void {
+    this.#blurs.push({ from, to })
+  }
+
+  /** Forgets the oldest event. Where others of its revision stay, they too are before `completeAfter` now: no resume sees half a revision. */
+  forgetOldest(): void {
+    const change = this.#changes.shift()
+    if (change === undefined) return
+    this.#first++
+    this.#completeAfter = change.revision
+    if (this.#blurs.length > 0) this.#blurs = this.#blurs.filter(({ to }) => to > change.revision)
+    this.#onForget(change, this.#first)
+  }
+
+  /** The position of the first event after this revision. */
+  positionAfter(revision: Revision): number {
+    let low = 0
+    let high = this.#changes.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#changes.at(middle)?.revision ?? 0) <= revision) low = middle + 1
+      else high = middle
+    }
+    return this.#first + low
+  }
+}

@@ -1,0 +1,41 @@
+/** Decoded objects are several times the size of their bytes, so only those in demand are kept, within a budget for the whole cache. */
+import { Deque } from '../lib/deque.ts'
+import type { Item } from './item.ts'
+
+/** A decoded object takes about this much more memory than its JSON. */
+const DECODED_FACTOR = 4
+
+type Entry = { readonly item: Item; readonly bytes: number }
+
+/** First in, first out, but what was used since it came in gets another round. */
+export class DecodedShelf {
+  readonly #bytesMax: number
+  readonly #entries = new Deque<Entry>()
+  #bytes = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  add(item: Item): void {
+    const bytes = item.length * DECODED_FACTOR
+    this.#entries.push({ item, bytes })
+    this.#bytes += bytes
+    while (this.#bytes > this.#bytesMax) this.#dropOne()
+  }
+
+  #dropOne(): void {
+    for (let rounds = this.#entries.length; rounds > 0; rounds--) {
+      const entry = this.#entries.shift()
+      if (entry === undefined) break
+      if (entry.item.isInDemand && rounds > 1) {
+        entry.item.isInDemand = false
+        this.#entries.push(entry)
+        continue
+      }
+      entry.item.decoded = undefined
+      this.#bytes -= entry.bytes
+      return
+    }
+  }
+}

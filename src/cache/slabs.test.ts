@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Slabs, Slot } from './slabs.ts'
+
+test('slots keep their bytes through any churn, and slabs stay within twice the live bytes', () => {
+  const step = fc.record({ slot: fc.nat(40), length: fc.oneof(fc.nat(300), fc.integer({ min: 1, max: 200_000 })) })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+      const slabs = new Slabs()
+      const slots = new Map<number, { slot: Slot; bytes: Buffer }>()
+      for (const [i, { slot: n, length }] of steps.entries()) {
+        const known = slots.get(n)
+        if (known !== undefined && length % 5 === 0) {
+          slabs.release(known.slot)
+          slots.delete(n)
+          continue
+        }
+        const slot = known?.slot ?? new Slot()
+        const bytes = Buffer.alloc(length, i)
+        slabs.put(slot, bytes)
+        slots.set(n, { slot, bytes })
+      }
+      for (const { slot, bytes } of slots.values()) assert.ok(slabs.view(slot).equals(bytes))
+      const live = [...slots.values()].reduce((sum, { bytes }) => sum + bytes.length, 0)
+      assert.equal(slabs.size.liveBytes, live)
+      assert.ok(slabs.size.slabBytes <= 2 * live + 2 * (1 << 20))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a view stays what it was after its slot has moved and gone', () => {
+  const slabs = new Slabs()
+  const slot = new Slot()
+  slabs.put(slot, Buffer.from('first'))
+  const view = slabs.view(slot)
+  for (let i = 0; i < 3000; i++) slabs.put(new Slot(), Buffer.alloc(1000, i))
+  slabs.release(slot)
+  assert.equal(view.toString(), 'first')
+  assert.equal(slabs.view(slot).toString(), 'first', 'who still has the slot can read it')
+})

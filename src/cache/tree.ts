@@ -1,0 +1,51 @@
+/** The current objects of a resource in the order of their keys. A clone costs next to nothing and shares what does not change. */
+import BTreeModule from 'sorted-btree'
+import type { KubeObject } from '../api/object.ts'
+import { Slices } from '../lib/slices.ts'
+import type { Key } from '../storage/engine.ts'
+import type { KeyRange } from '../storage/keys.ts'
+import type { Item } from './item.ts'
+
+// The package is CommonJS: its class stands behind `default`, twice.
+const BTree = BTreeModule.default
+
+export type Tree = InstanceType<typeof BTree<Key, Item>>
+
+export const newTree = (): Tree => new BTree<Key, Item>(undefined, byBytes)
+
+/** Keys have a character per byte, so this is the order of the database. */
+const byBytes = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0)
+
+export type Selection = {
+  /** 0 or absent: all. */
+  readonly limit?: number | undefined
+  readonly matches?: ((object: KubeObject) => boolean) | undefined
+}
+
+export type Selected = {
+  readonly items: readonly Item[]
+  /** Whether any key of the range follows the last item, matching or not. */
+  readonly more: boolean
+  /** How many keys follow, matching or not. */
+  readonly remaining: number
+}
+
+/** What a filter looks at is decoded, so it goes in slices, on a tree that nobody changes meanwhile. */
+export async function select(tree: Tree, range: KeyRange, { limit = 0, matches }: Selection): Promise<Selected> {
+  const items: Item[] = []
+  if (limit === 0 && matches === undefined) {
+    tree.forRange(range.from, range.to, false, (_, item) => void items.push(item))
+    return { items, more: false, remaining: 0 }
+  }
+  const still = matches === undefined ? tree : tree.clone()
+  const slices = new Slices()
+  for (const [key, item] of still.entries(range.from)) {
+    if (key >= range.to) break
+    if (limit > 0 && items.length === limit) {
+      return { items, more: true, remaining: still.forRange(key, range.to, false) }
+    }
+    if (matches === undefined || matches(item.object())) items.push(item)
+    if (matches !== undefined && slices.isOver) await slices.turn()
+  }
+  return { items, more: false, remaining: 0 }
+}

@@ -1,0 +1,217 @@
+/**
+ * A watcher is a place in the events of a resource. It has no buffer: what it has not taken yet stands in the ring, which is
+ * bounded for all. One that takes too slowly finds its place gone and is closed; it never holds up the others.
+ *
+ * States: replaying (the objects that were there, or events from before the ring), live, closed with a reason.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { Revision } from '../storage/engine.ts'
+import type { StorageError } from '../storage/errors.ts'
+import type { KeyRange } from '../storage/keys.ts'
+import { type Change, type FrameShelf, initialEvent, type WatchEvent } from './event.ts'
+import type { Item } from './item.ts'
+import type { Ring } from './ring.ts'
+
+/** What one take hands out at the most: enough to fill a socket's buffer, and no more work than a millisecond. */
+const TAKE_BYTES = 256 << 10
+
+export type CloseReason = 'caller' | 'too-slow' | 'error' | 'shutdown'
+
+/** How to begin. Taken from the resource in one step with the place in the ring, so that nothing is lost or doubled between. */
+export type WatchStart = {
+  /** Objects to show as they are. */
+  readonly initial: Iterator<Item> | undefined
+  /** Events from before the ring. */
+  readonly earlier: readonly Change[]
+  /** The place in the ring to go on from. */
+  readonly position: number
+  /** Events up to this revision are not shown. */
+  readonly after: Revision
+  /** Whether to say when all initial objects have been shown. */
+  readonly markInitialEnd: boolean
+}
+
+export type WatchSource = {
+  readonly ring: Ring
+  readonly frames: FrameShelf
+  /** Everything up to this revision is in the ring. */
+  readonly revision: () => Revision
+  /** Calls the watcher's wake when there are events. */
+  readonly sleep: (watcher: Watcher) => void
+  readonly leave: (watcher: Watcher) => void
+}
+
+export type WatchFilter = {
+  readonly range: KeyRange
+  readonly matches: ((object: KubeObject) => boolean) | undefined
+}
+
+export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
+  readonly #source: WatchSource
+  readonly #filter: WatchFilter
+  readonly #after: Revision
+  #initial: Iterator<Item> | undefined
+  #earlier: readonly Change[]
+  #earlierAt = 0
+  #position: number
+  #seen: Revision
+  #markInitialEnd: boolean
+  #isBookmarkDue = false
+  #closed: CloseReason | undefined
+  #lastWord: WatchEvent | undefined
+  #onReady: (() => void) | undefined
+
+  constructor(source: WatchSource, filter: WatchFilter, start: WatchStart) {
+    this.#source = source
+    this.#filter = filter
+    this.#initial = start.initial
+    this.#earlier = start.earlier
+    this.#position = start.position
+    this.#after = start.after
+    this.#seen = start.after
+    this.#markInitialEnd = start.markInitialEnd
+  }
+
+  get state(): 'replaying' | 'live' | 'closed' {
+    if (this.#closed !== undefined) return 'closed'
+    return this.#initial === undefined && this.#earlierAt === this.#earlier.length ? 'live' : 'replaying'
+  }
+
+  get closedBecause(): CloseReason | undefined {
+    return this.#closed
+  }
+
+  /** Everything up to this revision has been taken: from here a new watch can go on. */
+  get seen(): Revision {
+    return this.#seen
+  }
+
+  /** Events that are there now; none means: wait for onReady, or, if closed, the end. */
+  take(): readonly WatchEvent[] {
+    const events: WatchEvent[] = []
+    if (this.#closed === undefined) {
+      const room = this.#takeInitial(events, TAKE_BYTES)
+      if (this.#initial === undefined) this.#takeRing(events, this.#takeEarlier(events, room))
+    }
+    if (this.#lastWord !== undefined && events.length === 0) {
+      events.push(this.#lastWord)
+      this.#lastWord = undefined
+    }
+    return events
+  }
+
+  /** Calls back once, as soon as there is something to take or the watcher is closed. */
+  onReady(ready: () => void): void {
+    this.#onReady = ready
+    const hasMore = this.#closed !== undefined || this.state === 'replaying' || this.#position < this.#source.ring.end
+    // Not at once: a watcher with much to look at must not keep the others from their turn.
+    if (hasMore) setImmediate(() => this.wake())
+    else this.#source.sleep(this)
+  }
+
+  /** The next take ends with a bookmark, if the watcher has seen everything by then. */
+  requestBookmark(): void {
+    this.#isBookmarkDue = true
+    this.wake()
+  }
+
+  close(reason: CloseReason = 'caller', error?: StorageError): void {
+    if (this.#closed !== undefined) return
+    this.#closed = reason
+    if (error !== undefined) this.#lastWord = { type: 'ERROR', error }
+    this.#initial?.return?.()
+    this.#initial = undefined
+    this.#earlier = []
+    this.#earlierAt = 0
+    this.#source.leave(this)
+    this.wake()
+  }
+
+  /** The source's call: there is something to take. */
+  wake(): void {
+    const ready = this.#onReady
+    this.#onReady = undefined
+    ready?.()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly WatchEvent[], void, void> {
+    try {
+      for (;;) {
+        const events = this.take()
+        if (events.length > 0) yield events
+        else if (this.#closed !== undefined) return
+        else await new Promise<void>((resolve) => this.onReady(resolve))
+      }
+    } finally {
+      this.close()
+    }
+  }
+
+  #takeInitial(events: WatchEvent[], room: number): number {
+    let left = room
+    while (this.#initial !== undefined && left > 0) {
+      const next = this.#initial.next()
+      if (next.done === true) {
+        this.#initial = undefined
+        if (this.#markInitialEnd) events.push({ type: 'BOOKMARK', revision: this.#after, initialEventsEnd: true })
+        break
+      }
+      left -= next.value.length // what is only looked at costs too
+      if (this.#filter.matches !== undefined && !this.#filter.matches(next.value.object())) {
+        continue
+      }
+      events.push(initialEvent(next.value))
+    }
+    return left
+  }
+
+  #takeEarlier(events: WatchEvent[], room: number): number {
+    let left = room
+    while (left > 0 && this.#earlierAt < this.#earlier.length) {
+      const change = this.#earlier[this.#earlierAt++]
+      if (change !== undefined) left -= this.#show(change, events)
+    }
+    if (this.#earlierAt === this.#earlier.length && this.#earlierAt > 0) {
+      this.#earlier = []
+      this.#earlierAt = 0
+    }
+    return left
+  }
+
+  #takeRing(events: WatchEvent[], room: number): void {
+    const { ring } = this.#source
+    if (this.#earlier.length > 0) return
+    if (this.#position < ring.first) {
+      this.close('too-slow')
+      return
+    }
+    let left = room
+    const { end } = ring
+    while (left > 0 && this.#position < end) {
+      const change = ring.at(this.#position++)
+      if (change !== undefined) left -= this.#show(change, events)
+    }
+    if (this.#position === end) this.#caughtUp(events)
+  }
+
+  #caughtUp(events: WatchEvent[]): void {
+    this.#seen = Math.max(this.#seen, this.#source.revision())
+    if (!this.#isBookmarkDue) return
+    this.#isBookmarkDue = false
+    events.push({ type: 'BOOKMARK', revision: this.#seen, initialEventsEnd: false })
+  }
+
+  /** Returns what it cost. */
+  #show(change: Change, events: WatchEvent[]): number {
+    if (change.revision <= this.#after) return 0
+    this.#seen = change.revision
+    const { range, matches } = this.#filter
+    if (change.key < range.from || change.key >= range.to) return 1
+    const { item, previous } = change
+    const wasSelected = previous !== undefined && (matches === undefined || matches(previous.object()))
+    const isSelected = item !== undefined && (matches === undefined || matches(item.object()))
+    const shown = change.shown(wasSelected, isSelected, this.#source.frames)
+    if (shown !== undefined) events.push(shown)
+    return (item ?? previous)?.length ?? 0
+  }
+}

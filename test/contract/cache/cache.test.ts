@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubeObject } from '../../../src/api/object.ts'
+import type { WatchEvent } from '../../../src/cache/event.ts'
+import type { Watcher } from '../../../src/cache/watch.ts'
+import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
+import { encode, PlainCache, root } from '../../harness/plain-cache.ts'
+
+const key = (resource: string, name: string): string => `${root}${resource}/${name}`
+
+const matches = (object: KubeObject): boolean => object['value'] === 'yes'
+
+/** Takes until `count` events have come. */
+async function collect(watcher: Watcher, count: number): Promise<WatchEvent[]> {
+  const events: WatchEvent[] = []
+  const until = performance.now() + 5_000
+  while (events.length < count) {
+    assert.ok(performance.now() < until, `${events.length} of ${count} events came`)
+    events.push(...watcher.take())
+    await sleep(1)
+  }
+  return events
+}
+
+const brief = (events: readonly WatchEvent[]): string[] =>
+  events.map((event) =>
+    event.type === 'ERROR' || event.type === 'BOOKMARK'
+      ? event.type
+      : `${event.type} ${event.item.key.split('/').at(-1)}@${event.revision}`,
+  )
+
+describe('cache on a real etcd', () => {
+  let etcd: EtcdProcess
+  let plain: PlainCache
+  let other: PlainCache
+
+  before(async () => {
+    etcd = await startEtcd()
+    plain = new PlainCache([etcd.clientUrl])
+    other = new PlainCache([etcd.clientUrl])
+    await plain.cache.start()
+    await other.cache.start()
+  })
+  after(async () => {
+    await plain[Symbol.asyncDispose]()
+    await other[Symbol.asyncDispose]()
+    await etcd[Symbol.asyncDispose]()
+  })
+
+  test('a latest read sees a write of another replica', async () => {
+    const reader = plain.reader('latest')
+    for (let i = 0; i < 20; i++) {
+      const revision = await other.store.create(key('latest', `a${i}`), encode(`a${i}`, 'x'))
+      const { item } = await reader.get(key('latest', `a${i}`), 'latest')
+      assert.equal(item?.revision, revision)
+      const listed = await reader.list(plain.range('latest'), 'latest')
+      assert.equal(listed.items.length, i + 1)
+      assert.ok(listed.revision >= revision)
+    }
+  })
+
+  test('an object is shown with its version, as wire, list item and object', async () => {
+    const revision = await plain.store.create(key('shown', 'a'), encode('a', 'x'))
+    const { item } = await plain.reader('shown').get(key('shown', 'a'), 'latest')
+    const text = `{"kind":"Plain","apiVersion":"v1","metadata":{"resourceVersion":"${revision}","name":"a"},"value":"x"}\n`
+    assert.equal(item?.wire().toString(), text)
+    assert.equal(item?.object().metadata.resourceVersion, String(revision))
+    assert.equal(item?.listTail().toString(), text.slice('{"kind":"Plain","apiVersion":"v1",'.length, -1))
+  })
+
+  test('at least a revision waits for it; a revision that does not come is too new', async () => {
+    const reader = plain.reader('least')
+    await reader.list(plain.range('least'), 'any')
+    const revision = await other.store.create(key('least', 'a'), encode('a', 'x'))
+    const { item } = await reader.get(key('least', 'a'), { atLeast: revision })
+    assert.equal(item?.revision, revision)
+    await assert.rejects(reader.get(key('least', 'a'), { atLeast: revision + 1_000_000 }), { code: 'too-new' })
+    await assert.rejects(reader.list(plain.range('least'), { exactly: revision + 1_000_000 }), { code: 'too-new' })
+  })
+
+  test('exact revisions and pages show the state of that time', async () => {
+    const reader = plain.reader('exact')
+    await reader.list(plain.range('exact'), 'any')
+    const states = new Map<number, string[]>()
+    const names = new Set<string>()
+    for (let i = 0; i < 60; i++) {
+      const name = `k${(i * 7) % 20}`
+      const at = key('exact', name)
+      let revision: number
+      if (names.has(name) && i % 3 === 0) {
+        revision = (await plain.store.delete(at, { decode: (stored) => stored })).revision
+        names.delete(name)
+      } else {
+        const done = await plain.store.update(at, { decode: (stored) => stored }, () => ({
+          put: encode(name, `v${i}`),
+        }))
+        revision = done.revision
+        names.add(name)
+      }
+      states.set(revision, [...names].toSorted())
+    }
+    await reader.list(plain.range('exact'), 'latest')
+    for (const [revision, expected] of [...states].toReversed()) {
+      const listed = await reader.list(plain.range('exact'), { exactly: revision })
+      assert.deepEqual(
+        listed.items.map((item) => item.object().metadata.name),
+        expected,
+      )
+      const page = await reader.list(plain.range('exact'), { exactly: revision }, { limit: 3 })
+      assert.deepEqual(
+        page.items.map((item) => item.object().metadata.name),
+        expected.slice(0, 3),
+      )
+      assert.equal(page.remaining, Math.max(0, expected.length - 3))
+    }
+  })
+
+  test('a watch begins with what is there and goes on without loss or doubling', async () => {
+    const reader = plain.reader('watch')
+    const a = await plain.store.create(key('watch', 'a'), encode('a', '1'))
+    const b = await plain.store.create(key('watch', 'b'), encode('b', '1'))
+    const watcher = await reader.watch({ range: plain.range('watch'), start: { initial: 'latest', markEnd: true } })
+    assert.deepEqual(brief(await collect(watcher, 3)), [`ADDED a@${a}`, `ADDED b@${b}`, 'BOOKMARK'])
+    assert.equal(watcher.state, 'live')
+    const changed = await other.store.update(key('watch', 'a'), { decode: (s) => s }, () => ({ put: encode('a', '2') }))
+    const deleted = await other.store.delete(key('watch', 'b'), { decode: (s) => s })
+    const events = await collect(watcher, 2)
+    assert.deepEqual(brief(events), [`MODIFIED a@${changed.revision}`, `DELETED b@${deleted.revision}`])
+    const gone = events[1]
+    assert.ok(gone?.type === 'DELETED')
+    assert.equal(
+      gone.frame().toString(),
+      `{"type":"DELETED","object":{"kind":"Plain","apiVersion":"v1","metadata":{"resourceVersion":"${deleted.revision}","name":"b"},"value":"1"}}\n`,
+    )
+    watcher.close()
+  })
+
+  test('selectors turn changes into additions and deletions', async () => {
+    const reader = plain.reader('select')
+    const watcher = await reader.watch({ range: plain.range('select'), start: { initial: 'any' }, matches })
+    const put = async (value: string): Promise<number> =>
+      (await plain.store.update(key('select', 'a'), { decode: (s) => s }, () => ({ put: encode('a', value) }))).revision
+    await put('no')
+    const yes = await put('yes')
+    const no = await put('not')
+    const events = await collect(watcher, 2)
+    assert.deepEqual(brief(events), [`ADDED a@${yes}`, `DELETED a@${no}`])
+    watcher.close()
+  })
+
+  test('a watch resumes from the ring, and from the history of etcd before it', async () => {
+    const name = 'resume'
+    const revisions: number[] = []
+    for (let i = 0; i < 10; i++) revisions.push(await plain.store.create(key(name, `a${i}`), encode(`a${i}`, 'x')))
+    await plain.store.delete(key(name, 'a0'), { decode: (s) => s })
+    // The first reader lists now: what happened before is not in the ring.
+    const watcher = await plain.reader(name).watch({ range: plain.range(name), start: { after: revisions[3] ?? 0 } })
+    const later = await plain.store.create(key(name, 'b'), encode('b', 'x'))
+    const seen = brief(await collect(watcher, 8))
+    assert.deepEqual(seen.slice(0, 2), [`ADDED a4@${revisions[4]}`, `ADDED a5@${revisions[5]}`])
+    assert.match(seen[6] ?? '', /^DELETED a0/)
+    assert.equal(seen[7], `ADDED b@${later}`)
+    const fromRing = await plain.reader(name).watch({ range: plain.range(name), start: { after: later - 1 } })
+    assert.deepEqual(brief(await collect(fromRing, 1)), [`ADDED b@${later}`])
+    watcher.close()
+    fromRing.close()
+  })
+
+  test('a watch from a compacted revision is refused as too old', async () => {
+    const first = await plain.store.create(key('old', 'a'), encode('a', 'x'))
+    const last = await plain.store.create(key('old', 'b'), encode('b', 'x'))
+    await plain.client.kv.compact({ revision: last })
+    await assert.rejects(plain.reader('old').watch({ range: plain.range('old'), start: { after: first - 1 } }), {
+      code: 'compacted',
+    })
+  })
+
+  test('a watcher that does not take is closed, the others go on', async () => {
+    await using small = new PlainCache([etcd.clientUrl], { budgets: { pastBytes: 20_000 } })
+    await small.cache.start()
+    const reader = small.reader('slow')
+    const slow = await reader.watch({ range: small.range('slow'), start: { initial: 'any' } })
+    const quick = await reader.watch({ range: small.range('slow'), start: { initial: 'any' } })
+    let seen = 0
+    for (let i = 0; i < 200; i++) {
+      const done = await small.store.update(key('slow', 'a'), { decode: (s) => s }, () => ({
+        put: encode('a', `${i}`),
+      }))
+      await reader.get(key('slow', 'a'), { atLeast: done.revision })
+      seen += quick.take().length
+    }
+    assert.equal(seen, 200)
+    assert.deepEqual(slow.take(), [])
+    assert.equal(slow.closedBecause, 'too-slow')
+    assert.equal(quick.state, 'live')
+    quick.close()
+  })
+
+  test('a resource that nobody uses holds no objects', async () => {
+    await using idle = new PlainCache([etcd.clientUrl], { unusedMs: 0 })
+    await idle.cache.start()
+    await idle.store.create(key('idle', 'a'), encode('a', 'x'))
+    assert.equal(idle.cache.stats().objects, 0)
+    await idle.reader('idle').list(idle.range('idle'), 'latest')
+    assert.equal(idle.cache.stats().objects, 1)
+    await sleep(5)
+    idle.cache.tidy()
+    assert.equal(idle.cache.stats().objects, 0)
+    assert.equal(idle.cache.stats().liveBytes, 0)
+    const again = await idle.reader('idle').list(idle.range('idle'), 'latest')
+    assert.equal(again.items.length, 1)
+  })
+
+  test('the check finds nothing to complain about', async () => {
+    assert.deepEqual(await plain.cache.check(), [])
+  })
+
+  test('own writes are not read again', async () => {
+    const reader = plain.reader('own')
+    await reader.list(plain.range('own'), 'any')
+    const revision = await plain.store.create(key('own', 'a'), encode('a', 'x'))
+    const object = {
+      kind: 'Plain',
+      apiVersion: 'v1',
+      metadata: { name: 'a', resourceVersion: String(revision) },
+      value: 'mine',
+    }
+    const bytes = Buffer.from('{"mine":true}\n')
+    reader.expect(key('own', 'a'), revision, object, { bytes, headBytes: 1, versionAt: 1 })
+    const { item } = await reader.get(key('own', 'a'), { atLeast: revision })
+    assert.equal(item?.wire().toString(), '{"mine":true}\n')
+    assert.equal(item?.object(), object)
+  })
+})
