@@ -1,0 +1,258 @@
+/**
+ * Every error that a client can see, made by the functions here and nowhere else. An ApiError is written as a Status
+ * object; a TextError as a line of text, where kube-apiserver answers so.
+ */
+import type { FieldFault } from './field-fault.ts'
+import { quote } from './quote.ts'
+
+export type Reason =
+  | 'AlreadyExists'
+  | 'BadRequest'
+  | 'Conflict'
+  | 'Expired'
+  | 'Forbidden'
+  | 'InternalError'
+  | 'Invalid'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'NotFound'
+  | 'RequestEntityTooLarge'
+  | 'ServerTimeout'
+  | 'ServiceUnavailable'
+  | 'Timeout'
+  | 'TooManyRequests'
+  | 'Unauthorized'
+  | 'UnsupportedMediaType'
+
+export type StatusCause = { readonly reason?: string; readonly message: string; readonly field?: string }
+
+export type StatusDetails = {
+  readonly name?: string
+  readonly group?: string
+  readonly kind?: string
+  readonly uid?: string
+  readonly causes?: readonly StatusCause[]
+  readonly retryAfterSeconds?: number
+}
+
+/** The Status object, its fields in the order in which they are written. */
+export type Status = {
+  readonly kind: 'Status'
+  readonly apiVersion: 'v1'
+  readonly metadata: { readonly continue?: string }
+  readonly status: 'Success' | 'Failure'
+  readonly message?: string
+  readonly reason?: Reason
+  readonly details?: StatusDetails
+  readonly code?: number
+}
+
+type Extra = { readonly details?: StatusDetails; readonly continue?: string; readonly cause?: unknown }
+
+export class ApiError extends Error {
+  readonly code: number
+  /** Absent in the few errors that kube-apiserver itself does not classify. */
+  readonly reason: Reason | undefined
+  readonly details: StatusDetails | undefined
+  /** A token to go on with, in the one error that offers it. */
+  readonly continue: string | undefined
+
+  constructor(code: number, reason: Reason | undefined, message: string, extra: Extra = {}) {
+    super(message, { cause: extra.cause })
+    this.name = 'ApiError'
+    this.code = code
+    this.reason = reason
+    this.details = extra.details
+    this.continue = extra.continue
+  }
+}
+
+export class TextError extends Error {
+  readonly code: number
+
+  constructor(code: number, text: string) {
+    super(text)
+    this.name = 'TextError'
+    this.code = code
+  }
+}
+
+export function toStatus(error: ApiError): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: error.continue === undefined ? {} : { continue: error.continue },
+    status: 'Failure',
+    message: error.message,
+    ...(error.reason === undefined ? {} : { reason: error.reason }),
+    ...(error.details === undefined ? {} : { details: error.details }),
+    code: error.code,
+  }
+}
+
+/** A resource as errors name it: `deployments.apps`, or `pods` in the core group. */
+export type ResourceName = { readonly group: string; readonly plural: string }
+export type KindName = { readonly group: string; readonly kind: string }
+
+const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`)
+const ofResource = ({ group, plural }: ResourceName): string => qualified(plural, group)
+
+/** The details of an error about an object; empty parts are left out. */
+function detailsOf({ group, plural }: ResourceName, name = ''): StatusDetails {
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    ...(plural === '' ? {} : { kind: plural }),
+  }
+}
+
+export function notFound(resource: ResourceName, name: string): ApiError {
+  return new ApiError(404, 'NotFound', `${ofResource(resource)} ${quote(name)} not found`, {
+    details: detailsOf(resource, name),
+  })
+}
+
+export function alreadyExists(resource: ResourceName, name: string, { isTerminating = false } = {}): ApiError {
+  const prefix = isTerminating ? 'object is being deleted: ' : ''
+  return new ApiError(409, 'AlreadyExists', `${prefix}${ofResource(resource)} ${quote(name)} already exists`, {
+    details: detailsOf(resource, name),
+  })
+}
+
+/** After as many attempts as the server makes, no free name was found below a generateName. */
+export function nameNotGenerated(resource: ResourceName, name: string): ApiError {
+  const text = `${ofResource(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`
+  return new ApiError(409, 'AlreadyExists', text, { details: { ...detailsOf(resource, name), retryAfterSeconds: 1 } })
+}
+
+export function conflict(resource: ResourceName, name: string, why: string): ApiError {
+  const text = `Operation cannot be fulfilled on ${ofResource(resource)} ${quote(name)}: ${why}`
+  return new ApiError(409, 'Conflict', text, { details: detailsOf(resource, name) })
+}
+
+export const modifiedMeanwhile =
+  'the object has been modified; please apply your changes to the latest version and try again'
+
+export function unauthorized(): ApiError {
+  return new ApiError(401, 'Unauthorized', 'Unauthorized')
+}
+
+export function forbidden(resource: ResourceName, name: string, why: string): ApiError {
+  const subject = ofResource(resource)
+  const about = subject === '' ? '' : name === '' ? `${subject} is ` : `${subject} ${quote(name)} is `
+  return new ApiError(403, 'Forbidden', `${about}forbidden: ${why}`, { details: detailsOf(resource, name) })
+}
+
+export function invalid({ group, kind }: KindName, name: string, faults: readonly FieldFault[]): ApiError {
+  const texts = [...new Set(faults.map(({ path, message }) => `${path}: ${message}`))]
+  const about = texts.length === 0 ? '' : texts.length === 1 ? `: ${texts[0]}` : `: [${texts.join(', ')}]`
+  return new ApiError(422, 'Invalid', `${qualified(kind, group)} ${quote(name)} is invalid${about}`, {
+    details: {
+      ...detailsOf({ group, plural: kind }, name),
+      ...(faults.length === 0
+        ? {}
+        : { causes: faults.map(({ path, reason, message }) => ({ reason, message, field: path })) }),
+    },
+  })
+}
+
+export function badRequest(message: string, cause?: unknown): ApiError {
+  return new ApiError(400, 'BadRequest', message, { cause })
+}
+
+export function methodNotAllowed(resource: ResourceName, verb: string): ApiError {
+  return new ApiError(
+    405,
+    'MethodNotAllowed',
+    `${verb} is not supported on resources of kind ${quote(ofResource(resource))}`,
+    { details: detailsOf(resource) },
+  )
+}
+
+/** The path lies in a group that is served, but nothing is there. */
+export function noSuchResource(): ApiError {
+  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })
+}
+
+/** Something is there, but not for this HTTP method. */
+export function noSuchMethod(): ApiError {
+  const text = 'the server does not allow this method on the requested resource'
+  return new ApiError(405, 'MethodNotAllowed', text, { details: {} })
+}
+
+export function notAcceptable(accepted: readonly string[]): ApiError {
+  return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): ApiError {
+  const text = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`
+  return new ApiError(415, 'UnsupportedMediaType', text)
+}
+
+export function bodyTooLarge(bytesMax: number): ApiError {
+  return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${bytesMax}`)
+}
+
+export function expired(
+  message: string,
+  extra: { readonly continue?: string; readonly cause?: unknown } = {},
+): ApiError {
+  return new ApiError(410, 'Expired', message, extra)
+}
+
+/** `current` is what the server knows of; the client is told to try again in a second. */
+export function tooLargeResourceVersion(asked: number, current: number): ApiError {
+  return new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  })
+}
+
+/** The database did not answer in time. */
+export function storageTimeout(resource: ResourceName, operation: string, cause?: unknown): ApiError {
+  const text = `The ${operation} operation against ${ofResource(resource)} could not be completed at this time, please try again.`
+  return new ApiError(500, 'ServerTimeout', text, {
+    details: { ...detailsOf(resource, operation), retryAfterSeconds: 2 },
+    cause,
+  })
+}
+
+export function serviceUnavailable(message: string, cause?: unknown): ApiError {
+  return new ApiError(503, 'ServiceUnavailable', message, { cause })
+}
+
+/** A foreseen failure of the server, told as it is. */
+export function internalError(message: string, cause?: unknown): ApiError {
+  return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, {
+    details: { causes: [{ message }] },
+    cause,
+  })
+}
+
+/** An error that kube-apiserver passes on without classifying it: code 500, no reason. */
+export function unclassified(message: string, cause?: unknown): ApiError {
+  return new ApiError(500, undefined, message, { cause })
+}
+
+/** The path is not one of ours at all. */
+export function pageNotFound(): TextError {
+  return new TextError(404, '404 page not found\n')
+}
+
+/** A health endpoint that has bad news. */
+export function unhealthy(text: string): TextError {
+  return new TextError(500, text)
+}
+
+/** The request line itself cannot be read. */
+export function unreadableRequest(): TextError {
+  return new TextError(400, '400 Bad Request')
+}
+
+/** A path that starts like one of a resource but names none. */
+export function noRequestInfo(path: string): TextError {
+  const why = `unable to determine kind and namespace from url, ${path}`
+  return new TextError(500, `Internal Server Error: ${quote(path)}: failed to create RequestInfo: ${why}\n`)
+}

@@ -1,0 +1,47 @@
+/** What is wrong with one field of an object. Validation returns lists of these and never throws. */
+import { quote } from './quote.ts'
+
+export type FaultReason =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueTypeInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueDuplicate'
+  | 'FieldValueNotFound'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'InternalError'
+
+export type FieldFault = { readonly path: string; readonly reason: FaultReason; readonly message: string }
+
+type Shown = string | number | bigint | boolean | null
+
+export function required(path: string, detail = ''): FieldFault {
+  return { path, reason: 'FieldValueRequired', message: detail === '' ? 'Required value' : `Required value: ${detail}` }
+}
+
+export function invalidValue(path: string, value: Shown, detail: string): FieldFault {
+  return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${show(value)}: ${detail}` }
+}
+
+export function notSupported(path: string, value: Shown, supported: readonly string[]): FieldFault {
+  const list = supported.map(quote).join(', ')
+  return {
+    path,
+    reason: 'FieldValueNotSupported',
+    message: `Unsupported value: ${show(value)}: supported values: ${list}`,
+  }
+}
+
+export function forbiddenField(path: string, detail: string): FieldFault {
+  return { path, reason: 'FieldValueForbidden', message: `Forbidden: ${detail}` }
+}
+
+export function tooLong(path: string, bytesMax: number): FieldFault {
+  return { path, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${bytesMax} bytes` }
+}
+
+/** An absent value shows as the quoted text "null". */
+const show = (value: Shown): string =>
+  typeof value === 'string' ? quote(value) : value === null ? '"null"' : `${value}`

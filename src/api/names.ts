@@ -1,0 +1,102 @@
+/** The rules for names, labels and keys, with kube-apiserver's words. Each returns what is wrong; nothing when all is well. */
+
+const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+const subdomain = `${label}(\\.${label})*`
+const qualifiedPart = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
+const labelText = `(${qualifiedPart})?`
+const configKey = '[-._a-zA-Z0-9]+'
+
+const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`)
+const patterns = {
+  label: whole(label),
+  subdomain: whole(subdomain),
+  qualifiedPart: whole(qualifiedPart),
+  labelText: whole(labelText),
+  configKey: whole(configKey),
+} as const
+
+const LABEL_CHARACTERS_MAX = 63
+const SUBDOMAIN_CHARACTERS_MAX = 253
+
+const labelRule =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character"
+const subdomainRule =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
+const qualifiedPartRule =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+const labelTextRule =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+
+/** The two blanks after a comma are kube-apiserver's. */
+function broken(rule: string, examples: readonly string[], pattern: string): string {
+  const shown = examples.map((example) => `'${example}', `).join(' or ')
+  return `${rule} (e.g. ${shown}regex used for validation is '${pattern}')`
+}
+
+const atMost = (charactersMax: number): string => `must be no more than ${charactersMax} characters`
+
+export function checkDnsLabel(name: string): string[] {
+  const faults = name.length > LABEL_CHARACTERS_MAX ? [atMost(LABEL_CHARACTERS_MAX)] : []
+  if (patterns.label.test(name)) return faults
+  const isSubdomain = patterns.subdomain.test(name)
+  return [...faults, isSubdomain ? 'must not contain dots' : broken(labelRule, ['my-name', '123-abc'], label)]
+}
+
+export function checkDnsSubdomain(name: string): string[] {
+  const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
+  return patterns.subdomain.test(name) ? faults : [...faults, broken(subdomainRule, ['example.com'], subdomain)]
+}
+
+/** What every name must pass, since it becomes a segment of a path. */
+export function checkPathSegment(name: string): string[] {
+  if (name === '.') return ["may not be '.'"]
+  if (name === '..') return ["may not be '..'"]
+  return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`)
+}
+
+/** The key of a label or an annotation: `name` or `domain/name`. */
+export function checkQualifiedName(key: string): string[] {
+  const parts = key.split('/')
+  const [first = '', second] = parts
+  if (parts.length > 2) {
+    return [
+      `a qualified name ${broken(qualifiedPartRule, ['MyName', 'my.name', '123-abc'], qualifiedPart)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ]
+  }
+  const prefixFaults =
+    second === undefined
+      ? []
+      : first === ''
+        ? ['prefix part must be non-empty']
+        : checkDnsSubdomain(first).map((fault) => `prefix part ${fault}`)
+  return [...prefixFaults, ...checkQualifiedPart(second ?? first)]
+}
+
+function checkQualifiedPart(part: string): string[] {
+  if (part === '') return ['name part must be non-empty', brokenPart()]
+  const faults = part.length > LABEL_CHARACTERS_MAX ? [`name part ${atMost(LABEL_CHARACTERS_MAX)}`] : []
+  return patterns.qualifiedPart.test(part) ? faults : [...faults, brokenPart()]
+}
+
+const brokenPart = (): string =>
+  `name part ${broken(qualifiedPartRule, ['MyName', 'my.name', '123-abc'], qualifiedPart)}`
+
+export function checkLabelValue(value: string): string[] {
+  const faults = value.length > LABEL_CHARACTERS_MAX ? [atMost(LABEL_CHARACTERS_MAX)] : []
+  if (patterns.labelText.test(value)) return faults
+  return [...faults, broken(labelTextRule, ['MyValue', 'my_value', '12345'], labelText)]
+}
+
+/** A key of the data of a ConfigMap or a Secret. */
+export function checkConfigKey(key: string): string[] {
+  const faults = key.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
+  if (!patterns.configKey.test(key)) {
+    const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
+    return [...faults, broken(rule, ['key.name', 'KEY_NAME', 'key-name'], configKey)]
+  }
+  if (key === '.') return [...faults, "must not be '.'"]
+  if (key === '..' || key.startsWith('..')) {
+    return [...faults, key === '..' ? "must not be '..'" : "must not start with '..'"]
+  }
+  return faults
+}

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { quote } from './quote.ts'
+
+const cases: readonly [string, string][] = [
+  ['', '""'],
+  ['plain text', '"plain text"'],
+  ['a "b" \\c', '"a \\"b\\" \\\\c"'],
+  ['\n\t\r\u0007\v', '"\\n\\t\\r\\a\\v"'],
+  ['\u0000\u007f', '"\\x00\\x7f"'],
+  ['é日\u{1f600}', '"é日\u{1f600}"'],
+  ['\u00a0\u200b\u2028', '"\\u00a0\\u200b\\u2028"'],
+]
+for (const [text, quoted] of cases) {
+  test(`${JSON.stringify(text)} is quoted as Go does`, () => assert.equal(quote(text), quoted))
+}

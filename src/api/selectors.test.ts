@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseFieldSelector } from './field-selector.ts'
+import { matchesLabels, parseLabelSelector } from './label-selector.ts'
+
+const labels = { app: 'web', tier: '', size: '5', 'example.com/x': 'y' }
+const selections: readonly [string, boolean][] = [
+  ['', true],
+  [' ', true],
+  ['app', true],
+  ['!app', false],
+  ['none', false],
+  ['!none', true],
+  ['app=web', true],
+  ['app == web , size=5', true],
+  ['app=web,size=6', false],
+  ['app!=web', false],
+  ['none!=web', true],
+  ['tier=', true],
+  ['tier', true],
+  ['app in (a,web)', true],
+  ['app in (a, b)', false],
+  ['app notin (a,b)', true],
+  ['none notin (a)', true],
+  ['none in (a)', false],
+  ['tier in ()', true],
+  ['tier in (,a)', true],
+  ['size>4', true],
+  ['size > 5', false],
+  ['size<6', true],
+  ['app>1', false],
+  ['example.com/x=y', true],
+  ['in in (a)', false],
+]
+for (const [selector, isSelected] of selections) {
+  test(`labels: ${JSON.stringify(selector)} ${isSelected ? 'selects' : 'does not select'}`, () => {
+    assert.equal(matchesLabels(parseLabelSelector(selector), labels), isSelected)
+  })
+}
+
+test('a label called like a method of objects is not there', () => {
+  assert.equal(matchesLabels(parseLabelSelector('constructor'), labels), false)
+})
+
+const refusals: readonly [string, RegExp][] = [
+  ['a,', /^found '', expected: identifier after ','$/],
+  ['a b', /^unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt$/],
+  ['a in b', /^unable to parse requirement: found 'b' expected: '\('$/],
+  ['a in (b c)', /^unable to parse requirement: found 'c', expected: ',' or '\)'$/],
+  ['a in (', /^unable to parse requirement: found '', expected: ',', '\)' or identifier$/],
+  ['=a', /^found '=', expected: !, identifier, or 'end of string'$/],
+  ['-a', /^unable to parse requirement: <nil>: Invalid value: "-a": name part must consist/],
+  ['a>x', /for 'Gt', 'Lt' operators, the value must be an integer$/],
+  ['a=b=c', /^found '=', expected: ',' or 'end of string'$/],
+]
+for (const [selector, message] of refusals) {
+  test(`labels: ${JSON.stringify(selector)} is refused`, () => {
+    assert.throws(() => parseLabelSelector(selector), { code: 400, message })
+  })
+}
+
+const term = (field: string, isEqual: boolean, value: string) => ({ field, isEqual, value })
+
+test('field selectors', () => {
+  assert.deepEqual(parseFieldSelector(''), [])
+  assert.deepEqual(parseFieldSelector('metadata.name=a,,b!=c,d==e,='), [
+    term('metadata.name', true, 'a'),
+    term('b', false, 'c'),
+    term('d', true, 'e'),
+  ])
+  assert.deepEqual(parseFieldSelector('a=b\\,c\\=d\\\\'), [term('a', true, 'b,c=d\\')])
+  assert.throws(() => parseFieldSelector('a'), { message: "invalid selector: 'a'; can't understand 'a'" })
+  assert.throws(() => parseFieldSelector('a=b=c'), {
+    message: 'invalid field selector: unescaped character in value: 61',
+  })
+  assert.throws(() => parseFieldSelector('a=\\x'), { message: 'invalid field selector: invalid escape sequence: \\x' })
+})

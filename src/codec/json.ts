@@ -1,0 +1,77 @@
+/**
+ * JSON as Go reads and writes it. Integers beyond 2^53 keep every digit (as bigint), `<`, `>`, `&`, U+2028 and U+2029
+ * are written escaped, and a lone surrogate becomes U+FFFD.
+ */
+import { badRequest } from '../api/errors.ts'
+import { isFields, type Json } from '../api/object.ts'
+
+/** JSON.parse loses digits only in numbers at least this long. */
+const longNumber = /[0-9]{16}/
+
+/**
+ * How deep a document may nest. Far above any real object, and far below what would use up the stack of the code that
+ * walks it. (kube-apiserver refuses at 10,000.)
+ */
+const DEPTH_MAX = 1000
+
+/** Fails with a SyntaxError on what is no JSON. */
+export function parseJson(bytes: Buffer): Json {
+  const text = bytes.toString('utf8')
+  const value: Json = longNumber.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
+  return value
+}
+
+/** The third argument (the text of a primitive) is in the language, but not yet in the library's types. */
+function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  const source = context?.source ?? ''
+  return /^-?[0-9]+$/.test(source) ? BigInt(source) : value
+}
+
+const needsEscape = /[<>&\u2028\u2029\ud800-\udfff]/
+const escaped = /[<>&\u2028\u2029]/g
+const escapes: { readonly [character: string]: string } = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+}
+
+export function printString(text: string): string {
+  if (!needsEscape.test(text)) return JSON.stringify(text)
+  return JSON.stringify(text.toWellFormed()).replace(escaped, (character) => escapes[character] ?? character)
+}
+
+/** Keys in UTF-8 byte order, which is the order of code points, not that of JavaScript's strings. */
+export function compareKeys(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let at = 0; at < length; at++) {
+    const one = a.charCodeAt(at)
+    const other = b.charCodeAt(at)
+    if (one === other) continue
+    // Surrogates stand for code points above all others, yet their numbers lie below U+E000 to U+FFFF.
+    const isOneSurrogate = one >= 0xd800 && one <= 0xdfff
+    const isOtherSurrogate = other >= 0xd800 && other <= 0xdfff
+    if (isOneSurrogate !== isOtherSurrogate) return isOneSurrogate ? 1 : -1
+    return one - other
+  }
+  return a.length - b.length
+}
+
+/** Fields in the order they were given, absent ones left out. */
+export function printOrdered(value: Json): string {
+  return printValue(value, 0)
+}
+
+function printValue(value: Json, depth: number): string {
+  if (typeof value === 'string') return printString(value)
+  if (value === null || typeof value !== 'object') return `${value}`
+  if (depth === DEPTH_MAX) throw badRequest('exceeded max depth')
+  if (!isFields(value)) return `[${value.map((item) => printValue(item, depth + 1)).join(',')}]`
+  const parts: string[] = []
+  for (const [key, field] of Object.entries(value)) {
+    if (field !== undefined) parts.push(`${printString(key)}:${printValue(field, depth + 1)}`)
+  }
+  return `{${parts.join(',')}}`
+}

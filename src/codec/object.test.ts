@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { KubeObject } from '../api/object.ts'
+import {
+  always,
+  boolean,
+  bytesMap,
+  field,
+  metadata,
+  optional,
+  string,
+  stringMap,
+  strings,
+  struct,
+} from '../api/shape.ts'
+import { compareKeys, parseJson, printOrdered, printString } from './json.ts'
+import { decodeStored, encodeStored, printWire, UnreadableError } from './object.ts'
+
+const configMap = struct('ConfigMap', [
+  metadata,
+  optional('immutable', boolean),
+  field('data', stringMap),
+  field('binaryData', bytesMap),
+])
+
+const namespace = struct('Namespace', [
+  metadata,
+  field('spec', struct('NamespaceSpec', [field('finalizers', strings)])),
+  field('status', struct('NamespaceStatus', [field('phase', string), always('reason', string)])),
+])
+
+const object: KubeObject = {
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  data: { '10': 'a', '9': 'b', z: '<>&\u2028\u2029', ä: '', '\u{1f600}': '1', '\uffee': '2' },
+  metadata: {
+    annotations: { text: 'a "resourceVersion":"7" in a text' },
+    name: 'c',
+    uid: 'u',
+    resourceVersion: '42',
+    creationTimestamp: '2026-01-02T03:04:05Z',
+    labels: {},
+    finalizers: [],
+  },
+  binaryData: { k: 'AP8=' },
+  unknown: 5,
+}
+
+test('an object is printed as Go prints it', () => {
+  const { bytes } = printWire(object, configMap)
+  assert.equal(
+    bytes.toString(),
+    '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c","uid":"u","resourceVersion":"42",' +
+      '"creationTimestamp":"2026-01-02T03:04:05Z","annotations":{"text":"a \\"resourceVersion\\":\\"7\\" in a text"}},' +
+      '"data":{"10":"a","9":"b","z":"\\u003c\\u003e\\u0026\\u2028\\u2029","ä":"","\uffee":"2","\u{1f600}":"1"},' +
+      '"binaryData":{"k":"AP8="}}\n',
+  )
+})
+
+test('structs are written even when empty, and a time that is not set is null', () => {
+  const empty = { kind: 'Namespace', apiVersion: 'v1', metadata: { resourceVersion: '1' } }
+  assert.equal(
+    printWire(empty, namespace).bytes.toString(),
+    '{"kind":"Namespace","apiVersion":"v1","metadata":{"resourceVersion":"1","creationTimestamp":null},"spec":{},"status":{"reason":""}}\n',
+  )
+})
+
+test('the wire form says where its head ends and where its version stands', () => {
+  const { bytes, headBytes, versionAt } = printWire(object, configMap)
+  assert.equal(bytes.subarray(0, headBytes).toString(), '{"kind":"ConfigMap","apiVersion":"v1",')
+  assert.equal(bytes.subarray(versionAt, versionAt + 3).toString(), '42"')
+})
+
+test('what is stored has no version, and reads back with the one it is read at', () => {
+  const stored = encodeStored(object, configMap)
+  assert.ok(!stored.includes('"resourceVersion":"'))
+  const read = decodeStored(stored, configMap, 42)
+  assert.deepEqual(encodeStored(read, configMap), stored)
+  assert.deepEqual(printWire(read, configMap), printWire(object, configMap))
+  assert.deepEqual(decodeStored(printWire(object, configMap).bytes, configMap, 42), read)
+})
+
+test('what cannot be read is refused', () => {
+  const bad = ['', '{', '[]', '{}', '{"kind":"ConfigMap","apiVersion":"v1","data":{"a":1}}', 'k8s\0\n\x0f\n\x02v1']
+  for (const text of bad) {
+    assert.throws(() => decodeStored(Buffer.from(text), configMap, 1), UnreadableError, text)
+  }
+})
+
+test('integers keep every digit', () => {
+  const text = '{"a":9007199254740993,"b":[-12345678901234567890],"c":1.5,"d":1,"e":"1234567890123456789"}'
+  assert.equal(printOrdered(parseJson(Buffer.from(text))), text)
+})
+
+test('a document that nests too deep is refused, not a broken stack', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  assert.throws(() => printOrdered(parseJson(Buffer.from(deep))), /exceeded max depth/)
+})
+
+test('keys sort by their UTF-8 bytes', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
+      assert.equal(Math.sign(compareKeys(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    }),
+  )
+})
+
+test('a printed text reads back as itself, lone surrogates aside', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isBroken) => {
+      const given = isBroken ? `${text}\ud800` : text
+      const printed = printString(given)
+      assert.ok(!/[<>&\u2028\u2029]/.test(printed))
+      assert.equal(JSON.parse(printed), given.toWellFormed())
+    }),
+  )
+})
+
+test('any ConfigMap survives being stored', () => {
+  const texts = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
+  fc.assert(
+    fc.property(texts, texts, (data, labels) => {
+      const given: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'c', labels }, data }
+      const stored = encodeStored(given, configMap)
+      const read = decodeStored(stored, configMap, 7)
+      assert.deepEqual(read['data'] ?? {}, { ...data })
+      assert.deepEqual(read.metadata.labels ?? {}, { ...labels })
+      assert.deepEqual(encodeStored(read, configMap), stored)
+    }),
+  )
+})

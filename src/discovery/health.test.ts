@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkHealth } from './health.ts'
+
+const good = { name: 'good', fault: () => undefined }
+const bad = { name: 'bad', fault: () => 'secret reason' }
+
+const cases: readonly [string, typeof good | typeof bad, string, boolean, string][] = [
+  ['all is well', good, '', true, 'ok'],
+  ['all is well, with words', good, 'verbose', true, '[+]good ok\nreadyz check passed\n'],
+  ['a failure', bad, '', false, '[-]bad failed: reason withheld\nreadyz check failed\n'],
+  ['a failure left out', bad, 'exclude=bad', true, 'ok'],
+  ['a failure left out, with words', bad, 'verbose&exclude=bad', true, '[+]bad excluded: ok\nreadyz check passed\n'],
+  [
+    'leaving out what is not there',
+    good,
+    'verbose&exclude=x&exclude=y',
+    true,
+    '[+]good ok\nwarn: some health checks cannot be excluded: no matches for "x","y"\nreadyz check passed\n',
+  ],
+]
+for (const [what, check, query, isHealthy, text] of cases) {
+  test(what, () => {
+    assert.deepEqual(checkHealth('readyz', [check], new URLSearchParams(query)), { isHealthy, text })
+  })
+}

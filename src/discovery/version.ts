@@ -1,0 +1,24 @@
+/** What /version tells. Clients read gitVersion to decide what the server can do. */
+import type { Document } from './groups.ts'
+
+/** The release of Kubernetes that Keelson follows. */
+export const kubernetesVersion = { major: '1', minor: '33', gitVersion: 'v1.33.5' } as const
+
+export function versionDocument(): Document {
+  const { major, minor, gitVersion } = kubernetesVersion
+  return {
+    major,
+    minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: '32',
+    gitVersion,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: `node ${process.version}`,
+    compiler: 'keelson',
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  }
+}

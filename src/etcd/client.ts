@@ -1,0 +1,80 @@
+/**
+ * A thin client for etcd v3, on node:http2 alone.
+ *
+ * client.ts       this file: options in, services out
+ * kv.ts …         one file per service of etcd: kv, watch, lease, maintenance, cluster, auth
+ * channel.ts      a call by method name: endpoint, token, deadline, retries
+ * endpoints.ts    which endpoint is taken, and when another
+ * connection.ts   one HTTP/2 session: opening, stream limit, pings, GOAWAY
+ * unary.ts        one request, one answer
+ * duplex.ts       many of both; stream-handle.ts: the same before it is connected
+ * codec/          protobuf and gRPC frames, by hand
+ * status.ts       how an answer says that it failed
+ * errors.ts       EtcdError, and which failures leave a write in doubt
+ *
+ * Revisions and counts are JavaScript numbers (beyond 2^53 they are refused, never rounded), leases and member ids are
+ * bigints. Keys and values that come out are borrowed views of received bytes.
+ */
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { type Log, silent } from '../lib/log.ts'
+import { Auth, UserToken } from './auth.ts'
+import { Channel } from './channel.ts'
+import { Cluster } from './cluster.ts'
+import { Endpoints } from './endpoints.ts'
+import { Kv } from './kv.ts'
+import { Leases } from './lease.ts'
+import { Maintenance } from './maintenance.ts'
+import type { TlsOptions } from './tls.ts'
+import { Watcher } from './watch.ts'
+
+export type EtcdOptions = {
+  /** http:// or https:// URLs; the first is preferred. */
+  readonly endpoints: readonly string[]
+  readonly tls?: TlsOptions | undefined
+  readonly user?: string | undefined
+  readonly password?: string | undefined
+  /** The deadline of a call that names none. */
+  readonly timeoutMs?: number | undefined
+  readonly clock?: Clock | undefined
+  readonly log?: Log | undefined
+}
+
+/** Above etcd's own limit for a proposal (about 7 s), so that etcd's answer is heard rather than our impatience. */
+const CALL_TIMEOUT_MS = 10_000
+
+export class EtcdClient implements AsyncDisposable {
+  readonly kv: Kv
+  readonly watch: Watcher
+  readonly lease: Leases
+  readonly maintenance: Maintenance
+  readonly cluster: Cluster
+  readonly auth: Auth
+  readonly #endpoints: Endpoints
+
+  /** Connects when the first call is made. */
+  constructor(options: EtcdOptions) {
+    const { clock = systemClock, log = silent, timeoutMs = CALL_TIMEOUT_MS } = options
+    this.#endpoints = new Endpoints({ urls: options.endpoints, tls: options.tls, clock, log })
+    const channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs })
+    this.kv = new Kv(channel)
+    this.watch = new Watcher(channel)
+    this.lease = new Leases(channel, { timeoutMs, clock })
+    this.maintenance = new Maintenance(channel)
+    this.cluster = new Cluster(channel)
+    this.auth = new Auth(channel)
+    if (options.user !== undefined) {
+      channel.authenticateWith(new UserToken(this.auth, options.user, options.password ?? ''))
+    }
+  }
+
+  /** New calls use new connections, which read the certificate files again. Running calls and streams end where they are. */
+  reload(): void {
+    this.#endpoints.reload()
+  }
+
+  /** Ends all calls and streams. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#endpoints.close()
+    return Promise.resolve()
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Cuts a stream of received chunks into gRPC messages. The common case, a whole message in one chunk, is a view of it.
+ * A message spread over chunks is copied once into a buffer of its announced size, so a long answer costs its length,
+ * not its square.
+ */
+import { EtcdError } from '../errors.ts'
+
+const FRAME_HEAD_BYTES = 5
+
+/**
+ * The longest message we take. etcd does not cut range answers, so a page of large values can be long; what is beyond
+ * this is asked for with a smaller limit.
+ */
+export const MESSAGE_BYTES_MAX = 256 * 1024 * 1024
+
+export class FrameReader {
+  readonly #onMessage: (message: Buffer) => void
+  // The head of a frame when a chunk ended inside it.
+  #head: Buffer | undefined
+  // The message being put together, and how much of it is there.
+  #message: Buffer | undefined
+  #filled = 0
+
+  /** `onMessage` is called synchronously from `push`. Views given to it are borrowed. */
+  constructor(onMessage: (message: Buffer) => void) {
+    this.#onMessage = onMessage
+  }
+
+  /** Whether a message has begun and not ended. */
+  get isPartial(): boolean {
+    return this.#head !== undefined || this.#message !== undefined
+  }
+
+  /** Takes the next chunk; throws an EtcdError if it is not gRPC. */
+  push(chunk: Buffer): void {
+    let at = 0
+    while (at < chunk.length) {
+      if (this.#message !== undefined) at = this.#fill(this.#message, chunk, at)
+      else if (this.#head !== undefined || chunk.length - at < FRAME_HEAD_BYTES) at = this.#fillHead(chunk, at)
+      else {
+        const length = messageLength(chunk, at)
+        const from = at + FRAME_HEAD_BYTES
+        if (chunk.length - from >= length) {
+          at = from + length
+          this.#onMessage(chunk.subarray(from, at))
+        } else {
+          this.#begin(length)
+          at = from
+        }
+      }
+    }
+  }
+
+  #fillHead(chunk: Buffer, at: number): number {
+    const known = this.#head ?? Buffer.alloc(0)
+    const to = Math.min(chunk.length, at + FRAME_HEAD_BYTES - known.length)
+    const head = Buffer.concat([known, chunk.subarray(at, to)])
+    if (head.length < FRAME_HEAD_BYTES) {
+      this.#head = head
+      return to
+    }
+    this.#head = undefined
+    const length = messageLength(head, 0)
+    if (length === 0) this.#onMessage(Buffer.alloc(0))
+    else this.#begin(length)
+    return to
+  }
+
+  #begin(length: number): void {
+    this.#message = Buffer.allocUnsafeSlow(length)
+    this.#filled = 0
+  }
+
+  #fill(message: Buffer, chunk: Buffer, at: number): number {
+    const copied = chunk.copy(message, this.#filled, at)
+    this.#filled += copied
+    if (this.#filled === message.length) {
+      this.#message = undefined
+      this.#onMessage(message)
+    }
+    return at + copied
+  }
+}
+
+/** The length of the message whose frame begins at `at`, after checks. */
+export function messageLength(bytes: Buffer, at: number): number {
+  if (bytes[at] !== 0) throw new EtcdError('Internal', 'a message is compressed, which was not asked for')
+  const length = bytes.readUInt32BE(at + 1)
+  if (length > MESSAGE_BYTES_MAX) {
+    throw new EtcdError('ResourceExhausted', `a message of ${length} bytes is longer than ${MESSAGE_BYTES_MAX}`)
+  }
+  return length
+}

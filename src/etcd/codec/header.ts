@@ -1,0 +1,31 @@
+import { bytesTag, type Reader, varintTag } from './reader.ts'
+import { Writer } from './writer.ts'
+
+/** Of the header of an answer only the revision is read: ids and the raft term serve nobody on the hot path. */
+export function readHeaderRevision(reader: Reader): number {
+  const outer = reader.enter()
+  let revision = 0
+  while (reader.more()) {
+    const tag = reader.tag()
+    if (tag === varintTag(3)) revision = reader.number()
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return revision
+}
+
+/** An answer of which nothing but the header counts. */
+export function readHeaderOnly(reader: Reader): { readonly revision: number } {
+  let revision = 0
+  while (reader.more()) {
+    const tag = reader.tag()
+    if (tag === bytesTag(1)) revision = readHeaderRevision(reader)
+    else reader.skip(tag)
+  }
+  return { revision }
+}
+
+/** A request without fields. */
+export function emptyRequest(): Buffer {
+  return new Writer(0).frame()
+}

@@ -1,0 +1,65 @@
+/** Requests and answers of etcd's Lease service. */
+import { bytesTag, type Reader, varintTag } from './reader.ts'
+import { Writer } from './writer.ts'
+
+export type Lease = {
+  readonly id: bigint
+  /** What is left, in seconds. Below 0, or 0 from a keep-alive: the lease is gone. */
+  readonly ttlSeconds: number
+}
+
+export type LeaseStatus = Lease & {
+  readonly grantedTtlSeconds: number
+  /** The keys attached, if they were asked for. Borrowed. */
+  readonly keys: readonly Buffer[]
+}
+
+export function encodeLeaseGrant(ttlSeconds: number, id: bigint | undefined): Buffer {
+  const writer = new Writer(0)
+  writer.id(2, id)
+  writer.number(1, ttlSeconds)
+  return writer.frame()
+}
+
+/** Also the request of a keep-alive: both are an id. */
+export function encodeLeaseId(id: bigint): Buffer {
+  const writer = new Writer(0)
+  writer.id(1, id)
+  return writer.frame()
+}
+
+export function encodeLeaseTimeToLive(id: bigint, withKeys: boolean): Buffer {
+  const writer = new Writer(0)
+  writer.bool(2, withKeys)
+  writer.id(1, id)
+  return writer.frame()
+}
+
+/** Grants and keep-alives are answered in the same form. */
+export function readLease(reader: Reader): Lease {
+  let id = 0n
+  let ttlSeconds = 0
+  while (reader.more()) {
+    const tag = reader.tag()
+    if (tag === varintTag(2)) id = reader.id()
+    else if (tag === varintTag(3)) ttlSeconds = reader.number()
+    else reader.skip(tag)
+  }
+  return { id, ttlSeconds }
+}
+
+export function readLeaseStatus(reader: Reader): LeaseStatus {
+  let id = 0n
+  let ttlSeconds = 0
+  let grantedTtlSeconds = 0
+  const keys: Buffer[] = []
+  while (reader.more()) {
+    const tag = reader.tag()
+    if (tag === varintTag(2)) id = reader.id()
+    else if (tag === varintTag(3)) ttlSeconds = reader.number()
+    else if (tag === varintTag(4)) grantedTtlSeconds = reader.number()
+    else if (tag === bytesTag(5)) keys.push(reader.bytes())
+    else reader.skip(tag)
+  }
+  return { id, ttlSeconds, grantedTtlSeconds, keys }
+}

@@ -1,0 +1,282 @@
+/**
+ * One HTTP/2 session to one endpoint: opening it, counting its streams, noticing that it is dead.
+ *
+ * It counts as open only when the peer's SETTINGS have come: the kernel accepts connections for a process that is
+ * stopped, a SETTINGS frame proves that somebody is there. Once open, quiet is probed with PING.
+ */
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, type SecureClientSessionOptions } from 'node:http2'
+import type { Log } from '../lib/log.ts'
+import { EtcdError } from './errors.ts'
+import { loadTls, type TlsOptions } from './tls.ts'
+
+/** With the default of 64 KB a client falls behind a live watch (measured: 8,000 events a second of 20,000). */
+const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
+/** Several streams at once: a list must not hold up the watches beside it. */
+const SESSION_WINDOW_BYTES = 16 * 1024 * 1024
+/** Node refuses streams beyond this. Its default of 10 MB is less than one window of ours. */
+const SESSION_MEMORY_MB_MAX = 1024
+/** From the first SYN to the peer's SETTINGS. */
+const OPEN_TIMEOUT_MS = 3000
+/** How often quiet is looked at. */
+const TICK_MS = 500
+/** Nothing heard for so long while an answer is awaited: ask. */
+const QUIET_MS = 2000
+/** Nothing heard for so long when a call times out: the endpoint is suspect. */
+const SUSPECT_QUIET_MS = 1000
+/**
+ * etcd ends connections that ping more often than every 5 s (its flag --grpc-keepalive-min-time) or that ping
+ * without an open stream, so neither is done.
+ */
+const PING_INTERVAL_MS = 5500
+/** An unanswered ping for so long: the peer is gone or stopped. */
+const PING_TIMEOUT_MS = 3000
+/** Calls that wait for a free stream. More means that etcd is far behind; failing at once is then kinder. */
+const WAITING_MAX = 10_000
+
+export type ConnectionOptions = {
+  readonly endpoint: string
+  readonly tls: TlsOptions | undefined
+  readonly log: Log
+  /** It was open and has ended without our doing, or does not answer: others are to be preferred. */
+  readonly onTrouble: () => void
+  /** It is over, whatever the reason; called once. */
+  readonly onClosed: () => void
+}
+
+export class Connection {
+  readonly endpoint: string
+  /** Fulfilled when open; rejected with an EtcdError that is not ambiguous. */
+  readonly opened: Promise<void>
+  /** Set by whoever receives something on a stream: the peer is alive. */
+  heard = false
+
+  readonly #log: Log
+  readonly #onTrouble: () => void
+  readonly #onClosed: () => void
+  #session: ClientHttp2Session | undefined
+  #rejectOpening: () => void = () => undefined
+  #state: 'opening' | 'open' | 'draining' | 'closed' = 'opening'
+  #failure: Error | undefined
+  #lastProcessedId = Number.POSITIVE_INFINITY
+  #streams = 0
+  #streamsMax = 100
+  readonly #waiting: (() => void)[] = []
+  readonly #leaveListeners = new Set<(error: EtcdError) => void>()
+  #openTimer: NodeJS.Timeout | undefined
+  #ticker: NodeJS.Timeout | undefined
+  #quietMs = 0
+  #sincePingMs = PING_INTERVAL_MS
+  #isPinging = false
+
+  constructor(options: ConnectionOptions) {
+    this.endpoint = options.endpoint
+    this.#log = options.log
+    this.#onTrouble = options.onTrouble
+    this.#onClosed = options.onClosed
+    this.opened = this.#open(options.tls)
+    // Who awaits `opened` hears of the failure; nobody may be left to await it.
+    this.opened.catch(() => undefined)
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /** Open, or about to be. */
+  get isUsable(): boolean {
+    return this.#state === 'open' || this.#state === 'opening'
+  }
+
+  /** Takes a stream if one is free now. Every taken stream is given back with `release`. */
+  tryAcquire(): boolean {
+    if (this.#streams >= this.#streamsMax) return false
+    this.#streams++
+    return true
+  }
+
+  /** Waits for a free stream. It is taken when `onFree` runs; the returned function leaves the queue. */
+  waitForStream(onFree: () => void): () => void {
+    if (this.#waiting.length >= WAITING_MAX) {
+      throw new EtcdError('ResourceExhausted', `${WAITING_MAX} calls already wait for a stream`, this)
+    }
+    this.#waiting.push(onFree)
+    return () => {
+      const at = this.#waiting.indexOf(onFree)
+      if (at >= 0) this.#waiting.splice(at, 1)
+    }
+  }
+
+  release(): void {
+    this.#streams--
+    while (this.#waiting.length > 0 && this.#streams < this.#streamsMax) {
+      this.#streams++
+      this.#waiting.shift()?.()
+    }
+    if (this.#streams === 0) {
+      this.#quietMs = 0
+      if (this.#state === 'draining') this.#session?.close()
+    }
+  }
+
+  /** Opens a stream; a failure here means that nothing was sent. */
+  request(headers: readonly string[]): ClientHttp2Stream {
+    const session = this.#session
+    if (this.#state !== 'open' || session === undefined || session.destroyed || session.closed) throw this.#lost(false)
+    try {
+      return session.request(headers)
+    } catch (cause) {
+      throw new EtcdError('Unavailable', `cannot open a stream to ${this.endpoint}`, { endpoint: this.endpoint, cause })
+    }
+  }
+
+  /** Why a stream ended without an answer. Ambiguous unless the peer said that it did not process it. */
+  streamLost(stream: ClientHttp2Stream, refused: boolean): EtcdError {
+    const isUntouched = refused || stream.id === undefined || stream.id > this.#lastProcessedId
+    return this.#lost(!isUntouched)
+  }
+
+  /**
+   * Tells a long-lived stream that etcd wants the connection left. Unary calls are let run to their end; a stream
+   * without an end would hold up the member's shutdown and be cut off with it.
+   */
+  onLeave(listener: (error: EtcdError) => void): () => void {
+    this.#leaveListeners.add(listener)
+    return () => this.#leaveListeners.delete(listener)
+  }
+
+  /** A call timed out here. If all is quiet the peer may be stopped: no need to wait for the ping to tell. */
+  suspect(): void {
+    if (this.#quietMs >= SUSPECT_QUIET_MS) this.#onTrouble()
+  }
+
+  /** No new calls; ends when the running ones have. */
+  drain(): void {
+    if (this.#state !== 'open') return
+    this.#state = 'draining'
+    if (this.#streams === 0) this.#session?.close()
+  }
+
+  /** Ends it now; running calls fail. */
+  destroy(cause?: Error): void {
+    if (cause !== undefined) this.#failure ??= cause
+    this.#close()
+    this.#session?.destroy()
+  }
+
+  async #open(tls: TlsOptions | undefined): Promise<void> {
+    try {
+      const material = this.endpoint.startsWith('https:') ? await loadTls(tls ?? {}) : {}
+      if (this.#state === 'closed') throw this.#lost(false)
+      await this.#openSession({
+        ...material,
+        settings: { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false },
+        maxSessionMemory: SESSION_MEMORY_MB_MAX,
+      })
+    } catch (cause) {
+      this.destroy(cause instanceof Error && !(cause instanceof EtcdError) ? cause : undefined)
+      throw this.#lost(false)
+    }
+  }
+
+  #openSession(options: SecureClientSessionOptions): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const session = connect(this.endpoint, options)
+      this.#session = session
+      // Not left to the session's 'close', which does not come in every case.
+      this.#rejectOpening = () => reject(this.#lost(false))
+      this.#openTimer = setTimeout(() => {
+        this.destroy(new Error(`no answer within ${OPEN_TIMEOUT_MS} ms`))
+      }, OPEN_TIMEOUT_MS)
+      session.on('connect', (_session, socket) => {
+        session.setLocalWindowSize(SESSION_WINDOW_BYTES)
+        // A TLS alert that comes after the handshake (our certificate is refused) reaches only the socket: the session
+        // would stay as it is for ever.
+        socket.on('error', (error) => {
+          if (this.#state === 'open') this.#onTrouble()
+          this.destroy(error)
+        })
+      })
+      session.on('remoteSettings', (settings) => {
+        this.heard = true
+        this.#streamsMax = settings.maxConcurrentStreams ?? this.#streamsMax
+        if (this.#state !== 'opening') return
+        clearTimeout(this.#openTimer)
+        this.#state = 'open'
+        this.#ticker = setInterval(() => this.#tick(session), TICK_MS)
+        this.#ticker.unref()
+        resolve()
+      })
+      session.on('goaway', (code, lastStreamId) => {
+        // RFC 9113, 6.8: streams above the last id were not processed. Its value may fall with a second GOAWAY.
+        this.#lastProcessedId = Math.min(this.#lastProcessedId, lastStreamId)
+        this.#log('info', 'etcd asks to leave the connection', { endpoint: this.endpoint, code })
+        if (this.#state !== 'open') return
+        this.#state = 'draining'
+        this.#onTrouble()
+        for (const listener of this.#leaveListeners) listener(this.#lost(true))
+      })
+      session.on('error', (error: Error) => {
+        this.#failure ??= error
+      })
+      session.on('close', () => {
+        if (this.#state === 'open') this.#onTrouble()
+        this.#close()
+      })
+    })
+  }
+
+  /** Whether the peer is still there is asked only while somebody awaits something from it. */
+  #tick(session: ClientHttp2Session): void {
+    this.#sincePingMs += TICK_MS
+    if (this.heard || this.#streams === 0) {
+      this.heard = false
+      this.#quietMs = 0
+      return
+    }
+    this.#quietMs += TICK_MS
+    if (this.#isPinging) {
+      if (this.#sincePingMs >= PING_TIMEOUT_MS) {
+        this.#log('warn', 'etcd does not answer, leaving the connection', { endpoint: this.endpoint })
+        this.#onTrouble()
+        this.destroy(new Error(`no sign of life for ${this.#quietMs} ms`))
+      }
+    } else if (this.#quietMs >= QUIET_MS && this.#sincePingMs >= PING_INTERVAL_MS) this.#ping(session)
+  }
+
+  #ping(session: ClientHttp2Session): void {
+    this.#isPinging = session.ping((error) => {
+      this.#isPinging = false
+      if (error === null) this.heard = true
+    })
+    this.#sincePingMs = 0
+  }
+
+  #close(): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    this.#rejectOpening()
+    clearTimeout(this.#openTimer)
+    clearInterval(this.#ticker)
+    this.#onClosed()
+    // Those who wait find the connection closed and go elsewhere.
+    for (const onFree of this.#waiting.splice(0)) {
+      this.#streams++
+      onFree()
+    }
+  }
+
+  #lost(ambiguous: boolean): EtcdError {
+    const reason = this.#failure === undefined ? 'connection closed' : reasonOf(this.#failure)
+    return new EtcdError('Unavailable', `${this.endpoint}: ${reason}`, {
+      ambiguous,
+      endpoint: this.endpoint,
+      cause: this.#failure,
+    })
+  }
+}
+
+/** The reason of a failed connection attempt to several addresses is in its parts. */
+function reasonOf(error: Error): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(String).join('; ')
+  return error.message
+}

@@ -1,0 +1,164 @@
+/**
+ * The endpoints of one etcd cluster, with one connection to each that is in use. All calls go to one healthy endpoint
+ * until it fails; then the next healthy one is taken. A failed endpoint is left alone for a while, unless it is the
+ * only one: then calls wait until it may be tried again.
+ */
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { Connection } from './connection.ts'
+import { EtcdError } from './errors.ts'
+import type { TlsOptions } from './tls.ts'
+
+const BACKOFF_FIRST_MS = 50
+/** Short, since it is also the longest that an endpoint that is back again goes unnoticed. */
+const BACKOFF_MS_MAX = 1000
+
+export type EndpointsOptions = {
+  readonly urls: readonly string[]
+  readonly tls: TlsOptions | undefined
+  readonly clock: Clock
+  readonly log: Log
+}
+
+type Endpoint = {
+  readonly url: string
+  connection: Connection | undefined
+  failures: number
+  avoidUntilMs: number
+}
+
+export class Endpoints {
+  readonly #endpoints: readonly Endpoint[]
+  readonly #tls: TlsOptions | undefined
+  readonly #clock: Clock
+  readonly #log: Log
+  // All that are not closed, those included that are only kept until their last call has ended.
+  readonly #connections = new Set<Connection>()
+  #current: Endpoint
+  #isClosed = false
+
+  constructor(options: EndpointsOptions) {
+    this.#endpoints = options.urls.map((url) => ({
+      url: checkedUrl(url),
+      connection: undefined,
+      failures: 0,
+      avoidUntilMs: 0,
+    }))
+    const [first] = this.#endpoints
+    if (first === undefined) throw new EtcdError('InvalidArgument', 'no etcd endpoint is given')
+    this.#current = first
+    this.#tls = options.tls
+    this.#clock = options.clock
+    this.#log = options.log
+  }
+
+  get count(): number {
+    return this.#endpoints.length
+  }
+
+  /** The open connection that calls go to, if there is one: the fast path, without a promise. */
+  current(): Connection | undefined {
+    const { connection, avoidUntilMs } = this.#current
+    if (connection === undefined || !connection.isOpen) return undefined
+    if (avoidUntilMs > 0 && this.count > 1 && avoidUntilMs > this.#clock.monotonicMs()) return undefined
+    return connection
+  }
+
+  /**
+   * An open connection to the endpoint that now looks best. `away`: another one than this, if there is another that is not
+   * known to fail. Fails with an EtcdError that is not ambiguous; another try then goes to another endpoint.
+   */
+  async connect(away?: string): Promise<Connection> {
+    if (this.#isClosed) throw new EtcdError('Cancelled', 'the client is closed')
+    const endpoint = this.#best(away)
+    const waitMs = endpoint.avoidUntilMs - this.#clock.monotonicMs()
+    if (waitMs > 0 && endpoint.connection?.isOpen !== true) {
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+      if (this.#isClosed) throw new EtcdError('Cancelled', 'the client is closed')
+    }
+    const connection = this.#connectionOf(endpoint)
+    try {
+      await connection.opened
+    } catch (error) {
+      if (endpoint.connection === connection) {
+        endpoint.connection = undefined
+        this.#avoid(endpoint)
+      }
+      throw error
+    }
+    if (endpoint.connection === connection) endpoint.failures = 0
+    if (away === undefined) this.#current = endpoint
+    return connection
+  }
+
+  /** The endpoint failed a call: others are preferred for a while. */
+  reportFailure(url: string | undefined): void {
+    const endpoint = this.#endpoints.find((one) => one.url === url)
+    if (endpoint !== undefined && endpoint.avoidUntilMs <= this.#clock.monotonicMs()) this.#avoid(endpoint)
+  }
+
+  /** New calls get new connections, with the certificates as they are now; running calls end on the old ones. */
+  reload(): void {
+    for (const endpoint of this.#endpoints) {
+      endpoint.connection?.drain()
+      endpoint.connection = undefined
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const connection of this.#connections) connection.destroy(new Error('the client is closed'))
+  }
+
+  #connectionOf(endpoint: Endpoint): Connection {
+    const known = endpoint.connection
+    if (known !== undefined && known.isUsable) return known
+    const connection: Connection = new Connection({
+      endpoint: endpoint.url,
+      tls: this.#tls,
+      log: this.#log,
+      onTrouble: () => this.reportFailure(endpoint.url),
+      onClosed: () => this.#connections.delete(connection),
+    })
+    this.#connections.add(connection)
+    endpoint.connection = connection
+    return connection
+  }
+
+  /** The first of these, from the current one on, that need not be avoided; else the one to be tried again soonest. */
+  #best(away: string | undefined): Endpoint {
+    const nowMs = this.#clock.monotonicMs()
+    const from = this.#endpoints.indexOf(this.#current)
+    let best = this.#current
+    let bestCost = Number.POSITIVE_INFINITY
+    for (let step = 0; step < this.count; step++) {
+      const endpoint = this.#endpoints[(from + step) % this.count]
+      if (endpoint === undefined) continue
+      const avoidMs = Math.max(0, endpoint.avoidUntilMs - nowMs)
+      const cost = avoidMs + (endpoint.url === away ? 1 : 0)
+      if (cost < bestCost) {
+        best = endpoint
+        bestCost = cost
+      }
+    }
+    return best
+  }
+
+  #avoid(endpoint: Endpoint): void {
+    const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_FIRST_MS * 2 ** endpoint.failures)
+    endpoint.failures++
+    endpoint.avoidUntilMs = this.#clock.monotonicMs() + backoffMs
+    this.#log('debug', 'etcd endpoint failed', { endpoint: endpoint.url, backoffMs })
+  }
+}
+
+function checkedUrl(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
+    throw new EtcdError('InvalidArgument', `etcd endpoint ${JSON.stringify(url)} is not an http or https URL`)
+  }
+  if (parsed.pathname !== '/' || parsed.search !== '' || parsed.username !== '') {
+    throw new EtcdError('InvalidArgument', `etcd endpoint ${JSON.stringify(url)} has more than a host and a port`)
+  }
+  return parsed.origin
+}

@@ -1,0 +1,35 @@
+import { equal } from 'node:assert/strict'
+import { test } from 'node:test'
+import { answeredError, type EtcdCode, statusNames } from './errors.ts'
+
+const cases: readonly (readonly [EtcdCode, string, boolean])[] = [
+  ['Unavailable', 'etcdserver: leader changed', true],
+  ['Unavailable', 'etcdserver: request timed out', true],
+  ['Unavailable', 'etcdserver: request timed out, possibly due to connection lost', true],
+  ['Unavailable', 'etcdserver: server stopped', true],
+  ['Unavailable', 'etcdserver: no leader', false],
+  ['FailedPrecondition', 'etcdserver: rpc not supported for learner', false],
+  ['ResourceExhausted', 'etcdserver: mvcc: database space exceeded', false],
+  ['ResourceExhausted', 'etcdserver: too many requests', false],
+  ['OutOfRange', 'etcdserver: mvcc: required revision has been compacted', false],
+  ['InvalidArgument', 'etcdserver: request is too large', false],
+  ['PermissionDenied', 'etcdserver: permission denied', false],
+  ['Unauthenticated', 'etcdserver: invalid auth token', false],
+  ['DeadlineExceeded', 'context deadline exceeded', true],
+  ['Cancelled', 'context canceled', true],
+  ['Unknown', 'raft proposal dropped', true],
+  ['Internal', 'whatever', true],
+]
+
+for (const [code, message, ambiguous] of cases) {
+  test(`${code} "${message}" is ${ambiguous ? '' : 'not '}ambiguous`, () => {
+    const error = answeredError(statusNames.indexOf(code), message, 'http://a')
+    equal(error.code, code)
+    equal(error.ambiguous, ambiguous)
+  })
+}
+
+test('a status beyond the list is unknown', () => {
+  equal(answeredError(99, '', 'http://a').code, 'Unknown')
+  equal(answeredError(Number.NaN, '', 'http://a').code, 'Unknown')
+})

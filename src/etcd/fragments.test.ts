@@ -1,0 +1,37 @@
+import { deepEqual, equal, throws } from 'node:assert/strict'
+import { test } from 'node:test'
+import type { WatchEvent } from './codec/watch.ts'
+import { Fragments } from './fragments.ts'
+
+const event = (modRevision: number): WatchEvent => ({
+  type: 'put',
+  kv: { key: Buffer.from('k'), value: Buffer.alloc(0), createRevision: 1, modRevision, version: 1, lease: 0n },
+})
+const revisions = (events: readonly WatchEvent[] | undefined): number[] | undefined =>
+  events?.map((one) => one.kv.modRevision)
+
+test('an answer in one piece is handed on as it is', () => {
+  const events = [event(5), event(6)]
+  equal(new Fragments().add({ fragment: false, events }, 10), events)
+})
+
+test('fragments are told together when the last has come', () => {
+  const fragments = new Fragments()
+  equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
+  equal(fragments.add({ fragment: true, events: [event(6)] }, 10), undefined)
+  deepEqual(revisions(fragments.add({ fragment: false, events: [event(7)] }, 10)), [5, 6, 6, 7])
+  deepEqual(revisions(fragments.add({ fragment: false, events: [event(8)] }, 10)), [8])
+})
+
+test('beyond the limit, complete revisions are told and the last is held', () => {
+  const fragments = new Fragments(15)
+  equal(fragments.add({ fragment: true, events: [event(5), event(6)] }, 10), undefined)
+  deepEqual(revisions(fragments.add({ fragment: true, events: [event(6), event(7)] }, 10)), [5, 6, 6])
+  deepEqual(revisions(fragments.add({ fragment: false, events: [event(7)] }, 10)), [7, 7])
+})
+
+test('one revision beyond the limit is an error', () => {
+  const fragments = new Fragments(15)
+  fragments.add({ fragment: true, events: [event(5)] }, 10)
+  throws(() => fragments.add({ fragment: true, events: [event(5)] }, 10), { code: 'ResourceExhausted' })
+})

@@ -1,0 +1,51 @@
+/**
+ * Puts the fragments of a watch answer together. etcd cuts anywhere between two events, so the events of one revision
+ * may be spread over several fragments; they must be told together.
+ */
+import type { WatchEvent } from './codec/watch.ts'
+import { EtcdError } from './errors.ts'
+
+/**
+ * What is held back until the answer is complete. A watch that catches up is answered with up to 1,000 revisions at
+ * once, so an answer can be longer; then the revisions that are complete are told. One revision alone cannot be: etcd
+ * refuses such requests.
+ */
+const HELD_BYTES_MAX = 64 * 1024 * 1024
+
+export class Fragments {
+  readonly #bytesMax: number
+  #held: WatchEvent[] = []
+  #bytes = 0
+
+  constructor(bytesMax = HELD_BYTES_MAX) {
+    this.#bytesMax = bytesMax
+  }
+
+  /** Takes the events of an answer of this many bytes; returns those to be told now, if any. */
+  add(
+    answer: { readonly fragment: boolean; readonly events: readonly WatchEvent[] },
+    bytes: number,
+  ): readonly WatchEvent[] | undefined {
+    if (!answer.fragment && this.#held.length === 0) return answer.events
+    for (const event of answer.events) this.#held.push(event)
+    this.#bytes += bytes
+    if (!answer.fragment) return this.#take(this.#held.length)
+    return this.#bytes > this.#bytesMax ? this.#take(completeCount(this.#held)) : undefined
+  }
+
+  #take(count: number): readonly WatchEvent[] {
+    if (count <= 0) {
+      throw new EtcdError('ResourceExhausted', `the events of one revision are longer than ${this.#bytesMax} bytes`)
+    }
+    const taken = this.#held
+    this.#held = taken.splice(count)
+    this.#bytes = 0
+    return taken
+  }
+}
+
+/** How many of the events belong to revisions of which all events are surely there. */
+function completeCount(events: readonly WatchEvent[]): number {
+  const last = events.at(-1)?.kv.modRevision
+  return events.findIndex((event) => event.kv.modRevision === last)
+}

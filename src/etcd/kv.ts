@@ -1,0 +1,67 @@
+/** etcd's KV service: ranges, writes, transactions, compaction. */
+import type { CallOptions, Channel, Method } from './channel.ts'
+import {
+  type CompactRequest,
+  type DeleteRangeRequest,
+  encodeCompact,
+  encodeDeleteRange,
+  encodePut,
+  encodeRange,
+  encodeTxn,
+  type PutRequest,
+  type RangeRequest,
+  type TxnRequest,
+} from './codec/kv-request.ts'
+import {
+  type DeleteRangeResponse,
+  type PutResponse,
+  type RangeResponse,
+  readCompact,
+  readDeleteRange,
+  readPut,
+  readRange,
+  readTxn,
+  type TxnResponse,
+} from './codec/kv-response.ts'
+import type { Reader } from './codec/reader.ts'
+
+export class Kv {
+  readonly #channel: Channel
+
+  constructor(channel: Channel) {
+    this.#channel = channel
+  }
+
+  range(request: RangeRequest, call?: CallOptions): Promise<RangeResponse> {
+    return this.#channel.unary(request.serializable === true ? rangeSerializable : range, encodeRange(request), call)
+  }
+
+  put(request: PutRequest, call?: CallOptions): Promise<PutResponse> {
+    return this.#channel.unary(put, encodePut(request), call)
+  }
+
+  deleteRange(request: DeleteRangeRequest, call?: CallOptions): Promise<DeleteRangeResponse> {
+    return this.#channel.unary(deleteRange, encodeDeleteRange(request), call)
+  }
+
+  /** A txn of nothing but ranges is still counted as a write: it is not tried again when its outcome is unknown. */
+  txn(request: TxnRequest, call?: CallOptions): Promise<TxnResponse> {
+    return this.#channel.unary(txn, encodeTxn(request), call)
+  }
+
+  compact(request: CompactRequest, call?: CallOptions): Promise<{ readonly revision: number }> {
+    return this.#channel.unary(compact, encodeCompact(request), call)
+  }
+}
+
+const range = method('Range', readRange, { isRead: true })
+/** A member answers these from its own state: it needs no leader. */
+const rangeSerializable = { ...range, requireLeader: false }
+const put = method('Put', readPut)
+const deleteRange = method('DeleteRange', readDeleteRange)
+const txn = method('Txn', readTxn)
+const compact = method('Compact', readCompact)
+
+function method<T>(name: string, read: (reader: Reader) => T, { isRead = false } = {}): Method<T> {
+  return { path: `/etcdserverpb.KV/${name}`, read, isRead, requireLeader: true }
+}

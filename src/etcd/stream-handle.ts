@@ -1,0 +1,76 @@
+import type { Duplex } from './duplex.ts'
+import { EtcdError } from './errors.ts'
+
+export type StreamOptions = {
+  readonly path: string
+  readonly requireLeader: boolean
+  /** Prefer another endpoint than the one of the last such stream. */
+  readonly away?: boolean
+  readonly onMessage: (message: Buffer) => void
+  readonly onEnd: (error: EtcdError | undefined) => void
+}
+
+/** Messages that wait for the connection. Each is a request of somebody; so many at once are a mistake. */
+const UNSENT_MAX = 10_000
+
+/** A stream that may not be connected yet. */
+export class StreamHandle {
+  readonly #options: StreamOptions
+  #unsent: Buffer[] = []
+  #duplex: Duplex | undefined
+  #isFinished = false
+  #isClosed = false
+
+  constructor(options: StreamOptions, open: () => Promise<Duplex>) {
+    this.#options = options
+    void this.#connect(open)
+  }
+
+  send(frame: Buffer): void {
+    if (this.#duplex !== undefined) this.#duplex.send(frame)
+    else if (this.#unsent.length >= UNSENT_MAX)
+      this.#end(new EtcdError('ResourceExhausted', 'too much is sent before the connection is there'))
+    else if (!this.#isClosed) this.#unsent.push(frame)
+  }
+
+  /** No more is sent; answers may still come. */
+  finish(): void {
+    this.#isFinished = true
+    this.#duplex?.finish()
+  }
+
+  /** The end is told before this returns, unless it has been told. */
+  close(): void {
+    if (this.#duplex !== undefined) this.#duplex.close()
+    else this.#end(undefined)
+  }
+
+  pause(): void {
+    this.#duplex?.pause()
+  }
+
+  resume(): void {
+    this.#duplex?.resume()
+  }
+
+  async #connect(open: () => Promise<Duplex>): Promise<void> {
+    try {
+      const duplex = await open()
+      if (this.#isClosed) return duplex.abandon()
+      this.#duplex = duplex
+      for (const frame of this.#unsent) duplex.send(frame)
+      this.#unsent = []
+      if (this.#isFinished) duplex.finish()
+    } catch (error) {
+      this.#end(error instanceof EtcdError ? error : new EtcdError('Internal', String(error), { cause: error }))
+    }
+  }
+
+  /** The end of a stream that never got connected. */
+  #end(error: EtcdError | undefined): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#unsent = []
+    this.#options.onEnd(error)
+  }
+}

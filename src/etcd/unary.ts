@@ -1,0 +1,162 @@
+/**
+ * One request with one answer on an open connection. This is the hot path: one Buffer out, one view in, listeners
+ * instead of iterators, and an AbortSignal is listened to only if there is one.
+ */
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
+import { FrameReader, messageLength } from './codec/frames.ts'
+import { Reader } from './codec/reader.ts'
+import type { Connection } from './connection.ts'
+import { EtcdError } from './errors.ts'
+import { notGrpc, statusFailure, unreadable } from './status.ts'
+import { cancelled } from './within.ts'
+
+export type UnaryOptions<T> = {
+  readonly headers: readonly string[]
+  readonly frame: Buffer
+  readonly read: (reader: Reader) => T
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** The connection's stream must have been acquired; it is released when the stream has ended. */
+export function callUnary<T>(connection: Connection, options: UnaryOptions<T>): Promise<T> {
+  if (options.signal?.aborted === true) {
+    connection.release()
+    return Promise.reject(cancelled(options.signal))
+  }
+  return new Promise((resolve, reject) => new UnaryCall(connection, options, resolve, reject))
+}
+
+class UnaryCall<T> {
+  readonly #connection: Connection
+  readonly #options: UnaryOptions<T>
+  readonly #resolve: (value: T) => void
+  readonly #reject: (error: Error) => void
+  readonly #stream: ClientHttp2Stream
+  readonly #timer: NodeJS.Timeout
+  #isSettled = false
+  #message: Buffer | undefined
+  #frames: FrameReader | undefined
+
+  constructor(
+    connection: Connection,
+    options: UnaryOptions<T>,
+    resolve: (value: T) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#connection = connection
+    this.#options = options
+    this.#resolve = resolve
+    this.#reject = reject
+    try {
+      this.#stream = connection.request(options.headers)
+    } catch (error) {
+      connection.release()
+      throw error
+    }
+    this.#timer = setTimeout(this.#onTimeout, options.timeoutMs)
+    options.signal?.addEventListener('abort', this.#onAbort)
+    const stream = this.#stream
+    stream.on('response', this.#onResponse)
+    stream.on('data', this.#onData)
+    stream.on('trailers', this.#onStatus)
+    stream.on('error', ignore)
+    stream.on('close', this.#onClose)
+    stream.end(options.frame)
+  }
+
+  readonly #onResponse = (headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void => {
+    this.#connection.heard = true
+    // An answer without a message has its status in its first headers.
+    if (headers['grpc-status'] !== undefined) this.#onStatus(headers)
+    else if (headers[':status'] !== 200) this.#abandon(notGrpc(headers, this.#connection.endpoint))
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#isSettled) return
+    try {
+      if (this.#frames === undefined && this.#message === undefined && chunk.length >= 5) {
+        if (messageLength(chunk, 0) + 5 === chunk.length) {
+          this.#message = chunk.subarray(5)
+          return
+        }
+      }
+      this.#connection.heard = true
+      this.#frames ??= new FrameReader(this.#onMessage)
+      this.#frames.push(chunk)
+    } catch (error) {
+      this.#abandon(this.#unreadable(error))
+    }
+  }
+
+  readonly #onMessage = (message: Buffer): void => {
+    this.#message ??= message
+  }
+
+  readonly #onStatus = (headers: IncomingHttpHeaders): void => {
+    if (this.#isSettled) return
+    const failure = statusFailure(headers, this.#connection.endpoint)
+    if (failure !== undefined) return this.#fail(failure)
+    if (this.#message === undefined) return this.#fail(this.#error('Internal', 'an answer without a message'))
+    let value: T
+    try {
+      value = this.#options.read(new Reader(this.#message))
+    } catch (error) {
+      return this.#fail(this.#unreadable(error))
+    }
+    this.#settle()
+    this.#resolve(value)
+  }
+
+  readonly #onClose = (): void => {
+    this.#connection.release()
+    if (this.#isSettled) return
+    const isRefused = this.#stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
+    this.#fail(this.#connection.streamLost(this.#stream, isRefused))
+  }
+
+  readonly #onTimeout = (): void => {
+    this.#connection.suspect()
+    this.#abandon(this.#error('DeadlineExceeded', `no answer within ${this.#options.timeoutMs} ms`))
+  }
+
+  readonly #onAbort = (): void => {
+    const cause: unknown = this.#options.signal?.reason
+    this.#abandon(
+      new EtcdError('Cancelled', 'the caller cancelled', {
+        ambiguous: true,
+        endpoint: this.#connection.endpoint,
+        cause,
+      }),
+    )
+  }
+
+  /** Fails, and tells etcd that nobody waits any more. */
+  #abandon(error: EtcdError): void {
+    if (this.#isSettled) return
+    this.#fail(error)
+    this.#stream.close(constants.NGHTTP2_CANCEL)
+  }
+
+  #fail(error: EtcdError): void {
+    this.#settle()
+    this.#reject(error)
+  }
+
+  #settle(): void {
+    this.#isSettled = true
+    clearTimeout(this.#timer)
+    this.#options.signal?.removeEventListener('abort', this.#onAbort)
+  }
+
+  #error(code: EtcdError['code'], message: string): EtcdError {
+    return new EtcdError(code, message, { ambiguous: true, endpoint: this.#connection.endpoint })
+  }
+
+  #unreadable(cause: unknown): EtcdError {
+    return unreadable(cause, this.#connection.endpoint)
+  }
+}
+
+// The 'close' that follows says all that is needed.
+function ignore(): void {}

@@ -1,0 +1,154 @@
+/**
+ * Watch streams. One stream carries many watches; etcd answers for each of them by an id that we choose.
+ *
+ * Progress: etcd answers `requestProgress` with one message for the whole stream (watch id -1), and only if every watch
+ * of the stream is synced at that moment; otherwise it says nothing at all, now or later. Who needs an answer asks again.
+ *
+ * A stream is not resumed here: who reads it knows up to where it has got, and opens another one from there.
+ */
+import type { Channel } from './channel.ts'
+import { Reader } from './codec/reader.ts'
+import {
+  encodeWatchCancel,
+  encodeWatchCreate,
+  encodeWatchProgress,
+  readWatch,
+  type WatchAnswer,
+  type WatchCreate,
+  type WatchEvent,
+} from './codec/watch.ts'
+import { EtcdError } from './errors.ts'
+import { Fragments } from './fragments.ts'
+import type { StreamHandle } from './stream-handle.ts'
+
+/** All calls are synchronous, in the order of the stream. Keys and values of events are borrowed. */
+export type WatchHandler = {
+  readonly onCreated?: (revision: number) => void
+  /**
+   * Events in the order of their revisions; all events of one revision are in one call, fragments put together.
+   * `headerRevision` says nothing about other watches, and not that all up to it has been told.
+   */
+  readonly onEvents: (events: readonly WatchEvent[], headerRevision: number) => void
+  /** All of this watch up to and with this revision has been told. */
+  readonly onProgress?: (revision: number) => void
+  /** The watch is over, the stream goes on. `compactRevision` is above 0 if the history asked for is gone. Not called after cancel(). */
+  readonly onCanceled: (end: { readonly reason: string; readonly compactRevision: number }) => void
+}
+
+export type WatchStreamHandler = {
+  /** All watches of the stream have been told everything up to and with this revision. */
+  readonly onProgressAll?: (revision: number) => void
+  /** Exactly once, whatever ends the stream; no error after close(). */
+  readonly onEnd: (error: EtcdError | undefined) => void
+}
+
+export type WatchOpen = {
+  /** End the stream when the member loses its leader, since it would then fall silent. */
+  readonly requireLeader?: boolean
+  /** Prefer another endpoint than the last stream's. */
+  readonly away?: boolean
+} & WatchStreamHandler
+
+export type WatchHandle = { readonly cancel: () => void }
+
+/** The watch id of answers for the whole stream, and of watches that etcd refused to create. */
+const STREAM_WATCH_ID = -1
+
+export class Watcher {
+  readonly #channel: Channel
+
+  constructor(channel: Channel) {
+    this.#channel = channel
+  }
+
+  /** Returns at once; what is asked of the stream meanwhile waits for the connection. */
+  open(options: WatchOpen): WatchStream {
+    return new WatchStream(this.#channel, options)
+  }
+}
+
+type Watch = {
+  readonly id: number
+  readonly handler: WatchHandler
+  readonly fragments: Fragments
+}
+
+export class WatchStream {
+  readonly #channel: Channel
+  readonly #handler: WatchStreamHandler
+  readonly #stream: StreamHandle
+  readonly #watches = new Map<number, Watch>()
+  // Watches that etcd has not answered for, in the order they were asked for, which is the order of its answers.
+  readonly #uncreated: number[] = []
+  #nextId = 1
+
+  constructor(channel: Channel, options: WatchOpen) {
+    this.#channel = channel
+    this.#handler = options
+    this.#stream = channel.stream({
+      path: '/etcdserverpb.Watch/Watch',
+      requireLeader: options.requireLeader ?? false,
+      away: options.away ?? false,
+      onMessage: (message) => this.#onAnswer(readWatch(new Reader(message)), message.length),
+      onEnd: (error) => {
+        this.#watches.clear()
+        options.onEnd(error)
+      },
+    })
+  }
+
+  create(create: WatchCreate, handler: WatchHandler): WatchHandle {
+    const id = this.#nextId++
+    this.#stream.send(encodeWatchCreate(id, create))
+    this.#watches.set(id, { id, handler, fragments: new Fragments() })
+    this.#uncreated.push(id)
+    return {
+      cancel: () => {
+        if (this.#watches.delete(id)) this.#stream.send(encodeWatchCancel(id))
+      },
+    }
+  }
+
+  /** Answered with onProgressAll, or not at all: see above. */
+  requestProgress(): void {
+    this.#stream.send(encodeWatchProgress())
+  }
+
+  close(): void {
+    this.#stream.close()
+  }
+
+  #onAnswer(answer: WatchAnswer, bytes: number): void {
+    if (answer.created) this.#onCreated(answer)
+    else if (answer.watchId === STREAM_WATCH_ID) this.#handler.onProgressAll?.(answer.revision)
+    else {
+      // A cancelled watch may still be told what was on its way.
+      const watch = this.#watches.get(answer.watchId)
+      if (watch === undefined) return
+      if (answer.events.length > 0) {
+        const events = watch.fragments.add(answer, bytes)
+        if (events !== undefined) watch.handler.onEvents(events, answer.revision)
+      }
+      if (answer.canceled) this.#cancel(watch, answer)
+      else if (answer.events.length === 0) watch.handler.onProgress?.(answer.revision)
+    }
+  }
+
+  #onCreated(answer: WatchAnswer): void {
+    const id = this.#uncreated.shift()
+    const watch = id === undefined ? undefined : this.#watches.get(id)
+    // Refused watches are answered with id -1, so only the order tells which one is meant.
+    if (answer.watchId !== STREAM_WATCH_ID && answer.watchId !== id) {
+      throw new EtcdError('Internal', `watch ${answer.watchId} was created when ${id} was to come`)
+    }
+    if (watch === undefined) return
+    if (answer.canceled) this.#cancel(watch, answer)
+    else watch.handler.onCreated?.(answer.revision)
+  }
+
+  #cancel(watch: Watch, answer: WatchAnswer): void {
+    this.#watches.delete(watch.id)
+    this.#channel.noteReason(answer.cancelReason)
+    watch.handler.onCanceled({ reason: answer.cancelReason, compactRevision: answer.compactRevision })
+  }
+}

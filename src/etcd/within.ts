@@ -1,0 +1,59 @@
+/** Waiting before anything is sent: bounded by the call's deadline and its signal. What fails here is not ambiguous. */
+import type { Connection } from './connection.ts'
+import { EtcdError } from './errors.ts'
+
+/** Waits for a free stream of the connection, which is taken then. */
+export async function acquire(
+  connection: Connection,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let isTaken = false
+  const leave = connection.waitForStream(() => {
+    isTaken = true
+    resolve()
+  })
+  try {
+    await within(promise, timeoutMs, signal)
+  } catch (error) {
+    if (isTaken) connection.release()
+    else leave()
+    throw error
+  }
+}
+
+/** The promise's outcome, unless time runs out or the caller cancels first. Nothing has been sent then. */
+export function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      promise.catch(() => undefined)
+      return reject(cancelled(signal))
+    }
+    const onAbort = (): void => settle(() => reject(cancelled(signal)))
+    const timer = setTimeout(
+      () => {
+        settle(() => reject(new EtcdError('DeadlineExceeded', 'no connection to etcd within the deadline')))
+      },
+      Math.max(0, timeoutMs),
+    )
+    const settle = (act: () => void): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      act()
+    }
+    signal?.addEventListener('abort', onAbort)
+    promise.then(
+      (value) => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error)),
+    )
+  })
+}
+
+export function cancelled(signal: AbortSignal | undefined): EtcdError {
+  return new EtcdError('Cancelled', 'the caller cancelled', { cause: signal?.reason })
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

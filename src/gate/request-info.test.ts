@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { requestInfo } from './request-info.ts'
+
+const about = (method: string, target: string): string => {
+  const [path = '', query = ''] = target.split('?')
+  const info = requestInfo({ method, path, query: new URLSearchParams(query) })
+  if (info.kind === 'path') return `${info.verb} ${info.path}`
+  const { verb, group, version, plural, subresource, namespace, name } = info
+  return [verb, `${group}/${version}`, plural, subresource, namespace, name].map((part) => part || '-').join(' ')
+}
+
+const cases: readonly [string, string, string][] = [
+  ['GET', '/', 'get /'],
+  ['OPTIONS', '/version', 'options /version'],
+  ['GET', '/api', 'get /api'],
+  ['GET', '/api/v1', 'get /api/v1'],
+  ['GET', '/apis/apps', 'get /apis/apps'],
+  ['GET', '/apis/apps/v1', 'get /apis/apps/v1'],
+  ['GET', '/api/v1/pods', 'list /v1 pods - - -'],
+  ['GET', '/api/v1/pods/', 'list /v1 pods - - -'],
+  ['GET', '/api/v1/pods?watch', 'watch /v1 pods - - -'],
+  ['GET', '/api/v1/pods?watch=FALSE', 'list /v1 pods - - -'],
+  ['GET', '/api/v1/pods?watch=0', 'list /v1 pods - - -'],
+  ['GET', '/api/v1/watch/pods', 'watch /v1 pods - - -'],
+  ['GET', '/api/v1/namespaces', 'list /v1 namespaces - - -'],
+  ['GET', '/api/v1/namespaces/a', 'get /v1 namespaces - a a'],
+  ['PUT', '/api/v1/namespaces/a/finalize', 'update /v1 namespaces finalize a a'],
+  ['GET', '/api/v1/namespaces/a/pods', 'list /v1 pods - a -'],
+  ['POST', '/api/v1/namespaces/a/pods', 'create /v1 pods - a -'],
+  ['GET', '/api/v1/namespaces//pods', 'list /v1 pods - - -'],
+  ['GET', '/api/v1/namespaces/a/pods/p?watch=1', 'get /v1 pods - a p'],
+  ['GET', '/api/v1/namespaces/a/pods/p/log', 'get /v1 pods log a p'],
+  ['DELETE', '/api/v1/namespaces/a/pods', 'deletecollection /v1 pods - a -'],
+  ['DELETE', '/api/v1/namespaces/a/pods/p', 'delete /v1 pods - a p'],
+  ['PATCH', '/apis/apps/v1/namespaces/a/deployments/d/scale', 'patch apps/v1 deployments scale a d'],
+  ['FOO', '/api/v1/pods', '- /v1 pods - - -'],
+  ['GET', '/api/v1/pods?fieldSelector=metadata.name%3Dx', 'list /v1 pods - - x'],
+  ['GET', '/api/v1/pods?watch=1&fieldSelector=a%21%3Db,metadata.name%3Dx', 'watch /v1 pods - - x'],
+  ['GET', '/api/v1/pods?fieldSelector=metadata.name%21%3Dx', 'list /v1 pods - - -'],
+  ['GET', '/api/v1/pods?fieldSelector=broken', 'list /v1 pods - - -'],
+  ['DELETE', '/api/v1/pods?fieldSelector=metadata.name%3Dx', 'deletecollection /v1 pods - - -'],
+]
+for (const [method, target, wanted] of cases) {
+  test(`${method} ${target}`, () => assert.equal(about(method, target), wanted))
+}
+
+test('a path that stops after watch is an error of its own', () => {
+  assert.throws(() => about('GET', '/api/v1/watch'), { code: 500, message: /unable to determine kind and namespace/ })
+})

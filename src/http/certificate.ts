@@ -1,0 +1,38 @@
+/** The server's certificate in its folder: used when it is there, made when it is not. File names are kube-apiserver's. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Certificate, createSelfSigned } from './self-signed.ts'
+
+const ownNames = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'] as const
+
+/** Fails with what to do about it when the folder cannot be used. */
+export function loadOrCreateCertificate(folder: string, addresses: readonly string[], nowMs: number): Certificate {
+  const certificatePath = join(folder, 'apiserver.crt')
+  const keyPath = join(folder, 'apiserver.key')
+  try {
+    const certificatePem = readIfThere(certificatePath)
+    const keyPem = readIfThere(keyPath)
+    if (certificatePem !== undefined && keyPem !== undefined) return { certificatePem, keyPem }
+    mkdirSync(folder, { recursive: true })
+    const hosts = [...addresses, '127.0.0.1', '::1', ...ownNames]
+    const created = createSelfSigned('keelson', hosts, nowMs)
+    writeFileSync(keyPath, created.keyPem, { mode: 0o600 })
+    writeFileSync(certificatePath, created.certificatePem)
+    return created
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(
+      `the certificate in ${folder} can neither be read nor made (${why}): give a folder that this user can write to as --cert-dir`,
+      { cause },
+    )
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

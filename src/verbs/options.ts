@@ -1,0 +1,120 @@
+/** The query parameters of reads, checked. The words of refusal are kube-apiserver's. */
+import { badRequest, invalid, unclassified } from '../api/errors.ts'
+import { type FieldFault, forbiddenField, notSupported } from '../api/field-fault.ts'
+import { quote } from '../api/quote.ts'
+
+export type ListOptions = {
+  readonly labelSelector: string
+  readonly fieldSelector: string
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: '' | 'Exact' | 'NotOlderThan'
+  /** 0: no limit. */
+  readonly limit: number
+  readonly continue: string
+  readonly timeoutSeconds: number | undefined
+  readonly allowWatchBookmarks: boolean
+}
+
+/** Fails with a BadRequest for what cannot be read. */
+export function parseListOptions(query: URLSearchParams): ListOptions {
+  const timeoutSeconds = parseInteger(query.get('timeoutSeconds'))
+  const limit = Math.max(parseInteger(query.get('limit')) ?? 0, 0)
+  const match = query.get('resourceVersionMatch')
+  return {
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: match === 'Exact' || match === 'NotOlderThan' ? match : '',
+    limit,
+    continue: query.get('continue') ?? '',
+    timeoutSeconds,
+    allowWatchBookmarks: parseBoolean(query.get('allowWatchBookmarks')),
+  }
+}
+
+/** Whether the options fit together; all that does not is told at once. Comes after the selectors have been read. */
+export function validateListOptions(query: URLSearchParams, verb: 'list' | 'watch'): void {
+  const faults = verb === 'list' ? listFaults(query) : watchFaults(query)
+  if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', faults)
+}
+
+/** What `parseVersion` refuses is told differently by lists and by all others. */
+export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): number {
+  const fault = uintFault(text)
+  if (fault === undefined) return Number(text)
+  const message = `resourceVersion: Invalid value: ${quote(text)}: ${fault}`
+  throw verb === 'list' ? badRequest(`invalid resource version: ${message}`) : unclassified(message)
+}
+
+/** Why a text is no version, in the words of Go's parser; undefined when it is one. */
+export function uintFault(text: string): string | undefined {
+  if (!/^[0-9]+$/.test(text)) return `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`
+  if (BigInt(text) >= 1n << 64n) return `strconv.ParseUint: parsing ${quote(text)}: value out of range`
+  return undefined
+}
+
+/** Present with any value but these two is true. */
+export function parseBoolean(value: string | null): boolean {
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+}
+
+/** An empty value is an error too. */
+export function parseInteger(value: string | null): number | undefined {
+  if (value === null) return undefined
+  if (!/^[+-]?[0-9]+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`)
+  const exact = BigInt(value.replace(/^\+/, ''))
+  if (BigInt.asIntN(64, exact) !== exact) {
+    throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`)
+  }
+  return Number(exact)
+}
+
+const matchField = 'resourceVersionMatch'
+
+function listFaults(query: URLSearchParams): FieldFault[] {
+  const version = query.get('resourceVersion') ?? ''
+  const match = query.get(matchField) ?? ''
+  const faults: FieldFault[] = []
+  if (match !== '') {
+    if (version === '') {
+      faults.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    }
+    if ((query.get('continue') ?? '') !== '') {
+      faults.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'))
+    }
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      faults.push(notSupported(matchField, match, ['Exact', 'NotOlderThan', '']))
+    }
+    if (match === 'Exact' && version === '0') {
+      faults.push(forbiddenField(matchField, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+    }
+  }
+  if (query.has('sendInitialEvents')) {
+    faults.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  }
+  return faults
+}
+
+function watchFaults(query: URLSearchParams): FieldFault[] {
+  const match = query.get(matchField) ?? ''
+  const sendsInitialEvents = query.has('sendInitialEvents')
+  const faults: FieldFault[] = []
+  if (sendsInitialEvents) {
+    if (match !== 'NotOlderThan') {
+      const why = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'
+      faults.push(forbiddenField(matchField, why))
+    }
+    const why = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'
+    faults.push(forbiddenField('sendInitialEvents', why))
+  }
+  if (match === '') return faults
+  if (!sendsInitialEvents) {
+    const why = 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'
+    faults.push(forbiddenField(matchField, why))
+  }
+  if (match !== 'NotOlderThan') faults.push(notSupported(matchField, match, ['NotOlderThan']))
+  if ((query.get('continue') ?? '') !== '') {
+    faults.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'))
+  }
+  return faults
+}

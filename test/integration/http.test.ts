@@ -1,0 +1,322 @@
+/** A whole server, spoken to over both versions of HTTP: objects, Status errors, lists and watches. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type Answer, type Call, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+let server: TestServer
+
+before(async () => {
+  server = await startTestServer()
+})
+
+after(async () => {
+  const { complaints } = server
+  await server[Symbol.asyncDispose]()
+  assert.deepEqual(complaints, [])
+})
+
+const json = ({ text }: Answer) => JSON.parse(text)
+const namesOf = (items: readonly { metadata: { name: string } }[]): string[] =>
+  items.map(({ metadata }) => metadata.name)
+const status = (message: string, reason: string, code: number, details?: object): string => {
+  const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason }
+  return `${JSON.stringify({ ...head, ...(details === undefined ? {} : { details }), code })}\n`
+}
+
+for (const [version, connect] of Object.entries(clients)) {
+  describe(version, () => {
+    const space = version === 'HTTP/2' ? 'two' : 'one'
+    const path = `/api/v1/namespaces/${space}/configmaps`
+    let client: Client
+
+    before(() => {
+      client = connect(server.url)
+    })
+    after(() => client[Symbol.asyncDispose]())
+
+    const create = (name: string, more: object = {}): Promise<Answer> =>
+      client.call({ method: 'POST', path, body: { metadata: { name }, ...more } })
+
+    test('a ConfigMap is created, read, replaced, deleted and gone', async () => {
+      const made = await create('life', { data: { b: '<&>\u2028', a: '1', '10': 'x' } })
+      assert.equal(made.status, 201)
+      assert.equal(made.headers['content-type'], 'application/json')
+      assert.equal(made.headers['cache-control'], 'no-cache, private')
+      assert.match(String(made.headers['audit-id']), /^[0-9a-f-]{36}$/)
+      const { metadata } = json(made)
+      const shown = (resourceVersion: string, data: string): string =>
+        `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"life","namespace":"${space}","uid":"${metadata.uid}",` +
+        `"resourceVersion":"${resourceVersion}","creationTimestamp":"${metadata.creationTimestamp}"},"data":${data}}\n`
+      assert.equal(made.text, shown(metadata.resourceVersion, '{"10":"x","a":"1","b":"\\u003c\\u0026\\u003e\\u2028"}'))
+      const read = await client.call({ path: `${path}/life` })
+      assert.equal(read.text, made.text)
+
+      const put = (body: object): Promise<Answer> => client.call({ method: 'PUT', path: `${path}/life`, body })
+      const replaced = await put({
+        metadata: { name: 'life', resourceVersion: metadata.resourceVersion },
+        data: { a: '2' },
+      })
+      assert.equal(replaced.status, 200)
+      const newer = json(replaced).metadata.resourceVersion
+      assert.ok(Number(newer) > Number(metadata.resourceVersion))
+      assert.equal(replaced.text, shown(newer, '{"a":"2"}'))
+
+      const again = await put({ metadata: { name: 'life' }, data: { a: '2' } })
+      assert.equal(again.text, replaced.text, 'an update that changes nothing writes nothing')
+
+      const late = await put({ metadata: { name: 'life', resourceVersion: metadata.resourceVersion } })
+      assert.equal(late.status, 409)
+      assert.match(
+        json(late).message,
+        /^Operation cannot be fulfilled on configmaps "life": the object has been modified/,
+      )
+
+      const removed = await client.call({ method: 'DELETE', path: `${path}/life` })
+      assert.equal(removed.status, 200)
+      const details = { name: 'life', kind: 'configmaps', uid: metadata.uid }
+      assert.deepEqual(json(removed), { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details })
+      const gone = await client.call({ path: `${path}/life` })
+      assert.equal(
+        gone.text,
+        status('configmaps "life" not found', 'NotFound', 404, { name: 'life', kind: 'configmaps' }),
+      )
+    })
+
+    test('a namespace is created with a finalizer and stays Terminating when it is deleted', async () => {
+      const name = `${space}-going`
+      const made = json(await client.call({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } }))
+      assert.deepEqual(made.metadata.labels, { 'kubernetes.io/metadata.name': name })
+      assert.deepEqual([made.spec, made.status], [{ finalizers: ['kubernetes'] }, { phase: 'Active' }])
+      const marked = await client.call({ method: 'DELETE', path: `/api/v1/namespaces/${name}` })
+      assert.equal(marked.status, 200)
+      assert.equal(json(marked).status.phase, 'Terminating')
+      assert.match(json(marked).metadata.deletionTimestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+      const again = await client.call({ method: 'DELETE', path: `/api/v1/namespaces/${name}` })
+      assert.equal(again.text, marked.text)
+    })
+
+    const refusals: readonly [string, Call, number, string | RegExp][] = [
+      ['no token', { path, token: null }, 401, status('Unauthorized', 'Unauthorized', 401)],
+      ['a wrong token', { path, token: 'wrong' }, 401, status('Unauthorized', 'Unauthorized', 401)],
+      [
+        'no rights',
+        { path, token: 'bob-token' },
+        403,
+        status(
+          `configmaps is forbidden: User "bob" cannot list resource "configmaps" in API group "" in the namespace "${space}"`,
+          'Forbidden',
+          403,
+          { kind: 'configmaps' },
+        ),
+      ],
+      ['no rights to a path', { path: '/nope', token: 'bob-token' }, 403, /forbidden: User \\"bob\\" cannot get path/],
+      ['an unknown path', { path: '/nope' }, 404, '404 page not found\n'],
+      ['an unknown group', { path: '/apis/nope.example.com/v1/things' }, 404, '404 page not found\n'],
+      [
+        'an unknown resource',
+        { path: '/api/v1/nopes' },
+        404,
+        status('the server could not find the requested resource', 'NotFound', 404, {}),
+      ],
+      [
+        'a method without a route',
+        { path, method: 'PUT', body: {} },
+        405,
+        status('the server does not allow this method on the requested resource', 'MethodNotAllowed', 405, {}),
+      ],
+      ['a path that cannot be decoded', { path: `${path}/%zz` }, 400, '400 Bad Request'],
+      [
+        'a name that leaves its folder',
+        { path: `${path}/..` },
+        400,
+        /Name parameter invalid: \\"..\\": may not be '..'/,
+      ],
+      ['a number that is none', { path: `${path}?limit=x` }, 400, /strconv.ParseInt: parsing \\"x\\": invalid syntax/],
+      ['an unknown field', { path: `${path}?fieldSelector=a%3Db` }, 400, /is not a known field selector: only/],
+      ['a form that is not offered', { path, headers: { accept: 'text/html' } }, 406, /NotAcceptable/],
+      [
+        'a body that is no JSON',
+        { path, method: 'POST', body: Buffer.from('{"a') },
+        400,
+        /unrecognized .* json parse error/,
+      ],
+      [
+        'a body of another form',
+        { path, method: 'POST', body: {}, headers: { 'content-type': 'text/csv' } },
+        415,
+        /UnsupportedMediaType/,
+      ],
+      [
+        'a value of a wrong type',
+        { path, method: 'POST', body: { metadata: { name: 'x' }, data: { a: 5 } } },
+        400,
+        /cannot unmarshal number into Go struct field ConfigMap.data of type string/,
+      ],
+      [
+        'an invalid name',
+        { path, method: 'POST', body: { metadata: { name: 'UP' } } },
+        422,
+        /ConfigMap \\"UP\\" is invalid: metadata.name: Invalid value: \\"UP\\": a lowercase RFC 1123 subdomain must consist/,
+      ],
+      [
+        'no name',
+        { path, method: 'POST', body: {} },
+        422,
+        /metadata.name: Required value: name or generateName is required/,
+      ],
+      [
+        'another namespace',
+        { path, method: 'POST', body: { metadata: { name: 'x', namespace: 'other' } } },
+        400,
+        /the namespace of the provided object does not match the namespace sent on the request/,
+      ],
+      [
+        'an exact version of the future',
+        { path: `${path}?resourceVersion=999999999&resourceVersionMatch=Exact` },
+        500,
+        /required revision is a future revision/,
+      ],
+      [
+        'a broken continue token',
+        { path: `${path}?continue=x` },
+        400,
+        /invalid continue token: continue key is not valid/,
+      ],
+      ['a dry run', { path: `${path}?dryRun=All`, method: 'POST', body: {} }, 400, /dryRun is not supported/],
+    ]
+    for (const [what, call, code, text] of refusals) {
+      test(`${what} is answered ${code}`, async () => {
+        const answer = await client.call(call)
+        assert.equal(answer.status, code, answer.text)
+        if (typeof text === 'string') assert.equal(answer.text, text)
+        else assert.match(answer.text, text)
+      })
+    }
+
+    test('a body beyond the limit is refused, whether or not it says how long it is', async () => {
+      const body = Buffer.alloc(3 * 1024 * 1024 + 1, 0x20)
+      const told = status('Request entity too large: limit is 3145728', 'RequestEntityTooLarge', 413)
+      assert.equal((await client.call({ path, method: 'POST', body })).text, told)
+      assert.equal((await client.call({ path, method: 'POST', body, hidesLength: true })).text, told)
+      assert.equal((await client.call({ path })).status, 200, 'the server goes on')
+    })
+
+    test('headers may be far longer than what Node takes by itself', async () => {
+      const answer = await client.call({ path: '/version', headers: { 'x-long': 'x'.repeat(60_000) } })
+      assert.equal(answer.status, 200)
+    })
+
+    test('a list has every object once, in pages as well, with its length ahead', async () => {
+      const names = Array.from({ length: 120 }, (_, at) => `list-${String(at).padStart(3, '0')}`)
+      const data = { text: 'x'.repeat(8_000) }
+      await Promise.all(names.map((name) => create(name, { metadata: { name, labels: { list: 'yes' } }, data })))
+      const query = '?labelSelector=list%3Dyes'
+      const whole = await client.call({ path: path + query })
+      assert.equal(Number(whole.headers['content-length']), Buffer.byteLength(whole.text))
+      const { items, kind, metadata } = json(whole)
+      assert.equal(kind, 'ConfigMapList')
+      assert.deepEqual(Object.keys(items[0]), ['metadata', 'data'], 'items leave out kind and apiVersion')
+      assert.deepEqual(namesOf(items), names)
+
+      const paged: string[] = []
+      let next = ''
+      do {
+        const page = json(await client.call({ path: `${path}${query}&limit=50&continue=${next}` }))
+        paged.push(...namesOf(page.items))
+        assert.ok(Number(page.metadata.resourceVersion) >= Number(metadata.resourceVersion))
+        next = page.metadata.continue ?? ''
+      } while (next !== '')
+      assert.deepEqual(paged, names)
+    })
+
+    test('a watch tells what is there, what changes and what goes', async () => {
+      await create('seen')
+      const events = client.lines({ path: `${path}?watch=1&fieldSelector=metadata.name%3Dseen` })
+      const next = async () => JSON.parse((await events.next()).value ?? 'null')
+      const initial = await next()
+      assert.deepEqual([initial.type, initial.object.metadata.name], ['ADDED', 'seen'])
+      await create('unseen')
+      const body = { metadata: { name: 'seen' }, data: { a: '1' } }
+      const changed = json(await client.call({ method: 'PUT', path: `${path}/seen`, body }))
+      assert.deepEqual(await next(), { type: 'MODIFIED', object: changed })
+      await client.call({ method: 'DELETE', path: `${path}/seen` })
+      const gone = await next()
+      assert.equal(gone.type, 'DELETED')
+      assert.ok(Number(gone.object.metadata.resourceVersion) > Number(changed.metadata.resourceVersion))
+      assert.deepEqual({ ...gone.object, metadata: changed.metadata }, changed)
+      await events.return()
+
+      const { resourceVersion } = initial.object.metadata
+      const replay: string[] = []
+      const resumed = `${path}?watch=1&timeoutSeconds=1&resourceVersion=${resourceVersion}`
+      for await (const line of client.lines({ path: resumed })) {
+        const { type, object } = JSON.parse(line)
+        replay.push(`${type} ${object.metadata.name}`)
+      }
+      assert.deepEqual(replay, ['ADDED unseen', 'MODIFIED seen', 'DELETED seen'], 'and it ends when its time is up')
+    })
+
+    const race = (metadata: object, value: number): Promise<Answer> =>
+      client.call({ method: 'PUT', path: `${path}/race`, body: { metadata, data: { value: `${value}` } } })
+
+    test('of many writers at once, all without a condition and one with it get through', async () => {
+      const { resourceVersion } = json(await create('race')).metadata
+      const writers = Array.from({ length: 20 }, (_, at) => race({ name: 'race', resourceVersion }, at))
+      const codes = (await Promise.all(writers)).map((answer) => answer.status)
+      assert.deepEqual(
+        [codes.filter((code) => code === 200).length, codes.filter((code) => code === 409).length],
+        [1, 19],
+      )
+      const anyway = await Promise.all(Array.from({ length: 20 }, (_, at) => race({ name: 'race' }, at)))
+      assert.ok(anyway.every((answer) => answer.status === 200))
+    })
+
+    test('generated names are free ones', async () => {
+      const call = { method: 'POST', path, body: { metadata: { generateName: 'gen-' } } }
+      const answers = await Promise.all(Array.from({ length: 5 }, () => client.call(call)))
+      const names = answers.map((answer) => json(answer).metadata.name)
+      assert.equal(new Set(names).size, 5)
+      for (const name of names) assert.match(name, /^gen-[b-z2-9]{5}$/)
+    })
+
+    test('a finalizer keeps a deleted object until somebody takes it away', async () => {
+      await create('held', { metadata: { name: 'held', finalizers: ['example.com/hold'] } })
+      const marked = json(await client.call({ method: 'DELETE', path: `${path}/held` }))
+      assert.equal(marked.metadata.deletionGracePeriodSeconds, 0)
+      const again = await create('held')
+      assert.equal(json(again).message, 'object is being deleted: configmaps "held" already exists')
+      const freed = await client.call({ method: 'PUT', path: `${path}/held`, body: { metadata: { name: 'held' } } })
+      assert.equal(freed.status, 200)
+      assert.equal((await client.call({ path: `${path}/held` })).status, 404)
+    })
+
+    test('documents about the server', async () => {
+      assert.deepEqual(json(await client.call({ path: '/api' })).versions, ['v1'])
+      assert.deepEqual(json(await client.call({ path: '/apis' })).groups, [])
+      const { resources } = json(await client.call({ path: '/api/v1', token: 'bob-token' }))
+      assert.deepEqual(
+        resources.map(({ name }: { name: string }) => name),
+        ['configmaps', 'namespaces'],
+      )
+      assert.equal(json(await client.call({ path: '/version', token: null })).minor, '33')
+      for (const probe of ['/healthz', '/livez', '/readyz']) {
+        assert.equal((await client.call({ path: probe, token: null })).text, 'ok')
+      }
+      const verbose = await client.call({ path: '/readyz?verbose', token: null })
+      assert.equal(verbose.text, '[+]ping ok\n[+]etcd ok\nreadyz check passed\n')
+    })
+  })
+}
+
+test('a server that stops ends its watches in order', async () => {
+  const other = await startTestServer()
+  const client = clients['HTTP/2']?.(other.url)
+  assert.ok(client !== undefined)
+  const lines = client.lines({ path: '/api/v1/configmaps?watch=1' })
+  const ended = lines.next()
+  // The watch is open once a request behind it has been answered.
+  await client.call({ path: '/version' })
+  await other[Symbol.asyncDispose]()
+  assert.equal((await ended).done, true)
+  await client[Symbol.asyncDispose]()
+})

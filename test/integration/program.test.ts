@@ -1,0 +1,77 @@
+/** bin/keelson as a program: found through links, clear about mistakes, and gone when told so. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile } from 'node:child_process'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { startEtcd } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
+let dir: string
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'keelson-program-'))
+})
+after(() => rm(dir, { recursive: true, force: true }))
+
+type Run = { readonly code: number; readonly out: string; readonly err: string }
+
+function run(path: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Run> {
+  return new Promise((resolve) => {
+    const done = (error: (Error & { code?: unknown }) | null, out: string, err: string): void =>
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), out, err })
+    const child: ChildProcess = execFile(path, args, { timeout: 30_000, env }, done)
+    child.stdin?.end()
+  })
+}
+
+test('it runs through a chain of links', async () => {
+  await symlink(program, join(dir, 'one'))
+  await symlink('one', join(dir, 'two'))
+  const { code, out } = await run(join(dir, 'two'), ['--version'])
+  assert.deepEqual([code, /^\d+\.\d+\.\d+\n$/.test(out)], [0, true])
+})
+
+test('with no Node on the PATH it takes the one in its package', async () => {
+  const { code, out } = await run(program, ['--help'], { PATH: '/usr/bin:/bin' })
+  assert.equal(code, 0)
+  assert.match(out, /^Usage: keelson <command>/)
+})
+
+test('help lists the flags', async () => {
+  const { out } = await run(program, ['serve', '--help'])
+  assert.match(out, /--etcd-servers=list\n {8}Where etcd is/)
+})
+
+test('mistakes are told together, with what to do', async () => {
+  const { code, out, err } = await run(program, ['serve', '--no-such-flag', '--secure-port=0'])
+  assert.deepEqual([code, out], [2, ''])
+  assert.equal(err.split('\n').length, 4)
+  assert.match(err, /^keelson: --no-such-flag is not a flag that keelson serve knows: keelson serve --help lists/)
+  assert.match((await run(program, ['sreve'])).err, /there is no command "sreve": keelson --help lists them/)
+})
+
+test('an etcd that is not there is named', async () => {
+  const args = ['serve', '--etcd-servers=http://127.0.0.1:1', `--cert-dir=${dir}`, '--secure-port=1']
+  const { code, err } = await run(program, args)
+  assert.equal(code, 1)
+  assert.match(
+    err,
+    /keelson: etcd at http:\/\/127.0.0.1:1 does not answer \(.*\): start it, or correct --etcd-servers\n$/,
+  )
+})
+
+test('a port that is taken is named, and SIGTERM ends the server in order', async () => {
+  await using etcd = await startEtcd()
+  await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
+  const { port } = new URL(server.url)
+  const flags = [`--etcd-servers=${etcd.clientUrl}`, `--cert-dir=${dir}`, '--bind-address=127.0.0.1']
+  const second = await run(program, ['serve', ...flags, `--secure-port=${port}`])
+  assert.equal(second.code, 1)
+  assert.match(second.err, /cannot listen \(.*EADDRINUSE.*\): choose another --secure-port/)
+  process.kill(server.pid, 'SIGTERM')
+  while (!server.log.includes('"stopping"')) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.ok(!/"level":"(warn|error)"/.test(server.log), server.log)
+})

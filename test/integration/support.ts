@@ -1,0 +1,173 @@
+/** A whole server in this process on a real etcd, and small clients for it over HTTP/2 and HTTP/1.1. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
+import { request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../../src/config/config.ts'
+import type { Log } from '../../src/lib/log.ts'
+import { realSurroundings, startServer } from '../../src/server.ts'
+import { startEtcd } from '../harness/etcd.ts'
+
+export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string }
+
+export type Call = {
+  readonly method?: string
+  readonly path: string
+  readonly token?: string | null
+  readonly body?: unknown
+  readonly headers?: { readonly [name: string]: string }
+  /** The body is sent without saying how long it will be. */
+  readonly hidesLength?: boolean
+}
+
+export interface Client extends AsyncDisposable {
+  readonly call: (call: Call) => Promise<Answer>
+  /** The lines of an answer that goes on, as they come. Ends when the server ends it or the caller stops. */
+  readonly lines: (call: Call) => AsyncGenerator<string, void, void>
+}
+
+export const adminToken = 'admin-token'
+
+export type TestServer = AsyncDisposable & {
+  readonly url: string
+  readonly etcdUrl: string
+  /** What the server logged as warnings and errors. */
+  readonly complaints: readonly string[]
+}
+
+export async function startTestServer(): Promise<TestServer> {
+  const parts = new AsyncDisposableStack()
+  const etcd = parts.use(await startEtcd())
+  const dir = await mkdtemp(join(tmpdir(), 'keelson-integration-'))
+  parts.defer(() => rm(dir, { recursive: true, force: true }))
+  const complaints: string[] = []
+  const log: Log = (level, message, fields) => {
+    if (level === 'error' || level === 'warn') complaints.push(`${level} ${message} ${JSON.stringify(fields)}`)
+  }
+  const config: Config = {
+    etcd: { servers: [etcd.clientUrl], prefix: '/registry' },
+    bindAddress: '127.0.0.1',
+    port: 0,
+    advertiseAddress: '127.0.0.1',
+    tls: { kind: 'folder', path: dir },
+    tokens: [
+      { token: adminToken, user: { name: 'admin', uid: 'admin-uid', groups: ['system:masters'] } },
+      { token: 'bob-token', user: { name: 'bob', uid: 'bob-uid', groups: [] } },
+    ],
+  }
+  const server = parts.use(await startServer(config, realSurroundings(log)))
+  return { url: server.url, etcdUrl: etcd.clientUrl, complaints, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+}
+
+export const clients: { readonly [version: string]: (url: string) => Client } = {
+  'HTTP/2': (url) => new Http2Client(url),
+  'HTTP/1.1': (url) => new Http1Client(url),
+}
+
+class Http2Client implements Client {
+  readonly #session: ClientHttp2Session
+
+  constructor(url: string) {
+    this.#session = connect(url, { rejectUnauthorized: false })
+  }
+
+  call = async (call: Call): Promise<Answer> => {
+    const stream = this.#open(call)
+    const headers = await new Promise<IncomingHttpHeaders>((resolve, reject) => {
+      stream.once('response', resolve).once('error', reject)
+    })
+    stream.setEncoding('utf8')
+    let text = ''
+    for await (const chunk of stream) text += chunk
+    return { status: Number(headers[':status']), headers, text }
+  }
+
+  async *lines(call: Call): AsyncGenerator<string, void, void> {
+    const stream = this.#open(call)
+    stream.setEncoding('utf8')
+    try {
+      yield* splitLines(stream)
+    } finally {
+      stream.close()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#session.destroy()
+  }
+
+  #open(call: Call) {
+    const body = bodyOf(call)
+    const stream = this.#session.request(
+      { ':method': call.method ?? 'GET', ':path': call.path, ...headersOf(call, body) },
+      { endStream: body === undefined },
+    )
+    if (body !== undefined) stream.end(body)
+    return stream
+  }
+}
+
+class Http1Client implements Client {
+  readonly #url: string
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  call = async (call: Call): Promise<Answer> => {
+    const message = await this.#open(call)
+    message.setEncoding('utf8')
+    let text = ''
+    for await (const chunk of message) text += chunk
+    return { status: message.statusCode ?? 0, headers: message.headers, text }
+  }
+
+  async *lines(call: Call): AsyncGenerator<string, void, void> {
+    const message = await this.#open(call)
+    message.setEncoding('utf8')
+    try {
+      yield* splitLines(message)
+    } finally {
+      message.destroy()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #open(call: Call): Promise<IncomingMessage> {
+    const body = bodyOf(call)
+    const { hostname, port } = new URL(this.#url)
+    return new Promise((resolve, reject) => {
+      const options = { hostname, port, path: call.path, method: call.method ?? 'GET', rejectUnauthorized: false }
+      const request = httpsRequest({ ...options, headers: headersOf(call, body), agent: false }, resolve)
+      request.on('error', reject)
+      // Written in two steps, Node cannot fill in the length by itself.
+      if (body !== undefined) request.write(body)
+      request.end()
+    })
+  }
+}
+
+async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  let rest = ''
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
+
+const bodyOf = ({ body }: Call): Buffer | undefined =>
+  body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
+
+function headersOf(call: Call, body: Buffer | undefined): { [name: string]: string } {
+  const { token = adminToken } = call
+  return {
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(body === undefined || call.hidesLength ? {} : { 'content-length': `${body.length}` }),
+    ...call.headers,
+  }
+}
