@@ -148,6 +148,9 @@ export class WatchStream {
 
   #cancel(watch: Watch, answer: WatchAnswer): void {
     this.#watches.delete(watch.id)
+    // A watch ended by compaction is still counted by etcd, as one that is never synced: no progress for the whole
+    // stream would be answered again. Cancelling it takes it out.
+    if (answer.watchId !== STREAM_WATCH_ID) this.#stream.send(encodeWatchCancel(watch.id))
     this.#channel.noteReason(answer.cancelReason)
     watch.handler.onCanceled({ reason: answer.cancelReason, compactRevision: answer.compactRevision })
   }

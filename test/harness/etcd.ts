@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,9 +22,25 @@ export function toolPath(name: string): string {
 /** Which etcd the tests run on: 'etcd' (3.6) unless KEELSON_ETCD names another tool, such as etcd-3.5. */
 export const etcdTool = (): string => process.env['KEELSON_ETCD'] ?? 'etcd'
 
+/**
+ * Where ports are looked for: below the range from which the system takes the ports of outgoing connections. One of those could
+ * take the port of a member while it is down, and the member could not start again.
+ */
+const PORT_MIN = 12_000
+const PORT_MAX = 31_999
+
+/** Different ports that nobody listens on at this moment. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const servers: Server[] = []
+  while (servers.length < count) {
+    const server = createServer()
+    const port = PORT_MIN + Math.floor(Math.random() * (PORT_MAX - PORT_MIN + 1))
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (isFree) servers.push(server)
+  }
   const ports = servers.map((server) => {
     const address = server.address()
     return typeof address === 'object' && address !== null ? address.port : 0

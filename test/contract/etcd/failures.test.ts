@@ -1,0 +1,215 @@
+/** Connections that break, endpoints that are gone or stopped, deadlines, cancelling: on a real etcd. */
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EtcdClient } from '../../../src/etcd/client.ts'
+import type { EtcdError } from '../../../src/etcd/errors.ts'
+import { freePorts, startEtcd } from '../../harness/etcd.ts'
+import { startProxy } from './proxy.ts'
+import { failure, until } from './wait.ts'
+
+const key = Buffer.from('key')
+const value = Buffer.from('value')
+
+async function deadUrl(): Promise<string> {
+  const [port] = await freePorts(1)
+  return `http://127.0.0.1:${port}`
+}
+
+test('a dead first endpoint is passed over, for reads, writes and watches', async () => {
+  await using etcd = await startEtcd()
+  const dead = await deadUrl()
+  await using client = new EtcdClient({ endpoints: [dead, etcd.clientUrl] })
+  await client.kv.put({ key, value })
+  equal((await client.kv.range({ key })).count, 1)
+  await using watching = new EtcdClient({ endpoints: [dead, etcd.clientUrl] })
+  let isCreated = false
+  const stream = watching.watch.open({ onEnd: () => undefined })
+  const onCreated = (): void => {
+    isCreated = true
+  }
+  stream.create({ key }, { onCreated, onEvents: () => undefined, onCanceled: () => undefined })
+  await until(() => isCreated, 'the watch')
+})
+
+test('without any endpoint a call fails, not ambiguous, within its deadline', async () => {
+  await using client = new EtcdClient({ endpoints: [await deadUrl()], timeoutMs: 5000 })
+  const error = await failure(client.kv.put({ key, value }))
+  deepEqual([error.code, error.ambiguous], ['Unavailable', false])
+  const ends: (EtcdError | undefined)[] = []
+  client.watch.open({ onEnd: (end) => ends.push(end) })
+  await until(() => ends.length > 0, 'the end')
+  equal(ends[0]?.code, 'Unavailable')
+  const short = await failure(client.kv.put({ key, value }, { timeoutMs: 30 }))
+  equal(short.ambiguous, false)
+})
+
+test('a write whose answer is lost is ambiguous and not sent again; a read is', async () => {
+  await using etcd = await startEtcd()
+  await using proxy = await startProxy(etcd.clientUrl)
+  await using client = new EtcdClient({ endpoints: [proxy.url] })
+  const before = await client.kv.range({ key })
+  proxy.holdAnswers()
+  const write = failure(client.kv.put({ key, value }))
+  await sleep(300)
+  proxy.cut()
+  const error = await write
+  deepEqual([error.code, error.ambiguous, error.endpoint], ['Unavailable', true, proxy.url])
+  const found = await client.kv.range({ key })
+  // It had been applied, and once.
+  equal(found.kvs[0]?.version, 1)
+  equal(found.revision, before.revision + 1)
+
+  proxy.holdAnswers()
+  const read = client.kv.range({ key })
+  await sleep(100)
+  proxy.cut()
+  equal((await read).kvs[0]?.version, 1)
+  equal(proxy.connections(), 3)
+})
+
+test('a cut connection ends a watch stream once, and the next one works', async () => {
+  await using etcd = await startEtcd()
+  await using proxy = await startProxy(etcd.clientUrl)
+  await using client = new EtcdClient({ endpoints: [proxy.url] })
+  const ends: (EtcdError | undefined)[] = []
+  let created = 0
+  const handler = {
+    onCreated: () => {
+      created++
+    },
+    onEvents: () => undefined,
+    onCanceled: () => undefined,
+  }
+  client.watch.open({ onEnd: (error) => ends.push(error) }).create({ key }, handler)
+  await until(() => created === 1, 'created')
+  proxy.cut()
+  await until(() => ends.length === 1, 'the end')
+  equal(ends[0]?.code, 'Unavailable')
+  client.watch.open({ onEnd: (error) => ends.push(error) }).create({ key }, handler)
+  await until(() => created === 2, 'created again')
+  equal(ends.length, 1)
+})
+
+test('a restart of etcd ends connections in order, and calls go on after it', async () => {
+  await using etcd = await startEtcd()
+  await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  await client.kv.put({ key, value })
+  const ends: (EtcdError | undefined)[] = []
+  client.watch
+    .open({ onEnd: (error) => ends.push(error) })
+    .create({ key }, { onEvents: () => undefined, onCanceled: () => undefined })
+  await etcd.stop('SIGTERM')
+  await until(() => ends.length === 1, 'the end of the watch')
+  ok(ends[0] !== undefined)
+  await etcd.start()
+  equal((await client.kv.range({ key })).count, 1)
+})
+
+test('a deadline is kept by us when etcd is stopped, and the call is in doubt', async () => {
+  await using etcd = await startEtcd()
+  await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  await client.kv.put({ key, value })
+  etcd.pause()
+  const startedMs = performance.now()
+  const error = await failure(client.kv.put({ key, value }, { timeoutMs: 400 }))
+  const tookMs = performance.now() - startedMs
+  deepEqual([error.code, error.ambiguous], ['DeadlineExceeded', true])
+  ok(tookMs >= 390 && tookMs < 2000, `${tookMs} ms`)
+  etcd.resume()
+  equal((await client.kv.range({ key })).count, 1)
+})
+
+test('a stopped member is noticed by its silence; reads and watches move to another', async () => {
+  await using stopped = await startEtcd()
+  await using other = await startEtcd()
+  await using client = new EtcdClient({ endpoints: [stopped.clientUrl, other.clientUrl], timeoutMs: 20_000 })
+  await client.kv.put({ key, value })
+  let end: { readonly error: EtcdError | undefined } | undefined
+  let created = 0
+  const handler = {
+    onCreated: () => {
+      created++
+    },
+    onEvents: () => undefined,
+    onCanceled: () => undefined,
+  }
+  client.watch
+    .open({
+      onEnd: (error) => {
+        end = { error }
+      },
+    })
+    .create({ key }, handler)
+  await until(() => created === 1, 'created')
+  stopped.pause()
+  const startedMs = performance.now()
+  // Two clusters of one member each: the empty answer shows who gave it.
+  equal((await client.kv.range({ key })).count, 0)
+  const tookMs = performance.now() - startedMs
+  ok(tookMs > 1000 && tookMs < 12_000, `${tookMs} ms`)
+  await until(() => end !== undefined, 'the end of the watch')
+  equal(end?.error?.code, 'Unavailable')
+  client.watch.open({ away: true, onEnd: () => undefined }).create({ key }, handler)
+  await until(() => created === 2, 'created elsewhere')
+  const nextMs = performance.now()
+  await client.kv.put({ key, value })
+  ok(performance.now() - nextMs < 1000)
+  stopped.resume()
+})
+
+test('cancelling a call frees it at once', async () => {
+  await using etcd = await startEtcd()
+  await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  await client.kv.put({ key, value })
+  etcd.pause()
+  const abort = new AbortController()
+  const call = failure(client.kv.range({ key }, { signal: abort.signal }))
+  setTimeout(() => abort.abort(new Error('enough')), 50)
+  const error = await call
+  etcd.resume()
+  equal(error.code, 'Cancelled')
+  ok(error.cause instanceof Error && error.cause.message === 'enough')
+  const early = await failure(client.kv.put({ key, value }, { signal: AbortSignal.abort() }))
+  deepEqual([early.code, early.ambiguous], ['Cancelled', false])
+})
+
+test('away opens the next stream at another endpoint', async () => {
+  await using etcd = await startEtcd()
+  await using one = await startProxy(etcd.clientUrl)
+  await using two = await startProxy(etcd.clientUrl)
+  await using client = new EtcdClient({ endpoints: [one.url, two.url] })
+  let created = 0
+  const handler = {
+    onCreated: () => {
+      created++
+    },
+    onEvents: () => undefined,
+    onCanceled: () => undefined,
+  }
+  const open = (away: boolean): void => {
+    client.watch.open({ away, onEnd: () => undefined }).create({ key }, handler)
+  }
+  open(false)
+  await until(() => created === 1, 'first')
+  open(false)
+  await until(() => created === 2, 'second')
+  deepEqual([one.connections(), two.connections()], [1, 0])
+  open(true)
+  await until(() => created === 3, 'third')
+  deepEqual([one.connections(), two.connections()], [1, 1])
+})
+
+test('a closed client refuses calls and ends what runs', async () => {
+  await using etcd = await startEtcd()
+  const client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  await client.kv.put({ key, value })
+  const ends: unknown[] = []
+  client.watch.open({ onEnd: (error) => ends.push(error) })
+  await sleep(50)
+  const running = failure(client.kv.put({ key, value }))
+  await client[Symbol.asyncDispose]()
+  equal((await running).ambiguous, true)
+  await until(() => ends.length === 1, 'the end of the stream')
+  equal((await failure(client.kv.range({ key }))).code, 'Cancelled')
+})

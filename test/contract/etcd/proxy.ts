@@ -1,0 +1,58 @@
+/** A TCP proxy in front of an endpoint, for tests that cut or hold the connection. */
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+export type Proxy = AsyncDisposable & {
+  readonly url: string
+  /** How many connections were made through it. */
+  readonly connections: () => number
+  /** Breaks all connections, at once and without a word. New ones are still taken. */
+  readonly cut: () => void
+  /** Holds what etcd sends back, so that requests arrive and answers do not. */
+  readonly holdAnswers: () => void
+}
+
+export async function startProxy(target: string): Promise<Proxy> {
+  const { hostname, port } = new URL(target)
+  const sockets = new Set<Socket>()
+  const upstreams = new Set<Socket>()
+  let connections = 0
+  const server = createServer((socket) => {
+    connections++
+    const upstream = connect(Number(port), hostname)
+    upstreams.add(upstream)
+    for (const one of [socket, upstream]) {
+      sockets.add(one)
+      one.on('error', () => undefined)
+      one.on('close', () => {
+        sockets.delete(one)
+        upstreams.delete(one)
+        socket.destroy()
+        upstream.destroy()
+      })
+    }
+    socket.on('data', (chunk) => upstream.write(chunk))
+    upstream.on('data', (chunk) => socket.write(chunk))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const own = typeof address === 'object' && address !== null ? address.port : 0
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    url: `http://127.0.0.1:${own}`,
+    connections: () => connections,
+    cut,
+    holdAnswers: () => {
+      for (const upstream of upstreams) upstream.pause()
+    },
+    [Symbol.asyncDispose]: async () => {
+      cut()
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    },
+  }
+}

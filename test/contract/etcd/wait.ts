@@ -1,0 +1,23 @@
+/** Waits in tests: for a condition, and for a call to fail. */
+import { fail } from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EtcdError } from '../../../src/etcd/errors.ts'
+
+export async function until(condition: () => boolean, what: string, timeoutMs = 15_000): Promise<void> {
+  const endMs = performance.now() + timeoutMs
+  while (!condition()) {
+    if (performance.now() > endMs) fail(`not within ${timeoutMs} ms: ${what}`)
+    await sleep(5)
+  }
+}
+
+/** The EtcdError that a call fails with. */
+export async function failure(call: Promise<unknown>): Promise<EtcdError> {
+  try {
+    await call
+  } catch (error) {
+    if (error instanceof EtcdError) return error
+    throw error
+  }
+  return fail('the call did not fail')
+}

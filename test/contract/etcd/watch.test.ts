@@ -1,0 +1,258 @@
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EtcdClient } from '../../../src/etcd/client.ts'
+import type { WatchCreate, WatchEvent } from '../../../src/etcd/codec/watch.ts'
+import type { EtcdError } from '../../../src/etcd/errors.ts'
+import type { WatchHandle, WatchStream } from '../../../src/etcd/watch.ts'
+import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
+import { until } from './wait.ts'
+
+const bytes = (text: string): Buffer => Buffer.from(text)
+let etcd: EtcdProcess
+let client: EtcdClient
+
+before(async () => {
+  etcd = await startEtcd()
+  client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+})
+
+after(async () => {
+  await client[Symbol.asyncDispose]()
+  await etcd[Symbol.asyncDispose]()
+})
+
+type Ended = { readonly error: EtcdError | undefined }
+
+class Recorder {
+  readonly progress: number[] = []
+  readonly ends: Ended[] = []
+  readonly stream: WatchStream
+
+  constructor(options: { readonly requireLeader?: boolean } = {}) {
+    this.stream = client.watch.open({
+      ...options,
+      onProgressAll: (revision) => this.progress.push(revision),
+      onEnd: (error) => this.ends.push({ error }),
+    })
+  }
+
+  watch(create: WatchCreate): Watched {
+    return new Watched(this.stream, create)
+  }
+}
+
+class Watched {
+  readonly created: number[] = []
+  readonly calls: { readonly events: readonly WatchEvent[]; readonly headerRevision: number }[] = []
+  readonly progress: number[] = []
+  readonly canceled: { readonly reason: string; readonly compactRevision: number }[] = []
+  readonly handle: WatchHandle
+
+  constructor(stream: WatchStream, create: WatchCreate) {
+    this.handle = stream.create(create, {
+      onCreated: (revision) => this.created.push(revision),
+      onEvents: (events, headerRevision) => this.calls.push({ events, headerRevision }),
+      onProgress: (revision) => this.progress.push(revision),
+      onCanceled: (end) => this.canceled.push(end),
+    })
+  }
+
+  get events(): WatchEvent[] {
+    return this.calls.flatMap((call) => call.events)
+  }
+}
+
+test('a watch is told what happened and what happens', async () => {
+  const { kv } = client
+  const { revision } = await kv.put({ key: bytes('w1/a'), value: bytes('1') })
+  const recorder = new Recorder({ requireLeader: true })
+  const watched = recorder.watch({
+    key: bytes('w1/'),
+    rangeEnd: bytes('w10'),
+    startRevision: revision,
+    prevKv: true,
+  })
+  await until(() => watched.events.length === 1, 'the event of the past')
+  await kv.put({ key: bytes('w1/a'), value: bytes('2') })
+  await kv.put({ key: bytes('elsewhere'), value: bytes('x') })
+  await kv.deleteRange({ key: bytes('w1/a') })
+  await until(() => watched.events.length === 3, 'three events')
+  deepEqual(
+    watched.events.map((event) => [
+      event.type,
+      event.kv.value.toString(),
+      event.kv.modRevision,
+      event.prevKv?.value.toString(),
+    ]),
+    [
+      ['put', '1', revision, undefined],
+      ['put', '2', revision + 1, '1'],
+      ['delete', '', revision + 3, '2'],
+    ],
+  )
+  equal(watched.created.length, 1)
+  recorder.stream.close()
+  recorder.stream.close()
+  deepEqual(recorder.ends, [{ error: undefined }])
+})
+
+test('all events of a txn come in one call', async () => {
+  const recorder = new Recorder()
+  const watched = recorder.watch({ key: bytes('w2/'), rangeEnd: bytes('w20') })
+  await until(() => watched.created.length === 1, 'created')
+  const success = Array.from({ length: 20 }, (_, index) => ({
+    type: 'put' as const,
+    key: bytes(`w2/${index}`),
+    value: bytes('v'),
+  }))
+  await client.kv.txn({ compare: [], success, failure: [] })
+  await until(() => watched.calls.length > 0, 'events')
+  equal(watched.calls[0]?.events.length, 20)
+  recorder.stream.close()
+})
+
+test('fragments of a large answer come in one call', async () => {
+  const { kv } = client
+  const value = Buffer.alloc(700 * 1024, 'f')
+  const first = await kv.put({ key: bytes('w3/0'), value })
+  for (let index = 1; index < 8; index++) await kv.put({ key: bytes(`w3/${index}`), value })
+  // A second watch that is behind forces no fragments: it is there to see that they are not mixed up.
+  const recorder = new Recorder()
+  const range = { key: bytes('w3/'), rangeEnd: bytes('w30'), startRevision: first.revision }
+  const cut = recorder.watch({ ...range, fragment: true })
+  const whole = recorder.watch(range)
+  await until(() => cut.events.length === 8 && whole.events.length === 8, 'all events', 20_000)
+  equal(cut.calls.length, 1)
+  ok(cut.events.every((event) => event.kv.value.equals(value)))
+  recorder.stream.close()
+})
+
+test('a watch from before the compaction is cancelled, the others go on', async () => {
+  const { kv } = client
+  const { revision } = await kv.put({ key: bytes('w4/a'), value: bytes('1') })
+  await kv.put({ key: bytes('w4/a'), value: bytes('2') })
+  const recorder = new Recorder()
+  const live = recorder.watch({ key: bytes('w4/a'), startRevision: revision + 2 })
+  await until(() => live.created.length === 1, 'created')
+  await kv.compact({ revision: revision + 1 })
+  const late = recorder.watch({ key: bytes('w4/a'), startRevision: revision })
+  await until(() => late.canceled.length === 1, 'cancelled')
+  equal(late.canceled[0]?.compactRevision, revision + 1)
+  await kv.put({ key: bytes('w4/a'), value: bytes('3') })
+  await until(() => live.events.length === 1, 'the other watch goes on')
+  equal(live.canceled.length, 0)
+  // The cancelled watch does not hold up the progress of the stream.
+  const endMs = performance.now() + 5000
+  while (recorder.progress.at(-1) !== live.events[0]?.kv.modRevision && performance.now() < endMs) {
+    recorder.stream.requestProgress()
+    await sleep(50)
+  }
+  equal(recorder.progress.at(-1), live.events[0]?.kv.modRevision)
+  deepEqual([late.canceled.length, recorder.ends.length], [1, 0])
+  recorder.stream.close()
+})
+
+test('progress is told for the whole stream once all watches are synced', async () => {
+  const recorder = new Recorder()
+  const one = recorder.watch({ key: bytes('w5/a') })
+  const two = recorder.watch({ key: bytes('w5/b') })
+  await until(() => one.created.length === 1 && two.created.length === 1, 'both created')
+  const { revision } = await client.kv.put({ key: bytes('w5/other'), value: bytes('v') })
+  const endMs = performance.now() + 10_000
+  while (recorder.progress.at(-1) !== revision && performance.now() < endMs) {
+    recorder.stream.requestProgress()
+    await until(() => recorder.progress.length > 0, 'progress')
+  }
+  equal(recorder.progress.at(-1), revision)
+  deepEqual([one.progress, two.progress], [[], []])
+  recorder.stream.close()
+})
+
+test('a cancelled watch is told nothing more, the stream goes on', async () => {
+  const recorder = new Recorder()
+  const one = recorder.watch({ key: bytes('w6/a') })
+  const two = recorder.watch({ key: bytes('w6/a') })
+  await until(() => two.created.length === 1, 'created')
+  one.handle.cancel()
+  one.handle.cancel()
+  await client.kv.put({ key: bytes('w6/a'), value: bytes('v') })
+  await until(() => two.events.length === 1, 'the other is told')
+  deepEqual([one.events.length, one.canceled.length], [0, 0])
+  recorder.stream.close()
+})
+
+test('a filter leaves events out', async () => {
+  const recorder = new Recorder()
+  const puts = recorder.watch({ key: bytes('w7/a'), without: 'delete' })
+  const deletes = recorder.watch({ key: bytes('w7/a'), without: 'put' })
+  await until(() => deletes.created.length === 1, 'created')
+  await client.kv.put({ key: bytes('w7/a'), value: bytes('v') })
+  await client.kv.deleteRange({ key: bytes('w7/a') })
+  await until(() => puts.events.length === 1 && deletes.events.length === 1, 'one event each')
+  deepEqual([puts.events[0]?.type, deletes.events[0]?.type], ['put', 'delete'])
+  recorder.stream.close()
+})
+
+test('a handler that throws ends the stream with its error', async () => {
+  const ends: (EtcdError | undefined)[] = []
+  const stream = client.watch.open({ onEnd: (error) => ends.push(error) })
+  let isCreated = false
+  stream.create(
+    { key: bytes('w8/a') },
+    {
+      onCreated: () => {
+        isCreated = true
+      },
+      onEvents: () => {
+        throw new Error('our own mistake')
+      },
+      onCanceled: () => undefined,
+    },
+  )
+  await until(() => isCreated, 'created')
+  await client.kv.put({ key: bytes('w8/a'), value: bytes('v') })
+  await until(() => ends.length === 1, 'the end')
+  ok(ends[0]?.message.includes('our own mistake'))
+})
+
+test('a stream closed from a handler tells nothing more', async () => {
+  const { kv } = client
+  const { revision } = await kv.put({ key: bytes('w10/a'), value: bytes('v') })
+  const told: string[] = []
+  const stream = client.watch.open({
+    onProgressAll: () => told.push('progress'),
+    onEnd: () => told.push('end'),
+  })
+  for (let count = 0; count < 5; count++) {
+    stream.create(
+      { key: bytes('w10/a'), startRevision: revision },
+      {
+        onEvents: () => {
+          told.push('events')
+          stream.close()
+        },
+        onCanceled: () => told.push('canceled'),
+      },
+    )
+  }
+  for (let count = 0; count < 5; count++) stream.requestProgress()
+  await until(() => told.includes('end'), 'the end')
+  await kv.put({ key: bytes('w10/a'), value: bytes('v') })
+  deepEqual(told.filter((one) => one !== 'progress').slice(-2), ['events', 'end'])
+  equal(told.at(-1), 'end')
+})
+
+test('a live watch follows a busy writer', async () => {
+  const recorder = new Recorder()
+  const watched = recorder.watch({ key: bytes('w9/'), rangeEnd: bytes('w90') })
+  await until(() => watched.created.length === 1, 'created')
+  const value = Buffer.alloc(1024)
+  for (let round = 0; round < 50; round++) {
+    await Promise.all(Array.from({ length: 40 }, (_, index) => client.kv.put({ key: bytes(`w9/${index}`), value })))
+  }
+  await until(() => watched.events.length === 2000, 'all 2000 events')
+  const revisions = watched.events.map((event) => event.kv.modRevision)
+  ok(revisions.every((revision, index) => index === 0 || revision > (revisions[index - 1] ?? 0)))
+  recorder.stream.close()
+})
