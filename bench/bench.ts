@@ -1,0 +1,52 @@
+/**
+ * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
+ *
+ *   --check         fail when a figure misses its target
+ *   --only a,b      client, feed, latest, serve, memory, server
+ *   --seconds N     how long each load runs (default 6)
+ *   --json F        write the figures to F
+ *
+ * `server` puts load on whole API servers; see bench/server/main.ts.
+ */
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { benchClient } from './engine/etcd-client.ts'
+import { benchFeed } from './engine/feed.ts'
+import { benchLatest } from './engine/latest.ts'
+import { benchMemory } from './engine/memory.ts'
+import { benchServe } from './engine/serve.ts'
+import { describeFigure, type Figure, isMet } from './figure.ts'
+
+type Bench = (options: { readonly seconds: number }) => Promise<readonly Figure[]>
+
+const benches: Readonly<Record<string, Bench>> = {
+  client: benchClient,
+  feed: benchFeed,
+  latest: benchLatest,
+  serve: benchServe,
+  memory: () => benchMemory({}),
+}
+
+const { values } = parseArgs({
+  options: {
+    check: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    seconds: { type: 'string', default: '6' },
+    json: { type: 'string' },
+  },
+})
+const names = values.only?.split(',') ?? Object.keys(benches)
+const figures: Figure[] = []
+for (const name of names) {
+  const bench = benches[name]
+  if (bench === undefined) throw new Error(`no bench is named ${name}; there are ${Object.keys(benches).join(', ')}`)
+  if (process.stdout.isTTY) process.stdout.write(`… ${name}\r`)
+  for (const figure of await bench({ seconds: Number(values.seconds) })) {
+    figures.push(figure)
+    console.log(describeFigure(figure))
+  }
+}
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, null, 1)}\n`)
+const missed = figures.filter((figure) => !isMet(figure))
+console.log(`${figures.length - missed.length} passed, ${missed.length} failed`)
+if (values.check && missed.length > 0) process.exitCode = 1

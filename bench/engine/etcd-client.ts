@@ -1,0 +1,125 @@
+/**
+ * Our etcd client against grpc-js on one real etcd: put, txn and range of 1 KB values, 32 at a time. The two take turns
+ * within one run, so that the machine's moods hit both; the ratio is what counts.
+ * Run: npm run bench -- --only client
+ */
+import { EtcdClient } from '../../src/etcd/client.ts'
+import { startEtcd } from '../../test/harness/etcd.ts'
+import type { Figure } from '../figure.ts'
+import { openOracle } from './grpc-oracle.ts'
+
+type Ratio = {
+  /** Operations a second. */
+  readonly ours: number
+  readonly grpc: number
+  readonly ratio: number
+  /** Processor time of this process per operation, in microseconds. */
+  readonly oursCpuUs: number
+  readonly grpcCpuUs: number
+}
+
+const CONCURRENCY = 32
+const VALUE_BYTES = 1024
+/** Few enough to keep etcd's index small, many enough that calls rarely meet. */
+const KEYS = 1000
+/** Turns of each client per operation. */
+const TURNS = 8
+/** Of each turn, the part that warms up and is not counted. */
+const WARM_UP_SHARE = 0.15
+
+type Operation = () => Promise<unknown>
+
+/** `seconds`: how long each client runs each operation, all turns together. */
+export async function benchClient(options: { readonly seconds: number }): Promise<Figure[]> {
+  await using etcd = await startEtcd()
+  await using client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  const oracle = openOracle(new URL(etcd.clientUrl).host)
+  const { kv } = client
+  const value = Buffer.alloc(VALUE_BYTES, 'v')
+  const keys = Array.from({ length: KEYS }, (_, index) => Buffer.from(`/bench/some/longer/prefix/key-${index}`))
+  let turn = 0
+  const nextKey = (): Buffer => keys[turn++ % KEYS] ?? value
+  try {
+    const put = await compare(options.seconds, {
+      ours: () => kv.put({ key: nextKey(), value }),
+      grpc: () => oracle.call('Put', { key: nextKey(), value }),
+    })
+    // The shape of an optimistic update that wins: compare, put, else read.
+    const txn = await compare(options.seconds, {
+      ours: () => {
+        const key = nextKey()
+        return kv.txn({
+          compare: [{ key, target: 'mod', result: '>', value: 0 }],
+          success: [{ type: 'put', key, value }],
+          failure: [{ type: 'range', key }],
+        })
+      },
+      grpc: () => {
+        const key = nextKey()
+        return oracle.call('Txn', {
+          compare: [{ result: 1, target: 2, key, mod_revision: 0 }],
+          success: [{ request_put: { key, value } }],
+          failure: [{ request_range: { key } }],
+        })
+      },
+    })
+    const range = await compare(options.seconds, {
+      ours: () => kv.range({ key: nextKey() }),
+      grpc: () => oracle.call('Range', { key: nextKey() }),
+    })
+    return [figure('put', put), figure('txn', txn), figure('range', range)]
+  } finally {
+    oracle.close()
+  }
+}
+
+const figure = (name: string, { ratio, ours, grpc, oursCpuUs, grpcCpuUs }: Ratio): Figure => ({
+  name: `client: ${name} against grpc-js`,
+  value: ratio,
+  unit: 'times',
+  target: { atLeast: 1.5 },
+  note: `${Math.round(ours)}/s against ${Math.round(grpc)}/s, ${Math.round(oursCpuUs)} against ${Math.round(grpcCpuUs)} µs CPU each`,
+})
+
+type Tally = { operations: number; seconds: number; cpuUs: number }
+
+async function compare(seconds: number, sides: { readonly ours: Operation; readonly grpc: Operation }): Promise<Ratio> {
+  const ours: Tally = { operations: 0, seconds: 0, cpuUs: 0 }
+  const grpc: Tally = { operations: 0, seconds: 0, cpuUs: 0 }
+  const turnSeconds = seconds / TURNS
+  for (let turn = 0; turn < TURNS; turn++) {
+    // Who begins changes, so that neither always follows the other's garbage.
+    const order = turn % 2 === 0 ? (['ours', 'grpc'] as const) : (['grpc', 'ours'] as const)
+    for (const side of order) {
+      await load(sides[side], turnSeconds * WARM_UP_SHARE, undefined)
+      await load(sides[side], turnSeconds * (1 - WARM_UP_SHARE), side === 'ours' ? ours : grpc)
+    }
+  }
+  const rate = (tally: Tally): number => tally.operations / tally.seconds
+  return {
+    ours: rate(ours),
+    grpc: rate(grpc),
+    ratio: rate(ours) / rate(grpc),
+    oursCpuUs: ours.cpuUs / ours.operations,
+    grpcCpuUs: grpc.cpuUs / grpc.operations,
+  }
+}
+
+async function load(operation: Operation, seconds: number, tally: Tally | undefined): Promise<void> {
+  const startedMs = performance.now()
+  const startedCpu = process.cpuUsage()
+  const untilMs = startedMs + seconds * 1000
+  let operations = 0
+  const work = async (): Promise<void> => {
+    while (performance.now() < untilMs) {
+      await operation()
+      operations++
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  if (tally === undefined) return
+  const cpu = process.cpuUsage(startedCpu)
+  tally.operations += operations
+  tally.seconds += (performance.now() - startedMs) / 1000
+  tally.cpuUs += cpu.user + cpu.system
+}

@@ -1,0 +1,23 @@
+/** One measured number, and what it must be. */
+export type Figure = {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  /** Absent: shown only. */
+  readonly target?: { readonly atLeast: number } | { readonly below: number }
+  readonly note?: string
+}
+
+export function isMet({ value, target }: Figure): boolean {
+  if (target === undefined) return true
+  return 'atLeast' in target ? value >= target.atLeast : value < target.below
+}
+
+export function describeFigure(figure: Figure): string {
+  const { name, value, unit, target, note } = figure
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
+  const wanted =
+    target === undefined ? '' : 'atLeast' in target ? `at least ${target.atLeast}` : `below ${target.below}`
+  const verdict = target === undefined ? '    ' : isMet(figure) ? 'ok  ' : 'MISS'
+  return `${verdict} ${name.padEnd(52)} ${value.toFixed(digits).padStart(9)} ${unit.padEnd(6)} ${wanted.padEnd(16)} ${note ?? ''}`.trimEnd()
+}
