@@ -5,25 +5,26 @@ import { Change } from './event.ts'
 import type { Tree } from './tree.ts'
 
 /**
- * In the order of their revisions. When an object was deleted is not known, so it is told at `revision`, that of the new
- * state; an object that was created again is told as deleted just before that, since two objects are never one.
+ * In the order of their revisions. When an object was deleted is not known; deletions are told first, just after `known`, the
+ * revision of the old state. Then a client that is cut off in the middle and resumes at the last revision it was told has
+ * missed no deletion, and everything it has not been told yet is newer than that revision. An object that was created again
+ * is told as deleted first, since two objects are never one.
  */
-export async function changesBetween(before: Tree, after: Tree, revision: Revision): Promise<Change[]> {
+export async function changesBetween(before: Tree, after: Tree, known: Revision): Promise<Change[]> {
+  const deletions: Change[] = []
   const changes: Change[] = []
   const slices = new Slices()
-  for (const [key, item] of after.entries()) {
-    const previous = before.get(key)
-    if (previous !== undefined && previous.createRevision !== item.createRevision) {
-      changes.push(new Change({ key, revision: item.createRevision - 1, item: undefined, previous }))
-      changes.push(new Change({ key, revision: item.revision, item, previous: undefined }))
-    } else if (previous?.revision !== item.revision) {
-      changes.push(new Change({ key, revision: item.revision, item, previous }))
+  for (const [key, previous] of before.entries()) {
+    if (after.get(key)?.createRevision !== previous.createRevision) {
+      deletions.push(new Change({ key, revision: known + 1, item: undefined, previous }))
     }
     if (slices.isOver) await slices.turn()
   }
-  for (const [key, previous] of before.entries()) {
-    if (!after.has(key)) changes.push(new Change({ key, revision, item: undefined, previous }))
+  for (const [key, item] of after.entries()) {
+    const old = before.get(key)
+    const previous = old?.createRevision === item.createRevision ? old : undefined
+    if (previous?.revision !== item.revision) changes.push(new Change({ key, revision: item.revision, item, previous }))
     if (slices.isOver) await slices.turn()
   }
-  return changes.sort((a, b) => a.revision - b.revision)
+  return [...deletions, ...changes.sort((a, b) => a.revision - b.revision)]
 }

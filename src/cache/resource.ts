@@ -303,13 +303,19 @@ export class Resource {
     for (let waitMs = RETRY_MIN_MS; !this.#isClosed(); waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
       try {
         const { tree, revision } = await this.#load(pending)
-        const changes = await changesBetween(this.#tree, tree, revision)
+        const changes = await changesBetween(this.#tree, tree, this.#listed)
         if (pending.isLost) continue
         if (this.#isClosed()) return
-        this.#ring.skip(this.#listed, revision)
+        const from = this.#listed
+        this.#skip(from, revision)
         this.#tellLoss(tree, changes)
         this.#goLive(revision, pending)
-        this.#parts.log('info', 'resource listed again', { resource: this.spec.name, changes: changes.length })
+        this.#parts.log('info', 'resource listed again', {
+          resource: this.spec.name,
+          from,
+          to: revision,
+          changes: changes.length,
+        })
         return
       } catch (error) {
         this.#parts.log('warn', 'resource cannot be listed again yet', {
@@ -318,6 +324,15 @@ export class Resource {
         })
         await new Promise((resolve) => setTimeout(resolve, waitMs))
       }
+    }
+  }
+
+  /** A watcher that came from further ahead, from another replica, cannot be told the difference to what it knows. */
+  #skip(from: Revision, to: Revision): void {
+    this.#ring.skip(from, to)
+    for (const watcher of this.#watchers) {
+      if (watcher.seen <= from || watcher.seen >= to) continue
+      watcher.close('error', new StorageError('compacted', 'the events after that revision are no longer kept'))
     }
   }
 
@@ -332,6 +347,8 @@ export class Resource {
   #onEvents(events: readonly FeedEvent[]): void {
     if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
     for (const event of events) {
+      // A list can be ahead of the feed: what it showed is not told again.
+      if (event.revision <= this.#listed) continue
       const item = event.type === 'put' ? this.#newItem(this.#opened(event)) : undefined
       if (this.#phase.phase === 'live') this.#apply({ key: event.key, item, revision: event.revision })
       else this.#setAside(this.#phase.pending, { key: event.key, item, revision: event.revision })
