@@ -1,7 +1,6 @@
 /** What happened to one object, and its one framed form that all watchers share. */
 import { Deque } from '../lib/deque.ts'
 import type { Key, Revision } from '../storage/engine.ts'
-import type { StorageError } from '../storage/errors.ts'
 import type { Item } from './item.ts'
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -10,8 +9,6 @@ export type WatchEvent =
   | Shown
   /** Everything up to this revision has been seen. */
   | { readonly type: 'BOOKMARK'; readonly revision: Revision; readonly initialEventsEnd: boolean }
-  /** The watch ends with this. */
-  | { readonly type: 'ERROR'; readonly error: StorageError }
 
 /** An object as a watcher is shown it. */
 export type Shown = {

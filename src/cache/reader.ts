@@ -17,6 +17,8 @@ import { Watcher, type WatchStart } from './watch.ts'
 export const REACH_MS = 3_000
 /** A history read that ends before the ring has moved past it is nearly certain; if it does not, the watcher is told to list. */
 const HISTORY_TRIES = 3
+/** Each time the resource lost its place between the last wait and the start: more than once is no coincidence. */
+const WATCH_TRIES = 5
 
 /** How new an answer must be. Any: whatever is there. */
 export type At = 'any' | 'latest' | { readonly atLeast: Revision } | { readonly exactly: Revision }
@@ -66,14 +68,20 @@ export class Reader {
     return { revision, ...selected }
   }
 
+  /** Fails with 'compacted' when the events after the revision are gone, and with 'too-new'. */
   async watch(options: WatchOptions): Promise<Watcher> {
-    const start =
-      'after' in options.start ? await this.#startAfter(options.start.after) : await this.#startInitial(options)
-    // No await from the taking of the start to the joining.
     const filter = { range: options.range, matches: options.matches }
-    const watcher = new Watcher(this.#resource.watchSource(), filter, start())
-    this.#resource.join(watcher)
-    return watcher
+    for (let tries = 0; tries < WATCH_TRIES; tries++) {
+      const ready =
+        'after' in options.start ? await this.#earlier(options.start.after) : await this.#reached(options.start)
+      // No await from here to the joining, so that nothing is lost or doubled between.
+      const start = this.#startOf(options, ready)
+      if (start === undefined) continue
+      const watcher = new Watcher(this.#resource.watchSource(), filter, start)
+      this.#resource.join(watcher)
+      return watcher
+    }
+    throw tooOld()
   }
 
   /** For the writer of a version that has it printed already: the cache will not read it again. */
@@ -126,47 +134,43 @@ export class Reader {
     return { revision, items, more: false, remaining: 0 }
   }
 
-  async #startInitial(options: WatchOptions): Promise<() => WatchStart> {
+  /** Waits until the objects are as new as was asked for. */
+  async #reached({ initial }: Extract<WatchOptions['start'], { initial: unknown }>): Promise<Earlier> {
     const resource = this.#resource
-    const start = 'initial' in options.start ? options.start : { initial: 'any' as const }
     const isFresh = await resource.ensure()
+    await resource.live()
     const needed =
-      start.initial === 'latest'
-        ? isFresh
-          ? 0
-          : await this.#parts.feed.prove()
-        : start.initial === 'any'
-          ? 0
-          : start.initial.atLeast
+      initial === 'any' ? 0 : initial !== 'latest' ? initial.atLeast : isFresh ? 0 : await this.#parts.feed.prove()
     if (!(await resource.reach(needed, REACH_MS))) throw tooNew(needed, resource.revision)
-    return () => ({
-      initial: itemsIn(resource.tree.clone(), options.range),
-      earlier: [],
-      position: resource.ring.end,
-      after: resource.revision,
-      markInitialEnd: start.markEnd ?? false,
-    })
+    return { changes: [], until: needed }
   }
 
-  async #startAfter(after: Revision): Promise<() => WatchStart> {
-    const resource = this.#resource
-    await resource.ensure()
-    let earlier: readonly History['changes'][number][] = []
-    let told = after
-    for (let tries = 0; !resource.ring.reachesBackTo(told); tries++) {
-      if (tries === HISTORY_TRIES)
-        throw new StorageError('compacted', 'the events after that revision are no longer kept')
-      const history = await this.#history(told)
-      earlier = [...earlier, ...history.changes.filter((change) => change.revision > told)]
-      told = history.until
+  /** What happened after a revision and is no longer in the ring. */
+  async #earlier(after: Revision): Promise<Earlier> {
+    await this.#resource.live()
+    let changes: History['changes'] = []
+    let until = after
+    for (let tries = 0; !this.#resource.ring.reachesBackTo(until); tries++) {
+      if (tries === HISTORY_TRIES) throw tooOld()
+      const history = await this.#history(until)
+      changes = [...changes, ...history.changes.filter((change) => change.revision > until)]
+      until = history.until
     }
-    return () => ({
-      initial: undefined,
-      earlier,
-      position: resource.ring.positionAfter(told),
-      after,
-      markInitialEnd: false,
-    })
+    return { changes, until }
+  }
+
+  /** Undefined if the resource has lost its place meanwhile. */
+  #startOf({ start, range }: WatchOptions, { changes, until }: Earlier): WatchStart | undefined {
+    const { phase, ring, revision, tree } = this.#resource
+    if (phase !== 'live') return undefined
+    if (!('after' in start)) {
+      const initial = itemsIn(tree.clone(), range)
+      const markInitialEnd = start.markEnd ?? false
+      return { initial, earlier: [], position: ring.end, seen: revision, told: revision, markInitialEnd }
+    }
+    if (!ring.reachesBackTo(until)) return undefined
+    const position = ring.positionAfter(until)
+    return { initial: undefined, earlier: changes, position, seen: start.after, told: until, markInitialEnd: false }
   }
 
   #history(after: Revision): Promise<History> {
@@ -183,12 +187,16 @@ export class Reader {
   }
 }
 
+type Earlier = { readonly changes: History['changes']; readonly until: Revision }
+
 function* itemsIn(tree: Tree, range: KeyRange): Generator<Item, void, void> {
   for (const [key, item] of tree.entries(range.from)) {
     if (key >= range.to) return
     yield item
   }
 }
+
+const tooOld = (): StorageError => new StorageError('compacted', 'the events after that revision are no longer kept')
 
 const tooNew = (revision: Revision, bound: Revision): StorageError =>
   new StorageError('too-new', `Too large resource version: ${revision}, current: ${bound}`, { bound })

@@ -2,8 +2,8 @@
  * One resource in memory: its current objects, its recent events, its watchers. It holds nothing until somebody asks; then
  * it lists itself once and follows the feed. What it shows is never older than it says.
  *
- * `idle`: no objects. `filling`: the first list is under way. `live`: follows the feed. `behind`: events were lost, a new
- * list is under way; until it is there the old state is shown only to who does not mind.
+ * `idle`: no objects. `filling`: the first list is under way. `live`: follows the feed. `behind`: events were lost, the
+ * watchers were let go, a new list is under way; until it is there the old state is shown only to who does not mind.
  */
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -16,7 +16,6 @@ import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import type { Subscription } from '../storage/subscription.ts'
 import type { Transformer } from '../storage/transform.ts'
-import { changesBetween } from './diff.ts'
 import { Change, type FrameShelf } from './event.ts'
 import { type Form, Item, type ItemHome, type Wire } from './item.ts'
 import { Own } from './own.ts'
@@ -134,6 +133,12 @@ export class Resource {
     return isFirst
   }
 
+  /** Waits until the resource follows the feed. */
+  async live(): Promise<void> {
+    await this.ensure()
+    while (this.#phase.phase === 'filling' || this.#phase.phase === 'behind') await this.#phase.done
+  }
+
   /** True once the resource has everything up to this revision; false if that takes too long. */
   async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
     const until = this.#parts.clock.monotonicMs() + timeoutMs
@@ -202,17 +207,19 @@ export class Resource {
   /** Lets go of all objects. */
   drop(): void {
     assert(this.#watchers.size === 0, 'a watched resource is not dropped')
+    this.#unsubscribe()
     this.#release()
     this.#phase = { phase: 'idle' }
   }
 
-  /** What it shows is not what the database has: it lists itself again and tells watchers the difference. */
+  /** What it shows is not what the database has: it lists itself again. */
   distrust(): void {
     if (this.#phase.phase === 'live') this.#onGap()
   }
 
   close(): void {
     for (const watcher of this.#watchers) watcher.close('shutdown')
+    this.#unsubscribe()
     this.#release()
     this.#phase = { phase: 'closed' }
   }
@@ -222,9 +229,12 @@ export class Resource {
     return this.#phase.phase === 'closed'
   }
 
-  #release(): void {
+  #unsubscribe(): void {
     this.#subscription?.end()
     this.#subscription = undefined
+  }
+
+  #release(): void {
     this.#tree.forEachPair((_, item) => this.#parts.slabs.release(item))
     while (this.#ring.end > this.#ring.first) this.#ring.forgetOldest()
     this.#tree = newTree()
@@ -250,6 +260,7 @@ export class Resource {
 
   async #fill(pending: Pending): Promise<void> {
     const { tree, revision } = await this.#load(pending)
+    this.#release()
     this.#tree = tree
     this.#ring = this.#newRing(revision)
     this.#goLive(revision, pending)
@@ -288,6 +299,10 @@ export class Resource {
     }
   }
 
+  /**
+   * What a watcher has seen is true, what comes next is not known: it is let go, and its client comes back with the revision
+   * it knows. If the history after that is still there, here or in the database, it misses nothing; if not, it lists.
+   */
   #onGap(): void {
     if (this.#phase.phase === 'filling' || this.#phase.phase === 'behind') {
       this.#phase.pending.isLost = true
@@ -295,53 +310,24 @@ export class Resource {
     }
     if (this.#phase.phase !== 'live') return
     this.#listed = this.revision
+    for (const watcher of this.#watchers) watcher.close('gap')
     const pending: Pending = { events: [], bytes: 0, isLost: false }
     this.#phase = { phase: 'behind', pending, done: this.#catchUp(pending) }
   }
 
   async #catchUp(pending: Pending): Promise<void> {
+    const from = this.#listed
     for (let waitMs = RETRY_MIN_MS; !this.#isClosed(); waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
       try {
-        const { tree, revision } = await this.#load(pending)
-        const changes = await changesBetween(this.#tree, tree, this.#listed)
-        if (pending.isLost) continue
-        if (this.#isClosed()) return
-        const from = this.#listed
-        this.#skip(from, revision)
-        this.#tellLoss(tree, changes)
-        this.#goLive(revision, pending)
-        this.#parts.log('info', 'resource listed again', {
-          resource: this.spec.name,
-          from,
-          to: revision,
-          changes: changes.length,
-        })
+        await this.#fill(pending)
+        this.#parts.log('info', 'resource listed again', { resource: this.spec.name, from, to: this.#listed })
         return
       } catch (error) {
-        this.#parts.log('warn', 'resource cannot be listed again yet', {
-          resource: this.spec.name,
-          error: String(error),
-        })
+        const fields = { resource: this.spec.name, error: String(error) }
+        this.#parts.log('warn', 'resource cannot be listed again yet', fields)
         await new Promise((resolve) => setTimeout(resolve, waitMs))
       }
     }
-  }
-
-  /** A watcher that came from further ahead, from another replica, cannot be told the difference to what it knows. */
-  #skip(from: Revision, to: Revision): void {
-    this.#ring.skip(from, to)
-    for (const watcher of this.#watchers) {
-      if (watcher.seen <= from || watcher.seen >= to) continue
-      watcher.close('error', new StorageError('compacted', 'the events after that revision are no longer kept'))
-    }
-  }
-
-  /** Items that did not change stay the ones that are shared already. */
-  #tellLoss(tree: Tree, changes: readonly Change[]): void {
-    tree.forEachPair((_, item) => {
-      if (this.#tree.get(item.key)?.revision === item.revision) this.#parts.slabs.release(item)
-    })
-    for (const change of changes) this.#record(change)
   }
 
   #onEvents(events: readonly FeedEvent[]): void {

@@ -7,16 +7,9 @@ import { Deque } from '../lib/deque.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { Change } from './event.ts'
 
-/** Each is an outage of minutes; the database's own history does not reach further back than one or two. */
-const BLURS_MAX = 16
-
-/** Between these two revisions only the difference is known, not the events. */
-type Blur = { readonly from: Revision; readonly to: Revision }
-
 export class Ring {
   readonly #changes = new Deque<Change>()
   readonly #onForget: (change: Change, first: number) => void
-  readonly #blurs: Blur[] = []
   #first = 0
   #completeAfter: Revision
 
@@ -28,12 +21,7 @@ export class Ring {
 
   /** Whether who has seen everything up to this revision can go on from here. */
   reachesBackTo(revision: Revision): boolean {
-    return revision >= this.#completeAfter && !this.isBlurredAt(revision)
-  }
-
-  /** Whether a watcher may have been told this revision as a part of a difference: what it knows is then the state of no revision. */
-  isBlurredAt(revision: Revision): boolean {
-    return this.#blurs.some(({ from, to }) => from < revision && revision < to)
+    return revision >= this.#completeAfter
   }
 
   /** The position of the oldest event. */
@@ -52,12 +40,6 @@ export class Ring {
 
   at(position: number): Change | undefined {
     return this.#changes.at(position - this.#first)
-  }
-
-  /** The events between these revisions are lost; what follows tells only their sum. */
-  skip(from: Revision, to: Revision): void {
-    this.#blurs.push({ from, to })
-    if (this.#blurs.length > BLURS_MAX) this.#blurs.shift()
   }
 
   /** Forgets the oldest event. Where others of its revision stay, they too are before `completeAfter` now: no resume sees half a revision. */

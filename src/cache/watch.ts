@@ -6,7 +6,6 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Revision } from '../storage/engine.ts'
-import type { StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import { type Change, type FrameShelf, initialEvent, type WatchEvent } from './event.ts'
 import type { Item } from './item.ts'
@@ -15,7 +14,8 @@ import type { Ring } from './ring.ts'
 /** What one take hands out at the most: enough to fill a socket's buffer, and no more work than a millisecond. */
 const TAKE_BYTES = 256 << 10
 
-export type CloseReason = 'caller' | 'too-slow' | 'error' | 'shutdown'
+/** 'gap': events were lost on their way to the cache. */
+export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
 
 /** How to begin. Taken from the resource in one step with the place in the ring, so that nothing is lost or doubled between. */
 export type WatchStart = {
@@ -25,8 +25,10 @@ export type WatchStart = {
   readonly earlier: readonly Change[]
   /** The place in the ring to go on from. */
   readonly position: number
-  /** Events up to this revision are not shown. */
-  readonly after: Revision
+  /** What the client has seen before. */
+  readonly seen: Revision
+  /** What it will have seen with the above; the ring may come to it only later, and does not tell it again. */
+  readonly told: Revision
   /** Whether to say when all initial objects have been shown. */
   readonly markInitialEnd: boolean
 }
@@ -49,7 +51,7 @@ export type WatchFilter = {
 export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   readonly #source: WatchSource
   readonly #filter: WatchFilter
-  readonly #after: Revision
+  readonly #told: Revision
   #initial: Iterator<Item> | undefined
   #earlier: readonly Change[]
   #earlierAt = 0
@@ -58,7 +60,6 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   #markInitialEnd: boolean
   #isBookmarkDue = false
   #closed: CloseReason | undefined
-  #lastWord: WatchEvent | undefined
   #onReady: (() => void) | undefined
 
   constructor(source: WatchSource, filter: WatchFilter, start: WatchStart) {
@@ -67,8 +68,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     this.#initial = start.initial
     this.#earlier = start.earlier
     this.#position = start.position
-    this.#after = start.after
-    this.#seen = start.after
+    this.#told = start.told
+    this.#seen = start.seen
     this.#markInitialEnd = start.markInitialEnd
   }
 
@@ -93,10 +94,6 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
       const room = this.#takeInitial(events, TAKE_BYTES)
       if (this.#initial === undefined) this.#takeRing(events, this.#takeEarlier(events, room))
     }
-    if (this.#lastWord !== undefined && events.length === 0) {
-      events.push(this.#lastWord)
-      this.#lastWord = undefined
-    }
     return events
   }
 
@@ -115,10 +112,9 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     this.wake()
   }
 
-  close(reason: CloseReason = 'caller', error?: StorageError): void {
+  close(reason: CloseReason = 'caller'): void {
     if (this.#closed !== undefined) return
     this.#closed = reason
-    if (error !== undefined) this.#lastWord = { type: 'ERROR', error }
     this.#initial?.return?.()
     this.#initial = undefined
     this.#earlier = []
@@ -153,7 +149,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
       const next = this.#initial.next()
       if (next.done === true) {
         this.#initial = undefined
-        if (this.#markInitialEnd) events.push({ type: 'BOOKMARK', revision: this.#after, initialEventsEnd: true })
+        if (this.#markInitialEnd) events.push({ type: 'BOOKMARK', revision: this.#told, initialEventsEnd: true })
         break
       }
       left -= next.value.length // what is only looked at costs too
@@ -189,7 +185,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     const { end } = ring
     while (left > 0 && this.#position < end) {
       const change = ring.at(this.#position++)
-      if (change !== undefined) left -= this.#show(change, events)
+      if (change !== undefined && change.revision > this.#told) left -= this.#show(change, events)
     }
     if (this.#position === end) this.#caughtUp(events)
   }
@@ -203,7 +199,6 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
 
   /** Returns what it cost. */
   #show(change: Change, events: WatchEvent[]): number {
-    if (change.revision <= this.#after) return 0
     this.#seen = change.revision
     const { range, matches } = this.#filter
     if (change.key < range.from || change.key >= range.to) return 1

@@ -25,9 +25,7 @@ async function collect(watcher: Watcher, count: number): Promise<WatchEvent[]> {
 
 const brief = (events: readonly WatchEvent[]): string[] =>
   events.map((event) =>
-    event.type === 'ERROR' || event.type === 'BOOKMARK'
-      ? event.type
-      : `${event.type} ${event.item.key.split('/').at(-1)}@${event.revision}`,
+    event.type === 'BOOKMARK' ? event.type : `${event.type} ${event.item.key.split('/').at(-1)}@${event.revision}`,
   )
 
 describe('cache on a real etcd', () => {
