@@ -2,11 +2,11 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, server
+ *   --only a,b      client, feed, latest, serve, memory, scale; all but scale when absent
  *   --seconds N     how long each load runs (default 6)
  *   --json F        write the figures to F
  *
- * `server` puts load on whole API servers; see bench/server/main.ts.
+ * Load on whole API servers, side by side: bench/server/main.ts.
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -14,6 +14,7 @@ import { benchClient } from './engine/etcd-client.ts'
 import { benchFeed } from './engine/feed.ts'
 import { benchLatest } from './engine/latest.ts'
 import { benchMemory } from './engine/memory.ts'
+import { benchScale } from './engine/scale.ts'
 import { benchServe } from './engine/serve.ts'
 import { describeFigure, type Figure, isMet } from './figure.ts'
 
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, Bench>> = {
   latest: benchLatest,
   serve: benchServe,
   memory: () => benchMemory({}),
+  scale: benchScale,
 }
 
 const { values } = parseArgs({
@@ -35,7 +37,7 @@ const { values } = parseArgs({
     json: { type: 'string' },
   },
 })
-const names = values.only?.split(',') ?? Object.keys(benches)
+const names = values.only?.split(',') ?? Object.keys(benches).filter((name) => name !== 'scale')
 const figures: Figure[] = []
 for (const name of names) {
   const bench = benches[name]

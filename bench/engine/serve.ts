@@ -111,7 +111,7 @@ function drain(watcher: Watcher, tally: { deliveries: number; bytes: number }): 
   const pull = (): void => {
     for (let events = watcher.take(); events.length > 0; events = watcher.take()) {
       for (const event of events) {
-        if (event.type === 'BOOKMARK' || event.type === 'ERROR') continue
+        if (event.type === 'BOOKMARK') continue
         tally.bytes += event.frame().length
         tally.deliveries++
       }
