@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { Engine, Key } from '../storage/engine.ts'
+import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { Feed } from '../storage/feed.ts'
 import type { Store } from '../storage/store.ts'
@@ -111,6 +111,15 @@ export class Cache implements AsyncDisposable {
       objects: all.reduce((sum, resource) => sum + resource.tree.size, 0),
       watchers: all.reduce((sum, resource) => sum + resource.watcherCount, 0),
       ...this.#parts.slabs.size,
+    }
+  }
+
+  /** The resources that are in memory, for operators. */
+  *resources(): Generator<{ name: string; objects: number; watchers: number; revision: Revision }> {
+    for (const { resource } of this.#resources.values()) {
+      if (resource.phase !== 'live') continue
+      const { spec, tree, watcherCount, revision } = resource
+      yield { name: spec.name, objects: tree.size, watchers: watcherCount, revision }
     }
   }
 

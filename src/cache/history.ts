@@ -57,9 +57,7 @@ export function readHistory(engine: Engine, query: HistoryQuery): Promise<Histor
           changes.push(toChange(event, query.toItem))
           bytes += event.value.length + (event.previous?.value.length ?? 0)
         }
-        // What a deletion took away is itself history, and may be gone before the deletion is.
-        const isWhole = events.every((event) => event.type === 'put' || event.previous !== undefined)
-        if (!isWhole || changes.length > EVENTS_MAX || bytes > BYTES_MAX) fail(tooOld())
+        if (!events.every(isWhole) || changes.length > EVENTS_MAX || bytes > BYTES_MAX) fail(tooOld())
         else told(events.at(-1)?.revision ?? 0)
       },
       onProgress: told,
@@ -71,6 +69,10 @@ export function readHistory(engine: Engine, query: HistoryQuery): Promise<Histor
   stream.requestProgress()
   return promise
 }
+
+/** What an event replaced or took away is itself history, and may be gone before the event is. */
+const isWhole = ({ type, previous, createRevision, revision }: FeedEvent): boolean =>
+  previous !== undefined || (type === 'put' && createRevision === revision)
 
 function toChange(event: FeedEvent, toItem: (versioned: Versioned) => Item): Change {
   const { key, revision, createRevision, value, previous } = event

@@ -4,6 +4,7 @@
  * changes its meaning, so all readers share it.
  */
 import type { KubeObject } from '../api/object.ts'
+import { assert } from '../lib/assert.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { Slot } from './slabs.ts'
 
@@ -77,6 +78,19 @@ export class Item extends Slot {
   listTail(): Buffer {
     this.#print()
     return this.#home.view(this, this.#headBytes, this.length - 1)
+  }
+
+  /** How many bytes `listTail` has. */
+  get listTailBytes(): number {
+    this.#print()
+    return this.length - 1 - this.#headBytes
+  }
+
+  /** Copies `listTail` to a place that has room for it; cheaper than a view where many are put together. */
+  copyListTail(target: Buffer, at: number): number {
+    this.#print()
+    assert(this.slab !== undefined, 'an item that is printed has bytes')
+    return this.slab.bytes.copy(target, at, this.at + this.#headBytes, this.at + this.length - 1)
   }
 
   /** The wire form in three parts around the digits of its resourceVersion, without the newline. */

@@ -219,6 +219,7 @@ export class Resource {
 
   close(): void {
     for (const watcher of this.#watchers) watcher.close('shutdown')
+    if (this.#phase.phase === 'behind') this.#forget(this.#phase.pending)
     this.#unsubscribe()
     this.#release()
     this.#phase = { phase: 'closed' }
@@ -235,12 +236,16 @@ export class Resource {
   }
 
   #release(): void {
-    this.#tree.forEachPair((_, item) => this.#parts.slabs.release(item))
+    this.#releaseTree(this.#tree)
     while (this.#ring.end > this.#ring.first) this.#ring.forgetOldest()
     this.#tree = newTree()
     this.#ring = this.#newRing(0)
     this.#versions = new Versions()
     this.#listed = 0
+  }
+
+  #releaseTree(tree: Tree): void {
+    tree.forEachPair((_, item) => this.#parts.slabs.release(item))
   }
 
   #begin(): Promise<void> {
@@ -251,6 +256,7 @@ export class Resource {
     this.#subscription = subscription
     const pending: Pending = { events: [], bytes: 0, isLost: false }
     const done = this.#fill(pending).catch((error: unknown) => {
+      this.#forget(pending)
       if (!this.#isClosed()) this.drop()
       throw error
     })
@@ -277,26 +283,42 @@ export class Resource {
     this.#waker.wake()
   }
 
+  /** The whole resource at one revision. Begins again when too much happens meanwhile. */
   async #load(pending: Pending): Promise<{ tree: Tree; revision: Revision }> {
     for (;;) {
       const tree = newTree()
-      let revision = 0
-      const slices = new Slices()
-      for await (const page of this.#parts.store.walk(this.range)) {
-        revision = page.revision
-        for (const stored of page.values) {
-          tree.set(stored.key, this.#newItem(stored))
-          if (slices.isOver) await slices.turn()
-        }
-        if (pending.isLost) break
+      let revision: Revision | undefined
+      try {
+        revision = await this.#walkInto(tree, pending)
+        if (revision !== undefined) return { tree, revision }
+      } finally {
+        if (revision === undefined) this.#releaseTree(tree)
       }
-      if (this.#isClosed()) throw new StorageError('unavailable', 'the cache is closed')
-      if (!pending.isLost) return { tree, revision }
-      tree.forEachPair((_, item) => this.#parts.slabs.release(item))
-      pending.events.length = 0
-      pending.bytes = 0
-      pending.isLost = false
+      this.#forget(pending)
     }
+  }
+
+  /** Undefined if events were lost meanwhile. */
+  async #walkInto(tree: Tree, pending: Pending): Promise<Revision | undefined> {
+    let revision: Revision | undefined
+    const slices = new Slices()
+    for await (const page of this.#parts.store.walk(this.range)) {
+      revision = page.revision
+      for (const stored of page.values) {
+        tree.set(stored.key, this.#newItem(stored))
+        if (slices.isOver) await slices.turn()
+      }
+      if (pending.isLost) break
+    }
+    if (this.#isClosed()) throw new StorageError('unavailable', 'the cache is closed')
+    return pending.isLost ? undefined : revision
+  }
+
+  #forget(pending: Pending): void {
+    for (const { item } of pending.events) if (item !== undefined) this.#parts.slabs.release(item)
+    pending.events.length = 0
+    pending.bytes = 0
+    pending.isLost = false
   }
 
   /**

@@ -52,6 +52,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   readonly #source: WatchSource
   readonly #filter: WatchFilter
   readonly #told: Revision
+  readonly #startPosition: number
+  readonly #hadEarlier: boolean
   #initial: Iterator<Item> | undefined
   #earlier: readonly Change[]
   #earlierAt = 0
@@ -68,6 +70,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     this.#initial = start.initial
     this.#earlier = start.earlier
     this.#position = start.position
+    this.#startPosition = start.position
+    this.#hadEarlier = start.earlier.length > 0
     this.#told = start.told
     this.#seen = start.seen
     this.#markInitialEnd = start.markInitialEnd
@@ -85,6 +89,11 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   /** Everything up to this revision has been taken: from here a new watch can go on. */
   get seen(): Revision {
     return this.#seen
+  }
+
+  /** Whether anything has happened to the resource since the watch began, selected or not. */
+  get hasNews(): boolean {
+    return this.#hadEarlier || this.#source.ring.end > this.#startPosition
   }
 
   /** Events that are there now; none means: wait for onReady, or, if closed, the end. */

@@ -9,7 +9,7 @@ const cases: readonly (readonly [EtcdCode, string, boolean])[] = [
   ['Unavailable', 'etcdserver: server stopped', true],
   ['Unavailable', 'etcdserver: no leader', false],
   ['FailedPrecondition', 'etcdserver: rpc not supported for learner', false],
-  ['ResourceExhausted', 'etcdserver: mvcc: database space exceeded', false],
+  ['ResourceExhausted', 'etcdserver: mvcc: database space exceeded', true],
   ['ResourceExhausted', 'etcdserver: too many requests', false],
   ['OutOfRange', 'etcdserver: mvcc: required revision has been compacted', false],
   ['InvalidArgument', 'etcdserver: request is too large', false],

@@ -6,14 +6,16 @@
  * - the connection refused the stream (RST_STREAM REFUSED_STREAM), or said GOAWAY with a last stream below ours
  *   (RFC 9113, 6.8: such streams were not processed);
  * - etcd answered with a verdict: any status but those listed below. Examples: FailedPrecondition, PermissionDenied,
- *   Unauthenticated, OutOfRange (compacted), ResourceExhausted ('mvcc: database space exceeded', 'too many requests'),
+ *   Unauthenticated, OutOfRange (compacted), ResourceExhausted ('too many requests', 'message larger than max'),
  *   InvalidArgument, and Unavailable with a message that etcd says only before it proposes ('no leader').
  *
  * Ambiguous, the write may have happened:
  * - the request was handed to a live connection and no complete answer came: the connection broke or was declared dead,
  *   the stream was reset, the answer could not be read, our deadline passed, the caller cancelled;
  * - etcd answered that it lost track: Unavailable ('leader changed', 'request timed out', 'server stopped', …),
- *   DeadlineExceeded, Cancelled, Unknown, Internal, DataLoss, Aborted.
+ *   DeadlineExceeded, Cancelled, Unknown, Internal, DataLoss, Aborted;
+ * - etcd answered 'mvcc: database space exceeded': the member that finds its quota used up while it applies a write has
+ *   applied it all the same.
  */
 
 /** The 17 gRPC status names; a status is the index. */
@@ -89,8 +91,10 @@ export function isUnable(error: EtcdError): boolean {
   return error.code === 'Unavailable' || unableMessages.has(error.message)
 }
 
+const appliedWithoutSpace = 'etcdserver: mvcc: database space exceeded'
+
 function isAmbiguousAnswer(code: EtcdCode, message: string): boolean {
-  return lostTrack.has(code) && !unableMessages.has(message)
+  return message === appliedWithoutSpace || (lostTrack.has(code) && !unableMessages.has(message))
 }
 
 /**

@@ -72,8 +72,13 @@ export class EtcdProcess implements AsyncDisposable {
   async start({ wait = true } = {}): Promise<void> {
     mkdirSync(this.dir, { recursive: true })
     const log = openSync(join(this.dir, 'log'), 'a')
-    this.#child = spawn(toolPath(etcdTool()), this.#args, { stdio: ['ignore', log, log] })
+    const child = spawn(toolPath(etcdTool()), this.#args, { stdio: ['ignore', log, log] })
     closeSync(log) // The child has its own copy.
+    this.#child = child
+    // Also when this process breaks, nothing stays behind.
+    const end = (): void => void child.kill('SIGKILL')
+    process.once('exit', end)
+    child.once('exit', () => process.off('exit', end))
     if (wait) await this.ready()
   }
 

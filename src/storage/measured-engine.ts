@@ -1,0 +1,114 @@
+/** An engine that counts what is asked of the one behind it and how long that takes, under upstream's names. */
+import type { Count, Counter, Distribution, Histogram, Metrics } from '../lib/metrics.ts'
+import type {
+  CallOptions,
+  Change,
+  Engine,
+  FeedOptions,
+  FeedRange,
+  FeedSink,
+  FeedStream,
+  Found,
+  Key,
+  Outcome,
+  RangeQuery,
+  Revision,
+} from './engine.ts'
+
+const secondsBounds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+]
+
+type Operation = 'get' | 'list' | 'listWithCount' | 'create' | 'update' | 'delete' | 'latest' | 'grantLease'
+
+type Series = { readonly seconds: Distribution; readonly total: Count; readonly errors: () => Count }
+
+export class MeasuredEngine implements Engine {
+  readonly #engine: Engine
+  readonly #root: Key
+  readonly #monotonicMs: () => number
+  readonly #seconds: Histogram
+  readonly #total: Counter
+  readonly #errors: Counter
+  readonly #series = new Map<string, Series>()
+
+  /** `root` is what all keys begin with; the words after it tell which resource a key is of. */
+  constructor(
+    engine: Engine,
+    {
+      root,
+      metrics,
+      monotonicMs,
+    }: { readonly root: Key; readonly metrics: Metrics; readonly monotonicMs: () => number },
+  ) {
+    this.#engine = engine
+    this.#root = root
+    this.#monotonicMs = monotonicMs
+    const labels = ['operation', 'type']
+    const seconds = { name: 'etcd_request_duration_seconds', help: 'Time to an answer of etcd.', labels }
+    this.#seconds = metrics.histogram(seconds, secondsBounds)
+    this.#total = metrics.counter({ name: 'etcd_requests_total', help: 'What etcd was asked.', labels })
+    this.#errors = metrics.counter({ name: 'etcd_request_errors_total', help: 'What etcd failed at.', labels })
+  }
+
+  range(query: RangeQuery, options?: CallOptions): Promise<Found> {
+    const isOne = query.to === `${query.from}\0`
+    const operation = isOne ? 'get' : query.countOnly ? 'listWithCount' : 'list'
+    return this.#measure(operation, query.from, this.#engine.range(query, options))
+  }
+
+  change(change: Change, options?: CallOptions): Promise<Outcome> {
+    const operation = change.write === 'delete' ? 'delete' : change.expected === 0 ? 'create' : 'update'
+    return this.#measure(operation, change.key, this.#engine.change(change, options))
+  }
+
+  latest(options?: CallOptions): Promise<Revision> {
+    return this.#measure('latest', this.#root, this.#engine.latest(options))
+  }
+
+  grantLease(ttlSeconds: number, options?: CallOptions): Promise<bigint> {
+    return this.#measure('grantLease', this.#root, this.#engine.grantLease(ttlSeconds, options))
+  }
+
+  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options?: FeedOptions): FeedStream {
+    return this.#engine.openFeed(ranges, sink, options)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.#engine[Symbol.asyncDispose]())
+  }
+
+  async #measure<T>(operation: Operation, key: Key, answer: Promise<T>): Promise<T> {
+    const startMs = this.#monotonicMs()
+    const series = this.#of(operation, this.#typeOf(key))
+    series.total.value++
+    try {
+      return await answer
+    } catch (error) {
+      series.errors().value++
+      throw error
+    } finally {
+      series.seconds.observe((this.#monotonicMs() - startMs) / 1000)
+    }
+  }
+
+  /** The first word after the root, which is the resource or, for custom ones, its group. */
+  #typeOf(key: Key): string {
+    const from = this.#root.length
+    const slash = key.indexOf('/', from)
+    return slash === -1 ? key.slice(from) : key.slice(from, slash)
+  }
+
+  #of(operation: Operation, type: string): Series {
+    const key = `${operation} ${type}`
+    const known = this.#series.get(key)
+    if (known !== undefined) return known
+    const made = {
+      seconds: this.#seconds.with(operation, type),
+      total: this.#total.with(operation, type),
+      errors: () => this.#errors.with(operation, type),
+    }
+    this.#series.set(key, made)
+    return made
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Whether a part that was closed has given everything back: handles that keep the process alive, open file
+ * descriptors (they also show handles that were unref'ed), and memory that a collection cannot free.
+ */
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+export type Footprint = {
+  readonly handles: ReadonlyMap<string, number>
+  /** By what they lead to: a path, or the kind of thing. */
+  readonly descriptors: ReadonlyMap<string, number>
+  /** What JavaScript holds, inside its heap and outside (buffers). */
+  readonly memoryBytes: number
+}
+
+/** Timers and immediates of the moment, the sleep of the check itself among them, come and go: a leak is a growing count. */
+const TRANSIENT = new Set(['Immediate', 'TickObject', 'FSReqPromise', 'FSReqCallback', 'CloseReq'])
+
+export function measureFootprint(): Footprint {
+  collectGarbage()
+  const handles = process.getActiveResourcesInfo().filter((kind) => !TRANSIENT.has(kind))
+  const memory = process.memoryUsage()
+  return {
+    handles: count(handles),
+    descriptors: count(listDescriptors()),
+    memoryBytes: memory.heapUsed + memory.external,
+  }
+}
+
+/** What is held beyond the footprint taken before, after time to let go. Empty: nothing leaks. */
+export async function findLeaks(
+  before: Footprint,
+  { memoryBytesMax, timeoutMs = 5_000 }: { readonly memoryBytesMax: number; readonly timeoutMs?: number },
+): Promise<string[]> {
+  const until = performance.now() + timeoutMs
+  for (;;) {
+    const leaks = compare(before, measureFootprint(), memoryBytesMax)
+    if (leaks.length === 0 || performance.now() > until) return leaks
+    await sleep(100)
+  }
+}
+
+function compare(before: Footprint, now: Footprint, memoryBytesMax: number): string[] {
+  const leaks = [...more(before.handles, now.handles), ...more(before.descriptors, now.descriptors)]
+  const grown = now.memoryBytes - before.memoryBytes
+  if (grown > memoryBytesMax) leaks.push(`memory has grown by ${grown} bytes, ${memoryBytesMax} are allowed`)
+  return leaks
+}
+
+function more(before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): string[] {
+  const grown = [...now].filter(([kind, open]) => open > (before.get(kind) ?? 0))
+  return grown.map(([kind, open]) => `${open} ${kind} are open, ${before.get(kind) ?? 0} were before`)
+}
+
+function count(kinds: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return counts
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect !== 'function') throw new Error('this Node has no gc()')
+  collect()
+}
+
+/** The runtime keeps one for children that it starts. */
+const NOWHERE = '/dev/null'
+
+/** Empty where the system does not list them: then only handles are compared. */
+function listDescriptors(): string[] {
+  const folder = '/proc/self/fd'
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).flatMap((name) => {
+    try {
+      const target = readlinkSync(`${folder}/${name}`).replace(/:\[\d+\]$/, '')
+      return target === NOWHERE ? [] : [target]
+    } catch {
+      return [] // The descriptor of the listing itself is closed by now.
+    }
+  })
+}

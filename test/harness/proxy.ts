@@ -1,0 +1,311 @@
+/**
+ * A TCP proxy in front of one etcd that a test turns into a bad network: it cuts, refuses, stalls, delays, stops in the
+ * middle of a frame, or swallows one direction. What it passes is never changed; a connection that has lost bytes is
+ * never healed, only cut.
+ */
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server, type Socket, connect } from 'node:net'
+
+/** 'up' is what the client sends to etcd, 'down' what etcd sends back. */
+export type Direction = 'up' | 'down'
+
+/** 'reset': RST, what was on its way is lost. 'finish': FIN, what was sent arrives. */
+export type CutManner = 'reset' | 'finish'
+
+/** What a delayed connection may hold; then its source is not read until some of it has left. */
+const DELAYED_BYTES_MAX = 1024 * 1024
+
+type Cutoff = { readonly direction: Direction; readonly manner: CutManner; bytesLeft: number }
+
+export class FaultProxy implements AsyncDisposable {
+  readonly #server: Server
+  readonly #targetPort: number
+  readonly #links = new Set<Link>()
+  #refusing = false
+  #stalled = false
+  #delayMs = 0
+  #swallowed: Direction | undefined
+  #blocked: readonly string[] | 'all' = []
+  #cutoff: Cutoff | undefined
+
+  constructor(server: Server, targetPort: number) {
+    this.#server = server
+    this.#targetPort = targetPort
+    server.on('connection', (client) => this.#accept(client))
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${portOf(this.#server)}`
+  }
+
+  get connections(): number {
+    return this.#links.size
+  }
+
+  /** Ends every connection of this moment. New ones are accepted. */
+  cut(manner: CutManner = 'reset'): void {
+    for (const link of this.#links) link.cut(manner)
+  }
+
+  /** New connections are reset at once; the present ones go on. */
+  refuse(): void {
+    this.#refusing = true
+  }
+
+  /** Connections stay and new ones are accepted, but nothing passes until heal(). Nothing is lost either. */
+  stall(): void {
+    this.#stalled = true
+    for (const link of this.#links) link.hold()
+  }
+
+  /** Each chunk leaves this much later, in order. */
+  delay(delayMs: number): void {
+    this.#delayMs = delayMs
+  }
+
+  /** Takes all bytes of a direction and passes none. The connections that lost bytes are cut by heal(). */
+  swallow(direction: Direction): void {
+    this.#swallowed = direction
+  }
+
+  /** In front of a member's peer address: nothing passes from and to these members, by their ids, or from and to all. */
+  block(origins: readonly string[] | 'all'): void {
+    this.#blocked = origins
+  }
+
+  /** Passes this many more bytes of a direction, then cuts the connection that carried the last: mid-frame, most likely. Once. */
+  cutAfter({ bytes, direction, manner = 'finish' }: { bytes: number; direction: Direction; manner?: CutManner }): void {
+    this.#cutoff = { bytesLeft: bytes, direction, manner }
+  }
+
+  /** A good network again. */
+  heal(): void {
+    this.#refusing = false
+    this.#delayMs = 0
+    this.#swallowed = undefined
+    this.#blocked = []
+    this.#cutoff = undefined
+    this.#stalled = false
+    for (const link of this.#links) {
+      if (link.hasLostBytes) link.cut('reset')
+      else link.release()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    this.cut()
+    await closed
+  }
+
+  #accept(client: Socket): void {
+    if (this.#refusing) {
+      client.on('error', ignoreSocketError)
+      client.resetAndDestroy()
+      return
+    }
+    const target = connect({ port: this.#targetPort, host: '127.0.0.1' })
+    const link = new Link(client, target, (direction, chunk) => this.#treat(link, direction, chunk))
+    this.#links.add(link)
+    // One side alone may be closed while the other waits for bytes that were swallowed: cut() still must find it.
+    for (const [socket, other] of [
+      [client, target],
+      [target, client],
+    ] as const) {
+      socket.once('close', () => {
+        if (other.closed) this.#links.delete(link)
+      })
+    }
+    if (this.#stalled) link.hold()
+  }
+
+  #isBlocked({ origin }: Link): boolean {
+    return this.#blocked === 'all' || (origin !== undefined && this.#blocked.includes(origin))
+  }
+
+  #treat(link: Link, direction: Direction, chunk: Buffer): void {
+    if (direction === 'up') link.noteOrigin(chunk)
+    if (this.#swallowed === direction || this.#isBlocked(link)) {
+      link.break(direction)
+      return
+    }
+    const cutoff = this.#cutoff
+    if (cutoff?.direction !== direction) {
+      link.pass(direction, chunk, this.#delayMs)
+      return
+    }
+    link.pass(direction, chunk.subarray(0, cutoff.bytesLeft), this.#delayMs)
+    cutoff.bytesLeft -= chunk.length
+    if (cutoff.bytesLeft > 0) return
+    this.#cutoff = undefined
+    link.break(direction, () => link.cut(cutoff.manner))
+  }
+}
+
+/** What a peer says of itself in the head of each request, in hexadecimal. */
+const originHeader = /\r\nX-Server-From: ([0-9a-f]+)\r\n/i
+/** No head of a request is longer. */
+const HEAD_BYTES_MAX = 2048
+
+/** A proxy on a free port in front of an address of an etcd. */
+export async function startProxy(target: string): Promise<FaultProxy> {
+  const server = createServer({ noDelay: true, allowHalfOpen: true }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return new FaultProxy(server, Number(new URL(target).port))
+}
+
+/** A client's connection and the one to etcd that belongs to it. */
+class Link {
+  /** The id of the member at the client's end, if it is one. */
+  origin: string | undefined
+  readonly #ways: Readonly<Record<Direction, Way>>
+
+  constructor(client: Socket, target: Socket, onChunk: (direction: Direction, chunk: Buffer) => void) {
+    target.setNoDelay(true)
+    this.#ways = { up: new Way(client, target), down: new Way(target, client) }
+    for (const direction of ['up', 'down'] as const) {
+      const way = this.#ways[direction]
+      way.from.on('error', ignoreSocketError)
+      way.from.on('data', (chunk) => onChunk(direction, chunk))
+      way.from.on('end', () => way.finish(() => way.to.end()))
+      way.from.on('close', (hadError) => {
+        if (hadError) way.drop()
+        way.finish(() => way.to.destroySoon())
+      })
+      way.to.on('close', () => way.drop())
+    }
+  }
+
+  noteOrigin(chunk: Buffer): void {
+    this.origin ??= originHeader.exec(chunk.toString('latin1', 0, HEAD_BYTES_MAX))?.[1]
+  }
+
+  get hasLostBytes(): boolean {
+    return this.#ways.up.isBroken || this.#ways.down.isBroken
+  }
+
+  pass(direction: Direction, chunk: Buffer, delayMs: number): void {
+    this.#ways[direction].pass(chunk, delayMs)
+  }
+
+  /** Nothing of a direction arrives from here on. */
+  break(direction: Direction, onLastPassed?: () => void): void {
+    this.#ways[direction].break(onLastPassed)
+  }
+
+  hold(): void {
+    for (const way of [this.#ways.up, this.#ways.down]) way.hold()
+  }
+
+  release(): void {
+    for (const way of [this.#ways.up, this.#ways.down]) way.release()
+  }
+
+  cut(manner: CutManner): void {
+    for (const { to } of [this.#ways.up, this.#ways.down]) {
+      if (manner === 'reset') reset(to)
+      else to.destroySoon()
+    }
+  }
+}
+
+/** One direction of a link: chunks leave in the order they came, each no earlier than its delay says. */
+class Way {
+  readonly from: Socket
+  readonly to: Socket
+  isBroken = false
+  readonly #delayed: { readonly chunk: Buffer; readonly dueMs: number }[] = []
+  #delayedBytes = 0
+  #timer: NodeJS.Timeout | undefined
+  #held = false
+  #onEmpty: () => void = () => undefined
+
+  constructor(from: Socket, to: Socket) {
+    this.from = from
+    this.to = to
+  }
+
+  pass(chunk: Buffer, delayMs: number): void {
+    if (this.isBroken) return
+    if (delayMs === 0 && this.#delayed.length === 0) {
+      this.#write(chunk)
+      return
+    }
+    this.#delayed.push({ chunk, dueMs: performance.now() + delayMs })
+    this.#delayedBytes += chunk.length
+    if (this.#delayedBytes > DELAYED_BYTES_MAX) this.from.pause()
+    this.#schedule()
+  }
+
+  break(onLastPassed: () => void = () => undefined): void {
+    this.isBroken = true
+    if (this.to.writable) this.to.write('', onLastPassed)
+  }
+
+  hold(): void {
+    this.#held = true
+    this.from.pause()
+  }
+
+  release(): void {
+    this.#held = false
+    this.from.resume()
+  }
+
+  /** Ends the direction once all that is delayed has left. */
+  finish(end: () => void): void {
+    if (this.isBroken) return // Who lost bytes is not told of the end either; cut() ends it.
+    this.#onEmpty = end
+    if (this.#delayed.length === 0) end()
+  }
+
+  drop(): void {
+    clearTimeout(this.#timer)
+    this.#delayed.length = 0
+  }
+
+  #schedule(): void {
+    const first = this.#delayed[0]
+    if (first === undefined || this.#timer !== undefined) return
+    this.#timer = setTimeout(() => this.#flushDue(), Math.max(0, first.dueMs - performance.now()))
+  }
+
+  #flushDue(): void {
+    this.#timer = undefined
+    for (let first = this.#delayed[0]; first !== undefined; first = this.#delayed[0]) {
+      if (first.dueMs > performance.now()) break
+      this.#delayed.shift()
+      this.#delayedBytes -= first.chunk.length
+      this.#write(first.chunk)
+    }
+    if (this.#delayed.length === 0) this.#onEmpty()
+    if (!this.#held && this.#delayedBytes <= DELAYED_BYTES_MAX) this.from.resume()
+    this.#schedule()
+  }
+
+  #write(chunk: Buffer): void {
+    if (!this.to.writable || this.to.write(chunk)) return
+    this.from.pause()
+    this.to.once('drain', () => {
+      if (!this.#held) this.from.resume()
+    })
+  }
+}
+
+/** Node 24 loses the handle of a socket that is reset while its end is under way; close() of unread data resets too. */
+function reset(socket: Socket): void {
+  if (socket.connecting || socket.writableEnded || socket.writableLength > 0) socket.destroy()
+  else socket.resetAndDestroy()
+}
+
+function portOf(server: Server): number {
+  const address: AddressInfo | string | null = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the proxy does not listen')
+  return address.port
+}
+
+/** A broken connection is what the proxy is for; the 'close' that follows tells the other side. */
+function ignoreSocketError(): void {
+  return
+}

@@ -1,0 +1,146 @@
+/** Reads that the cache answers: as new as was asked for, or not at all. */
+import type { Listed, Reader } from '../../src/cache/reader.ts'
+import { StorageError } from '../../src/storage/errors.ts'
+import { keyAfter } from '../../src/storage/keys.ts'
+import type { Current } from '../../src/storage/store.ts'
+import { readWire, valueOf } from './form.ts'
+import type { Item, Value } from './model.ts'
+import {
+  type Client,
+  chooseRange,
+  expectUnavailable,
+  keys,
+  noteUnforeseen,
+  PAGE_ITEMS,
+  type Weighted,
+} from './operations.ts'
+import type { Random } from './random.ts'
+
+/** How far back exact reads go. */
+const BACK_MAX = 60
+
+export const cachedReads: readonly Weighted[] = [
+  { weight: 8, run: getLatest },
+  { weight: 2, run: getAny },
+  { weight: 2, run: getAtLeast },
+  { weight: 2, run: getExactly },
+  { weight: 4, run: listLatest },
+  { weight: 1, run: listAny },
+  { weight: 2, run: listExactly },
+  { weight: 2, run: listLatestInPages },
+]
+
+/** What a write may start from, half of the time: the cached object, however old. */
+export async function readForWrite(
+  reader: Reader,
+  key: string,
+  random: Random,
+): Promise<Current<Value> | 'absent' | undefined> {
+  if (random.chance(0.5)) return undefined
+  try {
+    const { item } = await reader.get(key, 'any')
+    if (item === undefined) return 'absent'
+    const { revision, createRevision } = item
+    return { revision, createRevision, object: valueOf(item.object()), stale: false }
+  } catch {
+    return undefined // There is nothing to start from; the write itself will show whether the database is there.
+  }
+}
+
+async function getLatest(client: Client): Promise<void> {
+  await noteGet(client, 'latest', client.model.floor)
+}
+
+async function getAny(client: Client): Promise<void> {
+  await noteGet(client, 'any', 0)
+}
+
+async function getAtLeast(client: Client): Promise<void> {
+  const { floor } = client.model
+  await noteGet(client, { atLeast: floor }, floor)
+}
+
+async function getExactly(client: Client): Promise<void> {
+  const exactly = choosePast(client)
+  await noteGet(client, { exactly }, exactly)
+}
+
+async function noteGet(client: Client, at: Parameters<Reader['get']>[1], floor: number): Promise<void> {
+  const key = client.random.pick(keys)
+  try {
+    const { revision, item } = await client.reader.get(key, at)
+    const items = item === undefined ? [] : [readWire(key, item.wire())]
+    client.model.noteReading({ scope: { key }, floor, revision, items })
+    noteRevision(client, at, revision)
+  } catch (error) {
+    expectTrouble(client, at, error)
+  }
+}
+
+async function listLatest(client: Client): Promise<void> {
+  await noteList(client, 'latest', client.model.floor)
+}
+
+async function listAny(client: Client): Promise<void> {
+  await noteList(client, 'any', 0)
+}
+
+async function listExactly(client: Client): Promise<void> {
+  const exactly = choosePast(client)
+  await noteList(client, { exactly }, exactly)
+}
+
+async function noteList(client: Client, at: Parameters<Reader['list']>[1], floor: number): Promise<void> {
+  const range = chooseRange(client.random)
+  try {
+    const listed = await client.reader.list(range, at)
+    const { revision } = listed
+    client.model.noteReading({ scope: { prefix: range.from }, floor, revision, items: toItems(listed) })
+    noteRevision(client, at, revision)
+  } catch (error) {
+    expectTrouble(client, at, error)
+  }
+}
+
+async function listLatestInPages(client: Client): Promise<void> {
+  const range = chooseRange(client.random)
+  const { floor } = client.model
+  const items: Item[] = []
+  try {
+    let page = await client.reader.list(range, 'latest', { limit: PAGE_ITEMS })
+    const { revision } = page
+    items.push(...toItems(page))
+    while (page.more) {
+      const from = keyAfter(items.at(-1)?.key ?? '')
+      page = await client.reader.list({ from, to: range.to }, { exactly: revision }, { limit: PAGE_ITEMS })
+      if (page.revision !== revision) client.model.noteFault(`a page of ${revision} is of ${page.revision}`)
+      items.push(...toItems(page))
+    }
+    client.model.noteReading({ scope: { prefix: range.from }, floor, revision, items })
+  } catch (error) {
+    expectTrouble(client, { exactly: 0 }, error)
+  }
+}
+
+function toItems(listed: Listed): Item[] {
+  return listed.items.map((item) => readWire(item.key, item.wire()))
+}
+
+/** A revision that has been, most likely of the last second. */
+function choosePast({ model, random }: Client): number {
+  return Math.max(1, model.floor - random.between(0, BACK_MAX))
+}
+
+function noteRevision(client: Client, at: Parameters<Reader['get']>[1], revision: number): void {
+  if (typeof at !== 'object' || 'atLeast' in at) client.model.noteSeen(revision)
+  else if (revision !== at.exactly) client.model.noteFault(`a read of exactly ${at.exactly} is of ${revision}`)
+}
+
+function expectTrouble(client: Client, at: Parameters<Reader['get']>[1], error: unknown): void {
+  const code = error instanceof StorageError ? error.code : undefined
+  if (code === 'compacted' && typeof at === 'object' && 'exactly' in at) return
+  // Upstream's answer to a revision that does not come in time; an acknowledged one is never too new for an exact read.
+  if (code === 'too-new' && !(typeof at === 'object' && 'exactly' in at)) return
+  if (code === 'too-new') noteUnforeseen(client, `read at ${JSON.stringify(at)}`, error)
+  else expectUnavailable(client, `read at ${JSON.stringify(at)}`, error)
+}

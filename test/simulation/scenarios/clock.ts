@@ -1,0 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Scenario } from '../scenario.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** The date jumps by seconds or years, both ways, now and then with a cut connection: nothing may depend on it. */
+export const clock: Scenario = {
+  name: 'clock',
+  members: 1,
+  replicas: 1,
+  disturb: async ({ clock: date, proxies }, random) => {
+    await sleep(random.between(20, 400))
+    const size = random.pick([1000, 60_000, DAY_MS, 4000 * DAY_MS])
+    date.jump(random.pick([-1, 1]) * size)
+    if (random.chance(0.1)) for (const proxy of proxies) proxy.cut()
+  },
+}

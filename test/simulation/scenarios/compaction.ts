@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Scenario } from '../scenario.ts'
+
+/** History is thrown away while one replica's feed is away and the other one writes on: the first must list again. */
+export const compaction: Scenario = {
+  name: 'compaction',
+  members: 1,
+  replicas: 2,
+  disturb: async (world, random) => {
+    await sleep(random.between(200, 1000))
+    if (random.chance(0.2)) {
+      await world.compact() // With every feed in place nobody should notice.
+      return
+    }
+    const away = random.pick(world.replicas)
+    for (const proxy of away.proxies) {
+      proxy.refuse()
+      proxy.cut()
+    }
+    await sleep(random.between(100, 1500))
+    await world.compact()
+    await sleep(random.between(0, 300))
+    for (const proxy of away.proxies) proxy.heal()
+  },
+}
