@@ -4,9 +4,11 @@
  *   --check         fail when a figure misses its target
  *   --only a,b      client, feed, latest, serve, memory, scale; all but scale when absent
  *   --seconds N     how long each load runs (default 6)
+ *   --reference     instead: Keelson beside the reference kube-apiserver; --only get,create,… and --runs N (needs
+ *                   test/tools/install kube-apiserver, and h2load: Debian nghttp2-client)
  *   --json F        write the figures to F
  *
- * Load on whole API servers, side by side: bench/server/main.ts.
+ * Load on any API servers, side by side: bench/server/main.ts.
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -16,6 +18,7 @@ import { benchLatest } from './engine/latest.ts'
 import { benchMemory } from './engine/memory.ts'
 import { benchScale } from './engine/scale.ts'
 import { benchServe } from './engine/serve.ts'
+import { benchAgainstReference } from './server/compare.ts'
 import { describeFigure, type Figure, isMet } from './figure.ts'
 
 type Bench = (options: { readonly seconds: number }) => Promise<readonly Figure[]>
@@ -35,20 +38,31 @@ const { values } = parseArgs({
     only: { type: 'string' },
     seconds: { type: 'string', default: '6' },
     json: { type: 'string' },
+    reference: { type: 'boolean', default: false },
+    runs: { type: 'string', default: '3' },
   },
 })
-const names = values.only?.split(',') ?? Object.keys(benches).filter((name) => name !== 'scale')
+const only = values.only?.split(',')
 const figures: Figure[] = []
-for (const name of names) {
-  const bench = benches[name]
-  if (bench === undefined) throw new Error(`no bench is named ${name}; there are ${Object.keys(benches).join(', ')}`)
-  if (process.stdout.isTTY) process.stdout.write(`… ${name}\r`)
-  for (const figure of await bench({ seconds: Number(values.seconds) })) {
-    figures.push(figure)
-    console.log(describeFigure(figure))
-  }
+for await (const measured of values.reference ? reference() : parts()) {
+  figures.push(...measured)
+  for (const figure of measured) console.log(describeFigure(figure))
 }
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, null, 1)}\n`)
 const missed = figures.filter((figure) => !isMet(figure))
 console.log(`${figures.length - missed.length} passed, ${missed.length} failed`)
 if (values.check && missed.length > 0) process.exitCode = 1
+
+async function* parts(): AsyncGenerator<readonly Figure[]> {
+  const names = only ?? Object.keys(benches).filter((name) => name !== 'scale')
+  for (const name of names) {
+    const bench = benches[name]
+    if (bench === undefined) throw new Error(`no bench is named ${name}; there are ${Object.keys(benches).join(', ')}`)
+    if (process.stdout.isTTY) process.stdout.write(`… ${name}\r`)
+    yield await bench({ seconds: Number(values.seconds) })
+  }
+}
+
+async function* reference(): AsyncGenerator<readonly Figure[]> {
+  yield await benchAgainstReference({ runs: Number(values.runs), ...(only === undefined ? {} : { only }) })
+}

@@ -140,6 +140,12 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
       run: (target) => load(target, { ...few, uri: `${big}?resourceVersion=0`, amount: requests(20) }),
     },
     {
+      name: 'list-gzip',
+      about: `LIST all ${objects}, latest, compressed`,
+      run: (target) =>
+        load(target, { ...few, uri: big, amount: requests(20), headers: { ...json, 'accept-encoding': 'gzip' } }),
+    },
+    {
       name: 'watch',
       about: '200 watchers of a namespace while it is written to at full speed for 10 s',
       run: (target) => watchLoad(target, directory),

@@ -1,0 +1,82 @@
+/**
+ * `npm run bench -- --reference`: Keelson beside the reference kube-apiserver, each on an etcd of its own, and bare etcd, in one
+ * run. What counts are the ratios: rate against rate, processor time against processor time.
+ */
+import { startEtcd } from '../../test/harness/etcd.ts'
+import { startKeelson } from '../../test/harness/keelson.ts'
+import { startReference } from '../../test/harness/reference.ts'
+import type { Figure } from '../figure.ts'
+import { benchServers, type LoadReport } from './main.ts'
+
+/** What each load must reach: how many times the reference's rate, and at most which share of its processor time. */
+const targets: Readonly<Record<string, { readonly rate?: number; readonly cpu?: number }>> = {
+  get: { rate: 5, cpu: 1 / 5 },
+  'get-any': { rate: 5, cpu: 1 / 5 },
+  create: { rate: 2.5, cpu: 1 / 3 },
+  page: { rate: 5, cpu: 1 / 8 },
+  list: { rate: 5, cpu: 1 / 8 },
+  'list-any': { rate: 5, cpu: 1 / 8 },
+  'list-gzip': { rate: 3 },
+  watch: { cpu: 1 / 2 },
+}
+
+export async function benchAgainstReference(options: {
+  readonly only?: readonly string[]
+  readonly runs?: number
+}): Promise<Figure[]> {
+  await using ourEtcd = await startEtcd()
+  await using theirEtcd = await startEtcd()
+  await using bareEtcd = await startEtcd()
+  await using keelson = await startKeelson({ etcdUrl: ourEtcd.clientUrl })
+  await using reference = await startReference({ etcdUrl: theirEtcd.clientUrl })
+  const { loads, memory } = await benchServers({
+    targets: [
+      { name: 'reference', server: reference.url, pid: reference.pid, token: reference.token },
+      { name: 'keelson', server: keelson.url, pid: keelson.pid, token: keelson.token },
+    ],
+    etcd: { name: 'bare etcd', server: bareEtcd.clientUrl, pid: bareEtcd.pid },
+    only: options.only ?? Object.keys(targets),
+    runs: options.runs ?? 3,
+  })
+  const figures = Object.entries(loads).flatMap(([load, reports]) => compare(load, reports))
+  const { keelson: ours, reference: theirs } = memory
+  if (ours !== undefined && theirs !== undefined) {
+    const note = `${Math.round(ours.peakMiB)} against ${Math.round(theirs.peakMiB)} MiB at the peak`
+    figures.push({ name: 'memory against the reference', value: ours.nowMiB / theirs.nowMiB, unit: 'times', note })
+  }
+  return figures
+}
+
+function compare(load: string, reports: Readonly<Record<string, LoadReport>>): Figure[] {
+  const { keelson, reference, 'bare etcd': etcd } = reports
+  if (keelson === undefined || reference === undefined) return []
+  const { rate, cpu } = targets[load] ?? {}
+  const figures: Figure[] = [
+    {
+      name: `${load}: rate against the reference`,
+      value: keelson.rate / reference.rate,
+      unit: 'times',
+      note: `${keelson.rate.toFixed(0)} against ${reference.rate.toFixed(0)}`,
+      ...(rate === undefined ? {} : { target: { atLeast: rate } }),
+    },
+    {
+      name: `${load}: CPU against the reference`,
+      value: keelson.cpuMicros / reference.cpuMicros,
+      unit: 'times',
+      note: `${keelson.cpuMicros.toFixed(0)} against ${reference.cpuMicros.toFixed(0)} µs`,
+      ...(cpu === undefined ? {} : { target: { below: cpu } }),
+    },
+  ]
+  if (load === 'create' && etcd !== undefined) {
+    const note = `${keelson.rate.toFixed(0)} against ${etcd.rate.toFixed(0)}`
+    const target = { atLeast: 1 / 3 }
+    figures.push({
+      name: 'create: rate against a bare put',
+      value: keelson.rate / etcd.rate,
+      unit: 'times',
+      target,
+      note,
+    })
+  }
+  return figures
+}
