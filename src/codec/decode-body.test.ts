@@ -1,23 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api/errors.ts'
-import { boolean, bytesMap, field, listOf, metadata, optional, string, stringMap, struct } from '../api/shape.ts'
-import { decodeBody, type Expected } from './decode-body.ts'
+import { fieldsOf } from '../api/object.ts'
+import { typeOf } from '../registry/types.ts'
+import { plainSchema } from '../schema/object-schema.ts'
+import { decodeBody, type Expected, type FieldValidation } from './decode-body.ts'
 
-const configMap: Expected = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  shape: struct('ConfigMap', [
-    metadata,
-    optional('immutable', boolean),
-    field('data', stringMap),
-    field('binaryData', bytesMap),
-    field('owners', listOf(struct('Owner', [field('name', string)]))),
-  ]),
-}
+const core = { group: '', version: 'v1' }
+const configMap: Expected = { ...core, kind: 'ConfigMap', shape: plainSchema(typeOf('core/v1', 'ConfigMap')) }
+const pod: Expected = { ...core, kind: 'Pod', shape: plainSchema(typeOf('core/v1', 'Pod')) }
 
-const decode = (text: string) => decodeBody(Buffer.from(text), configMap)
+const decodeAs = (text: string, expected: Expected, validation: FieldValidation = 'Warn') =>
+  decodeBody({ bytes: Buffer.from(text) }, expected, validation)
+const decode = (text: string) => decodeAs(text, configMap).object
 
 test('kind and apiVersion come from the path when the body has none', () => {
   const empty = { kind: 'ConfigMap', apiVersion: 'v1', metadata: {} }
@@ -33,6 +28,46 @@ test('unknown fields and nulls are left out', () => {
     ['__proto__', 'p'],
   ])
   assert.ok(!('spec' in object))
+})
+
+test('no key of a body reaches a prototype', () => {
+  const text =
+    '{"__proto__":{"polluted":1},"constructor":5,"metadata":{"__proto__":1,"labels":{"constructor":"x","__proto__":"y"}}}'
+  const { object, warnings } = decodeAs(text, configMap)
+  assert.equal(Object.getPrototypeOf(object), Object.prototype)
+  assert.ok(!('polluted' in {}))
+  assert.deepEqual(Object.keys(object.metadata.labels ?? {}), ['constructor', '__proto__'])
+  assert.deepEqual(warnings, [
+    'unknown field "__proto__"',
+    'unknown field "constructor"',
+    'unknown field "metadata.__proto__"',
+  ])
+})
+
+test('unknown and repeated fields are told in the order of the text, each once', () => {
+  const text =
+    '{"a":{"b":1},"metadata":{"name":"p","name":"q"},"spec":{"containers":[{"name":"c"},{"x":1,"y":2,"x":3}],"a":1},"a":1}'
+  const told = [
+    'unknown field "a"',
+    'duplicate field "metadata.name"',
+    'unknown field "spec.containers[1].x"',
+    'unknown field "spec.containers[1].y"',
+    'unknown field "spec.a"',
+  ]
+  assert.deepEqual(decodeAs(text, pod).warnings, told)
+  assert.deepEqual(decodeAs(text, pod, 'Ignore').warnings, [])
+  assert.throws(() => decodeAs(text, pod, 'Strict'), {
+    message: `Pod in version "v1" cannot be handled as a Pod: strict decoding error: ${told.join(', ')}`,
+  })
+})
+
+test('a field given twice is merged as Go merges it', () => {
+  const { object } = decodeAs(
+    '{"data":{"a":"1"},"data":{"b":"2"},"metadata":{"name":"x","finalizers":["a","b"]},"metadata":{"name":"y","finalizers":["c"]}}',
+    configMap,
+  )
+  assert.deepEqual({ ...fieldsOf(object['data']) }, { a: '1', b: '2' })
+  assert.deepEqual(object.metadata, { name: 'y', finalizers: ['c'] })
 })
 
 const refusals: readonly [string, RegExp | string][] = [
@@ -54,15 +89,15 @@ const refusals: readonly [string, RegExp | string][] = [
   ],
   [
     '{"metadata":{"generation":1.5}}',
-    'cannot unmarshal number into Go struct field ObjectMeta.metadata.generation of type int64',
+    'cannot unmarshal number 1.5 into Go struct field ObjectMeta.metadata.generation of type int64',
   ],
   [
     '{"metadata":{"creationTimestamp":"now"}}',
     'parsing time "now" as "2006-01-02T15:04:05Z07:00": cannot parse "now" as "2006"',
   ],
   [
-    '{"owners":[{"name":"a"},{"name":5}]}',
-    'cannot unmarshal number into Go struct field Owner.owners.name of type string',
+    '{"metadata":{"ownerReferences":[{"name":"a"},{"name":5}]}}',
+    'cannot unmarshal number into Go struct field OwnerReference.metadata.ownerReferences.name of type string',
   ],
   ['{"binaryData":{"a":"!"}}', 'illegal base64 data at input byte 0'],
 ]
@@ -75,3 +110,20 @@ for (const [text, message] of refusals) {
     )
   })
 }
+
+const deep = (count: number): string =>
+  `{"spec":{"versions":[{"schema":{"openAPIV3Schema":${'{"not":'.repeat(count)}{}${'}'.repeat(count)}}}]}}`
+
+test('what would take long, or the stack, is refused', () => {
+  const crd: Expected = {
+    group: 'apiextensions.k8s.io',
+    version: 'v1',
+    kind: 'CustomResourceDefinition',
+    shape: plainSchema(typeOf('apiextensions/v1', 'CustomResourceDefinition')),
+  }
+  decodeAs(deep(400), crd)
+  assert.throws(() => decodeAs(deep(100_000), crd), /exceeded max depth/)
+  const digits = '9'.repeat(1_000_000)
+  assert.throws(() => decodeAs(`{"metadata":{"generation":${digits}}}`, configMap), /of type int64/)
+  assert.throws(() => decodeAs(`{"spec":{"overhead":{"cpu":"${digits}"}}}`, pod), /quantities must match/)
+})

@@ -1,80 +1,157 @@
 /** The body of a create or an update to an object of the kind that the path names. */
 import { badRequest } from '../api/errors.ts'
-import { fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
+import { fieldsOf, type Json, type KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
-import type { Struct } from '../api/shape.ts'
-import { checkShape, jsonTypeOf, prune } from './shape.ts'
-import { parseJson } from './json.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
+import { type Decoding, decodeStruct } from './decode.ts'
+import { jsonTypeOf, readAny } from './json.ts'
+import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 
 export type Expected = {
   readonly group: string
   readonly version: string
   readonly kind: string
-  readonly shape: Struct
+  readonly shape: ObjectSchema
 }
+
+export type Body = {
+  /** JSON; of a YAML body what it was converted to. */
+  readonly bytes: Buffer
+  /** Of a YAML body: keys that were set twice, as yaml.ts tells them; and the body itself. */
+  readonly yamlDuplicates?: readonly string[]
+  readonly yaml?: Buffer
+}
+
+/** What becomes of fields that are unknown or given twice: nothing, a warning, or a refusal. */
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+
+export type DecodedBody = {
+  /** Defaults are set; kind and apiVersion are those of the path. */
+  readonly object: KubeObject
+  /** For the client; empty unless asked for. */
+  readonly warnings: readonly string[]
+}
+
+/** kind and apiVersion may be left out: the path has them. Fails with a BadRequest on anything that does not fit. */
+export function decodeBody(body: Body, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
+  const { shape } = expected
+  const { value, fault, strictFaults, head } = read(body, expected)
+  const refuse = checkKind(head, body, expected)
+  if (fault !== undefined) throw refuse(fault)
+  const faults = [...(body.yamlDuplicates ?? []), ...strictFaults]
+  if (faults.length > 0 && fieldValidation === 'Strict') {
+    throw refuse(`strict decoding error: ${strictText(body.yamlDuplicates ?? [], strictFaults)}`)
+  }
+  const { kind } = expected
+  const object = { ...value, kind, apiVersion: apiVersionOf(expected), metadata: fieldsOf(value['metadata']) }
+  return { object: shape.setDefaults(object), warnings: fieldValidation === 'Warn' ? faults : [] }
+}
+
+/** What a body says of itself. Empty where it says nothing. */
+type Head = { readonly kind: string; readonly apiVersion: string }
+
+function read(body: Body, expected: Expected): Decoding & { readonly head: Head } {
+  const text = body.bytes.toString('utf8')
+  try {
+    const scanner = new JsonScanner(text)
+    if (scanner.peekType() !== 'object') return { ...readOther(scanner, body, expected), head: noHead }
+    const decoding = decodeStruct(text, expected.shape.struct)
+    const { value, fault, strictFaults } = decoding
+    // Only then can it be that kind or apiVersion are written in other letters, or are no strings.
+    const isOdd = fault !== undefined || strictFaults.length > 0
+    if (isOdd) return { ...decoding, head: readHead(text, body, expected) }
+    const { kind = '', apiVersion = '' } = value
+    return { ...decoding, head: { kind: textOf(kind), apiVersion: textOf(apiVersion) } }
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw unrecognized(parseFault(error.message), body, expected)
+    throw error
+  }
+}
+
+const noHead: Head = { kind: '', apiVersion: '' }
+const textOf = (value: Json): string => (typeof value === 'string' ? value : '')
 
 const goTypeOfHead =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
-/** kind and apiVersion may be left out: the path has them. Fails with a BadRequest on anything that does not fit. */
-export function decodeBody(bytes: Buffer, expected: Expected): KubeObject {
-  const value = parseBody(bytes, expected) ?? {}
-  const wantedVersion = expected.group === '' ? expected.version : `${expected.group}/${expected.version}`
-  if (!isFields(value)) {
-    const fault = `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${goTypeOfHead}`
-    throw unrecognized(fault, bytes, expected)
+/** A body that is no object: null stands for an empty one. */
+function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decoding {
+  const value = readAny(scanner)
+  scanner.end()
+  if (value === null) return { value: {}, fault: undefined, strictFaults: [] }
+  const fault = `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${goTypeOfHead}`
+  throw unrecognized(parseFault(fault), body, expected)
+}
+
+/** Upstream finds the kind with a decoder that does not mind the case of letters; the last one counts. */
+function readHead(text: string, body: Body, expected: Expected): Head {
+  const scanner = new JsonScanner(text)
+  const head = { kind: '', apiVersion: '' }
+  let fault: string | undefined
+  scanner.peekType()
+  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+    const key = scanner.readKey().toLowerCase()
+    const name = key === 'kind' ? 'kind' : key === 'apiversion' ? 'apiVersion' : undefined
+    const type = scanner.peekType()
+    if (name === undefined || type === 'null') scanner.skipValue()
+    else if (type === 'string') head[name] = scanner.readString()
+    else {
+      scanner.skipValue()
+      fault ??= `json: cannot unmarshal ${type} into Go struct field .${name} of type string`
+    }
   }
-  for (const name of ['apiVersion', 'kind'] as const) {
-    const given = value[name] ?? ''
-    if (typeof given === 'string') continue
-    const fault = `json: cannot unmarshal ${jsonTypeOf(given)} into Go struct field .${name} of type string`
-    throw unrecognized(fault, bytes, expected)
-  }
-  const kind = nonEmpty(value['kind']) ?? expected.kind
-  const apiVersion = nonEmpty(value['apiVersion']) ?? wantedVersion
+  if (fault !== undefined) throw unrecognized(parseFault(fault), body, expected)
+  return head
+}
+
+/** Fails unless the kind is the expected one; returns how to refuse the rest of the body. */
+function checkKind(head: Head, body: Body, expected: Expected): (why: string) => Error {
+  const wanted = apiVersionOf(expected)
+  const kind = head.kind === '' ? expected.kind : head.kind
+  // The core group has no name, and may be written so.
+  const apiVersion = head.apiVersion === '' ? wanted : head.apiVersion.replace(/^\//, '')
   const refuse = (why: string): Error =>
     badRequest(`${kind} in version ${quote(versionOf(apiVersion))} cannot be handled as a ${expected.kind}: ${why}`)
-  if (kind !== expected.kind || apiVersion !== wantedVersion) {
-    const scheme = 'pkg/api/legacyscheme/scheme.go:30'
-    throw refuse(`no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme)}`)
+  if (kind === expected.kind && apiVersion === wanted) return refuse
+  if (apiVersion.split('/').length > 2) {
+    throw unrecognized(`unexpected GroupVersion string: ${apiVersion}`, body, expected)
   }
-  const fault = checkShape(value, expected.shape)
-  if (fault !== undefined) throw refuse(fault)
-  const known = prune(value, expected.shape)
-  return { ...known, kind, apiVersion, metadata: fieldsOf(known['metadata']) }
+  if (apiVersion.endsWith('/')) throw refuse(`Object 'apiVersion' is missing in '${body.bytes.toString('utf8')}'`)
+  const { scheme } = expected.shape
+  const known = scheme.find(apiVersion, kind)
+  if (known === undefined) {
+    throw refuse(
+      `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme.name)}`,
+    )
+  }
+  const hubName = scheme.find(wanted, expected.kind)?.hubName ?? expected.kind
+  if (known.hubName !== hubName) {
+    throw refuse(`converting (${known.goName}) to (${hubName}): unknown conversion`)
+  }
+  throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`)
 }
 
-function parseBody(bytes: Buffer, expected: Expected): Json {
-  try {
-    return parseJson(bytes)
-  } catch (error) {
-    throw unrecognized(syntaxFault(error), bytes, expected)
-  }
-}
+const parseFault = (why: string): string => `couldn't get version/kind; json parse error: ${why}`
 
-const unrecognized = (why: string, bytes: Buffer, { kind }: Expected): Error =>
-  badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why} (${summary(bytes)})`,
-  )
+const unrecognized = (why: string, { bytes, yaml = bytes }: Body, { kind }: Expected): Error =>
+  badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(yaml)})`)
 
-/** What is wrong, nearly in Go's words: JSON.parse does not say in which state it was. */
-function syntaxFault(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
-  const character = /^Unexpected token '(.)/su.exec(text)?.[1]
-  if (character !== undefined) return `invalid character '${character}' looking for beginning of value`
-  return /end of JSON input/i.test(text) ? 'unexpected end of JSON input' : text
+/** Repeated keys of YAML are told together, as its library does. */
+function strictText(yamlDuplicates: readonly string[], strictFaults: readonly string[]): string {
+  if (yamlDuplicates.length === 0) return strictFaults.join(', ')
+  const lines = ['yaml: unmarshal errors:', ...yamlDuplicates.map((line) => `  ${line}`)]
+  return [lines.join('\n'), ...strictFaults].join(', ')
 }
 
 const SUMMARY_BYTES_MAX = 30
 
-function summary(bytes: Buffer): string {
+export function summary(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>'
   const start = bytes.subarray(0, SUMMARY_BYTES_MAX)
   const shown = bytes[0] === 0x7b ? start.toString('utf8') : start.toString('hex')
   return bytes.length > SUMMARY_BYTES_MAX ? `${shown} ...` : shown
 }
 
-const nonEmpty = (value: Json | undefined): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined
+const apiVersionOf = ({ group, version }: Expected): string => (group === '' ? version : `${group}/${version}`)
 
 const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)

@@ -4,6 +4,8 @@
  */
 import { badRequest } from '../api/errors.ts'
 import { isFields, type Json } from '../api/object.ts'
+import { JsonMap } from '../api/json-map.ts'
+import { type JsonScanner, JsonSyntaxError, type JsonType } from '../api/json-scanner.ts'
 
 /** JSON.parse loses digits only in numbers at least this long. */
 const longNumber = /[0-9]{16}/
@@ -13,6 +15,73 @@ const longNumber = /[0-9]{16}/
  * walks it. (kube-apiserver refuses at 10,000.)
  */
 const DEPTH_MAX = 1000
+
+/** A value of any type at the scanner's place. Objects have no prototype: their keys are whatever a client sent. */
+export function readAny(scanner: JsonScanner, depth = 0): Json {
+  const type = scanner.peekType()
+  if (depth === DEPTH_MAX && (type === 'object' || type === 'array')) {
+    scanner.at++
+    throw scanner.tooDeep()
+  }
+  switch (type) {
+    case 'object': {
+      const fields = new JsonMap()
+      for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+        const key = scanner.readKey()
+        fields[key] = readAny(scanner, depth + 1)
+      }
+      return fields
+    }
+    case 'array': {
+      const items: Json[] = []
+      for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) items.push(readAny(scanner, depth + 1))
+      return items
+    }
+    case 'string':
+      return scanner.readString()
+    case 'number':
+      return readNumber(scanner.readNumber())
+    case 'bool':
+      return scanner.readBoolean()
+    case 'null':
+      scanner.skipNull()
+      return null
+  }
+}
+
+/** What errors call the type of a value. */
+export function jsonTypeOf(value: Json): JsonType {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'bigint') return 'number'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'string') return 'string'
+  return typeof value === 'number' ? 'number' : 'object'
+}
+
+/** The text of a value at the scanner's place, as Go would write it: without blanks, and escaped where Go escapes. */
+export function readRaw(scanner: JsonScanner): string {
+  scanner.peekType()
+  const start = scanner.at
+  scanner.skipValue()
+  const text = scanner.text.slice(start, scanner.at)
+  if (!/[\s<>&\u2028\u2029]/.test(text)) return text
+  return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[ \t\r\n]+/g, (token) =>
+    token.startsWith('"') ? token.replace(escaped, (character) => escapes[character] ?? character) : '',
+  )
+}
+
+/** Longer integers are kept as numbers: reading all their digits takes time, and no type in Go holds them. */
+const INTEGER_DIGITS_MAX = 40
+
+function readNumber(literal: string): number | bigint {
+  const value = Number(literal)
+  if (!Number.isFinite(value)) {
+    throw new JsonSyntaxError(`json: cannot unmarshal number ${literal} into Go value of type float64`)
+  }
+  const isLong = literal.length <= INTEGER_DIGITS_MAX && /^-?[0-9]+$/.test(literal) && !Number.isSafeInteger(value)
+  return isLong ? BigInt(literal) : value
+}
 
 /** Fails with a SyntaxError on what is no JSON. */
 export function parseJson(bytes: Buffer): Json {
@@ -38,7 +107,11 @@ const escapes: { readonly [character: string]: string } = {
   '\u2029': '\\u2029',
 }
 
+/** Nothing in such a text is written in another way. */
+const plain = /^[ !#-%'-;=?-[\]-~]*$/
+
 export function printString(text: string): string {
+  if (plain.test(text)) return `"${text}"`
   if (!needsEscape.test(text)) return JSON.stringify(text)
   return JSON.stringify(text.toWellFormed()).replace(escaped, (character) => escapes[character] ?? character)
 }
@@ -57,6 +130,14 @@ export function compareKeys(a: string, b: string): number {
     return one - other
   }
   return a.length - b.length
+}
+
+/** Keys sorted at every level, as Go writes what it has no type for. */
+export function printSorted(value: Json): string {
+  if (!isFields(value)) return Array.isArray(value) ? `[${value.map(printSorted).join(',')}]` : printOrdered(value)
+  const keys = Object.keys(value).toSorted(compareKeys)
+  const parts = keys.map((key) => `${printString(key)}:${printSorted(value[key] ?? null)}`)
+  return `{${parts.join(',')}}`
 }
 
 /** Fields in the order they were given, absent ones left out. */

@@ -1,34 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { KubeObject } from '../api/object.ts'
-import {
-  always,
-  boolean,
-  bytesMap,
-  field,
-  metadata,
-  optional,
-  string,
-  stringMap,
-  strings,
-  struct,
-} from '../api/shape.ts'
+import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { compareKeys, parseJson, printOrdered, printString } from './json.ts'
-import { decodeStored, encodeStored, printWire, UnreadableError } from './object.ts'
+import { plainSchema } from '../schema/object-schema.ts'
+import { typeOf } from '../registry/types.ts'
+import { decodeStored, encodeStored, printWire, UnreadableError, wireOfStored } from './object.ts'
 
-const configMap = struct('ConfigMap', [
-  metadata,
-  optional('immutable', boolean),
-  field('data', stringMap),
-  field('binaryData', bytesMap),
-])
-
-const namespace = struct('Namespace', [
-  metadata,
-  field('spec', struct('NamespaceSpec', [field('finalizers', strings)])),
-  field('status', struct('NamespaceStatus', [field('phase', string), always('reason', string)])),
-])
+const configMap = plainSchema(typeOf('core/v1', 'ConfigMap'))
+const replicaSet = plainSchema(typeOf('apps/v1', 'ReplicaSet'))
 
 const object: KubeObject = {
   kind: 'ConfigMap',
@@ -59,10 +39,11 @@ test('an object is printed as Go prints it', () => {
 })
 
 test('structs are written even when empty, and a time that is not set is null', () => {
-  const empty = { kind: 'Namespace', apiVersion: 'v1', metadata: { resourceVersion: '1' } }
+  const empty = { kind: 'ReplicaSet', apiVersion: 'apps/v1', metadata: { resourceVersion: '1' } }
   assert.equal(
-    printWire(empty, namespace).bytes.toString(),
-    '{"kind":"Namespace","apiVersion":"v1","metadata":{"resourceVersion":"1","creationTimestamp":null},"spec":{},"status":{"reason":""}}\n',
+    printWire(empty, replicaSet).bytes.toString(),
+    '{"kind":"ReplicaSet","apiVersion":"apps/v1","metadata":{"resourceVersion":"1","creationTimestamp":null},' +
+      '"spec":{"selector":null,"template":{"metadata":{"creationTimestamp":null},"spec":{"containers":null}}},"status":{"replicas":0}}\n',
   )
 })
 
@@ -70,6 +51,13 @@ test('the wire form says where its head ends and where its version stands', () =
   const { bytes, headBytes, versionAt } = printWire(object, configMap)
   assert.equal(bytes.subarray(0, headBytes).toString(), '{"kind":"ConfigMap","apiVersion":"v1",')
   assert.equal(bytes.subarray(versionAt, versionAt + 3).toString(), '42"')
+})
+
+test('what was just stored needs no second printing', () => {
+  const stored = encodeStored(object, configMap)
+  assert.deepEqual(wireOfStored(stored, object, configMap), printWire(object, configMap))
+  const nameless = { ...object, metadata: { resourceVersion: '1' } }
+  assert.equal(wireOfStored(encodeStored(nameless, configMap), nameless, configMap), undefined)
 })
 
 test('what is stored has no version, and reads back with the one it is read at', () => {
@@ -124,8 +112,8 @@ test('any ConfigMap survives being stored', () => {
       const given: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'c', labels }, data }
       const stored = encodeStored(given, configMap)
       const read = decodeStored(stored, configMap, 7)
-      assert.deepEqual(read['data'] ?? {}, { ...data })
-      assert.deepEqual(read.metadata.labels ?? {}, { ...labels })
+      assert.deepEqual({ ...fieldsOf(read['data']) }, { ...data })
+      assert.deepEqual({ ...read.metadata.labels }, { ...labels })
       assert.deepEqual(encodeStored(read, configMap), stored)
     }),
   )

@@ -1,12 +1,12 @@
-/**
- * Objects to bytes and back, by the shape of their kind. Printing decides what an object is: fields in declared order,
- * map keys sorted, empty ones left out where Go leaves them out, unknown ones dropped.
- */
-import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
-import type { Field, Shape, Struct } from '../api/shape.ts'
+/** Whole objects to bytes and back: as clients see them, and as they are stored. */
+import { fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
-import { checkShape, prune } from './shape.ts'
-import { compareKeys, parseJson, printOrdered, printString } from './json.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { Struct } from '../schema/schema.ts'
+import { decodeStruct } from './decode.ts'
+import { printString } from './json.ts'
+import { JsonSyntaxError } from '../api/json-scanner.ts'
+import { printFields } from './print.ts'
 
 /** An object as clients see it, with the places that differ by use. */
 export type Wire = {
@@ -21,9 +21,9 @@ export type Wire = {
 const versionKey = '"resourceVersion":"'
 
 /** `object.metadata.resourceVersion` must be set. */
-export function printWire(object: KubeObject, shape: Struct): Wire {
+export function printWire(object: KubeObject, { struct }: ObjectSchema): Wire {
   const head = printHead(object)
-  const bytes = Buffer.from(`${head}${printFields(object, shape.fields)}}\n`, 'utf8')
+  const bytes = Buffer.from(`${head}${printBody(object, struct)}}\n`, 'utf8')
   const headBytes = Buffer.byteLength(head)
   // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
   const keyAt = bytes.indexOf(versionKey, headBytes)
@@ -31,11 +31,42 @@ export function printWire(object: KubeObject, shape: Struct): Wire {
   return { bytes, headBytes, versionAt: keyAt + versionKey.length }
 }
 
-/** The stored form is that of the wire without the resourceVersion: the database itself keeps that. */
-export function encodeStored(object: KubeObject, shape: Struct): Buffer {
+/**
+ * The wire form of what encodeStored wrote, now that it has a version: the same bytes with a few more in the middle.
+ * Undefined where the two forms differ in more than that.
+ */
+export function wireOfStored(bytes: Buffer, object: KubeObject, { stored }: ObjectSchema): Wire | undefined {
+  const { resourceVersion = '' } = object.metadata
+  const headBytes = Buffer.byteLength(printHead(object))
+  // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
+  const uidAt = stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
+  const end = uidAt === -1 ? -1 : bytes.indexOf('",', uidAt + uidKey.length)
+  if (end === -1) return undefined
+  const at = end + '",'.length
+  const version = Buffer.from(`${versionKey}${resourceVersion}",`)
+  const parts = [bytes.subarray(0, at), version, bytes.subarray(at)]
+  return { bytes: Buffer.concat(parts), headBytes, versionAt: at + versionKey.length }
+}
+
+/** The field that stands before the version, and that every stored object has. */
+const uidKey = '"uid":"'
+
+/** For an answer that nobody keeps: the object may have no resourceVersion, as that of a dry run has none. */
+export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffer {
+  return Buffer.from(`${printHead(object)}${printBody(object, struct)}}\n`, 'utf8')
+}
+
+/** The stored form has no resourceVersion: the database itself keeps that. */
+export function encodeStored(object: KubeObject, { struct, stored }: ObjectSchema): Buffer {
+  const plain = withoutVersion(object)
+  const form = stored === undefined ? plain : stored.toStored(plain)
+  return Buffer.from(`${printHead(form)}${printBody(form, stored?.struct ?? struct)}}\n`, 'utf8')
+}
+
+function withoutVersion(object: KubeObject): KubeObject {
+  if (object.metadata.resourceVersion === undefined) return object
   const { resourceVersion: _, ...metadata } = object.metadata
-  const stored = { ...object, metadata }
-  return Buffer.from(`${printHead(stored)}${printFields(stored, shape.fields)}}\n`, 'utf8')
+  return { ...object, metadata }
 }
 
 /** A stored value that this server cannot read. */
@@ -45,110 +76,51 @@ export class UnreadableError extends Error {
 
 const protobufPrefix = Buffer.from('k8s\0', 'latin1')
 
-/** Fails with an UnreadableError. The bytes are not kept. */
-export function decodeStored(bytes: Buffer, shape: Struct, revision: number): KubeObject {
+/** Reads what encodeStored writes, and what printWire does. Fails with an UnreadableError. The bytes are not kept. */
+export function decodeStored(bytes: Buffer, schema: ObjectSchema, revision: number): KubeObject {
   if (bytes.subarray(0, protobufPrefix.length).equals(protobufPrefix)) {
     throw new UnreadableError('the value is stored as protobuf, which this version of Keelson does not read')
   }
-  const value = parseStored(bytes)
-  if (!isFields(value)) throw new UnreadableError('the value is no object')
-  const fault = checkShape(value, shape)
-  if (fault !== undefined) throw new UnreadableError(fault)
-  const { kind, apiVersion } = value
-  if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
-    throw new UnreadableError('the value has no kind or no apiVersion')
-  }
-  const known = prune(value, shape)
-  return { ...known, kind, apiVersion, metadata: { ...fieldsOf(known['metadata']), resourceVersion: `${revision}` } }
+  const { struct, setDefaults } = schema
+  const stored = isStoredForm(bytes, schema) ? schema.stored : undefined
+  const read = readStored(bytes, stored?.struct ?? struct)
+  const object = setDefaults(stored === undefined ? read : stored.fromStored(read))
+  const metadata: ObjectMeta = { ...object.metadata, resourceVersion: `${revision}` }
+  return { ...object, metadata }
 }
 
-function parseStored(bytes: Buffer): Json {
+/** Whether a value is in the version that is stored rather than in the one that is served. */
+function isStoredForm(bytes: Buffer, { stored }: ObjectSchema): boolean {
+  if (stored === undefined) return false
+  const [, apiVersion] = headForm.exec(bytes.toString('latin1', 0, HEAD_BYTES_MAX)) ?? []
+  return apiVersion === undefined || apiVersion === stored.apiVersion
+}
+
+/** Both servers write kind and apiVersion first. No built-in kind has a longer head. */
+const headForm = /^\s*\{\s*"kind":\s*"[^"]*",\s*"apiVersion":\s*"([^"]*)"/
+const HEAD_BYTES_MAX = 256
+
+function readStored(bytes: Buffer, struct: Struct): KubeObject {
+  const text = bytes.toString('utf8')
+  if (!/^\s*\{/.test(text)) throw new UnreadableError('the value is no object')
   try {
-    return parseJson(bytes)
+    const { value, fault } = decodeStruct(text, struct)
+    if (fault !== undefined) throw new UnreadableError(fault)
+    const { kind, apiVersion } = value
+    if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
+      throw new UnreadableError('the value has no kind or no apiVersion')
+    }
+    return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
   } catch (cause) {
-    throw new UnreadableError('the value is no JSON', { cause })
+    if (cause instanceof JsonSyntaxError) throw new UnreadableError('the value is no JSON', { cause })
+    throw cause
   }
 }
 
 const printHead = ({ kind, apiVersion }: KubeObject): string =>
   `{"kind":${printString(kind)},"apiVersion":${printString(apiVersion)},`
 
-/** The inside of a JSON object, without its braces. */
-function printFields(value: Fields, fields: readonly Field[]): string {
-  const parts: string[] = []
-  for (const { name, shape, omit } of fields) {
-    const given = value[name] ?? null
-    if (given === null && omit !== 'never') {
-      // A struct is written even when it is empty: Go's omitempty does not see it as a zero value.
-      if (shape.type === 'struct' && omit === 'empty') parts.push(`"${name}":${zeroOf(shape)}`)
-      continue
-    }
-    if (omit === 'empty' && isEmpty(given, shape)) continue
-    parts.push(`"${name}":${print(given, shape)}`)
-  }
-  return parts.join(',')
-}
+/** All but kind and apiVersion, which are the first two fields of every kind. */
+const printBody = (object: KubeObject, struct: Struct): string => printFields(object, struct, HEAD_FIELDS)
 
-function isEmpty(value: Json, shape: Shape): boolean {
-  if (shape.type === 'map') return isFields(value) && Object.keys(value).length === 0
-  if (Array.isArray(value)) return value.length === 0
-  return value === '' || value === 0 || value === false
-}
-
-function print(value: Json, shape: Shape): string {
-  if (value === null) return zeroOf(shape)
-  switch (shape.type) {
-    case 'string':
-      return printString(asString(value))
-    case 'bytes':
-      return printString(asString(value).replace(/[\r\n]/g, ''))
-    case 'time':
-      return `"${printTime(asString(value))}"`
-    case 'boolean':
-    case 'int64':
-      return printOrdered(value)
-    case 'any':
-      return printOrdered(value)
-    case 'list':
-      assert(Array.isArray(value), 'a list was checked to be one')
-      return `[${value.map((item: Json) => print(item, shape.of)).join(',')}]`
-    case 'map': {
-      assert(isFields(value), 'a map was checked to be one')
-      const keys = Object.keys(value).toSorted(compareKeys)
-      return `{${keys.map((key) => `${printString(key)}:${print(value[key] ?? null, shape.of)}`).join(',')}}`
-    }
-    case 'struct':
-      assert(isFields(value), 'a struct was checked to be one')
-      return `{${printFields(value, shape.fields)}}`
-  }
-}
-
-function zeroOf(shape: Shape): string {
-  switch (shape.type) {
-    case 'string':
-      return '""'
-    case 'boolean':
-      return 'false'
-    case 'int64':
-      return '0'
-    case 'struct':
-      return `{${printFields({}, shape.fields)}}`
-    case 'time':
-    case 'bytes':
-    case 'any':
-    case 'list':
-    case 'map':
-      return 'null'
-  }
-}
-
-function asString(value: Json): string {
-  assert(typeof value === 'string', 'a string was checked to be one')
-  return value
-}
-
-/** Seconds, UTC. */
-function printTime(text: string): string {
-  if (text.length === 20 && text.endsWith('Z')) return text
-  return `${new Date(text).toISOString().slice(0, 19)}Z`
-}
+const HEAD_FIELDS = 2

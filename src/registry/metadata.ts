@@ -1,75 +1,221 @@
-/** The rules for metadata, which are the same for all kinds. */
-import { type FieldFault, forbiddenField, invalidValue, required, tooLong } from '../api/field-fault.ts'
-import { checkLabelValue, checkPathSegment, checkQualifiedName } from '../api/names.ts'
-import type { KubeObject, ObjectMeta } from '../api/object.ts'
-import type { Resource } from './resource.ts'
+/**
+ * The rules for metadata. All objects must pass them; most kinds then run them once more with a rule for names of their own,
+ * and clients see that: what is wrong is told as often as it was found.
+ */
+import { type FieldFault, forbiddenField, invalidShown, invalidValue, required, tooLong } from '../api/field-fault.ts'
+import { goTime } from '../api/go-value.ts'
+import { checkDnsLabel, checkLabelValue, checkQualifiedName, isStandardFinalizer } from '../api/names.ts'
+import { type Fields, fieldsOf, type Json, type ObjectMeta } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
 
 /** All keys and values of the annotations of one object together. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
+/** Of an entry of managedFields. */
+const MANAGER_BYTES_MAX = 128
+const SUBRESOURCE_BYTES_MAX = 256
 
-export function validateMetadata({ metadata }: KubeObject, resource: Resource): FieldFault[] {
-  return [...validateNames(metadata, resource), ...validateLabels(metadata), ...validateAnnotations(metadata)]
+export type NameRules = {
+  readonly isNamespaced: boolean
+  readonly checkName: (name: string) => string[]
 }
 
-export function validateMetadataUpdate(object: KubeObject, current: KubeObject, resource: Resource): FieldFault[] {
-  const faults = validateMetadata(object, resource)
-  const frozen = ['name', 'namespace', 'uid', 'creationTimestamp'] as const
-  for (const name of frozen) {
-    const value = object.metadata[name] ?? ''
-    if (value !== (current.metadata[name] ?? '')) faults.push(immutable(`metadata.${name}`, value))
-  }
-  return [...faults, ...validateDeletion(object.metadata, current.metadata)]
+export function validateMetadata(metadata: ObjectMeta, rules: NameRules): FieldFault[] {
+  return [
+    ...validateNames(metadata, rules),
+    ...validateGeneration(metadata),
+    ...validateLists(metadata),
+    ...validateFinalizers(metadata.finalizers ?? []),
+    ...validateManagedFields(metadata['managedFields']),
+  ]
 }
 
-/** Nobody marks an object as deleted by an update; and what goes away takes no new finalizers. */
-function validateDeletion(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] {
-  if (current.deletionTimestamp === undefined) {
-    const { deletionTimestamp } = metadata
-    return deletionTimestamp === undefined ? [] : [immutable('metadata.deletionTimestamp', deletionTimestamp)]
-  }
-  const known = new Set(current.finalizers)
-  const added = [...new Set(metadata.finalizers)].filter((finalizer) => !known.has(finalizer)).toSorted()
-  if (added.length === 0) return []
-  const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ')
-  const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
-  return [forbiddenField('metadata.finalizers', why)]
+/** `metadata` against what the object was before. */
+export function validateMetadataUpdate(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] {
+  return [
+    ...validateNewFinalizers(metadata, current),
+    ...validateFixed(metadata, current),
+    ...validateLists(metadata),
+    ...validateManagedFields(metadata['managedFields']),
+  ]
 }
 
-function validateNames(metadata: ObjectMeta, resource: Resource): FieldFault[] {
+/** Most kinds want a domain before the name of a finalizer, unless it is one of the server's own. */
+export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): FieldFault[] {
+  return finalizers.flatMap((finalizer, at) => {
+    if (finalizer.includes('/') || isStandardFinalizer(finalizer)) return []
+    const why = 'name is neither a standard finalizer name nor is it fully qualified'
+    return [invalidValue(`metadata.finalizers[${at}]`, finalizer, why)]
+  })
+}
+
+function validateNames(metadata: ObjectMeta, { isNamespaced, checkName }: NameRules): FieldFault[] {
   const { name = '', generateName = '', namespace = '' } = metadata
   const faults: FieldFault[] = []
   if (generateName !== '') {
     // A generated name ends in random characters, so a dash at the end of the prefix is fine.
-    const prefix = generateName.replace(/-$/, 'a')
-    for (const fault of resource.checkName(prefix)) {
+    for (const fault of checkName(generateName.replace(/-$/, 'a'))) {
       faults.push(invalidValue('metadata.generateName', generateName, fault))
     }
   }
   if (name === '') faults.push(required('metadata.name', 'name or generateName is required'))
-  else for (const fault of resource.checkName(name)) faults.push(invalidValue('metadata.name', name, fault))
-  if (resource.isNamespaced && namespace === '') faults.push(required('metadata.namespace'))
-  if (faults.length > 0) return faults
-  return checkPathSegment(name).map((fault) => invalidValue('metadata.name', name, fault))
+  else for (const fault of checkName(name)) faults.push(invalidValue('metadata.name', name, fault))
+  if (!isNamespaced) return faults
+  if (namespace === '') return [...faults, required('metadata.namespace')]
+  return [...faults, ...checkDnsLabel(namespace).map((why) => invalidValue('metadata.namespace', namespace, why))]
 }
 
-function validateLabels({ labels = {} }: ObjectMeta): FieldFault[] {
+function validateGeneration({ generation = 0 }: ObjectMeta): FieldFault[] {
+  if (generation >= 0) return []
+  return [invalidValue('metadata.generation', generation, 'must be greater than or equal to 0')]
+}
+
+const validateLists = (metadata: ObjectMeta): FieldFault[] => [
+  ...validateLabels(metadata),
+  ...validateAnnotations(metadata),
+  ...validateOwners(metadata['ownerReferences']),
+]
+
+function validateLabels({ labels }: ObjectMeta): FieldFault[] {
+  if (labels === undefined) return []
   return Object.entries(labels).flatMap(([key, value]) => [
     ...checkQualifiedName(key).map((fault) => invalidValue('metadata.labels', key, fault)),
-    ...checkLabelValue(value ?? '').map((fault) => invalidValue('metadata.labels', value ?? '', fault)),
+    ...checkLabelValue(value).map((fault) => invalidValue('metadata.labels', value, fault)),
   ])
 }
 
-function validateAnnotations({ annotations = {} }: ObjectMeta): FieldFault[] {
+function validateAnnotations({ annotations }: ObjectMeta): FieldFault[] {
+  if (annotations === undefined) return []
   const faults: FieldFault[] = []
   let totalBytes = 0
   for (const [key, value] of Object.entries(annotations)) {
     for (const fault of checkQualifiedName(key.toLowerCase())) {
       faults.push(invalidValue('metadata.annotations', key, fault))
     }
-    totalBytes += Buffer.byteLength(key) + Buffer.byteLength(value ?? '')
+    totalBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
   }
   if (totalBytes > ANNOTATIONS_BYTES_MAX) faults.push(tooLong('metadata.annotations', ANNOTATIONS_BYTES_MAX))
   return faults
 }
 
-const immutable = (path: string, value: string): FieldFault => invalidValue(path, value, 'field is immutable')
+function validateOwners(owners: Json | undefined): FieldFault[] {
+  if (!Array.isArray(owners)) return []
+  const references = owners.map((owner: Json) => fieldsOf(owner))
+  const faults = references.flatMap(validateOwner)
+  const [first, ...others] = references.filter(({ controller }) => controller === true).map(shortOwner)
+  const shown = `[]v1.OwnerReference{${references.map(goOwner).join(', ')}}`
+  for (const other of others) {
+    const why = `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${other}`
+    faults.push(invalidShown(ownersPath, shown, why))
+  }
+  return faults
+}
+
+const ownersPath = 'metadata.ownerReferences'
+
+/** The paths have no index; upstream has none either. */
+function validateOwner(owner: Fields): FieldFault[] {
+  const apiVersion = textOf(owner['apiVersion'])
+  const parts = apiVersion.split('/')
+  const version = parts.length > 2 ? '' : (parts.at(-1) ?? '')
+  const faults: FieldFault[] = []
+  if (version === '') faults.push(invalidValue(`${ownersPath}.apiVersion`, apiVersion, 'version must not be empty'))
+  for (const name of ['kind', 'name', 'uid'] as const) {
+    if (textOf(owner[name]) === '') faults.push(invalidValue(`${ownersPath}.${name}`, '', `${name} must not be empty`))
+  }
+  if (apiVersion === 'v1' && owner['kind'] === 'Event') {
+    faults.push(invalidShown(ownersPath, goOwner(owner), '/v1, Kind=Event is disallowed from being an owner'))
+  }
+  return faults
+}
+
+const shortOwner = (owner: Fields): string => `${textOf(owner['kind'])}/${textOf(owner['name'])}`
+
+/** As Go dumps it. Where a pointer points is nobody's business. */
+function goOwner(owner: Fields): string {
+  const text = (goName: string, name: string): string => `${goName}:${quote(textOf(owner[name]))}`
+  const pointer = (goName: string, name: string): string =>
+    `${goName}:(*bool)(${owner[name] === undefined ? 'nil' : '0xc000000000'})`
+  const fields = [text('APIVersion', 'apiVersion'), text('Kind', 'kind'), text('Name', 'name'), text('UID', 'uid')]
+  return `v1.OwnerReference{${[...fields, pointer('Controller', 'controller'), pointer('BlockOwnerDeletion', 'blockOwnerDeletion')].join(', ')}}`
+}
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+function validateFinalizers(finalizers: readonly string[]): FieldFault[] {
+  const path = 'metadata.finalizers'
+  const faults = finalizers.flatMap((finalizer) =>
+    checkQualifiedName(finalizer).map((fault) => invalidValue(path, finalizer, fault)),
+  )
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    const why = 'finalizer orphan and foregroundDeletion cannot be both set'
+    faults.push(invalidShown(path, `[]string{${finalizers.map(quote).join(', ')}}`, why))
+  }
+  return faults
+}
+
+function validateManagedFields(entries: Json | undefined): FieldFault[] {
+  if (!Array.isArray(entries)) return []
+  return entries.flatMap((entry: Json, at) => {
+    const { operation, fieldsType, manager, subresource } = fieldsOf(entry)
+    const path = `metadata.managedFields[${at}]`
+    const faults: FieldFault[] = []
+    if (operation !== 'Apply' && operation !== 'Update') {
+      const shown = typeof operation === 'string' ? operation : ''
+      faults.push(invalidValue(`${path}.operation`, shown, 'must be `Apply` or `Update`'))
+    }
+    if (typeof fieldsType === 'string' && fieldsType !== '' && fieldsType !== 'FieldsV1') {
+      faults.push(invalidValue(`${path}.fieldsType`, fieldsType, 'must be `FieldsV1`'))
+    }
+    if (typeof manager === 'string') faults.push(...validateManager(`${path}.manager`, manager))
+    if (typeof subresource === 'string' && Buffer.byteLength(subresource) > SUBRESOURCE_BYTES_MAX) {
+      faults.push(tooLong(`${path}.subresource`, SUBRESOURCE_BYTES_MAX))
+    }
+    return faults
+  })
+}
+
+function validateManager(path: string, manager: string): FieldFault[] {
+  const faults = Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(path, MANAGER_BYTES_MAX)] : []
+  let position = 0
+  for (const character of manager) {
+    if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+      faults.push(invalidValue(path, manager, `invalid character U+${code} (at position ${position})`))
+    }
+    position += Buffer.byteLength(character)
+  }
+  return faults
+}
+
+/** What goes away takes no new finalizers. */
+function validateNewFinalizers(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] {
+  if (current.deletionTimestamp === undefined) return []
+  const known = new Set(current.finalizers)
+  const added = [...new Set(metadata.finalizers)].filter((finalizer) => !known.has(finalizer)).toSorted()
+  if (added.length === 0) return []
+  const list = added.map(quote).join(', ')
+  const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
+  return [forbiddenField('metadata.finalizers', why)]
+}
+
+function validateFixed(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] {
+  const faults: FieldFault[] = []
+  for (const name of ['name', 'namespace', 'uid'] as const) {
+    const value = metadata[name] ?? ''
+    if (value !== (current[name] ?? '')) faults.push(invalidValue(`metadata.${name}`, value, immutable))
+  }
+  for (const name of ['creationTimestamp', 'deletionTimestamp'] as const) {
+    const value = metadata[name] ?? null
+    if (value !== (current[name] ?? null)) {
+      faults.push(invalidShown(`metadata.${name}`, value === null ? '"null"' : goTime(value), immutable))
+    }
+  }
+  const grace = metadata['deletionGracePeriodSeconds']
+  if (grace !== current['deletionGracePeriodSeconds']) {
+    const shown = typeof grace === 'number' || typeof grace === 'bigint' ? grace : null
+    faults.push(invalidValue('metadata.deletionGracePeriodSeconds', shown, immutable))
+  }
+  return faults
+}
+
+const immutable = 'field is immutable'

@@ -1,18 +1,17 @@
 /** Which resources a control plane serves. */
-import { configMaps } from './config-maps.ts'
-import { namespaces } from './namespaces.ts'
 import type { Resource } from './resource.ts'
 
-export const builtInResources: readonly Resource[] = [configMaps, namespaces]
+type Id = { readonly group: string; readonly version: string; readonly plural: string }
 
 export class Registry {
   readonly #resources = new Map<string, Resource>()
+  #sorted: readonly Resource[] | undefined
 
   constructor(resources: readonly Resource[]) {
     for (const resource of resources) this.#resources.set(idOf(resource), resource)
   }
 
-  find(id: { readonly group: string; readonly version: string; readonly plural: string }): Resource | undefined {
+  find(id: Id): Resource | undefined {
     return this.#resources.get(idOf(id))
   }
 
@@ -21,10 +20,12 @@ export class Registry {
     return this.all().filter((resource) => resource.group === group && resource.version === version)
   }
 
+  /** Sorted by name. */
   all(): readonly Resource[] {
-    return [...this.#resources.values()].toSorted((a, b) => (a.plural < b.plural ? -1 : a.plural > b.plural ? 1 : 0))
+    return (this.#sorted ??= [...this.#resources.values()].toSorted(byName))
   }
 }
 
-const idOf = (id: { readonly group: string; readonly version: string; readonly plural: string }): string =>
-  `${id.group}/${id.version}/${id.plural}`
+const byName = (a: Resource, b: Resource): number => (a.plural < b.plural ? -1 : a.plural > b.plural ? 1 : 0)
+
+const idOf = ({ group, version, plural }: Id): string => `${group}/${version}/${plural}`

@@ -2,13 +2,25 @@
  * What a resource is: a row of data, and the few rules of its kind that data cannot say. The verbs are written once for
  * all of them.
  */
+import type { RequestContext } from '../api/context.ts'
 import type { FieldFault } from '../api/field-fault.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ApiRequest } from '../api/request.ts'
-import type { Struct } from '../api/shape.ts'
 import type { User } from '../api/user.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete'
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+/** A part of an object with a path of its own, `pods/status`, or something that can be done to it, `pods/eviction`. */
+export type Subresource = {
+  readonly name: string
+  /** Of the objects that go in and out; the group and version of most are those of the resource. */
+  readonly kind: string
+  readonly group: string
+  readonly version: string
+  /** Sorted, as discovery shows them. */
+  readonly verbs: readonly Verb[]
+}
 
 export type Resource = {
   readonly group: string
@@ -22,22 +34,59 @@ export type Resource = {
   readonly isCustom: boolean
   /** Sorted, as discovery shows them. */
   readonly verbs: readonly Verb[]
-  readonly shape: Struct
+  readonly categories: readonly string[]
+  /** Sorted by name. */
+  readonly subresources: readonly Subresource[]
+  /** Whether its objects are in the database: reviews, bindings and component statuses are not. */
+  readonly isStored: boolean
+  /** The apiVersion in which objects are stored, where that is another one: `v1` for events of events.k8s.io. */
+  readonly storageVersion?: string
+  /** Told with every answer. */
+  readonly deprecation?: string
+  /** How objects are read, written and stored. Built when it is first asked for. */
+  readonly shape: ObjectSchema
   /** What a field selector may name besides metadata.name and metadata.namespace, and how to read it. */
   readonly selectableFields: { readonly [field: string]: (object: KubeObject) => string }
   /** Whether an update may leave out the resourceVersion. */
   readonly allowsUnconditionalUpdate: boolean
+  /** Whether an update of an object that does not exist creates it. */
+  readonly createsOnUpdate: boolean
   /** Whether the answer to a delete that removed the object is the object, not a Status. */
   readonly returnsDeleted: boolean
+  /** What becomes of dependents when a delete does not say it. */
+  readonly defaultPropagation: 'Background' | 'Orphan'
+  /** Whether objects can own and be owned: a delete of an Event never waits for anything. */
+  readonly isCollected: boolean
+  /** The group of the kind in faults of validation: that of the form common to all versions. */
+  readonly faultGroup: string
   readonly checkName: (name: string) => string[]
+  readonly metadataRules: MetadataRules
   /** What the server sets or resets before a new object is checked. */
   readonly prepareCreate: (object: KubeObject) => KubeObject
   readonly prepareUpdate: (object: KubeObject, current: KubeObject) => KubeObject
-  /** Of the whole object, metadata aside: those rules are the same for all kinds. */
+  /** Of the whole object, metadata aside: validate.ts has all rules together. */
   readonly validate: (object: KubeObject) => FieldFault[]
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
-  /** What a delete makes of the object instead of removing it; undefined removes it. `now` is a timestamp. */
-  readonly markDeleted: (object: KubeObject, now: string) => KubeObject | undefined
+  /** What the client is told although the write is fine. `current` is undefined on create. */
+  readonly warnings: (object: KubeObject, current: KubeObject | undefined) => string[]
+  /** The rules of writes through subresources that show the object itself: `status`, `finalize`, `approval`. */
+  readonly subresourceRules: { readonly [subresource: string]: UpdateRules }
+}
+
+/** How the kind itself looks at metadata, besides what all objects must pass. */
+export type MetadataRules = {
+  /** Whether it does at all. */
+  readonly isChecked: boolean
+  /** Whether finalizers need a domain before their names. */
+  readonly needsDomains: boolean
+  /** Whether an update checks what a create checks, besides what may change. */
+  readonly isRepeated: boolean
+}
+
+/** What an update through one path may change (the rest is kept from `current`), and what it must be then. */
+export type UpdateRules = {
+  readonly prepareUpdate: (object: KubeObject, current: KubeObject) => KubeObject
+  readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
 }
 
 /** The apiVersion of the resource's objects: `v1`, `apps/v1`. */
@@ -53,6 +102,9 @@ export type ResourceRequest = {
   readonly namespace: string
   /** Empty for collections; a watch of an old path may have one. */
   readonly name: string
+  /** Empty: the object itself. */
+  readonly subresource: string
   readonly user: User
+  readonly context: RequestContext
   readonly http: ApiRequest
 }

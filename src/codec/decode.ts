@@ -1,0 +1,304 @@
+/**
+ * JSON to an object of a known schema, in one pass over the text. Reports what Go's strict decoder reports, in its words and
+ * order: a syntax error before all else, then the first value of a wrong type, and, for whoever asks, each unknown and each
+ * repeated field. A field given twice is merged, as Go merges it.
+ */
+import { JsonMap } from '../api/json-map.ts'
+import type { Json } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
+import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
+import { JsonScanner, type JsonType } from '../api/json-scanner.ts'
+import { readAny, readRaw } from './json.ts'
+import { readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
+
+export type Decoding = {
+  /** Without what is unknown, null or zero (where that is the same as absent). */
+  readonly value: Target
+  /** What is of the wrong type; then the value is not to be used. */
+  readonly fault: string | undefined
+  /** `unknown field "a.b"`, `duplicate field "c"`, in the order of the text. */
+  readonly strictFaults: readonly string[]
+}
+
+/** As many as Go keeps. */
+const STRICT_FAULTS_MAX = 100
+
+/** How deep structs may nest: only schemas of custom resources contain themselves, and none is nearly as deep. */
+const DEPTH_MAX = 500
+
+export type Target = { [name: string]: Json }
+
+/** Fails with a JsonSyntaxError. The text must hold an object. */
+export function decodeStruct(text: string, struct: Struct): Decoding {
+  const decoder = new Decoder(text)
+  decoder.scanner.peekType()
+  const value = decoder.struct(struct, {})
+  decoder.scanner.end()
+  return { value, fault: decoder.fault, strictFaults: decoder.strictFaults }
+}
+
+/** Scalars that are more than a JSON value of one type. */
+type OwnForm = Exclude<ScalarType, 'string' | 'boolean' | 'int32' | 'int64'>
+
+/** Marks a key of a map in a path: errors of type leave it out. */
+const MAP_KEY = '\0'
+
+class Decoder {
+  readonly scanner: JsonScanner
+  readonly strictFaults: string[] = []
+  /** Fields by name, items by index, and keys of maps after a mark. */
+  readonly #path: (string | number)[] = []
+  #structName = ''
+  #depth = 0
+  /** The first value of a wrong type. */
+  #mismatch: string | undefined
+  /** Of a type that reads itself, where Go stops at once: this is told rather than a mismatch before it. */
+  #refusal: string | undefined
+
+  constructor(text: string) {
+    this.scanner = new JsonScanner(text)
+  }
+
+  get fault(): string | undefined {
+    return this.#refusal ?? this.#mismatch
+  }
+
+  struct(struct: Struct, into: Target): Target {
+    const { scanner } = this
+    const outerName = this.#structName
+    if (++this.#depth > DEPTH_MAX) {
+      scanner.at++
+      throw scanner.tooDeep()
+    }
+    this.#structName = struct.name
+    const seen: Field[] = []
+    for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+      const key = scanner.readKey()
+      const field = struct.byName.get(key)
+      if (field === undefined) {
+        this.#strict('unknown', key)
+        scanner.peekType()
+        scanner.skipValue()
+        continue
+      }
+      if (seen.includes(field)) this.#strict('duplicate', key)
+      else seen.push(field)
+      this.#path.push(key)
+      this.#field(field, into)
+      this.#path.pop()
+    }
+    this.#structName = outerName
+    this.#depth--
+    return into
+  }
+
+  #field({ name, schema, isPointer }: Field, into: Target): void {
+    const existing = into[name]
+    const value = this.#value(schema, existing)
+    if (value === null) {
+      // Of what cannot be absent in Go, null changes nothing.
+      if (isPointer || isNullable(schema)) delete into[name]
+    } else if (value !== undefined) {
+      if (!isPointer && (value === '' || value === 0 || value === false)) delete into[name]
+      else into[name] = value
+    }
+  }
+
+  /** Null for null; undefined for a value that was refused. */
+  #value(schema: Schema, existing: Json | undefined): Json | undefined {
+    const { scanner } = this
+    const type = scanner.peekType()
+    if (type === 'null') {
+      scanner.skipNull()
+      return null
+    }
+    switch (schema.type) {
+      case 'struct':
+        if (type !== 'object') return this.#skipMismatch(type, schema.goName)
+        return this.struct(schema, isTarget(existing) ? existing : {})
+      case 'list':
+        if (type !== 'array') return this.#skipMismatch(type, schema.goName)
+        return this.#list(schema.of, Array.isArray(existing) ? existing : [])
+      case 'map':
+        if (type !== 'object') return this.#skipMismatch(type, schema.goName)
+        return this.#map(schema.of, isTarget(existing) ? existing : new JsonMap())
+      case 'string':
+        return type === 'string' ? scanner.readString() : this.#skipMismatch(type, schema.goName)
+      case 'boolean':
+        return type === 'bool' ? scanner.readBoolean() : this.#skipMismatch(type, schema.goName)
+      case 'int32':
+      case 'int64':
+        return this.#integer(type, schema.type, schema.goName)
+      case 'any':
+        return readAny(scanner)
+      case 'raw':
+        return readRaw(scanner)
+      case 'float64':
+      case 'bytes':
+      case 'time':
+      case 'microTime':
+      case 'quantity':
+      case 'intOrString':
+        return this.#scalar(type, schema.type, schema.goName)
+    }
+  }
+
+  #list(of: Schema, existing: readonly Json[]): Json[] {
+    const { scanner } = this
+    const items: Json[] = []
+    for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
+      const index = items.length
+      this.#path.push(index)
+      const item = this.#value(of, existing[index])
+      this.#path.pop()
+      items.push(item ?? zeroOf(of))
+    }
+    return items
+  }
+
+  #map(of: Schema, into: Target): Target {
+    const { scanner } = this
+    // A map that was given before has keys that are merged with, not repeated.
+    const own = Object.keys(into).length === 0 ? undefined : new Set<string>()
+    for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+      const key = scanner.readKey()
+      if (own === undefined ? key in into : own.has(key)) this.#strict('duplicate', key)
+      this.#path.push(MAP_KEY + key)
+      const value = this.#value(of, undefined)
+      this.#path.pop()
+      into[key] = value ?? zeroOf(of)
+      own?.add(key)
+    }
+    return into
+  }
+
+  #integer(type: JsonType, size: 'int32' | 'int64', goName: string): Json | undefined {
+    if (type !== 'number') return this.#skipMismatch(type, goName)
+    const literal = this.scanner.readNumber()
+    return readInteger(literal, size) ?? this.#mismatchOf(`number ${literal}`, goName)
+  }
+
+  #scalar(type: JsonType, scalar: OwnForm, goName: string): Json | undefined {
+    const { scanner } = this
+    switch (scalar) {
+      case 'float64': {
+        if (type !== 'number') return this.#skipMismatch(type, goName)
+        const literal = scanner.readNumber()
+        return Number.isFinite(Number(literal)) ? Number(literal) : this.#mismatchOf(`number ${literal}`, goName)
+      }
+      case 'bytes': {
+        if (type === 'array') return this.#byteList()
+        if (type !== 'string') return this.#skipMismatch(type, goName)
+        const read = readBase64(scanner.readString())
+        if ('fault' in read) this.#mismatch ??= read.fault
+        return 'fault' in read ? undefined : read.text
+      }
+      case 'time':
+      case 'microTime': {
+        if (type !== 'string') return this.#skipRefusal(type, 'string')
+        return this.#own(readTime(scanner.readString(), scalar))
+      }
+      case 'quantity': {
+        const start = scanner.at
+        const text =
+          type === 'string' ? scanner.readString() : (scanner.skipValue(), scanner.text.slice(start, scanner.at))
+        return this.#own(readQuantity(text))
+      }
+      case 'intOrString': {
+        if (type === 'string') return scanner.readString()
+        if (type !== 'number') return this.#skipRefusal(type, 'int32')
+        const literal = scanner.readNumber()
+        return readInteger(literal, 'int32') ?? this.#refuse(this.#describe(`number ${literal}`, 'int32'))
+      }
+    }
+  }
+
+  /** Bytes may be given one by one as well. */
+  #byteList(): Json | undefined {
+    const start = this.scanner.at
+    const list = readAny(this.scanner)
+    const isBytes =
+      Array.isArray(list) && list.every((byte) => Number.isInteger(byte) && Number(byte) >= 0 && Number(byte) < 256)
+    if (isBytes) return Buffer.from(list.map(Number)).toString('base64')
+    this.scanner.at = start
+    return this.#skipMismatch('array', '[]uint8')
+  }
+
+  #own(read: { readonly text: string | null } | { readonly fault: string }): Json | undefined {
+    return 'fault' in read ? this.#refuse(read.fault) : read.text
+  }
+
+  #refuse(why: string): undefined {
+    this.#refusal ??= why
+    return undefined
+  }
+
+  #skipRefusal(type: JsonType, goName: string): undefined {
+    this.scanner.skipValue()
+    return this.#refuse(this.#describe(type, goName))
+  }
+
+  #skipMismatch(type: JsonType, goName: string): undefined {
+    const start = this.scanner.at
+    this.scanner.skipValue()
+    const isNumber = type === 'number'
+    const isNumeric = goName === 'int32' || goName === 'int64' || goName === 'float64'
+    const shown = isNumber && isNumeric ? `number ${this.scanner.text.slice(start, this.scanner.at)}` : type
+    return this.#mismatchOf(shown, goName)
+  }
+
+  #mismatchOf(shown: string, goName: string): undefined {
+    this.#mismatch ??= this.#describe(shown, goName)
+    return undefined
+  }
+
+  #describe(shown: string, goName: string): string {
+    const names = this.#path.filter((part) => typeof part === 'string' && !part.startsWith(MAP_KEY))
+    return `json: cannot unmarshal ${shown} into Go struct field ${this.#structName}.${names.join('.')} of type ${goName}`
+  }
+
+  #strict(what: 'unknown' | 'duplicate', key: string): void {
+    if (this.strictFaults.length >= STRICT_FAULTS_MAX) return
+    const fault = `${what} field ${quote(this.#place(key))}`
+    if (!this.strictFaults.includes(fault)) this.strictFaults.push(fault)
+  }
+
+  #place(key: string): string {
+    const parts = this.#path.map((part) =>
+      typeof part === 'number' ? `[${part}]` : `.${part.startsWith(MAP_KEY) ? part.slice(1) : part}`,
+    )
+    return [...parts, `.${key}`].join('').slice(1)
+  }
+}
+
+const isNullable = ({ type }: Schema): boolean => type === 'list' || type === 'map' || type === 'any' || type === 'raw'
+
+const isTarget = (value: Json | undefined): value is Target =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What stands for null in lists and maps, where something must stand. */
+function zeroOf(schema: Schema): Json {
+  switch (schema.type) {
+    case 'string':
+    case 'bytes':
+      return ''
+    case 'boolean':
+      return false
+    case 'int32':
+    case 'int64':
+    case 'float64':
+    case 'intOrString':
+      return 0
+    case 'quantity':
+      return '0'
+    case 'struct':
+      return {}
+    case 'time':
+    case 'microTime':
+    case 'any':
+    case 'raw':
+    case 'list':
+    case 'map':
+      return null
+  }
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { indentJson } from './indent.ts'
+
+test('indented like JSON.stringify does it', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      assert.equal(indentJson(JSON.stringify(value)), JSON.stringify(value, null, 2))
+    }),
+  )
+})
+
+test('the newline at the end goes, digits stay', () => {
+  assert.equal(
+    indentJson('{"a":12345678901234567890,"b":[],"c":{}}\n'),
+    '{\n  "a": 12345678901234567890,\n  "b": [],\n  "c": {}\n}',
+  )
+})
+
+test('a part of a document', () => {
+  const part = JSON.stringify({ a: [1] })
+  assert.equal(`{\n  "x": ${indentJson(part, 1)}\n}`, JSON.stringify({ x: { a: [1] } }, null, 2))
+})

@@ -1,0 +1,54 @@
+/** Indents JSON that is printed already, without reading its values: numbers keep their digits, fields their order. */
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const NEWLINE = 0x0a
+const BRACKET_OPEN = 0x5b
+const BRACKET_CLOSE = 0x5d
+const BRACE_OPEN = 0x7b
+const BRACE_CLOSE = 0x7d
+
+/**
+ * `compact` has no blanks between its tokens. The result ends without a newline, as upstream's does. With a depth it is a
+ * part of a larger document: its lines, the first aside, begin that much further in.
+ */
+export function indentJson(compact: string, startDepth = 0): string {
+  const parts: string[] = []
+  let depth = startDepth
+  let from = 0
+  const cut = (to: number, between: string): void => {
+    parts.push(compact.slice(from, to), between)
+    from = to
+  }
+  for (let at = 0; at < compact.length; at++) {
+    const code = compact.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(compact, at)
+    else if (code === BRACE_OPEN || code === BRACKET_OPEN) {
+      const next = compact.charCodeAt(at + 1)
+      if (next === BRACE_CLOSE || next === BRACKET_CLOSE) at++
+      else cut(at + 1, newLine(++depth))
+    } else if (code === BRACE_CLOSE || code === BRACKET_CLOSE) cut(at, newLine(--depth))
+    else if (code === COMMA) cut(at + 1, newLine(depth))
+    else if (code === COLON) cut(at + 1, ' ')
+    else if (code === NEWLINE) {
+      cut(at, '')
+      from = at + 1
+    }
+  }
+  parts.push(compact.slice(from))
+  return parts.join('')
+}
+
+const newLine = (depth: number): string => `\n${'  '.repeat(depth)}`
+
+/** Where the string ends that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === BACKSLASH) at++
+    else if (code === QUOTE) return at
+  }
+  return text.length
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '../api/errors.ts'
+import { bodyForm, negotiate, negotiateError, negotiateStream } from './negotiate.ts'
+
+const asked = (accept: string, query = '', agent = '') => ({
+  headers: { ...(accept === '' ? {} : { accept }), 'user-agent': agent },
+  query: new URLSearchParams(query),
+})
+
+function told(run: () => { type: string; isIndented: boolean } | undefined | void): string {
+  try {
+    const form = run()
+    return form ? `${form.type}${form.isIndented ? ' indented' : ''}` : 'fine'
+  } catch (error) {
+    if (error instanceof ApiError) return `${error.code} ${error.details === undefined ? 'parameters' : 'route'}`
+    throw error
+  }
+}
+
+const cases: readonly [string, string][] = [
+  ['', 'json'],
+  ['*/*', 'json'],
+  ['application/json', 'json'],
+  ['application/yaml', 'yaml'],
+  ['application/yaml, application/json', 'yaml'],
+  ['application/yaml;q=0.5, application/json', 'json'],
+  ['application/json;q=0.1,application/yaml;q=x', 'json'],
+  ['*/*, application/yaml;q=0.1', 'yaml'],
+  ['application/json;as=Table;v=v1;g=meta.k8s.io,application/json', 'json'],
+  ['application/vnd.kubernetes.protobuf,application/json', 'json'],
+  ['application/vnd.kubernetes.protobuf', '406 parameters'],
+  ['application/json;stream=watch', 'json'],
+  ['application/json;stream=x', '406 parameters'],
+  ['application/json;pretty=1', 'json indented'],
+  ['text/html', '406 route'],
+  ['application/*', '406 route'],
+  ['APPLICATION/JSON', '406 route'],
+  [',', '406 route'],
+]
+for (const [accept, wanted] of cases) {
+  test(`Accept: ${accept}`, () =>
+    assert.equal(
+      told(() => negotiate(asked(accept))),
+      wanted,
+    ))
+}
+
+test('people get indented JSON', () => {
+  assert.equal(
+    told(() => negotiate(asked('', '', 'curl/8'))),
+    'json indented',
+  )
+  assert.equal(
+    told(() => negotiate(asked('', 'pretty=0', 'curl/8'))),
+    'json',
+  )
+  assert.equal(
+    told(() => negotiate(asked('', 'pretty', 'curl/8'))),
+    'json indented',
+  )
+  assert.equal(
+    told(() => negotiate(asked('', 'pretty=True'))),
+    'json indented',
+  )
+  assert.equal(
+    told(() => negotiate(asked('', 'pretty=yes'))),
+    'json',
+  )
+})
+
+test('a form that is not there yet is refused at once when something would be written', () => {
+  const table = asked('application/json;as=Table;v=v1;g=meta.k8s.io')
+  assert.equal(
+    told(() => negotiate(table)),
+    '406 parameters',
+  )
+  assert.equal(negotiate(table, { isRead: true }).refusal?.code, 406)
+  const unknown = asked('application/json;as=Chair;v=v1;g=meta.k8s.io')
+  assert.equal(
+    told(() => negotiate(unknown, { isRead: true })),
+    '406 parameters',
+  )
+})
+
+test('YAML cannot be streamed', () => {
+  assert.equal(
+    told(() => negotiateStream(asked('application/yaml,application/json'))),
+    '406 parameters',
+  )
+  assert.equal(
+    told(() => negotiateStream(asked('application/json,application/yaml'))),
+    'json',
+  )
+})
+
+test('errors are told in some form, whatever is asked for', () => {
+  assert.equal(
+    told(() => negotiateError(asked('text/html'))),
+    'json indented',
+  )
+  assert.equal(
+    told(() => negotiateError(asked('application/json;as=Table;v=v1;g=meta.k8s.io,application/yaml'))),
+    'yaml',
+  )
+})
+
+const form = (type: string): string => {
+  try {
+    return bodyForm({ 'content-type': type })
+  } catch (error) {
+    return error instanceof ApiError ? String(error.code) : 'broken'
+  }
+}
+
+test('what a body is', () => {
+  assert.equal(bodyForm({}), 'json')
+  assert.equal(form('Application/JSON; charset=utf-8'), 'json')
+  assert.equal(form('application/yaml'), 'yaml')
+  assert.equal(form('application/json; charset'), '415')
+  assert.equal(form('application/json, application/yaml'), '415')
+  assert.equal(form('text/plain'), '415')
+})

@@ -1,0 +1,174 @@
+/**
+ * Values to JSON by their schema, byte for byte as Go writes them: fields in declared order, keys of maps sorted, empty ones
+ * left out where Go leaves them out, unknown ones dropped. A schema is made into functions once; printing then only calls
+ * them.
+ */
+import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
+import { assert } from '../lib/assert.ts'
+import type { Field, Schema, Struct } from '../schema/schema.ts'
+import { compareKeys, printOrdered, printString } from './json.ts'
+
+type Print = (value: Json) => string
+
+type FieldPrinter = {
+  readonly name: string
+  /** `"name":`, and the same with a comma for when another field stands before it. */
+  readonly key: string
+  readonly nextKey: string
+  readonly print: Print
+  /** What is written for an absent value; undefined when nothing is. */
+  readonly zero: (() => string) | undefined
+  readonly omitsEmpty: boolean
+}
+
+/** Printing needs nothing but the schema, so what was made for it is kept beside it. */
+const printers = new WeakMap<Struct, readonly FieldPrinter[]>()
+
+export function printStruct(value: Fields, struct: Struct): string {
+  return `{${printFields(value, struct, 0)}}`
+}
+
+/** The inside of a JSON object without its braces; the first `skip` fields are left out. */
+export function printFields(value: Fields, struct: Struct, skip: number): string {
+  return printInside(value, fieldPrinters(struct), skip)
+}
+
+/** The text of one value, for comparing two of them as Go would. */
+export function printValue(value: Json | undefined, schema: Schema): string {
+  return printerOf(schema)(value ?? null)
+}
+
+function fieldPrinters(struct: Struct): readonly FieldPrinter[] {
+  const known = printers.get(struct)
+  if (known !== undefined) return known
+  const made: FieldPrinter[] = []
+  // Before its fields: a type may contain itself.
+  printers.set(struct, made)
+  for (const field of struct.fields) made.push(fieldPrinter(field))
+  return made
+}
+
+function fieldPrinter({ name, schema, isPointer, omit }: Field): FieldPrinter {
+  const print = omit === 'never' && !isPointer ? orNull(schema) : printerOf(schema)
+  const zero = isPointer || omit !== 'never' ? () => 'null' : () => print(null)
+  return {
+    name,
+    key: `"${name}":`,
+    nextKey: `,"${name}":`,
+    print,
+    zero: omit === 'never' ? zero : undefined,
+    omitsEmpty: omit === 'empty',
+  }
+}
+
+/** Of a list or a map that is always written: an empty one is the same as none, since protobuf does not tell them apart. */
+function orNull(schema: Schema): Print {
+  const print = printerOf(schema)
+  if (schema.type === 'list') return (value) => (Array.isArray(value) && value.length === 0 ? 'null' : print(value))
+  if (schema.type !== 'map') return print
+  return (value) => {
+    const text = print(value)
+    return text === '{}' ? 'null' : text
+  }
+}
+
+/** Only ever added to: taking a part of a text would copy what it was put together from. */
+function printInside(value: Fields, fields: readonly FieldPrinter[], skip: number): string {
+  let text = ''
+  for (let at = skip; at < fields.length; at++) {
+    const field = fields[at]
+    assert(field !== undefined, 'the field is one of the fields')
+    const given = value[field.name] ?? null
+    if (given === null) {
+      if (field.zero !== undefined) text += (text === '' ? field.key : field.nextKey) + field.zero()
+    } else if (!field.omitsEmpty || !isEmpty(given)) {
+      const printed = field.print(given)
+      if (field.omitsEmpty && printed === '{}') continue
+      text += (text === '' ? field.key : field.nextKey) + printed
+    }
+  }
+  return text
+}
+
+/** An empty map is seen only when it is printed. */
+function isEmpty(value: Json): boolean {
+  if (typeof value !== 'object') return value === '' || value === 0 || value === false
+  return Array.isArray(value) && value.length === 0
+}
+
+/** Of null it prints the zero value of the type. */
+function printerOf(schema: Schema): Print {
+  switch (schema.type) {
+    case 'string':
+    case 'bytes':
+      return printText
+    case 'time':
+    case 'microTime':
+      return (value) => (value === null ? 'null' : printText(value))
+    case 'quantity':
+      return (value) => (value === null ? '"0"' : printText(value))
+    case 'intOrString':
+      return (value) => (typeof value === 'string' ? printString(value) : printNumber(value))
+    case 'boolean':
+      return (value) => (value === true ? 'true' : 'false')
+    case 'int32':
+    case 'int64':
+    case 'float64':
+      return printNumber
+    case 'any':
+      return printOrdered
+    case 'raw':
+      return (value) => (typeof value === 'string' ? value : 'null')
+    case 'list':
+      return listPrinter(schema.of)
+    case 'map':
+      return mapPrinter(schema.of)
+    case 'struct': {
+      const fields = fieldPrinters(schema)
+      return (value) => `{${printInside(fieldsOf(value), fields, 0)}}`
+    }
+  }
+}
+
+const printText: Print = (value) => (typeof value === 'string' ? printString(value) : '""')
+
+/** Go writes small and large numbers with an exponent, of at least two digits. */
+const printNumber: Print = (value) => {
+  if (typeof value === 'bigint') return `${value}`
+  if (typeof value !== 'number') return '0'
+  if (Number.isInteger(value)) return `${value}`
+  return `${value}`.replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+function listPrinter(of: Schema): Print {
+  const print = printerOf(of)
+  return (value) => {
+    if (value === null) return 'null'
+    assert(Array.isArray(value), 'a list was decoded as one')
+    let text = ''
+    for (const item of value) text += text === '' ? print(item) : `,${print(item)}`
+    return `[${text}]`
+  }
+}
+
+function mapPrinter(of: Schema): Print {
+  const print = printerOf(of)
+  return (value) => {
+    if (value === null) return 'null'
+    assert(isFields(value), 'a map was decoded as one')
+    let text = ''
+    for (const key of sortedKeys(value)) {
+      text += `${text === '' ? '' : ','}${printString(key)}:${print(value[key] ?? null)}`
+    }
+    return `{${text}}`
+  }
+}
+
+/** Mostly they were sorted when they came in. */
+function sortedKeys(value: Fields): readonly string[] {
+  const keys = Object.keys(value)
+  for (let at = 1; at < keys.length; at++) {
+    if (compareKeys(keys[at - 1] ?? '', keys[at] ?? '') > 0) return keys.toSorted(compareKeys)
+  }
+  return keys
+}

@@ -1,0 +1,81 @@
+/** Values that JSON writes as a text or a number, read as Go reads them and put into the one form that it writes. */
+import { canonicalQuantity } from '../api/quantity.ts'
+import { parseMicroTime, parseTime, zeroTime } from '../api/time.ts'
+
+/** Null where the text stands for no value at all. */
+export type Read = { readonly text: string | null } | { readonly fault: string }
+
+const int32Min = -(2 ** 31)
+const int32Max = 2 ** 31 - 1
+const int64Min = -(2n ** 63n)
+const int64Max = 2n ** 63n - 1n
+
+/** So many digits a number holds exactly. */
+const EXACT_DIGITS = 15
+
+/** With a sign. Leading zeros are no JSON. */
+const INT64_CHARACTERS_MAX = 20
+
+/** Undefined for what is no integer of this size. `1.0` and `1e3` are none. */
+export function readInteger(literal: string, size: 'int32' | 'int64'): number | bigint | undefined {
+  if (!/^-?[0-9]+$/.test(literal)) return undefined
+  if (literal.length <= EXACT_DIGITS) {
+    // Adding zero makes minus zero plain.
+    const value = Number(literal) + 0
+    return size === 'int64' || (value >= int32Min && value <= int32Max) ? value : undefined
+  }
+  if (literal.length > INT64_CHARACTERS_MAX) return undefined
+  const value = BigInt(literal)
+  if (size === 'int32' || value < int64Min || value > int64Max) return undefined
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
+}
+
+const base64Form = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Line ends inside are fine; padding is required. */
+export function readBase64(given: string): Read {
+  const text = /[\r\n]/.test(given) ? given.replace(/[\r\n]/g, '') : given
+  if (!base64Form.test(text)) return { fault: `illegal base64 data at input byte ${base64FaultAt(given)}` }
+  // Bits behind the last byte are dropped.
+  return { text: text.endsWith('=') ? Buffer.from(text, 'base64').toString('base64') : text }
+}
+
+/** Where Go's decoder gives up, counted in the text with its line ends. */
+function base64FaultAt(text: string): number {
+  let digits = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? ''
+    if (character === '\n' || character === '\r') continue
+    if (/[A-Za-z0-9+/]/.test(character)) {
+      digits++
+      continue
+    }
+    if (character !== '=' || digits % 4 < 2) return at
+    return paddingFaultAt(text, at, digits % 4)
+  }
+  return text.length - (digits % 4)
+}
+
+/** `digits` of the last four stand before the padding that begins at `at`. */
+function paddingFaultAt(text: string, at: number, digits: number): number {
+  let next = at + 1
+  const skipLineEnds = (): void => {
+    while (text[next] === '\n' || text[next] === '\r') next++
+  }
+  if (digits === 2) {
+    skipLineEnds()
+    if (next >= text.length) return text.length
+    if (text[next] !== '=') return next
+    next++
+  }
+  skipLineEnds()
+  return next
+}
+
+export function readTime(given: string, scalar: 'time' | 'microTime'): Read {
+  const time = scalar === 'time' ? parseTime(given) : parseMicroTime(given)
+  if ('fault' in time) return time
+  return { text: time.text.startsWith(zeroTime.slice(0, -1)) && !/\.0*[1-9]/.test(time.text) ? null : time.text }
+}
+
+export const readQuantity = (given: string): Read => canonicalQuantity(given)

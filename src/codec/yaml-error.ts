@@ -1,0 +1,102 @@
+/** What is wrong with a YAML text, in the words of the library that kube-apiserver uses, as far as js-yaml's reasons tell. */
+import { YAMLException } from 'js-yaml'
+
+/** Its message is complete: `yaml: line 2: …`. */
+export class YamlError extends Error {
+  override readonly name = 'YamlError'
+}
+
+/**
+ * Upstream counts lines from zero where its parser complains and from one where its scanner does; line zero is not told, nor any
+ * of its reader.
+ */
+type Fault = {
+  readonly text: string
+  readonly by: 'scanner' | 'parser' | 'reader'
+  /** Where upstream notices it, if that is not where js-yaml does. */
+  readonly line?: number
+}
+
+/** Counted from zero. */
+type Place = { readonly line: number; readonly offset: number }
+
+export function describeFault(error: unknown, text: string): YamlError {
+  if (!(error instanceof YAMLException)) {
+    // js-yaml itself recurses, though not deeper than it was told to.
+    if (error instanceof RangeError) return new YamlError('yaml: exceeded max depth of 10000', { cause: error })
+    throw error
+  }
+  const { reason, mark } = error
+  const place = { line: mark?.line ?? 0, offset: mark?.position ?? 0 }
+  const fault = faultOf(reason, text, place)
+  const noticed = fault.line ?? place.line
+  const line = fault.by === 'reader' ? 0 : fault.by === 'scanner' && noticed > 0 ? noticed + 1 : noticed
+  const shown = fault.by === 'parser' && isAtEnd(text, place.offset) ? Math.max(line, 1) : line
+  return new YamlError(`yaml: ${shown > 0 ? `line ${shown}: ` : ''}${fault.text}`, { cause: error })
+}
+
+const isAtEnd = (text: string, offset: number): boolean => text.slice(offset).trim() === ''
+
+const scanner = (text: string): Fault => ({ text, by: 'scanner' })
+const parser = (text: string): Fault => ({ text, by: 'parser' })
+
+function faultOf(reason: string, text: string, { offset, line }: Place): Fault {
+  const character = text[offset] ?? ''
+  if (/non-printable|valid JSON character/.test(reason))
+    return { text: 'control characters are not allowed', by: 'reader' }
+  if (reason.startsWith('nesting exceeded')) return parser('exceeded max depth of 10000')
+  if (/within a (?:single|double) quoted scalar/.test(reason)) return endOfStream(text)
+  if (/unknown escape/.test(reason)) return scanner('found unknown escape character')
+  if (reason.includes('deficient indentation') && isInQuotes(text.slice(0, offset))) return endOfStream(text)
+  if (/flow collection|deficient indentation/.test(reason)) return flowFault(text, offset)
+  if (/tab characters/.test(reason)) return tabFault(text, offset)
+  if (text.startsWith('\t') && /^\t+[^\n]*$/.test(text.slice(0, offset + 1))) return cannotStart
+  if (/after a mapping key|multiline key/.test(reason)) {
+    return { ...scanner("could not find expected ':'"), line: lineOfNext(text, offset, line) }
+  }
+  if (reason.includes('line break is expected')) return scanner('did not find expected comment or line break')
+  if (/bad indentation|separator is expected/.test(reason))
+    return misplaced(character, text.slice(offset + 1, offset + 2))
+  if (/alias|anchor/.test(reason)) return scanner('did not find expected alphabetic or numeric character')
+  return scanner(reason)
+}
+
+/** By the character that stands where none like it may stand. */
+function misplaced(character: string, next: string): Fault {
+  if (character === ':') return scanner('mapping values are not allowed in this context')
+  if (character !== '' && '@`%'.includes(character)) return cannotStart
+  if (character !== '' && ']},'.includes(character)) return parser('did not find expected node content')
+  const isAlone = next === '' || /\s/.test(next)
+  if (character === '-' && isAlone) return scanner('block sequence entries are not allowed in this context')
+  if (character === '?' && isAlone) return scanner('mapping keys are not allowed in this context')
+  return parser('did not find expected key')
+}
+
+const isInQuotes = (before: string): boolean => /(?:^|[\s:,[{-])(["'])(?:(?!\1)[^])*$/.test(before)
+
+const endOfStream = (text: string): Fault => ({
+  ...scanner('found unexpected end of stream'),
+  line: text.split('\n').length - 1,
+})
+
+/** Counted from zero: where something stands again behind the line of the offset, or the text ends. */
+function lineOfNext(text: string, offset: number, line: number): number {
+  const end = text.indexOf('\n', offset)
+  if (end === -1) return line
+  const blank = /^\s*/.exec(text.slice(end))?.[0] ?? ''
+  return line + blank.split('\n').length - 1
+}
+
+const cannotStart = scanner('found character that cannot start any token')
+
+function flowFault(text: string, offset: number): Fault {
+  const before = text.slice(0, offset).trimEnd()
+  if (/[[{,:]$/.test(before)) return parser('did not find expected node content')
+  return parser(`did not find expected ',' or '${before.lastIndexOf('[') > before.lastIndexOf('{') ? ']' : '}'}'`)
+}
+
+/** Behind a key alone the tab would have to begin a value; behind a value it would go on with it. */
+function tabFault(text: string, offset: number): Fault {
+  const before = text.slice(0, offset).trimEnd()
+  return /[:-]$/.test(before) ? cannotStart : scanner('found a tab character that violates indentation')
+}

@@ -1,0 +1,66 @@
+/** In which styles a string can be written in YAML so that it reads back as itself. */
+export type Styles = {
+  readonly isPlainAllowed: boolean
+  readonly isSingleAllowed: boolean
+  /** As a block: lines behind a `|`. */
+  readonly isBlockAllowed: boolean
+}
+
+/** No plain scalar may begin with one of these. */
+const startIndicator = /^[#,[\]{}&*!|>'"%@`]|^[?:-](?:[\s\u0085\u2028\u2029]|$)|^---|^\.\.\./
+/** Inside of a plain scalar these would end it. */
+const innerIndicator = /:(?:[\s\u0085\u2028\u2029]|$)|[\s\u0085\u2028\u2029]#/
+const lineBreak = /[\n\r\u0085\u2028\u2029]/
+const spaceBreak = / [\n\r\u0085\u2028\u2029]/
+const breakSpace = /[\n\r\u0085\u2028\u2029] /
+
+export function analyse(text: string): Styles {
+  const hasSpecial = special.test(text)
+  const hasTab = text.includes('\t')
+  const isSpaced = /^ | $/.test(text)
+  const hasSpaceBreak = spaceBreak.test(text)
+  const isPlainAllowed =
+    !hasSpecial &&
+    !hasTab &&
+    !isSpaced &&
+    !lineBreak.test(text) &&
+    !startIndicator.test(text) &&
+    !innerIndicator.test(text)
+  return {
+    isPlainAllowed,
+    isSingleAllowed: !hasSpecial && !hasTab && !hasSpaceBreak && !breakSpace.test(text) && !lineBreak.test(text),
+    isBlockAllowed: !text.endsWith(' ') && !hasSpaceBreak && !hasSpecial && !hasTab,
+  }
+}
+
+/** What is not printable: controls, the byte order mark, and everything beyond the basic plane. Tabs and newlines are apart. */
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const special = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff\ufffe\uffff]|[\ud800-\udfff]/
+
+/** Of one character, between double quotes. */
+export function needsEscape(character: string): boolean {
+  return character === '"' || character === '\\' || /[\t\n\u2028\u2029]/.test(character) || special.test(character)
+}
+
+export const ESCAPES: { readonly [character: string]: string } = {
+  '\u0000': '\\0',
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\v': '\\v',
+  '\f': '\\f',
+  '\r': '\\r',
+  '\u001b': '\\e',
+  '"': '\\"',
+  '\\': '\\\\',
+  '\u0085': '\\N',
+  '\u00a0': '\\_',
+  '\u2028': '\\L',
+  '\u2029': '\\P',
+}
+
+/** Some readers take it for a number: `12:30`. */
+export function isBase60(text: string): boolean {
+  return text.includes(':') && /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
+}

@@ -1,0 +1,96 @@
+/**
+ * YAML bodies to JSON. Small ones are converted where they are; large ones would hold up every other request (2.5 MB: a tenth
+ * of a second), so a worker thread does those. It is started when the first one comes.
+ */
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { tooManyRequests } from '../api/errors.ts'
+import { printSorted } from './json.ts'
+import { YamlError } from './yaml-error.ts'
+import { parseYaml } from './yaml-parse.ts'
+
+/** Above this a conversion takes more than the few milliseconds that the event loop may be held. */
+const INLINE_BYTES_MAX = 256 * 1024
+/** Bodies that wait for the worker or are in it: at 3 MB each no more than 48 MB, and about two seconds of work. */
+const WAITING_MAX = 16
+/** What the worker may have in use: a body of 3 MB takes a tenth of it. */
+const WORKER_MEGABYTES_MAX = 256
+
+export type ConvertedYaml = {
+  /** The first document; `null` when there is none. */
+  readonly json: Buffer
+  /** Keys that were set before in the same map, as upstream words it: `line 5: key "a" already set in map`. */
+  readonly duplicates: readonly string[]
+}
+
+/** Fails with a YamlError, whose message is upstream's. */
+export function convertYaml(bytes: Buffer): ConvertedYaml {
+  const { value, duplicates } = parseYaml(bytes)
+  return { json: Buffer.from(printSorted(value)), duplicates }
+}
+
+/** What the worker answers; `fault` is the message of a YamlError. */
+export type YamlAnswer =
+  | { readonly id: number; readonly json: Uint8Array; readonly duplicates: readonly string[] }
+  | { readonly id: number; readonly fault: string }
+
+type Waiting = { readonly resolve: (converted: ConvertedYaml) => void; readonly reject: (error: Error) => void }
+
+export class YamlConverter implements AsyncDisposable {
+  #worker: Worker | undefined
+  readonly #waiting = new Map<number, Waiting>()
+  #lastId = 0
+
+  /** Fails with a YamlError, or with TooManyRequests when more large bodies wait than there is room for. */
+  async convert(bytes: Buffer): Promise<ConvertedYaml> {
+    if (bytes.length <= INLINE_BYTES_MAX) return convertYaml(bytes)
+    if (this.#waiting.size >= WAITING_MAX) throw tooManyRequests('too many large YAML bodies at once', 1)
+    const worker = (this.#worker ??= this.#start())
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      // Copied, not handed over: the body may be a view of a larger buffer.
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+      worker.postMessage({ id, bytes })
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    this.#fail(new Error('the server stops'))
+    await worker?.terminate()
+  }
+
+  #start(): Worker {
+    const file = new URL(`./yaml-worker${extname(import.meta.filename)}`, import.meta.url)
+    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: WORKER_MEGABYTES_MAX } })
+    worker.unref()
+    worker.on('message', (answer: YamlAnswer) => this.#settle(answer))
+    worker.on('error', (error) => this.#lose(worker, error))
+    worker.on('exit', () => this.#lose(worker, new Error('the YAML worker ended')))
+    return worker
+  }
+
+  #settle(answer: YamlAnswer): void {
+    const waiting = this.#waiting.get(answer.id)
+    this.#waiting.delete(answer.id)
+    if (waiting === undefined) return
+    if ('fault' in answer) return waiting.reject(new YamlError(answer.fault))
+    const { buffer, byteOffset, byteLength } = answer.json
+    waiting.resolve({ json: Buffer.from(buffer, byteOffset, byteLength), duplicates: answer.duplicates })
+  }
+
+  /** A document that used up the worker's memory takes down those that wait with it; the next one gets a new worker. */
+  #lose(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    this.#fail(error)
+  }
+
+  #fail(error: Error): void {
+    const all = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const { reject } of all) reject(error)
+  }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fieldsOf, type KubeObject } from '../api/object.ts'
+import { decodeStored, encodeStored, printObject } from '../codec/object.ts'
+import { builtInResources } from './built-in.ts'
+import { Registry } from './registry.ts'
+import type { Resource } from './resource.ts'
+import { validateCreate, validateUpdate } from './validate.ts'
+
+const registry = new Registry(builtInResources())
+
+function resource(group: string, version: string, plural: string): Resource {
+  const found = registry.find({ group, version, plural })
+  assert.ok(found !== undefined, plural)
+  return found
+}
+
+const configMaps = resource('', 'v1', 'configmaps')
+const deployments = resource('apps', 'v1', 'deployments')
+const pods = resource('', 'v1', 'pods')
+
+const object = (kind: string, fields: Partial<KubeObject> = {}): KubeObject => ({
+  kind,
+  apiVersion: 'v1',
+  metadata: { name: 'x', namespace: 'n' },
+  ...fields,
+})
+
+test('every kind of the table can be read and written', () => {
+  for (const { shape, kind } of registry.all()) {
+    const empty = { kind, apiVersion: 'v1', metadata: {} }
+    assert.ok(printObject(empty, shape).toString().startsWith(`{"kind":"${kind}"`), kind)
+  }
+})
+
+test('the table says what a resource is', () => {
+  const { shortNames, categories, singular, isNamespaced, isStored, verbs } = pods
+  assert.deepEqual(
+    { shortNames, categories, singular, isNamespaced, isStored },
+    {
+      shortNames: ['po'],
+      categories: ['all'],
+      singular: 'pod',
+      isNamespaced: true,
+      isStored: true,
+    },
+  )
+  assert.deepEqual(verbs, ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'])
+  const scale = deployments.subresources.find(({ name }) => name === 'scale')
+  assert.deepEqual(scale, {
+    name: 'scale',
+    kind: 'Scale',
+    group: 'autoscaling',
+    version: 'v1',
+    verbs: ['get', 'patch', 'update'],
+  })
+  assert.equal(resource('authorization.k8s.io', 'v1', 'subjectaccessreviews').isStored, false)
+})
+
+test('a status is dropped on create and kept on update', () => {
+  const given = object('Deployment', { spec: { replicas: 2 }, status: { replicas: 7 } })
+  const created = deployments.prepareCreate(given)
+  assert.equal(created['status'], undefined)
+  assert.equal(created.metadata.generation, 1)
+  const current = { ...created, status: { replicas: 1 } }
+  const same = deployments.prepareUpdate({ ...given, metadata: current.metadata }, current)
+  assert.deepEqual([same['status'], same.metadata.generation], [{ replicas: 1 }, 1])
+  const changed = deployments.prepareUpdate({ ...current, spec: { replicas: 3 } }, current)
+  assert.equal(changed.metadata.generation, 2)
+  const status = deployments.subresourceRules['status']?.prepareUpdate({ ...given, spec: { replicas: 9 } }, current)
+  assert.deepEqual([status?.['spec'], status?.['status']], [{ replicas: 2 }, { replicas: 7 }])
+})
+
+const isFine = (one: Resource, name: string): boolean => one.checkName(name).length === 0
+
+test('names follow the rule of their kind', () => {
+  assert.deepEqual(
+    ['a.b', 'a', '1', 'A', 'a:b'].map((name) => [
+      isFine(configMaps, name),
+      isFine(resource('', 'v1', 'namespaces'), name),
+      isFine(resource('', 'v1', 'services'), name),
+      isFine(resource('rbac.authorization.k8s.io', 'v1', 'roles'), name),
+    ]),
+    [
+      [true, false, false, true],
+      [true, true, true, true],
+      [true, true, false, true],
+      [false, false, false, true],
+      [false, false, false, true],
+    ],
+  )
+})
+
+const fields = (faults: readonly { readonly path: string }[]): string[] => faults.map(({ path }) => path)
+
+test('a create is checked by its kind first, an update by all', () => {
+  const bad = object('ConfigMap', { metadata: { name: 'X', namespace: 'n', labels: { 'a b': 'c' } } })
+  assert.deepEqual(fields(validateCreate(bad, configMaps)), ['metadata.name', 'metadata.labels'])
+  const current = object('ConfigMap', { metadata: { ...bad.metadata, labels: {} } })
+  const labels = validateUpdate(bad, current, { resource: configMaps, rules: configMaps })
+  assert.equal(fields(labels).filter((path) => path === 'metadata.labels').length, 4)
+})
+
+test('an event has two faces and one stored form', () => {
+  const events = resource('events.k8s.io', 'v1', 'events')
+  const event = object('Event', { apiVersion: 'events.k8s.io/v1', note: 'text', regarding: { kind: 'Pod' } })
+  const stored = encodeStored(event, events.shape)
+  assert.match(
+    stored.toString(),
+    /^\{"kind":"Event","apiVersion":"v1",.*"involvedObject":\{"kind":"Pod"\}.*"message":"text"/,
+  )
+  const { note, apiVersion } = decodeStored(stored, events.shape, 7)
+  assert.deepEqual([note, apiVersion], ['text', 'events.k8s.io/v1'])
+  assert.equal(decodeStored(stored, resource('', 'v1', 'events').shape, 7)['message'], 'text')
+})
+
+test('an autoscaler keeps through v1 what only v2 knows', () => {
+  const v1 = resource('autoscaling', 'v1', 'horizontalpodautoscalers').shape
+  const v2 = resource('autoscaling', 'v2', 'horizontalpodautoscalers').shape
+  const memory = {
+    type: 'Resource',
+    resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1Mi' } },
+  }
+  const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } } }
+  const behavior = { scaleUp: { selectPolicy: 'Min' } }
+  const given = v2.setDefaults({
+    ...object('HorizontalPodAutoscaler', { apiVersion: 'autoscaling/v2' }),
+    spec: { maxReplicas: 3, metrics: [memory, cpu], behavior },
+  })
+  const seen = decodeStored(encodeStored(given, v2), v1, 7)
+  assert.equal(fieldsOf(seen['spec'])['targetCPUUtilizationPercentage'], 70)
+  const again = decodeStored(encodeStored(seen, v1), v2, 7)
+  assert.deepEqual(encodeStored(again, v2), encodeStored(given, v2))
+})

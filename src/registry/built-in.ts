@@ -1,0 +1,171 @@
+/** The built-in resources: rows of the catalogue, with what strategy.ts and the rules in kinds/ say of their kinds. */
+import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta } from '../api/object.ts'
+import { isSame } from '../schema/equal.ts'
+import { withDefaults } from '../schema/defaults.ts'
+import type { ObjectSchema, StoredForm } from '../schema/object-schema.ts'
+import { resourceTable } from './catalogue/resources.ts'
+import type { KindRules } from './kind-rules.ts'
+import { rulesByKind } from './kinds/all.ts'
+import { readResources, type Row } from './read-resources.ts'
+import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
+import { schemeOf } from './scheme.ts'
+import * as strategy from './strategy.ts'
+import { typeOf } from './types.ts'
+
+/** In the order in which discovery lists groups and versions. */
+export function builtInResources(): Resource[] {
+  return readResources(resourceTable).map((row) => {
+    const name = kindName(row)
+    return builtIn(row, rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {})
+  })
+}
+
+/** As errors name it: `Deployment.apps`. */
+const kindName = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
+  group === '' ? kind : `${kind}.${group}`
+
+function builtIn(row: Row, rules: KindRules): Resource {
+  const name = kindName(row)
+  const hasStatus = row.subresources.some((subresource) => subresource.name === 'status')
+  const generation = strategy.generations.get(name)
+  const deprecation = strategy.deprecations.get(name)
+  let schema: ObjectSchema | undefined
+  return {
+    group: row.group,
+    version: row.version,
+    kind: row.kind,
+    listKind: `${row.kind}List`,
+    plural: row.plural,
+    singular: row.kind.toLowerCase(),
+    shortNames: row.shortNames,
+    categories: row.categories,
+    isNamespaced: row.isNamespaced,
+    isCustom: false,
+    isStored: row.verbs.includes('update'),
+    verbs: row.verbs,
+    subresources: row.subresources,
+    ...(row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion }),
+    ...(deprecation === undefined ? {} : { deprecation }),
+    get shape(): ObjectSchema {
+      return (schema ??= schemaOf(row, rules))
+    },
+    selectableFields: fieldReaders(rules.selectableFields ?? []),
+    allowsUnconditionalUpdate: !strategy.conditionalUpdates.has(name),
+    createsOnUpdate: strategy.creatingUpdates.has(name),
+    returnsDeleted: strategy.returnedWhenDeleted.has(name),
+    defaultPropagation: strategy.orphaning.has(name) ? 'Orphan' : 'Background',
+    isCollected: rules.isCollected ?? true,
+    faultGroup: name === 'Event.events.k8s.io' ? '' : row.group,
+    checkName: rules.checkName ?? strategy.nameRuleOf(name),
+    metadataRules: strategy.metadataRulesOf(name),
+    prepareCreate: (given) => {
+      const object = hasStatus && !strategy.statusOnCreate.has(name) ? without(given, 'status') : given
+      const numbered = generation === undefined || generation.kept === true ? object : withGeneration(object, 1)
+      return rules.prepareCreate?.(numbered) ?? numbered
+    },
+    prepareUpdate: (given, current) => {
+      const object = hasStatus ? withField(given, 'status', current['status']) : given
+      const prepared = rules.prepareUpdate?.(object, current) ?? object
+      return generation === undefined ? prepared : counted(prepared, current, generation.fields)
+    },
+    validate: rules.validate ?? (() => []),
+    validateUpdate: rules.validateUpdate ?? rules.validate ?? (() => []),
+    warnings: rules.warnings ?? (() => []),
+    subresourceRules: { ...(hasStatus ? { status: statusRules(name) } : {}), ...rules.subresourceRules },
+  }
+}
+
+function schemaOf(row: Row, rules: KindRules): ObjectSchema {
+  const struct = typeOf(row.packageName, row.kind)
+  const { setDefaults } = rules
+  return {
+    struct,
+    setDefaults: (object) => {
+      const own = setDefaults?.(object) ?? object
+      const { metadata, kind, apiVersion } = own
+      const result = withDefaults(own, struct)
+      return result === own ? own : { ...result, metadata, kind, apiVersion }
+    },
+    stored: row.storageVersion === undefined ? undefined : storedForm(row, row.storageVersion, rules),
+    scheme: schemeOf(row.group),
+  }
+}
+
+/** Versions of one kind with the same fields differ in nothing but their apiVersion. */
+function storedForm(row: Row, apiVersion: string, { convert }: KindRules): StoredForm {
+  const served = apiVersionOf(row)
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  const packageName = apiVersion === 'v1' ? 'core/v1' : row.packageName.replace(/[^/]*$/, version)
+  return {
+    apiVersion,
+    struct: typeOf(packageName, row.kind),
+    toStored: (object) => ({ ...(convert?.toStored(object) ?? object), apiVersion }),
+    fromStored: (object) => ({ ...(convert?.fromStored(object) ?? object), apiVersion: served }),
+  }
+}
+
+/** The status, and the metadata that the kind lets through. */
+function statusRules(kind: string): UpdateRules {
+  const kept = strategy.keptByStatus.get(kind) ?? []
+  const isStatusOnly = strategy.statusOnly.has(kind)
+  return {
+    prepareUpdate: (object, current) => {
+      const was = current.metadata
+      const metadata = isStatusOnly
+        ? metadataOfStatusOnly(object.metadata, was)
+        : present({ ...object.metadata, ...Object.fromEntries(kept.map((name) => [name, was[name]])) })
+      return withField({ ...current, metadata }, 'status', object['status'])
+    },
+    validateUpdate: () => [],
+  }
+}
+
+/** What says which object is meant stays as it was sent, so that it can be checked. */
+function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMeta {
+  const { name, namespace, uid, resourceVersion } = given
+  return present({ ...current, name, namespace, uid, resourceVersion })
+}
+
+const present = (fields: { readonly [field: string]: Json | undefined }): ObjectMeta =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+function without(object: KubeObject, name: string): KubeObject {
+  if (object[name] === undefined) return object
+  const { [name]: _, ...rest } = object
+  return { ...rest, kind: object.kind, apiVersion: object.apiVersion, metadata: object.metadata }
+}
+
+const withField = (object: KubeObject, name: string, value: Json | undefined): KubeObject =>
+  value === undefined ? without(object, name) : { ...object, [name]: value }
+
+const withGeneration = (object: KubeObject, generation: number): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, generation },
+})
+
+function counted(object: KubeObject, current: KubeObject, fields: readonly string[]): KubeObject {
+  const isChanged = fields.some((path) => !isSame(valueAt(object, path), valueAt(current, path)))
+  return isChanged ? withGeneration(object, (current.metadata.generation ?? 0) + 1) : object
+}
+
+function valueAt(object: Fields, path: string): Json | undefined {
+  let value: Json | undefined = object
+  for (const name of path.split('.')) value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  return value
+}
+
+function fieldReaders(fields: readonly string[] | Resource['selectableFields']): Resource['selectableFields'] {
+  if (!isNames(fields)) return fields
+  return Object.fromEntries(
+    fields.map((path) => [
+      path,
+      (object: KubeObject): string => {
+        const value = valueAt(object, path)
+        return typeof value === 'object' || value === undefined ? '' : `${value}`
+      },
+    ]),
+  )
+}
+
+const isNames = (fields: readonly string[] | Resource['selectableFields']): fields is readonly string[] =>
+  Array.isArray(fields)

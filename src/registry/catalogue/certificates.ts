@@ -1,0 +1,35 @@
+export const certificatesTypes = `
+package certificates/v1
+
+ExtraValue = []string
+RequestConditionType = string
+KeyUsage = string
+
+CertificateSigningRequest
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! CertificateSigningRequestSpec 2
+  status CertificateSigningRequestStatus 3
+
+CertificateSigningRequestSpec
+  request! []byte 1 atomic
+  signerName! string 7
+  expirationSeconds *int32 8
+  usages []KeyUsage 5 atomic
+  username string 2
+  uid string 3
+  groups []string 4 atomic
+  extra map[string]ExtraValue 6
+
+CertificateSigningRequestStatus
+  conditions []CertificateSigningRequestCondition 1 map=type
+  certificate []byte 2 atomic
+
+CertificateSigningRequestCondition
+  type! RequestConditionType 1
+  status! core.ConditionStatus 6
+  reason string 2
+  message string 3
+  lastUpdateTime meta.Time 4
+  lastTransitionTime meta.Time 5
+`

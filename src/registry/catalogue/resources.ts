@@ -1,0 +1,104 @@
+export const resourceTable = `
+v1 core/v1
+  bindings Binding namespaced C
+  componentstatuses ComponentStatus cluster GL short=cs
+  configmaps ConfigMap namespaced std short=cm
+  endpoints Endpoints namespaced std short=ep
+  events Event namespaced std short=ev
+  limitranges LimitRange namespaced std short=limits
+  namespaces Namespace cluster CDGLPUW short=ns /finalize:U /status:GPU
+  nodes Node cluster std short=no /proxy:CDGPU=NodeProxyOptions /status:GPU
+  persistentvolumeclaims PersistentVolumeClaim namespaced std short=pvc /status:GPU
+  persistentvolumes PersistentVolume cluster std short=pv /status:GPU
+  pods Pod namespaced std short=po in=all /attach:CG=PodAttachOptions /binding:C=Binding /ephemeralcontainers:GPU /eviction:C=policy/v1/Eviction /exec:CG=PodExecOptions /log:G /portforward:CG=PodPortForwardOptions /proxy:CDGPU=PodProxyOptions /resize:GPU /status:GPU
+  podtemplates PodTemplate namespaced std
+  replicationcontrollers ReplicationController namespaced std short=rc in=all /scale:GPU=autoscaling/v1/Scale /status:GPU
+  resourcequotas ResourceQuota namespaced std short=quota /status:GPU
+  secrets Secret namespaced std
+  serviceaccounts ServiceAccount namespaced std short=sa /token:C=authentication.k8s.io/v1/TokenRequest
+  services Service namespaced std short=svc in=all /proxy:CDGPU=ServiceProxyOptions /status:GPU
+
+apiregistration.k8s.io/v1 apiregistration/v1
+  apiservices APIService cluster std in=api-extensions /status:GPU
+
+apps/v1 apps/v1
+  controllerrevisions ControllerRevision namespaced std
+  daemonsets DaemonSet namespaced std short=ds in=all /status:GPU
+  deployments Deployment namespaced std short=deploy in=all /scale:GPU=autoscaling/v1/Scale /status:GPU
+  replicasets ReplicaSet namespaced std short=rs in=all /scale:GPU=autoscaling/v1/Scale /status:GPU
+  statefulsets StatefulSet namespaced std short=sts in=all /scale:GPU=autoscaling/v1/Scale /status:GPU
+
+events.k8s.io/v1 events/v1
+  events Event namespaced std stored=v1 short=ev
+
+authentication.k8s.io/v1 authentication/v1
+  selfsubjectreviews SelfSubjectReview cluster C
+  tokenreviews TokenReview cluster C
+
+authorization.k8s.io/v1 authorization/v1
+  localsubjectaccessreviews LocalSubjectAccessReview namespaced C
+  selfsubjectaccessreviews SelfSubjectAccessReview cluster C
+  selfsubjectrulesreviews SelfSubjectRulesReview cluster C
+  subjectaccessreviews SubjectAccessReview cluster C
+
+autoscaling/v2 autoscaling/v2
+  horizontalpodautoscalers HorizontalPodAutoscaler namespaced std short=hpa in=all /status:GPU
+
+autoscaling/v1 autoscaling/v1
+  horizontalpodautoscalers HorizontalPodAutoscaler namespaced std stored=autoscaling/v2 short=hpa in=all /status:GPU
+
+batch/v1 batch/v1
+  cronjobs CronJob namespaced std short=cj in=all /status:GPU
+  jobs Job namespaced std in=all /status:GPU
+
+certificates.k8s.io/v1 certificates/v1
+  certificatesigningrequests CertificateSigningRequest cluster std short=csr /approval:GPU /status:GPU
+
+networking.k8s.io/v1 networking/v1
+  ingressclasses IngressClass cluster std
+  ingresses Ingress namespaced std short=ing /status:GPU
+  ipaddresses IPAddress cluster std stored=networking.k8s.io/v1beta1 short=ip
+  networkpolicies NetworkPolicy namespaced std short=netpol
+  servicecidrs ServiceCIDR cluster std stored=networking.k8s.io/v1beta1 /status:GPU
+
+policy/v1 policy/v1
+  poddisruptionbudgets PodDisruptionBudget namespaced std short=pdb /status:GPU
+
+rbac.authorization.k8s.io/v1 rbac/v1
+  clusterrolebindings ClusterRoleBinding cluster std
+  clusterroles ClusterRole cluster std
+  rolebindings RoleBinding namespaced std
+  roles Role namespaced std
+
+storage.k8s.io/v1 storage/v1
+  csidrivers CSIDriver cluster std
+  csinodes CSINode cluster std
+  csistoragecapacities CSIStorageCapacity namespaced std
+  storageclasses StorageClass cluster std short=sc
+  volumeattachments VolumeAttachment cluster std /status:GPU
+
+admissionregistration.k8s.io/v1 admissionregistration/v1
+  mutatingwebhookconfigurations MutatingWebhookConfiguration cluster std in=api-extensions
+  validatingadmissionpolicies ValidatingAdmissionPolicy cluster std in=api-extensions /status:GPU
+  validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding cluster std in=api-extensions
+  validatingwebhookconfigurations ValidatingWebhookConfiguration cluster std in=api-extensions
+
+apiextensions.k8s.io/v1 apiextensions/v1
+  customresourcedefinitions CustomResourceDefinition cluster std stored=apiextensions.k8s.io/v1beta1 short=crd,crds in=api-extensions /status:GPU
+
+scheduling.k8s.io/v1 scheduling/v1
+  priorityclasses PriorityClass cluster std short=pc
+
+coordination.k8s.io/v1 coordination/v1
+  leases Lease namespaced std
+
+node.k8s.io/v1 node/v1
+  runtimeclasses RuntimeClass cluster std
+
+discovery.k8s.io/v1 discovery/v1
+  endpointslices EndpointSlice namespaced std
+
+flowcontrol.apiserver.k8s.io/v1 flowcontrol/v1
+  flowschemas FlowSchema cluster std /status:GPU
+  prioritylevelconfigurations PriorityLevelConfiguration cluster std /status:GPU
+`

@@ -1,0 +1,25 @@
+/** What a kind may have of its own, beyond the catalogue and strategy.ts. Each file in kinds/ is one of these. */
+import type { KubeObject } from '../api/object.ts'
+import type { StoredForm } from '../schema/object-schema.ts'
+import type { Resource } from './resource.ts'
+
+export type KindRules = Partial<
+  Pick<
+    Resource,
+    | 'checkName'
+    | 'prepareCreate'
+    | 'prepareUpdate'
+    | 'validate'
+    | 'validateUpdate'
+    | 'warnings'
+    | 'subresourceRules'
+    | 'isCollected'
+  >
+> & {
+  /** Fields a selector may name, by path; or how to read them. */
+  readonly selectableFields?: readonly string[] | Resource['selectableFields']
+  /** What is set where a client said nothing. On top of the defaults in the catalogue. */
+  readonly setDefaults?: (object: KubeObject) => KubeObject
+  /** Of kinds that are stored in another version: how to get there and back. The rest only changes its apiVersion. */
+  readonly convert?: Pick<StoredForm, 'toStored' | 'fromStored'>
+}

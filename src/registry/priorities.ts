@@ -1,0 +1,62 @@
+/** The order in which groups and versions are shown: clients take the first version of a group unless told otherwise. */
+
+/** As upstream has them; a higher number comes first. */
+const groupPriorities: { readonly [group: string]: number } = {
+  '': 18_000,
+  'apiregistration.k8s.io': 18_000,
+  apps: 17_800,
+  'events.k8s.io': 17_750,
+  'authentication.k8s.io': 17_700,
+  'authorization.k8s.io': 17_600,
+  autoscaling: 17_500,
+  batch: 17_400,
+  'certificates.k8s.io': 17_300,
+  'networking.k8s.io': 17_200,
+  policy: 17_100,
+  'rbac.authorization.k8s.io': 17_000,
+  'storage.k8s.io': 16_800,
+  'admissionregistration.k8s.io': 16_700,
+  'apiextensions.k8s.io': 16_700,
+  'scheduling.k8s.io': 16_600,
+  'coordination.k8s.io': 16_500,
+  'node.k8s.io': 16_300,
+  'discovery.k8s.io': 16_200,
+  'resource.k8s.io': 16_200,
+  'flowcontrol.apiserver.k8s.io': 16_100,
+  'internal.apiserver.k8s.io': 16_000,
+  'storagemigration.k8s.io': 15_800,
+}
+/** Of the groups of custom resources. */
+const CUSTOM_PRIORITY = 1000
+
+export const groupPriority = (group: string): number => groupPriorities[group] ?? CUSTOM_PRIORITY
+
+/** What an APIService says of the order of a group's versions. */
+export function versionPriority(group: string, version: string): number {
+  if (group === '') return 1
+  if (group === 'flowcontrol.apiserver.k8s.io') return 21
+  return group === 'autoscaling' && version === 'v2' ? 30 : 15
+}
+
+export function compareGroups(one: string, other: string): number {
+  const byPriority = groupPriority(other) - groupPriority(one)
+  return byPriority !== 0 ? byPriority : compareText(one, other)
+}
+
+/** Stable before beta before alpha before anything else, then the higher number first. */
+export function compareVersions(one: string, other: string): number {
+  const a = rankVersion(one)
+  const b = rankVersion(other)
+  return b.stage - a.stage || b.major - a.major || b.minor - a.minor || compareText(one, other)
+}
+
+const stages: { readonly [stage: string]: number } = { alpha: 1, beta: 2, '': 3 }
+
+function rankVersion(version: string): { stage: number; major: number; minor: number } {
+  const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version)
+  if (match === null) return { stage: 0, major: 0, minor: 0 }
+  const [, major = '', stage = '', minor = '0'] = match
+  return { stage: stages[stage] ?? 0, major: Number(major), minor: Number(minor) }
+}
+
+const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

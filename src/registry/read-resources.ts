@@ -1,0 +1,85 @@
+/**
+ * Reads the table of built-in resources in catalogue/resources.ts.
+ *
+ *     apps/v1 apps/v1                                           an apiVersion, and the package that has its types
+ *       deployments Deployment namespaced std short=deploy in=all /status:GPU /scale:GPU=autoscaling/v1/Scale
+ *
+ * Verbs are letters: C create, D delete, X deletecollection, G get, L list, P patch, U update, W watch; `std` is all of them.
+ * `in` are categories; `stored` is the apiVersion in which objects are stored, where that is another one.
+ */
+import type { Subresource, Verb } from './resource.ts'
+
+/** What the table says of a resource. */
+export type Row = {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly kind: string
+  readonly isNamespaced: boolean
+  readonly verbs: readonly Verb[]
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly subresources: readonly Subresource[]
+  readonly storageVersion: string | undefined
+  /** Where the catalogue has the type of the kind. */
+  readonly packageName: string
+}
+
+const verbsByLetter: ReadonlyMap<string, Verb> = new Map([
+  ['C', 'create'],
+  ['D', 'delete'],
+  ['X', 'deletecollection'],
+  ['G', 'get'],
+  ['L', 'list'],
+  ['P', 'patch'],
+  ['U', 'update'],
+  ['W', 'watch'],
+])
+
+export function readResources(table: string): Row[] {
+  const rows: Row[] = []
+  let apiVersion = ''
+  let packageName = ''
+  for (const line of table.split('\n')) {
+    const words = line.trim().split(' ')
+    if (!line.startsWith(' ')) [apiVersion = '', packageName = ''] = words
+    else rows.push(readRow(words, { ...splitApiVersion(apiVersion), packageName }))
+  }
+  return rows
+}
+
+type Place = { readonly group: string; readonly version: string; readonly packageName: string }
+
+function readRow(words: readonly string[], place: Place): Row {
+  const [plural = '', kind = '', scope = '', verbs = '', ...options] = words
+  const option = (name: string): string | undefined =>
+    options.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)
+  return {
+    ...place,
+    plural,
+    kind,
+    isNamespaced: scope === 'namespaced',
+    verbs: readVerbs(verbs),
+    shortNames: option('short')?.split(',') ?? [],
+    categories: option('in')?.split(',') ?? [],
+    subresources: options.filter((word) => word.startsWith('/')).map((word) => readSubresource(word, kind, place)),
+    storageVersion: option('stored'),
+  }
+}
+
+/** `/scale:GPU=autoscaling/v1/Scale`. */
+function readSubresource(word: string, kind: string, { group, version }: Place): Subresource {
+  const [, name = '', letters = '', type = kind] = /^\/(\w+):(\w+)(?:=(.*))?$/.exec(word) ?? []
+  const slash = type.lastIndexOf('/')
+  const own = slash === -1 ? { group, version } : splitApiVersion(type.slice(0, slash))
+  return { name, kind: type.slice(slash + 1), ...own, verbs: readVerbs(letters) }
+}
+
+const readVerbs = (letters: string): Verb[] =>
+  Array.from(letters === 'std' ? 'CDXGLPUW' : letters).flatMap((letter) => verbsByLetter.get(letter) ?? [])
+
+/** `v1` is of the core group, which has no name. */
+export function splitApiVersion(apiVersion: string): { group: string; version: string } {
+  const slash = apiVersion.indexOf('/')
+  return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) }
+}

@@ -1,0 +1,133 @@
+/**
+ * All kinds that kube-apiserver knows by name, old versions included. A body that names one of them where another kind is
+ * expected is refused in other words than one that names no kind at all.
+ */
+import type { KnownKind, Scheme } from '../schema/object-schema.ts'
+import { splitApiVersion } from './read-resources.ts'
+import { findType } from './types.ts'
+
+/** Where the types of a group are: its package in the catalogue, whose name Go's internal types have too. */
+const packages: ReadonlyMap<string, string> = new Map([
+  ['', 'core'],
+  ['admissionregistration.k8s.io', 'admissionregistration'],
+  ['apps', 'apps'],
+  ['authentication.k8s.io', 'authentication'],
+  ['authorization.k8s.io', 'authorization'],
+  ['autoscaling', 'autoscaling'],
+  ['batch', 'batch'],
+  ['certificates.k8s.io', 'certificates'],
+  ['coordination.k8s.io', 'coordination'],
+  ['discovery.k8s.io', 'discovery'],
+  ['events.k8s.io', 'events'],
+  ['extensions', 'extensions'],
+  ['flowcontrol.apiserver.k8s.io', 'flowcontrol'],
+  ['networking.k8s.io', 'networking'],
+  ['node.k8s.io', 'node'],
+  ['policy', 'policy'],
+  ['rbac.authorization.k8s.io', 'rbac'],
+  ['scheduling.k8s.io', 'scheduling'],
+  ['storage.k8s.io', 'storage'],
+])
+
+/** Kinds of versions that are no longer served. */
+const oldKinds: ReadonlyMap<string, readonly string[]> = new Map([
+  ['apps/v1beta1', ['ControllerRevision', 'Deployment', 'DeploymentRollback', 'Scale', 'StatefulSet']],
+  ['apps/v1beta2', ['ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'Scale', 'StatefulSet']],
+  ['authentication.k8s.io/v1beta1', ['SelfSubjectReview', 'TokenReview']],
+  [
+    'authorization.k8s.io/v1beta1',
+    ['LocalSubjectAccessReview', 'SelfSubjectAccessReview', 'SelfSubjectRulesReview', 'SubjectAccessReview'],
+  ],
+  ['autoscaling/v2beta1', ['HorizontalPodAutoscaler']],
+  ['autoscaling/v2beta2', ['HorizontalPodAutoscaler']],
+  ['batch/v1beta1', ['CronJob']],
+  ['certificates.k8s.io/v1beta1', ['CertificateSigningRequest', 'ClusterTrustBundle']],
+  ['coordination.k8s.io/v1beta1', ['Lease', 'LeaseCandidate']],
+  ['discovery.k8s.io/v1beta1', ['EndpointSlice']],
+  ['events.k8s.io/v1beta1', ['Event']],
+  [
+    'extensions/v1beta1',
+    ['DaemonSet', 'Deployment', 'DeploymentRollback', 'Ingress', 'NetworkPolicy', 'ReplicaSet', 'Scale'],
+  ],
+  ['flowcontrol.apiserver.k8s.io/v1beta1', ['FlowSchema', 'PriorityLevelConfiguration']],
+  ['flowcontrol.apiserver.k8s.io/v1beta2', ['FlowSchema', 'PriorityLevelConfiguration']],
+  ['flowcontrol.apiserver.k8s.io/v1beta3', ['FlowSchema', 'PriorityLevelConfiguration']],
+  ['networking.k8s.io/v1beta1', ['Ingress', 'IngressClass', 'IPAddress', 'ServiceCIDR']],
+  ['node.k8s.io/v1beta1', ['RuntimeClass']],
+  ['policy/v1beta1', ['Eviction', 'PodDisruptionBudget']],
+  ['rbac.authorization.k8s.io/v1beta1', ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']],
+  ['scheduling.k8s.io/v1beta1', ['PriorityClass']],
+  ['storage.k8s.io/v1beta1', ['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', 'VolumeAttachment']],
+])
+
+/** Kinds that every version has. */
+const commonKinds: ReadonlySet<string> = new Set([
+  'CreateOptions',
+  'DeleteOptions',
+  'GetOptions',
+  'ListOptions',
+  'PatchOptions',
+  'UpdateOptions',
+  'WatchEvent',
+])
+/** Kinds of the core group besides those with types in the catalogue. */
+const coreKinds: ReadonlySet<string> = new Set([
+  'APIGroup',
+  'APIGroupList',
+  'APIResourceList',
+  'APIVersions',
+  'List',
+  'Status',
+])
+
+/** Where the internal form of a kind is another group's. */
+const movedHubs: ReadonlyMap<string, string> = new Map([
+  ['events.Event', 'core.Event'],
+  ['extensions.DaemonSet', 'apps.DaemonSet'],
+  ['extensions.Deployment', 'apps.Deployment'],
+  ['extensions.ReplicaSet', 'apps.ReplicaSet'],
+  ['extensions.Scale', 'autoscaling.Scale'],
+  ['extensions.Ingress', 'networking.Ingress'],
+  ['extensions.NetworkPolicy', 'networking.NetworkPolicy'],
+  ['apps.Scale', 'autoscaling.Scale'],
+])
+
+/** Servers that are part of kube-apiserver, but know only kinds of their own. */
+const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: string }> = new Map([
+  [
+    'apiextensions.k8s.io',
+    { name: 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55', kind: 'CustomResourceDefinition' },
+  ],
+  ['apiregistration.k8s.io', { name: 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28', kind: 'APIService' }],
+])
+
+const mainScheme: Scheme = { name: 'pkg/api/legacyscheme/scheme.go:30', find: findKind }
+
+/** The scheme that decides about bodies for resources of a group. */
+export function schemeOf(group: string): Scheme {
+  const small = smallSchemes.get(group)
+  if (small === undefined) return mainScheme
+  const find = (apiVersion: string, kind: string): KnownKind | undefined => {
+    const { group: own, version } = splitApiVersion(apiVersion)
+    const isOwn = own === group && kind === small.kind && (version === 'v1' || version === 'v1beta1')
+    return isOwn ? { goName: `${version}.${kind}`, hubName: kind } : undefined
+  }
+  return { name: small.name, find }
+}
+
+function findKind(apiVersion: string, kind: string): KnownKind | undefined {
+  const { group, version } = splitApiVersion(apiVersion)
+  const packageName = packages.get(group)
+  if (packageName === undefined || !isKnown(packageName, apiVersion, version, kind)) return undefined
+  const hubName = commonKinds.has(kind) ? `v1.${kind}` : `${packageName}.${kind}`
+  return { goName: `${commonKinds.has(kind) ? 'v1' : version}.${kind}`, hubName: movedHubs.get(hubName) ?? hubName }
+}
+
+function isKnown(packageName: string, apiVersion: string, version: string, kind: string): boolean {
+  if (commonKinds.has(kind)) return true
+  if (packageName === 'core' && version === 'v1' && coreKinds.has(kind)) return true
+  const single = kind.endsWith('List') ? kind.slice(0, -'List'.length) : kind
+  if (oldKinds.get(apiVersion)?.includes(single) === true) return true
+  const versions = version === '__internal' ? ['v1', 'v2'] : [version]
+  return versions.some((one) => findType(`${packageName}/${one}`, single)?.byName.has('apiVersion') === true)
+}

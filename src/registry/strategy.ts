@@ -1,0 +1,112 @@
+/**
+ * How the built-in kinds differ in what all kinds have: names, generation, what an update may do, what a delete answers. A
+ * kind that stands in no list behaves like most. Kinds are named as in errors: `Deployment.apps`, `Pod`.
+ */
+import { checkCanonicalIp, checkDnsLabel, checkDnsSubdomain, checkDns1035Label } from '../api/names.ts'
+import type { MetadataRules } from './resource.ts'
+
+const names = (text: string): string[] => text.trim().split(/\s+/)
+const list = (text: string): ReadonlySet<string> => new Set(names(text))
+
+const labelNames = list('Namespace StatefulSet.apps')
+const dns1035Names = list('Service')
+/** Nothing but what a path needs. */
+const freeNames = list(`
+  ClusterRole.rbac.authorization.k8s.io ClusterRoleBinding.rbac.authorization.k8s.io Role.rbac.authorization.k8s.io
+  RoleBinding.rbac.authorization.k8s.io CertificateSigningRequest.certificates.k8s.io PodDisruptionBudget.policy
+  APIService.apiregistration.k8s.io CustomResourceDefinition.apiextensions.k8s.io Event`)
+const ipNames = list('IPAddress.networking.k8s.io')
+
+export function nameRuleOf(kind: string): (name: string) => string[] {
+  if (labelNames.has(kind)) return checkDnsLabel
+  if (dns1035Names.has(kind)) return checkDns1035Label
+  if (freeNames.has(kind)) return () => []
+  if (ipNames.has(kind)) return checkCanonicalIp
+  return checkDnsSubdomain
+}
+
+/** Their kind's rules say nothing of metadata. */
+const uncheckedMetadata = list('Event')
+const freeFinalizers = list(`
+  Lease.coordination.k8s.io MutatingWebhookConfiguration.admissionregistration.k8s.io
+  ValidatingAdmissionPolicy.admissionregistration.k8s.io ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io
+  ValidatingWebhookConfiguration.admissionregistration.k8s.io CustomResourceDefinition.apiextensions.k8s.io
+  APIService.apiregistration.k8s.io`)
+const repeatedMetadata = list(`
+  ConfigMap Secret Namespace ServiceAccount Node PersistentVolume PersistentVolumeClaim ReplicationController LimitRange
+  PodTemplate DaemonSet.apps ReplicaSet.apps Job.batch NetworkPolicy.networking.k8s.io CSINode.storage.k8s.io
+  VolumeAttachment.storage.k8s.io`)
+
+export const metadataRulesOf = (kind: string): MetadataRules => ({
+  isChecked: !uncheckedMetadata.has(kind),
+  needsDomains: !freeFinalizers.has(kind),
+  isRepeated: repeatedMetadata.has(kind),
+})
+
+/** An update must name the version that it is made from. */
+export const conditionalUpdates = list(`
+  PodDisruptionBudget.policy RuntimeClass.node.k8s.io CSIDriver.storage.k8s.io CSINode.storage.k8s.io
+  CSIStorageCapacity.storage.k8s.io VolumeAttachment.storage.k8s.io Lease.coordination.k8s.io
+  MutatingWebhookConfiguration.admissionregistration.k8s.io ValidatingAdmissionPolicy.admissionregistration.k8s.io
+  ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io
+  ValidatingWebhookConfiguration.admissionregistration.k8s.io CustomResourceDefinition.apiextensions.k8s.io
+  APIService.apiregistration.k8s.io`)
+
+/** An update of what does not exist creates it. */
+export const creatingUpdates = list(`
+  ClusterRole.rbac.authorization.k8s.io ClusterRoleBinding.rbac.authorization.k8s.io Role.rbac.authorization.k8s.io
+  RoleBinding.rbac.authorization.k8s.io RuntimeClass.node.k8s.io Lease.coordination.k8s.io LimitRange Event
+  Event.events.k8s.io Service Endpoints`)
+
+/** A delete answers with the object. */
+export const returnedWhenDeleted = list(`
+  Pod Service Namespace ServiceAccount PersistentVolume PersistentVolumeClaim PodTemplate ResourceQuota
+  StorageClass.storage.k8s.io VolumeAttachment.storage.k8s.io CSINode.storage.k8s.io CSIDriver.storage.k8s.io`)
+
+/** A delete that says nothing else leaves dependents alone. */
+export const orphaning = list('Job.batch ReplicationController')
+
+/** Their status is taken from whoever creates them. */
+export const statusOnCreate = list('Node')
+
+/** A write through /status changes nothing but the status. */
+export const statusOnly = list(`
+  ValidatingAdmissionPolicy.admissionregistration.k8s.io VolumeAttachment.storage.k8s.io
+  FlowSchema.flowcontrol.apiserver.k8s.io PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io
+  APIService.apiregistration.k8s.io`)
+
+/** Metadata that a write through /status does not change. */
+export const keptByStatus: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Deployment.apps', ['labels']],
+  ['Pod', ['ownerReferences']],
+])
+
+export const deprecations: ReadonlyMap<string, string> = new Map([
+  ['ComponentStatus', 'v1 ComponentStatus is deprecated in v1.19+'],
+  ['Endpoints', 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],
+])
+
+type Generation = { readonly fields: readonly string[]; readonly kept?: true }
+
+/**
+ * Kinds whose generation counts the changes of these fields (`metadata.labels`: of the labels). With `kept` the client sets
+ * the first one; otherwise it is 1.
+ */
+export const generations: ReadonlyMap<string, Generation> = new Map<string, Generation>([
+  ...names(`
+    Pod ReplicationController ReplicaSet.apps StatefulSet.apps DaemonSet.apps Job.batch CronJob.batch
+    PodDisruptionBudget.policy Ingress.networking.k8s.io IngressClass.networking.k8s.io NetworkPolicy.networking.k8s.io
+    FlowSchema.flowcontrol.apiserver.k8s.io PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io
+    CustomResourceDefinition.apiextensions.k8s.io ValidatingAdmissionPolicy.admissionregistration.k8s.io
+    ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io`).map((kind): [string, Generation] => [
+    kind,
+    { fields: ['spec'] },
+  ]),
+  ['Deployment.apps', { fields: ['spec', 'metadata.annotations'] }],
+  ['CSIDriver.storage.k8s.io', { fields: ['spec'], kept: true }],
+  ['MutatingWebhookConfiguration.admissionregistration.k8s.io', { fields: ['webhooks'] }],
+  ['ValidatingWebhookConfiguration.admissionregistration.k8s.io', { fields: ['webhooks'] }],
+  ['EndpointSlice.discovery.k8s.io', { fields: ['endpoints', 'ports', 'addressType', 'metadata.labels'] }],
+  ['PodTemplate', { fields: ['template'] }],
+  ['PriorityClass.scheduling.k8s.io', { fields: [] }],
+])

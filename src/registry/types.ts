@@ -1,0 +1,58 @@
+/** The schemas of built-in kinds: read from the catalogue, each when it is first needed. */
+import type { Struct } from '../schema/schema.ts'
+import { typeDefaults } from './type-defaults.ts'
+import { splitPackages, TypeCatalogue } from '../schema/read-types.ts'
+import { admissionregistrationTypes } from './catalogue/admissionregistration.ts'
+import { apiextensionsTypes } from './catalogue/apiextensions.ts'
+import { apiregistrationTypes } from './catalogue/apiregistration.ts'
+import { appsTypes } from './catalogue/apps.ts'
+import { authenticationTypes } from './catalogue/authentication.ts'
+import { authorizationTypes } from './catalogue/authorization.ts'
+import { autoscalingTypes } from './catalogue/autoscaling.ts'
+import { batchTypes } from './catalogue/batch.ts'
+import { certificatesTypes } from './catalogue/certificates.ts'
+import { coordinationTypes } from './catalogue/coordination.ts'
+import { coreTypes } from './catalogue/core.ts'
+import { discoveryTypes } from './catalogue/discovery.ts'
+import { eventsTypes } from './catalogue/events.ts'
+import { flowcontrolTypes } from './catalogue/flowcontrol.ts'
+import { metaTypes } from './catalogue/meta.ts'
+import { networkingTypes } from './catalogue/networking.ts'
+import { nodeTypes } from './catalogue/node.ts'
+import { policyTypes } from './catalogue/policy.ts'
+import { rbacTypes } from './catalogue/rbac.ts'
+import { schedulingTypes } from './catalogue/scheduling.ts'
+import { storageTypes } from './catalogue/storage.ts'
+
+const texts = [
+  admissionregistrationTypes,
+  apiextensionsTypes,
+  apiregistrationTypes,
+  appsTypes,
+  authenticationTypes,
+  authorizationTypes,
+  autoscalingTypes,
+  batchTypes,
+  certificatesTypes,
+  coordinationTypes,
+  coreTypes,
+  discoveryTypes,
+  eventsTypes,
+  flowcontrolTypes,
+  metaTypes,
+  networkingTypes,
+  nodeTypes,
+  policyTypes,
+  rbacTypes,
+  schedulingTypes,
+  storageTypes,
+]
+
+/** Built-in types never change, so all control planes of a process share them. */
+const builtInTypes = new TypeCatalogue(new Map(texts.flatMap((text) => [...splitPackages(text)])), typeDefaults)
+
+/** `typeOf('core/v1', 'Pod')`: of the package that the catalogue has it in. */
+export const typeOf = (packageName: string, typeName: string): Struct => builtInTypes.struct(packageName, typeName)
+
+export const findType = (packageName: string, typeName: string): Struct | undefined =>
+  builtInTypes.find(packageName, typeName)

@@ -1,0 +1,42 @@
+/** All rules that an object must keep, in kube-apiserver's order: those of its kind, and those of all objects. */
+import type { FieldFault } from '../api/field-fault.ts'
+import { checkPathSegment } from '../api/names.ts'
+import type { KubeObject } from '../api/object.ts'
+import { validateFinalizerDomains, validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import type { Resource, UpdateRules } from './resource.ts'
+
+/** The general rules are looked at only when the kind has nothing to say. */
+export function validateCreate(object: KubeObject, resource: Resource): FieldFault[] {
+  const faults = [...validateKindMetadata(object, resource), ...resource.validate(object)]
+  return faults.length > 0 ? faults : validateMetadata(object.metadata, anyName(resource))
+}
+
+/** `rules` are those of the path that is written to: of the resource, or of its subresource. */
+export function validateUpdate(
+  object: KubeObject,
+  current: KubeObject,
+  { resource, rules }: { readonly resource: Resource; readonly rules: UpdateRules },
+): FieldFault[] {
+  const { metadata } = object
+  return [
+    ...validateMetadata(metadata, anyName(resource)),
+    ...validateMetadataUpdate(metadata, current.metadata),
+    ...(resource.metadataRules.isChecked
+      ? [
+          ...validateMetadataUpdate(metadata, current.metadata),
+          ...(resource.metadataRules.needsDomains ? validateFinalizerDomains(metadata) : []),
+        ]
+      : []),
+    ...rules.validateUpdate(object, current),
+    ...(resource.metadataRules.isRepeated ? validateKindMetadata(object, resource) : []),
+  ]
+}
+
+function validateKindMetadata({ metadata }: KubeObject, resource: Resource): FieldFault[] {
+  const { isChecked, needsDomains } = resource.metadataRules
+  if (!isChecked) return []
+  return [...validateMetadata(metadata, resource), ...(needsDomains ? validateFinalizerDomains(metadata) : [])]
+}
+
+/** Every name becomes a part of a path. */
+const anyName = ({ isNamespaced }: Resource) => ({ isNamespaced, checkName: checkPathSegment })

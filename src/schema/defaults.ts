@@ -1,0 +1,79 @@
+/**
+ * Sets the defaults that a schema declares. What has none below it is never looked into, and what needs none is returned as
+ * it is: most objects come out as they went in.
+ */
+import { type Fields, isFields, type Json } from '../api/object.ts'
+import { roundToMilli } from '../api/quantity.ts'
+import type { Schema, Struct } from './schema.ts'
+
+/** Undefined: there is nothing to set in values of this schema. */
+type SetDefaults = ((value: Json) => Json) | undefined
+
+/** Which types have defaults somewhere depends on nothing but the types. */
+const setters = new WeakMap<Struct, { set: SetDefaults }>()
+
+export function withDefaults(value: Fields, struct: Struct): Fields {
+  const set = setterOf(struct)
+  if (set === undefined) return value
+  const result = set(value)
+  return isFields(result) ? result : value
+}
+
+function setterOf(schema: Schema): SetDefaults {
+  if (schema.type === 'struct') return structSetter(schema)
+  if (schema.type === 'map' && schema.goName === 'v1.ResourceList') return roundResources
+  if (schema.type !== 'list' && schema.type !== 'map') return undefined
+  const set = setterOf(schema.of)
+  if (set === undefined) return undefined
+  return (value) => (Array.isArray(value) ? mapped(value, set) : isFields(value) ? mappedFields(value, set) : value)
+}
+
+function structSetter(struct: Struct): SetDefaults {
+  const known = setters.get(struct)
+  if (known !== undefined) return known.set
+  // A type that contains itself is taken to have no defaults on that way; none has.
+  const entry: { set: SetDefaults } = { set: undefined }
+  setters.set(struct, entry)
+  const { fields: fixed = {}, set: setOthers } = struct.defaults ?? {}
+  const fields = struct.fields.flatMap(({ name, schema, isPointer, default: published }) => {
+    const set = setterOf(schema)
+    const value = published ?? fixed[name]
+    // What cannot be absent in Go has its defaults, whether it was given or not.
+    const isImplied = value === undefined && schema.type === 'struct' && !isPointer
+    return set === undefined && value === undefined ? [] : [{ name, set, value: isImplied ? {} : value, isImplied }]
+  })
+  if (fields.length === 0 && setOthers === undefined) return undefined
+  entry.set = (given) => {
+    if (!isFields(given)) return given
+    let changed: { [name: string]: Json | undefined } | undefined
+    for (const { name, set, value, isImplied } of fields) {
+      const before = given[name] ?? undefined
+      const start = before ?? value
+      const after = start === undefined || set === undefined ? start : set(start)
+      if (after === undefined || after === before || (isImplied && after === value)) continue
+      changed ??= { ...given }
+      changed[name] = after
+    }
+    const result = changed ?? given
+    return setOthers === undefined ? result : setOthers(result)
+  }
+  return entry.set
+}
+
+function mapped(items: readonly Json[], set: (value: Json) => Json): readonly Json[] {
+  const after = items.map(set)
+  return after.some((item, at) => item !== items[at]) ? after : items
+}
+
+/** The amounts of resource lists are no more exact than a thousandth. */
+function roundResources(value: Json): Json {
+  if (!isFields(value) || !Object.values(value).some((amount) => isTooExact(amount))) return value
+  return mappedFields(value, (amount) => (isTooExact(amount) ? roundToMilli(amount) : amount))
+}
+
+const isTooExact = (amount: Json | undefined): amount is string =>
+  typeof amount === 'string' && /[nu]$|e-[69]$/.test(amount)
+
+function mappedFields(fields: Fields, set: (value: Json) => Json): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, set(value ?? null)]))
+}

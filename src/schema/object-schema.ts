@@ -1,0 +1,38 @@
+/** How objects of one kind are read and written: the schema of their version, their defaults, and the form they are stored in. */
+import type { KubeObject } from '../api/object.ts'
+import type { Struct } from './schema.ts'
+
+export type ObjectSchema = {
+  readonly struct: Struct
+  /** The object with what its kind sets by itself. Never changes the one it is given. */
+  readonly setDefaults: (object: KubeObject) => KubeObject
+  /** Undefined: objects are stored as they are served. */
+  readonly stored: StoredForm | undefined
+  readonly scheme: Scheme
+}
+
+/** Another version, or even group, in which objects are stored. */
+export type StoredForm = {
+  readonly apiVersion: string
+  readonly struct: Struct
+  readonly toStored: (object: KubeObject) => KubeObject
+  readonly fromStored: (object: KubeObject) => KubeObject
+}
+
+/** The kinds that there are, where a body may name another one than the path does. */
+export type Scheme = {
+  /** What errors call it. */
+  readonly name: string
+  readonly find: (apiVersion: string, kind: string) => KnownKind | undefined
+}
+
+/** `v1.Secret`, and the form common to all its versions, `core.Secret`. */
+export type KnownKind = { readonly goName: string; readonly hubName: string }
+
+/** For schemas without defaults that are stored as they are. */
+export const plainSchema = (struct: Struct): ObjectSchema => ({
+  struct,
+  setDefaults: (object) => object,
+  stored: undefined,
+  scheme: { name: 'pkg/api/legacyscheme/scheme.go:30', find: () => undefined },
+})
