@@ -1,24 +1,30 @@
 /** The server's certificate in its folder: used when it is there, made when it is not. File names are kube-apiserver's. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Certificate, createSelfSigned } from './self-signed.ts'
+import { type Certificate, createSelfSigned } from '../lib/x509/certificates.ts'
 
 const ownNames = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'] as const
 
 /** Fails with what to do about it when the folder cannot be used. */
-export function loadOrCreateCertificate(folder: string, addresses: readonly string[], nowMs: number): Certificate {
+export function loadOrCreateCertificate(
+  folder: string,
+  addresses: readonly string[],
+  nowMs: number,
+): { readonly certificatePath: string; readonly keyPath: string; readonly certificate: Certificate } {
   const certificatePath = join(folder, 'apiserver.crt')
   const keyPath = join(folder, 'apiserver.key')
   try {
     const certificatePem = readIfThere(certificatePath)
     const keyPem = readIfThere(keyPath)
-    if (certificatePem !== undefined && keyPem !== undefined) return { certificatePem, keyPem }
+    if (certificatePem !== undefined && keyPem !== undefined) {
+      return { certificatePath, keyPath, certificate: { certificatePem, keyPem } }
+    }
     mkdirSync(folder, { recursive: true })
     const hosts = [...addresses, '127.0.0.1', '::1', ...ownNames]
     const created = createSelfSigned('keelson', hosts, nowMs)
     writeFileSync(keyPath, created.keyPem, { mode: 0o600 })
     writeFileSync(certificatePath, created.certificatePem)
-    return created
+    return { certificatePath, keyPath, certificate: created }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new Error(

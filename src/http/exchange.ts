@@ -1,57 +1,68 @@
 /**
  * One request and its answer on a socket, the same for HTTP/1.1 and HTTP/2. Its life: begun, body read if anybody asks for
- * it, answered, closed. Whoever needs to know of the end looks at the signal, which exists only if asked for.
+ * it, answered, closed. What few requests need (the query, a signal, the certificate) is made only when asked for.
  */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { X509Certificate } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { constants, type ServerHttp2Stream } from 'node:http2'
 import type { Readable, Writable } from 'node:stream'
-import { badRequest, bodyTooLarge } from '../api/errors.ts'
+import { bodyTooLarge } from '../api/errors.ts'
 import type { ApiRequest, Headers } from '../api/request.ts'
+import { readBody } from './body.ts'
+import type { Connection } from './connection.ts'
+import type { Limits } from './limits.ts'
+import type { Outgoing } from './outgoing.ts'
+import { parseQuery, type Target } from './target.ts'
 
-/** As kube-apiserver: twice the size of the largest object that etcd takes, with room for encoding. */
-export const BODY_BYTES_MAX = 3 * 1024 * 1024
-/** A client that does not send its body in this time is not going to. As long as kube-apiserver's request timeout. */
-const BODY_MS_MAX = 60_000
-
-export type Outgoing = {
-  readonly writable: Writable
-  /** False: the method is HEAD, and the answer has no body. */
-  readonly takesBody: boolean
-  readonly writeHead: (status: number, headers: Headers) => unknown
-  /** Sends the headers before there is a body. */
-  readonly flushHead: () => void
-}
-
-/** A request as it came from the socket. */
-export type Incoming = {
-  readonly method: string
-  readonly headers: IncomingHttpHeaders
-  readonly readable: Readable
-  readonly outgoing: Outgoing
-}
-
-export class Exchange implements ApiRequest {
+export abstract class Exchange implements ApiRequest, Outgoing {
   readonly method: string
   readonly path: string
-  readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
-  readonly outgoing: Outgoing
-  readonly #incoming: Readable
+  readonly connection: Connection
+  readonly peerCertificate: () => X509Certificate | undefined
+  isWriting = false
+  writes = 0
+  /** Of the listener's roster. */
+  place = -1
+  /** For how many looks in a row nothing has been written. */
+  stalledLooks = 0
+  writesSeen = 0
+  abstract readonly writable: Writable
+  protected abstract readonly readable: Readable
+  readonly #limits: Limits
+  readonly #queryText: string
+  #query: URLSearchParams | undefined
   #controller: AbortController | undefined
+  #onClose: (() => void) | undefined
   #isClosed = false
-  #isOverlong = false
+  #body: Promise<Buffer> | undefined
 
-  constructor(target: Target, incoming: Incoming) {
-    this.method = incoming.method
-    this.path = target.path
-    this.query = parseQuery(target.query)
-    this.headers = incoming.headers
-    this.outgoing = incoming.outgoing
-    this.#incoming = incoming.readable
+  constructor(head: Head) {
+    this.method = head.method
+    this.path = head.target.path
+    this.#queryText = head.target.query
+    this.headers = head.headers
+    this.connection = head.connection
+    this.peerCertificate = head.connection.peerCertificate
+    this.#limits = head.limits
   }
 
-  /** The body was longer than allowed, and the rest of it is still coming. */
-  get isOverlong(): boolean {
-    return this.#isOverlong
+  abstract writeHead(status: number, headers: Headers, length: number | undefined): void
+  abstract flushHead(): void
+  /** Takes the connection's half of the request from the client. */
+  abstract abort(): void
+
+  get takesBody(): boolean {
+    return this.method !== 'HEAD'
+  }
+
+  get remoteAddress(): string {
+    return this.connection.remoteAddress
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= parseQuery(this.#queryText)
+    return this.#query
   }
 
   get signal(): AbortSignal {
@@ -60,71 +71,121 @@ export class Exchange implements ApiRequest {
     return this.#controller.signal
   }
 
+  /** As kube-apiserver reads it: an element that is exactly `gzip`, without a quality. */
+  takesGzip(): boolean {
+    const accepted = this.headers['accept-encoding']
+    if (typeof accepted !== 'string' || !accepted.includes('gzip')) return false
+    return accepted.split(',').some((element) => element.trim() === 'gzip')
+  }
+
+  onClose(close: () => void): void {
+    if (this.#isClosed) close()
+    else this.#onClose = close
+  }
+
   /** The socket is gone, or the server stops and the answer is a stream: nobody reads it any more. */
   close(): void {
+    if (this.#isClosed) return
     this.#isClosed = true
-    this.#controller?.abort()
+    this.#onClose?.()
+    // After a whole answer nobody listens any more, and an abort is not cheap. (A stream of HTTP/2 can close before it says
+    // that it has finished.)
+    if (!this.writable.writableEnded) this.#controller?.abort()
   }
 
-  body = (): Promise<Buffer> => {
-    const length = Number(this.headers['content-length'] ?? 0)
-    if (length > BODY_BYTES_MAX) return Promise.reject(this.#overlong())
-    return new Promise((resolve, reject) => {
-      const incoming = this.#incoming
-      const chunks: Buffer[] = []
-      let bytes = 0
-      const onData = (chunk: Buffer): void => {
-        bytes += chunk.length
-        if (bytes <= BODY_BYTES_MAX) chunks.push(chunk)
-        else fail(this.#overlong())
-      }
-      const done = (): void => {
-        clearTimeout(timer)
-        incoming.off('data', onData).off('end', onEnd).off('close', onClose)
-      }
-      const onEnd = (): void => {
-        done()
-        const [only] = chunks
-        resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes))
-      }
-      const fail = (error: Error): void => {
-        done()
-        incoming.pause()
-        reject(error)
-      }
-      const onClose = (): void => fail(badRequest('the connection ended before the body did'))
-      const timer = setTimeout(() => fail(badRequest('the body did not come in time')), BODY_MS_MAX)
-      if (incoming.readableEnded) onEnd()
-      else if (incoming.destroyed) onClose()
-      else incoming.on('data', onData).on('end', onEnd).on('close', onClose)
-    })
+  /** The same promise for whoever asks again. */
+  readonly body = (): Promise<Buffer> => {
+    this.#body ??= this.#read()
+    return this.#body
   }
 
-  #overlong(): Error {
-    this.#isOverlong = true
-    return bodyTooLarge(BODY_BYTES_MAX)
+  #read(): Promise<Buffer> {
+    const { bodyBytesMax } = this.#limits
+    if (Number(this.headers['content-length'] ?? 0) > bodyBytesMax) return Promise.reject(bodyTooLarge(bodyBytesMax))
+    return readBody(this.readable, this.#limits)
   }
 }
 
-/** Go's server drops a pair that has a semicolon or a bad escape in it, and keeps the others. */
-function parseQuery(query: string): URLSearchParams {
-  if (!/[;%]/.test(query)) return new URLSearchParams(query)
-  const pairs = query.split('&').filter((pair) => !pair.includes(';') && !/%(?![0-9a-fA-F]{2})/.test(pair))
-  return new URLSearchParams(pairs.join('&'))
+export type Head = {
+  readonly method: string
+  readonly target: Target
+  readonly headers: IncomingHttpHeaders
+  readonly connection: Connection
+  readonly limits: Limits
 }
 
-export type Target = { readonly path: string; readonly query: string }
+export class Http2Exchange extends Exchange {
+  readonly writable: ServerHttp2Stream
+  protected readonly readable: ServerHttp2Stream
 
-/** Undefined for a target that cannot be percent-decoded. */
-export function readTarget(raw: string): Target | undefined {
-  const mark = raw.indexOf('?')
-  const path = mark === -1 ? raw : raw.slice(0, mark)
-  const query = mark === -1 ? '' : raw.slice(mark + 1)
-  if (!path.includes('%')) return { path, query }
-  try {
-    return { path: decodeURIComponent(path), query }
-  } catch (error) {
-    if (error instanceof URIError) return undefined
-    throw error
+  constructor(head: Head, stream: ServerHttp2Stream) {
+    super(head)
+    this.writable = stream
+    this.readable = stream
+  }
+
+  writeHead(status: number, headers: Headers, length: number | undefined): void {
+    const all: { [name: string]: string | string[] | number } = { ':status': status }
+    copyHeaders(headers, all)
+    if (length !== undefined) all['content-length'] = length
+    this.writable.respond(all)
+  }
+
+  flushHead(): void {
+    // Sent with respond() already.
+  }
+
+  abort(): void {
+    this.writable.close(constants.NGHTTP2_CANCEL)
+  }
+
+  /** The client may go on sending a body that nobody wants: the stream is taken from it. */
+  readonly dropRest = (): void => {
+    if (!this.writable.readableEnded) this.writable.close(constants.NGHTTP2_NO_ERROR)
+  }
+}
+
+export class Http1Exchange extends Exchange {
+  readonly writable: ServerResponse
+  protected readonly readable: IncomingMessage
+  readonly #isClosing: () => boolean
+
+  constructor(
+    head: Head,
+    half: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly isClosing: () => boolean },
+  ) {
+    super(head)
+    this.writable = half.response
+    this.readable = half.request
+    this.#isClosing = half.isClosing
+  }
+
+  writeHead(status: number, headers: Headers, length: number | undefined): void {
+    const all: { [name: string]: string | string[] | number } = {}
+    copyHeaders(headers, all)
+    if (length !== undefined) all['content-length'] = length
+    // A body that nobody has read is in the way of the next request.
+    const isRestUnread = !this.readable.complete && !this.readable.readableFlowing
+    if (this.#isClosing() || (isRestUnread && hasBody(this.headers))) all['connection'] = 'close'
+    this.writable.writeHead(status, all)
+  }
+
+  flushHead(): void {
+    this.writable.flushHeaders()
+  }
+
+  abort(): void {
+    this.writable.destroy()
+  }
+}
+
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/** Node's type of headers wants lists that it could change. */
+function copyHeaders(headers: Headers, into: { [name: string]: string | string[] | number }): void {
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined) into[name] = typeof value === 'string' ? value : [...value]
   }
 }

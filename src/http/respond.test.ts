@@ -1,30 +1,44 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
-import type { ApiResponse, Headers } from '../api/request.ts'
-import type { Outgoing } from './exchange.ts'
-import { respond } from './respond.ts'
+import { gunzipSync } from 'node:zlib'
+import type { ApiResponse, FrameSource, Headers } from '../api/request.ts'
+import type { Outgoing } from './outgoing.ts'
+import { Responder } from './respond.ts'
 
 /** A client that takes each write a little later, and notes how much was waiting for it. */
 class SlowClient implements Outgoing {
   readonly received: Buffer[] = []
   readonly takesBody = true
-  head: { status: number; headers: Headers } | undefined
+  isWriting = false
+  writes = 0
+  head: { status: number; headers: Headers; length: number | undefined } | undefined
   waitingMax = 0
   readonly writable = new Writable({
     highWaterMark: 16 * 1024,
     writev: (chunks, done) => {
-      for (const { chunk } of chunks) this.received.push(chunk)
+      for (const { chunk } of chunks) this.received.push(Buffer.from(chunk))
       setImmediate(done)
     },
     write: (chunk: Buffer, _, done) => {
-      this.received.push(chunk)
+      // A copy: once it is taken, a block is filled again.
+      this.received.push(Buffer.from(chunk))
       setImmediate(done)
     },
   })
 
-  writeHead = (status: number, headers: Headers): void => {
-    this.head = { status, headers }
+  constructor({ takesGzip = false } = {}) {
+    this.takesGzip = () => takesGzip
+  }
+
+  readonly takesGzip: () => boolean
+
+  writeHead = (status: number, headers: Headers, length?: number): void => {
+    this.head = { status, headers, length }
+  }
+
+  onClose = (close: () => void): void => {
+    this.writable.once('close', close)
   }
 
   flushHead = (): void => undefined
@@ -38,17 +52,17 @@ class SlowClient implements Outgoing {
   }
 }
 
-const parts = Array.from({ length: 2000 }, (_, at) => Buffer.from(`${at}:${'x'.repeat(2000)}`))
+const parts: readonly Buffer[] = Array.from({ length: 2000 }, (_, at) => Buffer.from(`${at}:${'x'.repeat(2000)}`))
 
 test('a long list is sent whole, with its length, and never much of it at once', async () => {
   const client = new SlowClient()
   const measuring = setInterval(() => client.measure(), 0)
-  await respond(client, { status: 200, headers: { a: 'b' }, body: parts })
+  await new Responder().respond(client, { status: 200, headers: { a: 'b' }, body: parts })
   clearInterval(measuring)
   await new Promise((resolve) => client.writable.on('finish', resolve))
   const text = Buffer.concat(parts).toString()
-  assert.equal(client.text, text)
-  assert.deepEqual(client.head, { status: 200, headers: { a: 'b', 'content-length': `${text.length}` } })
+  assert.ok(client.text === text)
+  assert.deepEqual(client.head, { status: 200, headers: { a: 'b' }, length: text.length })
   assert.ok(client.waitingMax < 300 * 1024, `${client.waitingMax} bytes were waiting`)
 })
 
@@ -66,7 +80,7 @@ test('a stream is asked for more only when the client has taken what there was',
       }
     })(),
   }
-  await respond(client, response)
+  await new Responder().respond(client, response)
   assert.equal(asked, 100)
   assert.ok(client.waitingMax <= 16 * 1024 + 5000)
 })
@@ -82,6 +96,124 @@ test('an answer to a client that has gone away ends', async () => {
     }
   })()
   setTimeout(() => client.writable.destroy(), 20)
-  await respond(client, { status: 200, headers: {}, stream })
+  await new Responder().respond(client, { status: 200, headers: {}, stream })
   assert.ok(isReturned)
+})
+
+test('a list that is made while it is sent is asked for only as far as the client has read', async () => {
+  const client = new SlowClient()
+  let asked = 0
+  const chunks = (function* () {
+    for (let at = 0; at < parts.length; at += 10) {
+      asked++
+      yield parts.slice(at, at + 10)
+      // A block has room for three chunks and a bit.
+      assert.ok(asked * 20_000 - Buffer.concat(client.received).length < 128 * 1024)
+    }
+  })()
+  const length = parts.reduce((bytes, part) => bytes + part.length, 0)
+  await new Responder().respond(client, { status: 200, headers: {}, body: { length, chunks } })
+  assert.equal(asked, 200)
+  assert.ok(client.text === Buffer.concat(parts).toString())
+})
+
+test('a large body is compressed for who asks for it, and for all of one tag once', async () => {
+  const responder = new Responder()
+  const text = Buffer.concat(parts).toString()
+  let made = 0
+  const body = (tag: string) => ({
+    tag,
+    length: text.length,
+    chunks: (function* () {
+      made++
+      yield parts
+    })(),
+  })
+  const ask = async (tag: string): Promise<SlowClient> => {
+    const client = new SlowClient({ takesGzip: true })
+    await responder.respond(client, { status: 200, headers: { a: 'b' }, body: body(tag) })
+    return client
+  }
+  const clients = await Promise.all([ask('one'), ask('one'), ask('other')])
+  clients.push(await ask('one'))
+  assert.equal(made, 2)
+  for (const client of clients) {
+    assert.ok(gunzipSync(Buffer.concat(client.received)).toString() === text)
+    assert.deepEqual(client.head?.headers, { a: 'b', 'content-encoding': 'gzip', vary: 'Accept-Encoding' })
+    assert.equal(client.head?.length, Buffer.concat(client.received).length)
+  }
+  const untagged = new SlowClient({ takesGzip: true })
+  await responder.respond(untagged, { status: 200, headers: {}, body: parts })
+  assert.ok(gunzipSync(Buffer.concat(untagged.received)).toString() === text)
+  const small = new SlowClient({ takesGzip: true })
+  await responder.respond(small, { status: 200, headers: {}, body: Buffer.alloc(128 * 1024) })
+  assert.equal(small.head?.length, 128 * 1024)
+})
+
+test('a list that fails while it is made is an error, compressed or not', async () => {
+  for (const takesGzip of [false, true]) {
+    const client = new SlowClient({ takesGzip })
+    const chunks = (function* () {
+      yield parts.slice(0, 200)
+      throw new Error('broken')
+    })()
+    const body = { length: 10_000_000, chunks, ...(takesGzip ? { tag: 'broken' } : {}) }
+    await assert.rejects(async () => new Responder().respond(client, { status: 200, headers: {}, body }), /broken/)
+  }
+})
+
+/** Hands out what was put into it; the end comes when it is closed. */
+class Frames implements FrameSource {
+  readonly waiting: Buffer[] = []
+  isClosed = false
+  #ready: (() => void) | undefined
+
+  put(...frames: Buffer[]): void {
+    this.waiting.push(...frames)
+    this.#wake()
+  }
+
+  take = (): readonly Buffer[] | undefined =>
+    this.isClosed && this.waiting.length === 0 ? undefined : this.waiting.splice(0)
+
+  onReady = (ready: () => void): void => {
+    this.#ready = ready
+    if (this.isClosed || this.waiting.length > 0) setImmediate(() => this.#wake())
+  }
+
+  close = (): void => {
+    this.isClosed = true
+    this.#wake()
+  }
+
+  #wake(): void {
+    const ready = this.#ready
+    this.#ready = undefined
+    ready?.()
+  }
+}
+
+test('frames that come while the client is busy leave together', async () => {
+  const client = new SlowClient()
+  const frames = new Frames()
+  const answered = new Responder().respond(client, { status: 200, headers: {}, frames })
+  frames.put(Buffer.from('1'))
+  frames.put(Buffer.from('2'))
+  frames.put(Buffer.from('3'), Buffer.from('4'))
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  frames.put(Buffer.from('5'))
+  frames.close()
+  await answered
+  assert.deepEqual(client.received.map(String), ['1', '234', '5'])
+  assert.ok(client.writable.writableEnded)
+})
+
+test('frames end when the client goes away', async () => {
+  const client = new SlowClient()
+  const frames = new Frames()
+  const answered = new Responder().respond(client, { status: 200, headers: {}, frames })
+  frames.put(Buffer.from('1'))
+  client.writable.destroy()
+  await answered
+  assert.ok(frames.isClosed)
 })

@@ -1,0 +1,39 @@
+/** What the requests of one connection share: who is on the other side, and how much it has been asking for. */
+import type { X509Certificate } from 'node:crypto'
+import type { TLSSocket } from 'node:tls'
+import { Bucket } from '../lib/bucket.ts'
+import type { Limits } from './limits.ts'
+
+export class Connection {
+  readonly socket: TLSSocket
+  readonly remoteAddress: string
+  /** Requests that are not over yet. */
+  open = 0
+  readonly #resets: Bucket
+  readonly #controls: Bucket
+  #certificate: X509Certificate | null | undefined
+
+  constructor(socket: TLSSocket, limits: Limits) {
+    this.socket = socket
+    this.remoteAddress = socket.remoteAddress ?? ''
+    const nowMs = performance.now()
+    this.#resets = new Bucket(limits.resetsBurst, limits.resetsPerSecond, nowMs)
+    this.#controls = new Bucket(limits.controlsBurst, limits.controlsPerSecond, nowMs)
+  }
+
+  /** Asked for once: it is the same for as long as the connection lasts. */
+  readonly peerCertificate = (): X509Certificate | undefined => {
+    if (this.#certificate === undefined) this.#certificate = this.socket.getPeerX509Certificate() ?? null
+    return this.#certificate ?? undefined
+  }
+
+  /** False: it has given up more requests than a client in good faith would. */
+  mayReset(): boolean {
+    return this.#resets.take(performance.now())
+  }
+
+  /** False: it sends more pings and settings than a client in good faith would. */
+  mayControl(): boolean {
+    return this.#controls.take(performance.now())
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Compressed answers. The work is done by zlib in Node's thread pool; this thread only hands over blocks. Lists that many
+ * clients ask for at once (after a restart, say) are the same bytes, so they are compressed once for all and kept for a while.
+ */
+import { constants, createGzip, type Gzip as GzipStream } from 'node:zlib'
+import type { Headers, LazyBody } from '../api/request.ts'
+import { end, type Outgoing, write } from './outgoing.ts'
+
+/** Bodies up to this are sent as they are; as kube-apiserver. */
+export const GZIP_BYTES_MIN = 128 * 1024
+/** What one step of the thread pool compresses: large enough that handing it over does not count. */
+const INPUT_BYTES = 256 * 1024
+const OUTPUT_BYTES = 64 * 1024
+/** Longer bodies are not kept compressed, and each client's goes out while it is compressed. */
+const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
+/** What is kept, all together. */
+const SHARED_BYTES_MAX = 32 * 1024 * 1024
+
+type Compressed = { readonly parts: readonly Buffer[]; readonly bytes: number }
+
+/** `bytes` is zero until it is made. */
+type Shared = { readonly compressed: Promise<Compressed>; bytes: number }
+
+type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly chunks: LazyBody['chunks']
+  readonly length: number
+  readonly tag: string | undefined
+}
+
+export class Gzip {
+  /** In the order of their last use. */
+  readonly #shared = new Map<string, Shared>()
+  #sharedBytes = 0
+
+  async respond(outgoing: Outgoing, answer: Answer): Promise<void> {
+    const { tag, length } = answer
+    const headers = { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
+    if (tag !== undefined && length <= SHARED_BODY_BYTES_MAX) {
+      const { parts, bytes } = await this.#share(tag, answer.chunks)
+      outgoing.writeHead(answer.status, headers, bytes)
+      for (const part of parts) if (!(await write(outgoing, part))) return
+    } else {
+      outgoing.writeHead(answer.status, headers, undefined)
+      for await (const part of this.#compress(answer.chunks)) if (!(await write(outgoing, part))) return
+    }
+    end(outgoing)
+  }
+
+  #share(tag: string, chunks: LazyBody['chunks']): Promise<Compressed> {
+    const known = this.#shared.get(tag)
+    if (known !== undefined) {
+      this.#shared.delete(tag)
+      this.#shared.set(tag, known)
+      return known.compressed
+    }
+    const compressed = this.#collect(tag, chunks)
+    this.#shared.set(tag, { compressed, bytes: 0 })
+    return compressed
+  }
+
+  async #collect(tag: string, chunks: LazyBody['chunks']): Promise<Compressed> {
+    try {
+      const parts: Buffer[] = []
+      let bytes = 0
+      for await (const part of this.#compress(chunks)) {
+        parts.push(part)
+        bytes += part.length
+      }
+      this.#keep(tag, bytes)
+      return { parts, bytes }
+    } catch (error) {
+      this.#shared.delete(tag)
+      throw error
+    }
+  }
+
+  #keep(tag: string, bytes: number): void {
+    const made = this.#shared.get(tag)
+    if (made === undefined) return
+    made.bytes = bytes
+    this.#sharedBytes += bytes
+    // Those that are still being made have no size yet: to drop them would free nothing.
+    for (const [other, { bytes: freed }] of this.#shared) {
+      if (this.#sharedBytes <= SHARED_BYTES_MAX) return
+      if (freed === 0) continue
+      this.#shared.delete(other)
+      this.#sharedBytes -= freed
+    }
+  }
+
+  async *#compress(chunks: LazyBody['chunks']): AsyncGenerator<Buffer, void, void> {
+    const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: OUTPUT_BYTES })
+    const feeding = feed(gzip, chunks)
+    // Whoever reads hears of a failure too; this keeps it from being reported as nobody's.
+    feeding.catch((error: unknown) => gzip.destroy(error instanceof Error ? error : new Error(String(error))))
+    try {
+      for await (const part of gzip) yield part
+      await feeding
+    } finally {
+      gzip.destroy()
+    }
+  }
+}
+
+/** The buffer is filled again only when zlib has read it. */
+async function feed(gzip: GzipStream, chunks: LazyBody['chunks']): Promise<void> {
+  const block = Buffer.allocUnsafeSlow(INPUT_BYTES)
+  let filled = 0
+  for await (const parts of chunks) {
+    for (const part of parts) {
+      for (let at = 0; at < part.length; ) {
+        const copied = part.copy(block, filled, at)
+        at += copied
+        filled += copied
+        if (filled < INPUT_BYTES) continue
+        if (!(await consumed(gzip, block))) return
+        filled = 0
+      }
+    }
+  }
+  gzip.end(block.subarray(0, filled))
+}
+
+function consumed(gzip: GzipStream, block: Buffer): Promise<boolean> {
+  if (gzip.destroyed) return Promise.resolve(false)
+  return new Promise((resolve) => {
+    const onClose = (): void => resolve(false)
+    gzip.once('close', onClose)
+    gzip.write(block, () => {
+      gzip.off('close', onClose)
+      resolve(!gzip.destroyed)
+    })
+  })
+}
