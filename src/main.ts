@@ -1,35 +1,38 @@
-/** Starts and stops the process: the only reader of arguments, and the only place that ends it. */
+/** Starts and stops the process: the only reader of arguments and environment, and the only place that ends it. */
 import { readFileSync } from 'node:fs'
-import { checkArgs } from './config/config.ts'
-import { helpText } from './config/flags.ts'
+import { enableCompileCache } from 'node:module'
+import { isAbsolute, join } from 'node:path'
 import { systemClock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
-import { realSurroundings, startServer } from './server.ts'
+import { LogSink } from './lib/log-sink.ts'
+
+// Later starts take compiled code from a folder of the user's own. Never from Node's default below /tmp, where somebody else
+// could have put something to run.
+const home = process.env['XDG_CACHE_HOME'] ?? (process.env['HOME'] && join(process.env['HOME'], '.cache'))
+if (home !== undefined && isAbsolute(home)) enableCompileCache(join(home, 'keelson'))
 
 const USAGE_FAULT = 2
 const FAILURE = 1
+/** By then a client that waited for the start has been served. */
+const PINO_AFTER_MS = 2_000
 
 const usage = `Usage: keelson <command> [flags]
 
 Commands:
+  dev       Start etcd and the API server on this machine, with a kubeconfig. keelson dev --help lists its flags.
   serve     Serve the Kubernetes API on etcd. keelson serve --help lists its flags.
 
   --version Show the version.
   --help    Show this text.
 `
 
-/** One line of JSON for each event, on standard error. */
-const log: Log = (level, message, fields = {}) => {
-  if (level === 'debug') return
-  const line = { time: new Date(systemClock.wallMs()).toISOString(), level, message, ...fields }
-  process.stderr.write(`${JSON.stringify(line)}\n`)
-}
-
 async function main(args: readonly string[]): Promise<void> {
   const [command = '--help', ...rest] = args
   switch (command) {
     case 'serve':
       return serve(rest)
+    case 'dev':
+      return dev(rest)
     case '--help':
     case '-h':
     case 'help':
@@ -43,42 +46,109 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
+const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h')
+
 async function serve(args: readonly string[]): Promise<void> {
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(helpText())
-    return
-  }
+  const { checkArgs } = await import('./config/config.ts')
+  if (asksForHelp(args)) return showServeHelp()
   const checked = checkArgs(args)
   if (checked.kind === 'faults') return fail(USAGE_FAULT, checked.faults)
+  const { config, warnings } = checked
+  const sink = createSink(config.logging)
+  const signals = new Signals(sink.log)
+  for (const warning of warnings) sink.log('warn', warning)
   try {
-    const server = await startServer(checked.config, realSurroundings(log))
-    log('info', 'serving', { url: server.url, version: version() })
-    stopOnSignal(() => server.stop())
+    const { realSurroundings, startServer } = await import('./server.ts')
+    const server = await startServer(config, realSurroundings(sink.log))
+    sink.log('info', 'serving', { url: server.url, version: version() })
+    process.on('SIGHUP', () => void server.reloadCertificate())
+    signals.stopWith(() => server.stop())
+    // Not at once: loading it would hold up the first requests.
+    setTimeout(() => void sink.usePino(process.stderr.fd), PINO_AFTER_MS).unref()
   } catch (error) {
-    fail(FAILURE, [error instanceof Error ? error.message : String(error)])
+    fail(FAILURE, [messageOf(error)])
   }
 }
 
-/** The first signal ends the server in order, a second one at once. */
-function stopOnSignal(stop: () => Promise<void>): void {
-  let isStopping = false
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (isStopping) process.exit(FAILURE)
-    isStopping = true
-    log('info', 'stopping', { signal })
+async function showServeHelp(): Promise<void> {
+  const { helpText } = await import('./config/flags.ts')
+  const { gatesActedOn } = await import('./config/feature-gates.ts')
+  process.stdout.write(helpText(gatesActedOn))
+}
+
+async function dev(args: readonly string[]): Promise<void> {
+  const { devHelp, startDev, UsageError } = await import('./dev/dev.ts')
+  if (asksForHelp(args)) {
+    process.stdout.write(devHelp)
+    return
+  }
+  const { log } = createSink({ format: 'auto', isVerbose: false })
+  const signals = new Signals(log)
+  try {
+    const running = await startDev(args, {
+      log,
+      path: process.env['PATH'] ?? '',
+      nowMs: systemClock.wallMs(),
+      print: (line) => process.stdout.write(`${line}\n`),
+      progress: (line) => process.stderr.write(`keelson: ${line} after ${Math.round(performance.now())} ms\n`),
+    })
+    signals.stopWith(running.stop)
+    await running.failed
+    if (!signals.isStopping) fail(FAILURE, ['etcd has ended by itself; etcd.log in the data folder may say why'])
+  } catch (error) {
+    if (error instanceof UsageError) fail(USAGE_FAULT, error.faults)
+    else fail(FAILURE, [messageOf(error)])
+  }
+}
+
+function createSink({ format, isVerbose }: { format: 'text' | 'json' | 'auto'; isVerbose: boolean }): LogSink {
+  const isTerminal = process.stderr.isTTY
+  return new LogSink({
+    format: format === 'auto' ? (isTerminal ? 'text' : 'json') : format,
+    isVerbose,
+    clock: systemClock,
+    write: (line) => process.stderr.write(line),
+    hasColours: isTerminal && process.env['NO_COLOR'] === undefined,
+  })
+}
+
+/** The first signal ends things in order, a second one at once. One that comes during the start is not lost. */
+class Signals {
+  isStopping = false
+  readonly #log: Log
+  #stop: (() => Promise<void>) | undefined
+
+  constructor(log: Log) {
+    this.#log = log
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#on(signal))
+  }
+
+  stopWith(stop: () => Promise<void>): void {
+    this.#stop = stop
+    if (this.isStopping) this.#run(stop)
+  }
+
+  #on(signal: NodeJS.Signals): void {
+    if (this.isStopping) process.exit(FAILURE)
+    this.isStopping = true
+    this.#log('info', 'stopping', { signal })
+    if (this.#stop !== undefined) this.#run(this.#stop)
+  }
+
+  #run(stop: () => Promise<void>): void {
     stop().then(
       () => process.exit(0),
-      (error: unknown) => fail(FAILURE, [`the server did not stop in order: ${String(error)}`]),
+      (error: unknown) => fail(FAILURE, [`not everything stopped in order: ${messageOf(error)}`]),
     )
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
 }
 
 function fail(code: number, reasons: readonly string[]): void {
   for (const reason of reasons) process.stderr.write(`keelson: ${reason}\n`)
   process.exit(code)
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 function version(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))

@@ -2,50 +2,42 @@
  * The composition root: builds each part from those below it, in order, and ends them in the reverse order. Nothing is
  * global, so a process can hold as many servers as it likes.
  */
+import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
-import type { KubeObject } from './api/object.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Cache } from './cache/cache.ts'
-import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
+import { addCacheMetrics } from './cache/metrics.ts'
 import type { Config } from './config/config.ts'
+import { createControlPlane, type Surroundings } from './control-plane.ts'
+import { Bootstrap } from './controllers/bootstrap.ts'
+import { namespaces, otherObjects } from './controllers/bootstrap-objects.ts'
+import { createChecks } from './discovery/checks.ts'
 import { createDocuments } from './discovery/documents.ts'
+import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
 import { EtcdClient } from './etcd/client.ts'
-import { createAuthenticate } from './gate/authenticate.ts'
-import { createGate } from './gate/gate.ts'
-import { createHandler, type Verbs } from './handle.ts'
+import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
+import { CertificateReloader } from './http/reload.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
-import { builtInResources, Registry } from './registry/registry.ts'
-import type { Resource } from './registry/resource.ts'
+import { Metrics } from './lib/metrics.ts'
+import { addProcessMetrics } from './lib/process-metrics.ts'
+import type { Certificate } from './lib/x509/certificates.ts'
 import { Compactor } from './storage/compactor.ts'
-import type { Key, Revision } from './storage/engine.ts'
-import { StorageError } from './storage/errors.ts'
 import { EtcdEngine } from './storage/etcd-engine.ts'
-import { ResourceKeys, resourcePrefix, rootOf } from './storage/keys.ts'
+import { rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
+import { MeasuredEngine } from './storage/measured-engine.ts'
 import { Store } from './storage/store.ts'
 import { identity } from './storage/transform.ts'
-import type { Ids, WatchAccess, WriteAccess } from './verbs/access.ts'
-import { create } from './verbs/create.ts'
-import { deleteOne } from './verbs/delete.ts'
-import { get } from './verbs/get.ts'
 import { randomIds } from './verbs/ids.ts'
-import { list } from './verbs/list.ts'
-import { update } from './verbs/update.ts'
-import { watch } from './verbs/watch.ts'
 
-/** Requests under way are given this long when the server stops. */
-const STOP_GRACE_MS = 5_000
-
-/** What comes from outside of the configuration, so that a test can replay it. */
-export type Surroundings = {
-  readonly clock: Clock
-  readonly log: Log
-  readonly ids: Ids
-  /** From 0 to below 1. */
-  readonly random: () => number
-}
+/**
+ * Requests under way are given as long as any request when the server stops, but no longer than this: who runs a server as a
+ * pod or a service usually ends it for good after half a minute.
+ */
+const STOP_GRACE_MS_MAX = 25_000
 
 export const realSurroundings = (log: Log): Surroundings => ({
   clock: systemClock,
@@ -56,14 +48,17 @@ export const realSurroundings = (log: Log): Surroundings => ({
 
 export class Server implements AsyncDisposable {
   readonly url: string
+  /** Reads the serving certificate again now. Never fails. */
+  readonly reloadCertificate: () => Promise<void>
   readonly #parts: AsyncDisposableStack
 
-  constructor(url: string, parts: AsyncDisposableStack) {
+  constructor(url: string, reloadCertificate: () => Promise<void>, parts: AsyncDisposableStack) {
     this.url = url
+    this.reloadCertificate = reloadCertificate
     this.#parts = parts
   }
 
-  /** Answers the requests under way, then lets go of everything. */
+  /** Fails readiness first, answers the requests under way, then lets go of everything. */
   stop(): Promise<void> {
     return this.#parts.disposeAsync()
   }
@@ -75,47 +70,79 @@ export class Server implements AsyncDisposable {
 
 /** Comes back when clients can connect. Fails with what to do about it; then nothing is left running. */
 export async function startServer(config: Config, surroundings: Surroundings): Promise<Server> {
-  const { clock, log, ids } = surroundings
+  const { clock, log } = surroundings
   await using parts = new AsyncDisposableStack()
-  const certificate = certificateOf(config, clock)
+  const { certificate, ...files } = loadCertificate(config, clock)
 
-  const client = new EtcdClient({ endpoints: config.etcd.servers, clock, log })
-  const engine = parts.use(new EtcdEngine(client))
+  const tls = config.etcd.tls ?? undefined
+  const client = new EtcdClient({ endpoints: config.etcd.servers, tls, clock, log })
+  const metrics = new Metrics()
+  const root = rootOf(config.etcd.prefix)
+  const { monotonicMs } = clock
+  const engine = parts.use(new MeasuredEngine(new EtcdEngine(client), { root, metrics, monotonicMs }))
   const leases = new Leases((ttlSeconds, options) => engine.grantLease(ttlSeconds, options), clock)
   const store = new Store(engine, { transformer: identity, leases, random: surroundings.random })
-  parts.use(new Compactor({ client, log }))
-  const root = rootOf(config.etcd.prefix)
+  parts.use(new Compactor({ client, log, intervalMs: config.etcd.compactionMs }))
   const cache = parts.use(new Cache({ engine, store, transformer: identity, root, clock, log }))
   await startCache(cache, config)
 
-  const registry = new Registry(builtInResources)
-  const accessOf = createAccess({ cache, store, root, registry }, surroundings)
-  const verbs: Verbs = {
-    get: (request) => get(request, accessOf(request.resource)),
-    list: (request) => list(request, accessOf(request.resource)),
-    watch: (request) => watch(request, accessOf(request.resource)),
-    create: (request) => create(request, accessOf(request.resource)),
-    update: (request) => update(request, accessOf(request.resource)),
-    delete: (request) => deleteOne(request, accessOf(request.resource)),
-  }
-  const documents = createDocuments({
-    registry,
-    serverAddress: hostPort(config.advertiseAddress, config.port),
-    healthChecks: [{ name: 'ping', fault: () => undefined }],
-    readyChecks: [{ name: 'etcd', fault: () => (cache.isLive ? undefined : 'nothing is heard from etcd') }],
+  const sliMetrics = new Metrics()
+  addProcessMetrics(metrics, clock)
+  addServerMetrics(metrics, config.featureGates)
+  addCacheMetrics(metrics, cache)
+  const phase: { bootstrap: Bootstrap | undefined; isStopping: boolean } = { bootstrap: undefined, isStopping: false }
+  const checks = createChecks({
+    etcdFault: () => (cache.isLive ? undefined : 'nothing is heard from etcd'),
+    isStarted: () => true,
+    isBootstrapped: () => phase.bootstrap?.isDone ?? false,
+    isStopping: () => phase.isStopping,
   })
-  const gate = createGate({ authenticate: createAuthenticate(config.tokens), registry })
-  const handler = createHandler({ gate, verbs, documents, log, newAuditId: ids.uid })
+  const serverAddress = hostPort(config.externalHost, config.port)
+  const onChecked = countChecks(sliMetrics)
+  const plane = createControlPlane(
+    config,
+    {
+      cache,
+      store,
+      metrics: new RequestMetrics(metrics),
+      createDocuments: (registry) =>
+        createDocuments({ registry, serverAddress, checks, onChecked, metrics, sliMetrics }),
+    },
+    surroundings,
+  )
+  parts.use(plane)
+  const bootstrap = parts.use(
+    new Bootstrap({ handle: plane.handle, first: namespaces, later: otherObjects(plane.registry), log }),
+  )
+  phase.bootstrap = bootstrap
 
-  const listener = new Listener({ handler, ...certificate, log })
-  parts.defer(() => listener.close(STOP_GRACE_MS))
-  await listen(listener, config)
-  return new Server(`https://${hostPort(config.bindAddress, listener.port)}`, parts.move())
+  const limits = config.streamsPerConnectionMax === null ? {} : { streamsMax: config.streamsPerConnectionMax }
+  const listener = new Listener({
+    handler: plane.handle,
+    ...certificate,
+    clientCaPem: config.clientCaPem ?? undefined,
+    tlsMinVersion: config.tlsMinVersion,
+    limits,
+    log,
+  })
+  parts.defer(() => listener.close(Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)))
+  const use = (next: Certificate): void => listener.setCertificate(next)
+  const reloader = parts.use(new CertificateReloader(files, certificate, { use, log }))
+  // First of all to be told: readiness fails while requests are still taken, so that balancers look elsewhere.
+  parts.defer(async () => {
+    phase.isStopping = true
+    if (config.stopDelayMs > 0) await sleep(config.stopDelayMs)
+  })
+  await Promise.all([listen(listener, config), bootstrap.start()])
+  const url = `https://${hostPort(config.bindAddress, listener.port)}`
+  return new Server(url, () => reloader.look(), parts.move())
 }
 
-function certificateOf({ tls, bindAddress, advertiseAddress }: Config, clock: Clock) {
-  if (tls.kind === 'files') return { certificatePem: tls.certificatePem, keyPem: tls.keyPem }
-  return loadOrCreateCertificate(tls.path, [bindAddress, advertiseAddress], clock.wallMs())
+function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallMs }: Clock) {
+  if (tls.kind === 'folder') return loadOrCreateCertificate(tls.path, [bindAddress, advertiseAddress], wallMs())
+  const { certificatePath, keyPath } = tls
+  const certificatePem = readFileSync(certificatePath, 'utf8')
+  return { certificatePath, keyPath, certificate: { certificatePem, keyPem: readFileSync(keyPath, 'utf8') } }
 }
 
 async function startCache(cache: Cache, { etcd }: Config): Promise<void> {
@@ -134,38 +161,6 @@ async function listen(listener: Listener, { port, bindAddress }: Config): Promis
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`cannot listen (${why}): choose another --secure-port or --bind-address`, { cause })
-  }
-}
-
-/** Everything a verb needs of a resource, made once per resource. */
-function createAccess(
-  parts: { readonly cache: Cache; readonly store: Store; readonly root: Key; readonly registry: Registry },
-  { clock, ids, random }: Surroundings,
-): (resource: Resource) => WriteAccess & WatchAccess {
-  const now = (): string => `${new Date(clock.wallMs()).toISOString().slice(0, 19)}Z`
-  const make = (resource: Resource): WriteAccess & WatchAccess => {
-    const keys = new ResourceKeys(parts.root, resourcePrefix(resource), resource.isNamespaced)
-    const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
-      decodeOrFail(stored, resource, revision)
-    const reader = parts.cache.resource({
-      name: resource.plural,
-      prefix: keys.prefix,
-      decode,
-      print: (object) => printWire(object, resource.shape),
-    })
-    const decodeOne: WriteAccess['decode'] = ({ value, key, revision }) => decode(value, key, revision)
-    return { keys, reader, store: parts.store, decode: decodeOne, ids, now, random }
-  }
-  const made = new Map(parts.registry.all().map((resource) => [resource, make(resource)]))
-  return (resource) => made.get(resource) ?? make(resource)
-}
-
-function decodeOrFail(stored: Buffer, resource: Resource, revision: Revision): KubeObject {
-  try {
-    return decodeStored(stored, resource.shape, revision)
-  } catch (cause) {
-    if (!(cause instanceof UnreadableError)) throw cause
-    throw new StorageError('corrupt', cause.message, { cause })
   }
 }
 

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { checkArgs } from './config.ts'
-import { flags, helpText } from './flags.ts'
+import { flags, helpText, isFlagName } from './flags.ts'
 import { parseTokenFile } from './token-file.ts'
+import { unsupportedFlags } from './unsupported-flags.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-config-'))
 after(() => rmSync(dir, { recursive: true }))
@@ -30,19 +31,36 @@ test('flags become one frozen configuration', () => {
     '--allow-privileged',
     '--authorization-mode=Node,RBAC',
     '--controllers=-*',
+    // Of kube-apiserver, not supported, but with its default it asks for nothing.
+    '--profiling',
+    '--max-requests-inflight=400',
+    '--audit-log-path=',
   ])
-  assert.deepEqual(checked, {
-    kind: 'config',
-    config: {
-      etcd: { servers: ['http://127.0.0.1:2379'], prefix: '/registry' },
-      bindAddress: '127.0.0.1',
-      port: 1234,
-      advertiseAddress: '127.0.0.1',
-      tls: { kind: 'folder', path: '/c' },
-      tokens: [{ token: 'secret', user: { name: 'admin', uid: '1', groups: ['system:masters'] } }],
-    },
+  assert.ok(checked.kind === 'config')
+  const { featureGates, runtime, ...config } = checked.config
+  assert.deepEqual(config, {
+    etcd: { servers: ['http://127.0.0.1:2379'], prefix: '/registry', tls: null, compactionMs: 300_000 },
+    bindAddress: '127.0.0.1',
+    port: 1234,
+    advertiseAddress: '127.0.0.1',
+    externalHost: '127.0.0.1',
+    tls: { kind: 'folder', path: '/c' },
+    tlsMinVersion: 'TLSv1.2',
+    streamsPerConnectionMax: null,
+    tokens: [{ token: 'secret', user: { name: 'admin', uid: '1', groups: ['system:masters'] } }],
+    clientCaPem: null,
+    allowsAnonymous: true,
+    authorization: 'roles',
+    requestTimeoutMs: 60_000,
+    watchMsMin: 1_800_000,
+    eventTtlSeconds: 3600,
+    stopDelayMs: 0,
+    watchGraceMs: 0,
+    logging: { format: 'auto', isVerbose: false },
   })
-  assert.ok(checked.kind === 'config' && Object.isFrozen(checked.config.tokens[0]?.user.groups))
+  assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))
+  assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
+  assert.ok(Object.isFrozen(config.tokens[0]?.user.groups))
 })
 
 test('all faults are told together', () => {
@@ -54,7 +72,7 @@ test('all faults are told together', () => {
     '"word" is not a flag',
     '--etcd-servers must',
     '--secure-port 0',
-    '"here"',
+    'failed to parse IP: "here"',
     '/none',
   ]) {
     assert.ok(all.includes(part), part)
@@ -63,13 +81,42 @@ test('all faults are told together', () => {
 
 const refusals: readonly [string, RegExp][] = [
   ['--etcd-servers=127.0.0.1:2379', /is not a URL such as/],
-  ['--secure-port=x', /must be between 1 and 65535/],
-  ['--secure-port=65536', /must be between 1 and 65535/],
+  ['--secure-port=x', /invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax/],
+  ['--secure-port=99999999999999999999', /strconv.ParseInt: parsing "9+": value out of range/],
+  ['--request-timeout=5', /invalid argument "5" for "--request-timeout" flag: time: missing unit in duration "5"/],
+  ['--request-timeout=-1s', /--request-timeout can not be negative value/],
+  ['--min-request-timeout=-1', /--min-request-timeout can not be negative value/],
+  ['--anonymous-auth=maybe', /strconv.ParseBool: parsing "maybe": invalid syntax/],
+  ['--bind-address=localhost', /failed to parse IP: "localhost"/],
+  ['--tls-min-version=VersionTLS99', /unknown tls version "VersionTLS99"/],
+  ['--storage-media-type=application/vnd.kubernetes.protobuf', /not supported yet: use application\/json/],
+  ['--storage-backend=etcd2', /--storage-backend invalid, allowed values: etcd3/],
+  ['--logging-format=x', /format: Invalid value: "x": Unsupported log format/],
+  ['--client-ca-file=/none', /--client-ca-file: \/none cannot be read/],
+  ['--audit-log-path=-', /--audit-log-path is not supported yet: leave it out$/],
+  ['--max-requests-inflight=1', /--max-requests-inflight is not supported yet: leave it out, or give it its default/],
+  ['--contention-profiling', /--contention-profiling is not supported yet/],
+  ['--feature-gates=Nope=true', /unrecognized feature gate: Nope/],
+  ['--feature-gates=WatchList', /missing bool value for WatchList/],
+  ['--feature-gates=WatchList=maybe', /invalid value of WatchList=maybe, err: strconv.ParseBool/],
+  ['--feature-gates=x:WatchList=true', /component not registered: x/],
+  ['--feature-gates=StructuredAuthorizationConfiguration=false', /to false, feature is locked to true/],
+  ['--feature-gates=ServerSideApply=true', /unrecognized feature gate: ServerSideApply/],
+  ['--feature-gates=APIServerTracing=false', /APIServerTracing=false is not supported yet: leave it at true/],
+  ['--runtime-config=nope/v1=true', /unknown api groups nope/],
+  ['--runtime-config=apps/v9=true', /group version apps\/v9 that has not been registered/],
+  ['--runtime-config=apps/v1=maybe', /invalid value of apps\/v1: maybe, err: strconv.ParseBool/],
+  ['--runtime-config=api/gamma=true', /unknown api groups api/],
+  ['--runtime-config=a/b/c/d=true', /runtime-config invalid key a\/b\/c\/d/],
+  ['--runtime-config=api/all=false', /invalid key with only api\/all=false/],
+  ['--runtime-config=api/beta=true', /api\/beta=true is not supported yet/],
+  ['--secure-port=65536', /--secure-port 65536 must be between 1 and 65535/],
   ['--tls-cert-file=/none', /--tls-private-key-file is missing/],
   ['--authorization-mode=RBAC,RBAC', /more than once/],
-  ['--authorization-mode=Nope', /is not supported: use Node,RBAC/],
+  ['--authorization-mode=Nope', /authorization-mode "Nope" is not a valid mode/],
+  ['--authorization-mode=Webhook', /Webhook is not supported yet: use Node,RBAC/],
   ['--endpoint-reconciler-type=nope', /use lease or none/],
-  ['--allow-privileged=perhaps', /must be true or false/],
+  ['--allow-privileged=perhaps', /strconv.ParseBool/],
   ['--service-cluster-ip-range=10.0.0.0', /is not a range such as/],
   ['--service-account-key-file=/none', /cannot be read/],
   ['--disable-admission-plugins=Nope', /there is no plugin "Nope"/],
@@ -87,7 +134,45 @@ for (const [flag, message] of refusals) {
 }
 
 test('the help text has every flag', () => {
-  for (const name of Object.keys(flags)) assert.ok(helpText().includes(`--${name}`), name)
+  const text = helpText(['WatchList'])
+  for (const name of Object.keys(flags)) assert.ok(text.includes(`--${name}`), name)
+})
+
+test('every flag of kube-apiserver is known, as one that is supported or one that is refused', () => {
+  const unsupported = Object.values(unsupportedFlags).flatMap(Object.keys)
+  assert.deepEqual(unsupported.filter(isFlagName), [])
+  const own = ['controllers']
+  // --help and --version are not in the table.
+  assert.equal(Object.keys(flags).length - own.length + unsupported.length + 2, 172)
+})
+
+test('gates are values: the last one counts, old ones are warned about', () => {
+  const gates = '--feature-gates=WatchList=true,kube:WatchList=false,MultiCIDRServiceAllocator=true'
+  const checked = checkArgs([etcd, gates, '--feature-gates=WatchList=true'])
+  assert.ok(checked.kind === 'config')
+  assert.ok(checked.config.featureGates.isOn('WatchList'))
+  assert.equal(checked.config.featureGates.all.length, 191)
+  assert.deepEqual(checked.warnings, [
+    'Setting GA feature gate MultiCIDRServiceAllocator=true. It will be removed in a future release.',
+  ])
+})
+
+test('versions and resources are turned off by the most exact key', () => {
+  const checked = checkArgs([etcd, '--runtime-config=api/all=false,v1=true,v1/pods=false,batch/v1'])
+  assert.ok(checked.kind === 'config')
+  const { isServed } = checked.config.runtime
+  const served = ['/v1/configmaps', '/v1/pods', 'batch/v1/jobs', 'apps/v1/deployments'].filter((id) => {
+    const [group = '', version = '', plural = ''] = id.split('/')
+    return isServed({ group, version, plural })
+  })
+  assert.deepEqual(served, ['/v1/configmaps', 'batch/v1/jobs'])
+})
+
+test('who may do everything is somebody', () => {
+  const checked = checkArgs([etcd, '--authorization-mode=AlwaysAllow'])
+  assert.ok(checked.kind === 'config')
+  assert.equal(checked.config.allowsAnonymous, false)
+  assert.match(checked.warnings.join(), /AnonymousAuth is not allowed with the AlwaysAllow authorizer/)
 })
 
 test('token files', () => {

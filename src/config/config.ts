@@ -1,179 +1,247 @@
 /**
  * Raw flags and files to one checked Config. All faults are found and told together, before anything starts; each says
- * what to do about it.
+ * what to do about it, in upstream's words where it has some.
  */
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { TokenEntry } from '../api/user.ts'
-import { type FlagName, flags } from './flags.ts'
-import { parseArgs, type RawFlags } from './parse-args.ts'
+import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
+import { parseArgs } from './parse-args.ts'
+import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 import { parseTokenFile } from './token-file.ts'
+import { Values } from './values.ts'
 
 export type Config = {
-  readonly etcd: { readonly servers: readonly string[]; readonly prefix: string }
+  readonly etcd: {
+    readonly servers: readonly string[]
+    readonly prefix: string
+    /** Paths; null: etcd is spoken to without certificates. */
+    readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
+    /** 0: history is left to others. */
+    readonly compactionMs: number
+  }
   readonly bindAddress: string
+  /** 0: any free one, which only tests ask for. */
   readonly port: number
   /** Where clients reach the server. */
   readonly advertiseAddress: string
+  /** How discovery names the server; the advertised address unless it has a name. */
+  readonly externalHost: string
   readonly tls:
-    | { readonly kind: 'files'; readonly certificatePem: string; readonly keyPem: string }
+    | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
     /** Used when it is there, made when it is not. */
     | { readonly kind: 'folder'; readonly path: string }
+  readonly tlsMinVersion: 'TLSv1.2' | 'TLSv1.3'
+  /** HTTP/2 requests that may be open on one connection; null: as the listener has it. */
+  readonly streamsPerConnectionMax: number | null
   readonly tokens: readonly TokenEntry[]
+  /** Authorities of client certificates, PEM; null: such certificates do not count. */
+  readonly clientCaPem: string | null
+  readonly allowsAnonymous: boolean
+  readonly authorization: 'roles' | 'always-allow' | 'always-deny'
+  readonly requestTimeoutMs: number
+  readonly watchMsMin: number
+  readonly eventTtlSeconds: number
+  /** From the order to stop until no more connections are taken. */
+  readonly stopDelayMs: number
+  /** How long watches may take to end. */
+  readonly watchGraceMs: number
+  readonly featureGates: FeatureGates
+  readonly runtime: RuntimeConfig
+  readonly logging: { readonly format: 'text' | 'json' | 'auto'; readonly isVerbose: boolean }
 }
 
 export type Checked =
-  | { readonly kind: 'config'; readonly config: Config }
+  | { readonly kind: 'config'; readonly config: Config; readonly warnings: readonly string[] }
   | { readonly kind: 'faults'; readonly faults: readonly string[] }
-
-const authorizationModes: ReadonlySet<string> = new Set(['Node', 'RBAC'])
-const reconcilerTypes: ReadonlySet<string> = new Set(['lease', 'none'])
 
 export function checkArgs(args: readonly string[]): Checked {
   const { raw, faults } = parseArgs(args)
-  return new Checker(raw, faults).check()
+  const values = new Values(raw, faults)
+  const warnings: string[] = []
+  const config = readConfig(values, (text) => warnings.push(text))
+  checkWithoutEffect(values)
+  if (values.faults.length > 0) return { kind: 'faults', faults: values.faults }
+  return { kind: 'config', config: deepFreeze(config), warnings }
 }
 
-class Checker {
-  readonly #raw: RawFlags
-  readonly #faults: string[]
-
-  constructor(raw: RawFlags, faults: readonly string[]) {
-    this.#raw = raw
-    this.#faults = [...faults]
+function readConfig(values: Values, warn: (text: string) => void): Config {
+  const bindAddress = values.address('bind-address')
+  const advertiseAddress = values.address('advertise-address') || bindAddress
+  const authorization = readAuthorization(values)
+  const isOpen = authorization === 'always-allow'
+  const isAnonymousAllowed = values.boolean('anonymous-auth')
+  if (isOpen && isAnonymousAllowed) warn(anonymousOff)
+  return {
+    etcd: readEtcd(values),
+    bindAddress,
+    port: readPort(values),
+    advertiseAddress,
+    externalHost: values.string('external-hostname') || advertiseAddress,
+    tls: readTls(values),
+    tlsMinVersion: readTlsVersion(values),
+    streamsPerConnectionMax: values.integer('http2-max-streams-per-connection') || null,
+    tokens: readTokens(values),
+    clientCaPem: readClientCa(values),
+    allowsAnonymous: isAnonymousAllowed && !isOpen,
+    authorization,
+    requestTimeoutMs: values.durationMs('request-timeout', { isNegativeFault: true }),
+    watchMsMin: 1000 * values.count('min-request-timeout'),
+    eventTtlSeconds: values.durationMs('event-ttl') / 1000,
+    stopDelayMs: values.durationMs('shutdown-delay-duration', { isNegativeFault: true }),
+    watchGraceMs: values.durationMs('shutdown-watch-termination-grace-period', { isNegativeFault: true }),
+    featureGates: readGates(values, warn),
+    runtime: readRuntime(values),
+    logging: readLogging(values),
   }
+}
 
-  check(): Checked {
-    const bindAddress = this.#address('bind-address')
-    const config: Config = {
-      etcd: { servers: this.#etcdServers(), prefix: this.#string('etcd-prefix') },
-      bindAddress,
-      port: this.#port(),
-      advertiseAddress: this.#address('advertise-address') || bindAddress,
-      tls: this.#tls(),
-      tokens: this.#tokens(),
-    }
-    this.#checkWithoutEffect()
-    if (this.#faults.length > 0) return { kind: 'faults', faults: this.#faults }
-    return { kind: 'config', config: deepFreeze(config) }
+const anonymousOff =
+  'AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer'
+
+function readEtcd(values: Values): Config['etcd'] {
+  const servers = values.list('etcd-servers')
+  if (servers.length === 0) {
+    values.fault('--etcd-servers must be specified: say where etcd is, as in --etcd-servers=http://127.0.0.1:2379')
   }
-
-  #etcdServers(): string[] {
-    const servers = this.#list('etcd-servers')
-    if (servers.length === 0) {
-      this.#fault('--etcd-servers must be specified: say where etcd is, as in --etcd-servers=http://127.0.0.1:2379')
-    }
-    for (const server of servers) {
-      if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
-        this.#fault(`--etcd-servers: ${JSON.stringify(server)} is not a URL such as http://127.0.0.1:2379`)
-      }
-    }
-    return servers
-  }
-
-  #port(): number {
-    const text = this.#string('secure-port')
-    const port = Number(text)
-    if (/^[0-9]+$/.test(text) && port >= 1 && port <= 65_535) return port
-    this.#fault(`--secure-port ${text} must be between 1 and 65535, inclusive. It cannot be turned off with 0`)
-    return 0
-  }
-
-  #tls(): Config['tls'] {
-    const certificatePath = this.#string('tls-cert-file')
-    const keyPath = this.#string('tls-private-key-file')
-    if (certificatePath === '' && keyPath === '') {
-      return { kind: 'folder', path: this.#string('cert-dir') }
-    }
-    if (certificatePath === '' || keyPath === '') {
-      const absent = certificatePath === '' ? '--tls-cert-file' : '--tls-private-key-file'
-      this.#fault(`${absent} is missing: --tls-cert-file and --tls-private-key-file are given together or not at all`)
-    }
-    return {
-      kind: 'files',
-      certificatePem: this.#file('tls-cert-file', certificatePath),
-      keyPem: this.#file('tls-private-key-file', keyPath),
+  for (const server of servers) {
+    if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
+      values.fault(`--etcd-servers: ${JSON.stringify(server)} is not a URL such as http://127.0.0.1:2379`)
     }
   }
-
-  #tokens(): TokenEntry[] {
-    const path = this.#string('token-auth-file')
-    const { tokens, faults } = parseTokenFile(path, this.#file('token-auth-file', path))
-    for (const fault of faults) this.#fault(fault)
-    return tokens
+  const [ca, cert, key] = [values.path('etcd-cafile'), values.path('etcd-certfile'), values.path('etcd-keyfile')]
+  const backend = values.string('storage-backend')
+  if (backend !== '' && backend !== 'etcd3') {
+    values.fault("--storage-backend invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'")
   }
+  if (values.string('storage-media-type') !== 'application/json') {
+    values.fault(
+      `--storage-media-type ${JSON.stringify(values.string('storage-media-type'))} is not supported yet: use application/json`,
+    )
+  }
+  if (!values.boolean('watch-cache')) values.fault('--watch-cache=false is not supported: leave it out')
+  const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
+  return {
+    servers,
+    prefix: values.string('etcd-prefix'),
+    tls: Object.keys(paths).length === 0 ? null : paths,
+    compactionMs: Math.max(0, values.durationMs('etcd-compaction-interval')),
+  }
+}
 
-  /** Flags that say something about parts that are not there yet: a mistake in them is still a mistake. */
-  #checkWithoutEffect(): void {
-    const modes = this.#list('authorization-mode')
-    for (const mode of modes) {
-      if (!authorizationModes.has(mode)) {
-        this.#fault(`--authorization-mode ${JSON.stringify(mode)} is not supported: use Node,RBAC`)
-      }
-    }
-    if (new Set(modes).size < modes.length) {
-      const shown = modes.map((mode) => JSON.stringify(mode)).join(' ')
-      this.#fault(`authorization-mode [${shown}] has mode specified more than once`)
-    }
-    const reconciler = this.#string('endpoint-reconciler-type')
-    if (!reconcilerTypes.has(reconciler)) {
-      this.#fault(`--endpoint-reconciler-type ${JSON.stringify(reconciler)} is not supported: use lease or none`)
-    }
-    const privileged = this.#string('allow-privileged')
-    if (!/^(true|false)$/.test(privileged)) {
-      this.#fault(`--allow-privileged ${JSON.stringify(privileged)} must be true or false`)
-    }
-    for (const range of this.#list('service-cluster-ip-range')) {
-      const [address = '', bits = ''] = range.split('/')
-      if (isIP(address) === 0 || !/^[0-9]+$/.test(bits)) {
-        this.#fault(`--service-cluster-ip-range ${JSON.stringify(range)} is not a range such as 10.0.0.0/16`)
-      }
-    }
-    const keyFiles = this.#list('service-account-key-file')
-    for (const path of keyFiles) this.#file('service-account-key-file', path)
-    this.#file('service-account-signing-key-file', this.#string('service-account-signing-key-file'))
-    for (const plugin of this.#list('disable-admission-plugins')) {
-      if (plugin !== 'ServiceAccount') {
-        this.#fault(`--disable-admission-plugins: there is no plugin ${JSON.stringify(plugin)}; known: ServiceAccount`)
-      }
-    }
-    for (const controller of this.#list('controllers')) {
-      if (!/^-?\*$/.test(controller)) {
-        this.#fault(`--controllers: there is no controller ${JSON.stringify(controller)}; use "*" or "-*"`)
-      }
+function readPort(values: Values): number {
+  const port = values.integer('secure-port')
+  if (port >= 1 && port <= 65_535) return port
+  values.fault(`--secure-port ${port} must be between 1 and 65535, inclusive. It cannot be turned off with 0`)
+  return 0
+}
+
+function readTls(values: Values): Config['tls'] {
+  const certificatePath = values.path('tls-cert-file')
+  const keyPath = values.path('tls-private-key-file')
+  if (certificatePath === '' && keyPath === '') return { kind: 'folder', path: values.string('cert-dir') }
+  if (certificatePath === '' || keyPath === '') {
+    const absent = certificatePath === '' ? '--tls-cert-file' : '--tls-private-key-file'
+    values.fault(`${absent} is missing: --tls-cert-file and --tls-private-key-file are given together or not at all`)
+  }
+  return { kind: 'files', certificatePath, keyPath }
+}
+
+function readTlsVersion(values: Values): Config['tlsMinVersion'] {
+  const version = values.string('tls-min-version')
+  if (version === 'VersionTLS13') return 'TLSv1.3'
+  if (version !== 'VersionTLS12' && version !== '') {
+    const isOld = version === 'VersionTLS10' || version === 'VersionTLS11'
+    values.fault(
+      isOld
+        ? `--tls-min-version ${version} is not supported: use VersionTLS12`
+        : `unknown tls version ${JSON.stringify(version)}`,
+    )
+  }
+  return 'TLSv1.2'
+}
+
+function readTokens(values: Values): TokenEntry[] {
+  const path = values.string('token-auth-file')
+  const { tokens, faults } = parseTokenFile(path, values.file('token-auth-file'))
+  for (const fault of faults) values.fault(fault)
+  return tokens
+}
+
+function readClientCa(values: Values): string | null {
+  const path = values.string('client-ca-file')
+  const pem = values.file('client-ca-file')
+  if (path === '' || pem === '') return null
+  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem
+  const why = 'data does not contain any valid RSA or ECDSA certificates'
+  values.fault(`error loading CA bundle for "client-ca-bundle::${path}": ${why}`)
+  return null
+}
+
+const supportedModes: ReadonlySet<string> = new Set(['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'])
+const otherModes: ReadonlySet<string> = new Set(['ABAC', 'Webhook'])
+
+function readAuthorization(values: Values): Config['authorization'] {
+  const modes = values.list('authorization-mode')
+  for (const mode of modes) {
+    if (otherModes.has(mode)) values.fault(`--authorization-mode ${mode} is not supported yet: use Node,RBAC`)
+    else if (!supportedModes.has(mode)) values.fault(`authorization-mode ${JSON.stringify(mode)} is not a valid mode`)
+  }
+  if (new Set(modes).size < modes.length) {
+    const shown = modes.map((mode) => JSON.stringify(mode)).join(' ')
+    values.fault(`authorization-mode [${shown}] has mode specified more than once`)
+  }
+  if (modes.includes('AlwaysAllow')) return 'always-allow'
+  return modes.includes('AlwaysDeny') && modes.length === 1 ? 'always-deny' : 'roles'
+}
+
+function readGates(values: Values, warn: (text: string) => void): FeatureGates {
+  const { gates, faults, warnings } = parseFeatureGates(values.list('feature-gates'))
+  for (const fault of faults) values.fault(fault)
+  for (const warning of warnings) warn(warning)
+  return gates
+}
+
+function readRuntime(values: Values): RuntimeConfig {
+  const { runtime, faults } = parseRuntimeConfig(values.list('runtime-config'))
+  for (const fault of faults) values.fault(fault)
+  return runtime
+}
+
+function readLogging(values: Values): Config['logging'] {
+  const format = values.string('logging-format')
+  if (!/^(|text|json)$/.test(format)) {
+    values.fault(`format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`)
+  }
+  const isVerbose = values.count('v') >= 2
+  return { format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto', isVerbose }
+}
+
+const reconcilerTypes: ReadonlySet<string> = new Set(['lease', 'none'])
+
+/** Flags that say something about parts that are not there yet: a mistake in them is still a mistake. */
+function checkWithoutEffect(values: Values): void {
+  const reconciler = values.string('endpoint-reconciler-type')
+  if (!reconcilerTypes.has(reconciler)) {
+    values.fault(`--endpoint-reconciler-type ${JSON.stringify(reconciler)} is not supported: use lease or none`)
+  }
+  values.boolean('allow-privileged')
+  for (const range of values.list('service-cluster-ip-range')) {
+    const [address = '', bits = ''] = range.split('/')
+    if (isIP(address) === 0 || !/^[0-9]+$/.test(bits)) {
+      values.fault(`--service-cluster-ip-range ${JSON.stringify(range)} is not a range such as 10.0.0.0/16`)
     }
   }
-
-  #address(name: FlagName): string {
-    const value = this.#string(name)
-    if (value !== '' && isIP(value) === 0) this.#fault(`--${name} ${JSON.stringify(value)} is not an IP address`)
-    return value
-  }
-
-  /** The last value counts; empty when there is none and no default. */
-  #string(name: FlagName): string {
-    return this.#raw.get(name)?.at(-1) ?? flags[name].default ?? ''
-  }
-
-  #list(name: FlagName): string[] {
-    const values = this.#raw.get(name) ?? []
-    return values.flatMap((value) => value.split(',')).filter((value) => value !== '')
-  }
-
-  /** The text of a file; empty for no path, and for a file that cannot be read, which is a fault. */
-  #file(name: FlagName, path: string): string {
-    if (path === '') return ''
-    try {
-      return readFileSync(path, 'utf8')
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      this.#fault(`--${name}: ${path} cannot be read (${why}): give the path of a readable file`)
-      return ''
+  values.files('service-account-key-file')
+  values.file('service-account-signing-key-file')
+  for (const controller of values.list('controllers')) {
+    if (!/^-?\*$/.test(controller)) {
+      values.fault(`--controllers: there is no controller ${JSON.stringify(controller)}; use "*" or "-*"`)
     }
   }
-
-  #fault(text: string): void {
-    this.#faults.push(text)
+  for (const plugin of values.list('disable-admission-plugins')) {
+    if (plugin !== 'ServiceAccount') {
+      values.fault(`--disable-admission-plugins: there is no plugin ${JSON.stringify(plugin)}; known: ServiceAccount`)
+    }
   }
 }
 

@@ -1,70 +1,201 @@
-/** The flags of `keelson serve`, as data: parsing, checking and the help text all read this table. Names and defaults are kube-apiserver's. */
+/**
+ * The flags of `keelson serve`, as data: parsing, checking and the help text all read this table. Names and defaults are
+ * kube-apiserver's; those of its flags that are not here are in unsupported-flags.ts.
+ */
+import { unsupportedFlags } from './unsupported-flags.ts'
 
-export type FlagType = 'string' | 'list' | 'integer' | 'boolean' | 'address'
+export type FlagType = 'string' | 'list' | 'integer' | 'boolean' | 'address' | 'duration' | 'map'
 
 export type Flag = {
+  readonly section: string
   readonly type: FlagType
   /** Shown in the help text; undefined: there is no default. */
   readonly default?: string
   readonly help: string
 }
 
+const etcd = 'Etcd'
+const serving = 'Secure serving'
+const authentication = 'Authentication'
+const authorization = 'Authorization'
+const generic = 'Generic'
+const misc = 'Misc'
+
 const flagTable = {
-  'advertise-address': {
-    type: 'address',
-    help: 'The address at which clients reach this server. Default: the bind address.',
+  'etcd-servers': { section: etcd, type: 'list', help: 'Where etcd is, as URLs: http://127.0.0.1:2379.' },
+  'etcd-prefix': { section: etcd, type: 'string', default: '/registry', help: 'What all keys in etcd begin with.' },
+  'etcd-cafile': { section: etcd, type: 'string', help: 'The authorities that etcd certificates must come from, PEM.' },
+  'etcd-certfile': { section: etcd, type: 'string', help: "This server's certificate as a client of etcd, PEM." },
+  'etcd-keyfile': { section: etcd, type: 'string', help: 'The private key of --etcd-certfile, PEM.' },
+  'etcd-compaction-interval': {
+    section: etcd,
+    type: 'duration',
+    default: '5m0s',
+    help: 'How long history is kept in etcd, at least. 0 leaves it to others to compact.',
   },
-  'allow-privileged': {
-    type: 'boolean',
-    default: 'false',
-    help: 'Whether pods may ask for privileged containers. No effect until pods are served.',
+  'event-ttl': { section: etcd, type: 'duration', default: '1h0m0s', help: 'How long events are kept.' },
+  'storage-backend': { section: etcd, type: 'string', help: 'The one there is: etcd3.' },
+  'storage-media-type': {
+    section: etcd,
+    type: 'string',
+    default: 'application/json',
+    help: 'The form in which objects are stored. The one there is so far: application/json.',
   },
-  'authorization-mode': {
-    type: 'list',
-    help: 'Authorizers in order: RBAC, Node. Until they are there, members of system:masters may do everything and others only discovery.',
-  },
-  'bind-address': { type: 'address', default: '0.0.0.0', help: 'The address to listen on.' },
+  'watch-cache': { section: etcd, type: 'boolean', default: 'true', help: 'It cannot be turned off.' },
+
+  'bind-address': { section: serving, type: 'address', default: '0.0.0.0', help: 'The address to listen on.' },
+  'secure-port': { section: serving, type: 'integer', default: '6443', help: 'The port to serve HTTPS on.' },
   'cert-dir': {
+    section: serving,
     type: 'string',
     default: '/var/run/kubernetes',
     help: 'Where apiserver.crt and apiserver.key are; made there when absent. Ignored with --tls-cert-file.',
   },
+  'tls-cert-file': {
+    section: serving,
+    type: 'string',
+    help: "The server's certificate, PEM, with the intermediate ones behind it. Read again when it changes.",
+  },
+  'tls-private-key-file': { section: serving, type: 'string', help: 'The private key of --tls-cert-file, PEM.' },
+  'tls-min-version': {
+    section: serving,
+    type: 'string',
+    default: 'VersionTLS12',
+    help: 'The oldest version of TLS that clients may use: VersionTLS12, VersionTLS13.',
+  },
+  'http2-max-streams-per-connection': {
+    section: serving,
+    type: 'integer',
+    default: '0',
+    help: 'How many requests may be open on one HTTP/2 connection. 0: 250.',
+  },
+
+  'anonymous-auth': {
+    section: authentication,
+    type: 'boolean',
+    default: 'true',
+    help: 'Whether requests without credentials are taken, as those of system:anonymous.',
+  },
+  'client-ca-file': {
+    section: authentication,
+    type: 'string',
+    help: 'The authorities of client certificates, PEM: the common name is the user, organizations are groups.',
+  },
+  'token-auth-file': {
+    section: authentication,
+    type: 'string',
+    help: 'A CSV file of bearer tokens: token,user,uid[,"group1,group2"].',
+  },
+  'service-account-issuer': {
+    section: authentication,
+    type: 'list',
+    help: 'The issuer of service account tokens. No effect until those are issued.',
+  },
+  'service-account-key-file': {
+    section: authentication,
+    type: 'list',
+    help: 'Public keys that verify service account tokens. No effect until those are issued.',
+  },
+
+  'authorization-mode': {
+    section: authorization,
+    type: 'list',
+    default: 'Node,RBAC',
+    help: 'Authorizers in order: Node, RBAC, AlwaysAllow, AlwaysDeny. Until Node and RBAC are there, members of system:masters may do everything and others what every new cluster grants them.',
+  },
+
+  'advertise-address': {
+    section: generic,
+    type: 'address',
+    help: 'The address at which clients reach this server. Default: the bind address.',
+  },
+  'external-hostname': {
+    section: generic,
+    type: 'string',
+    help: 'The host name at which clients outside reach this server, for discovery.',
+  },
+  'feature-gates': {
+    section: generic,
+    type: 'map',
+    help: "Name=true or Name=false, with kube-apiserver's names. Those that Keelson acts on: see below.",
+  },
+  'request-timeout': {
+    section: generic,
+    type: 'duration',
+    default: '1m0s',
+    help: 'How long a request may take, watches aside.',
+  },
+  'min-request-timeout': {
+    section: generic,
+    type: 'integer',
+    default: '1800',
+    help: 'Seconds that a watch without a time of its own lasts at least; at most twice as long.',
+  },
+  'shutdown-delay-duration': {
+    section: generic,
+    type: 'duration',
+    default: '0s',
+    help: 'How long requests are still taken after the server was told to stop, while /readyz already fails.',
+  },
+  'shutdown-watch-termination-grace-period': {
+    section: generic,
+    type: 'duration',
+    default: '0s',
+    help: 'How long watches may take to end when the server stops.',
+  },
+
+  'runtime-config': {
+    section: 'API enablement',
+    type: 'map',
+    help: 'Turns versions and resources off: apps/v1=false, v1/pods=false, api/all=false.',
+  },
+  'disable-admission-plugins': {
+    section: 'Admission',
+    type: 'list',
+    help: 'Admission plugins that are not to run. Known: ServiceAccount. It is not there yet.',
+  },
+
+  'allow-privileged': {
+    section: misc,
+    type: 'boolean',
+    default: 'false',
+    help: 'Whether pods may ask for privileged containers.',
+  },
+  'endpoint-reconciler-type': {
+    section: misc,
+    type: 'string',
+    default: 'lease',
+    help: 'How the endpoints of the service default/kubernetes are kept: lease, none. No effect yet.',
+  },
+  'service-account-signing-key-file': {
+    section: misc,
+    type: 'string',
+    help: 'The private key that signs service account tokens. No effect until those are issued.',
+  },
+  'service-cluster-ip-range': {
+    section: misc,
+    type: 'list',
+    help: 'Where services get their addresses from, as CIDR ranges. No effect yet.',
+  },
+
+  'logging-format': {
+    section: 'Logs',
+    type: 'string',
+    help: 'text or json. Default: text on a terminal, else json.',
+  },
+  v: {
+    section: 'Logs',
+    type: 'integer',
+    default: '0',
+    help: 'How much is logged: from 2 on, details of requests too.',
+  },
+
   controllers: {
+    section: 'Keelson',
     type: 'list',
     default: '*',
     help: 'Controllers that run inside the server: "*" all, "-x" not x, "-*" none. There are none yet.',
   },
-  'disable-admission-plugins': {
-    type: 'list',
-    help: 'Admission plugins that are not to run. Known: ServiceAccount. None of them is there yet.',
-  },
-  'endpoint-reconciler-type': {
-    type: 'string',
-    default: 'lease',
-    help: 'How the endpoints of the service default/kubernetes are kept: lease, none. No effect until services are served.',
-  },
-  'etcd-prefix': { type: 'string', default: '/registry', help: 'What all keys in etcd begin with.' },
-  'etcd-servers': { type: 'list', help: 'Where etcd is, as URLs separated by commas: http://127.0.0.1:2379.' },
-  'secure-port': { type: 'integer', default: '6443', help: 'The port to serve HTTPS on.' },
-  'service-account-issuer': {
-    type: 'list',
-    help: 'The issuer of service account tokens. No effect until service accounts are served.',
-  },
-  'service-account-key-file': {
-    type: 'list',
-    help: 'Public keys that verify service account tokens. No effect until service accounts are served.',
-  },
-  'service-account-signing-key-file': {
-    type: 'string',
-    help: 'The private key that signs service account tokens. No effect until service accounts are served.',
-  },
-  'service-cluster-ip-range': {
-    type: 'list',
-    help: 'Where services get their addresses from, as CIDR ranges. No effect until services are served.',
-  },
-  'tls-cert-file': { type: 'string', help: "The server's certificate, PEM, with the intermediate ones behind it." },
-  'tls-private-key-file': { type: 'string', help: 'The private key of --tls-cert-file, PEM.' },
-  'token-auth-file': { type: 'string', help: 'A CSV file of bearer tokens: token,user,uid[,"group1,group2"].' },
 } as const satisfies { readonly [name: string]: Flag }
 
 export type FlagName = keyof typeof flagTable
@@ -73,19 +204,28 @@ export const flags: { readonly [name in FlagName]: Flag } = flagTable
 
 export const isFlagName = (name: string): name is FlagName => Object.hasOwn(flagTable, name)
 
-export function helpText(): string {
-  const lines = Object.entries(flags).map(([name, flag]) => {
-    const value = flag.type === 'boolean' ? '' : `=${flag.type}`
-    const byDefault = flag.default === undefined ? '' : ` (default ${flag.default})`
-    return `  --${name}${value}${byDefault}\n        ${flag.help}\n`
-  })
+const upstreamDefaults: ReadonlyMap<string, string> = new Map(Object.values(unsupportedFlags).flatMap(Object.entries))
+
+/** kube-apiserver's default of a flag that is known but not supported; undefined for a name that it does not have. */
+export const upstreamDefault = (name: string): string | undefined => upstreamDefaults.get(name)
+
+export function helpText(gates: readonly string[]): string {
+  const sections = Map.groupBy(Object.entries(flags), ([, { section }]) => section)
+  const text = [...sections].map(([section, entries]) => `${section}:\n${entries.map(flagHelp).join('')}\n`).join('')
   return `Usage: keelson serve --etcd-servers=URL [flags]
 
-Serves the Kubernetes API on etcd.
+Serves the Kubernetes API on etcd. Flags have the names that they have for kube-apiserver; those of its flags that are not
+listed here are refused by name.
 
-Flags:
-${lines.join('')}
+${text}Feature gates that Keelson acts on: ${gates.join(', ')}.
+
   --help
         Shows this text.
 `
+}
+
+function flagHelp([name, flag]: readonly [string, Flag]): string {
+  const value = flag.type === 'boolean' ? '' : `=${flag.type}`
+  const byDefault = flag.default === undefined ? '' : ` (default ${flag.default})`
+  return `  --${name}${value}${byDefault}\n        ${flag.help}\n`
 }

@@ -1,5 +1,5 @@
 /** Arguments to flags and their raw values. Nothing is checked here but that the flags exist. */
-import { type FlagName, flags, isFlagName } from './flags.ts'
+import { type FlagName, flags, isFlagName, upstreamDefault } from './flags.ts'
 
 /** All values of each flag that was given, in order. */
 export type RawFlags = ReadonlyMap<FlagName, readonly string[]>
@@ -10,19 +10,35 @@ export function parseArgs(args: readonly string[]): { readonly raw: RawFlags; re
   const faults: string[] = []
   const rest = [...args]
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
-    const match = /^--([^=]+)(?:=([\s\S]*))?$/.exec(argument)
+    const match = /^(?:--|-(?=v\b))([^=]+)(?:=([\s\S]*))?$/.exec(argument)
     const [, name = '', inline] = match ?? []
     if (match === null) {
       faults.push(`${JSON.stringify(argument)} is not a flag: flags begin with "--"; keelson serve --help lists them`)
-    } else if (!isFlagName(name)) {
-      faults.push(`--${name} is not a flag that keelson serve knows: keelson serve --help lists those it does`)
-      // Its value must not look like another mistake.
-      if (inline === undefined && rest[0] !== undefined && !rest[0].startsWith('-')) rest.shift()
-    } else {
+    } else if (isFlagName(name)) {
       const value = inline ?? (flags[name].type === 'boolean' ? 'true' : rest.shift())
       if (value === undefined) faults.push(`--${name} needs a value: --${name}=…`)
       else raw.set(name, [...(raw.get(name) ?? []), value])
+    } else {
+      const fault = refuse(name, inline ?? takeValue(name, rest))
+      if (fault !== undefined) faults.push(fault)
     }
   }
   return { raw, faults }
+}
+
+/** The value of a flag that is not ours must not look like another mistake. */
+function takeValue(name: string, rest: string[]): string | undefined {
+  const isBoolean = /^(true|false)$/.test(upstreamDefault(name) ?? '')
+  if (isBoolean) return 'true'
+  return rest[0] === undefined || rest[0].startsWith('-') ? undefined : rest.shift()
+}
+
+/** Undefined for what asks for nothing: a flag of kube-apiserver's with its default. */
+function refuse(name: string, value: string | undefined): string | undefined {
+  const byDefault = upstreamDefault(name)
+  if (byDefault === undefined) {
+    return `--${name} is not a flag that keelson serve knows: keelson serve --help lists those it does`
+  }
+  if (value === byDefault) return undefined
+  return `--${name} is not supported yet: leave it out${byDefault === '' ? '' : `, or give it its default (${byDefault})`}`
 }

@@ -1,89 +1,132 @@
 /** The paths outside of the resources: documents about the server. */
-import { noSuchMethod, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
+import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
 import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.ts'
-import { printOrdered } from '../codec/json.ts'
-import { jsonType, negotiateJson } from '../codec/negotiate.ts'
+import { jsonType } from '../codec/negotiate.ts'
+import type { Metrics } from '../lib/metrics.ts'
 import type { Registry } from '../registry/registry.ts'
 import { coreVersions, type Document, groupDocument, groupList, resourceList } from './groups.ts'
-import { type Check, checkHealth } from './health.ts'
+import { type Check, checkHealth, checksOf, type Endpoint, type OnChecked } from './health.ts'
+import { printDocument } from './print.ts'
+import { rootIndex } from './root.ts'
 import { versionDocument } from './version.ts'
 
 export type DocumentParts = {
   readonly registry: Registry
   /** host:port, where clients outside reach the server. */
   readonly serverAddress: string
-  /** For all three endpoints. */
-  readonly healthChecks: readonly Check[]
-  /** For /readyz alone: whether requests would succeed now. */
-  readonly readyChecks: readonly Check[]
+  readonly checks: readonly Check[]
+  readonly onChecked: OnChecked
+  readonly metrics: Metrics
+  /** The results of the health checks, on an endpoint of their own. */
+  readonly sliMetrics: Metrics
 }
 
 export type Documents = (request: ApiRequest) => ApiResponse
 
 export function createDocuments(parts: DocumentParts): Documents {
   return (request) => {
-    const path = request.path.length > 1 && request.path.endsWith('/') ? request.path.slice(0, -1) : request.path
-    const [, root = '', ...rest] = path.split('/')
+    const { path } = request
+    const [, root = '', ...rest] = withoutSlash(path).split('/')
     switch (root) {
       case 'healthz':
       case 'livez':
       case 'readyz':
-        if (request.path !== `/${root}`) throw pageNotFound()
-        return health(root, request.query, parts)
+        return health(root, request, parts)
       case 'version':
         return version(request, rest)
       case 'api':
         return api(request, rest, parts)
       case 'apis':
         return apis(request, rest, parts)
+      case 'metrics':
+        return metrics(path, parts)
       default:
-        throw pageNotFound()
+        if (path !== '/' && path !== '/index.html') throw pageNotFound()
+        return indented({ paths: rootIndex(parts.registry, parts.checks) })
     }
   }
 }
 
-function health(endpoint: 'healthz' | 'livez' | 'readyz', query: URLSearchParams, parts: DocumentParts): ApiResponse {
-  const checks = endpoint === 'readyz' ? [...parts.healthChecks, ...parts.readyChecks] : parts.healthChecks
-  const { isHealthy, text } = checkHealth(endpoint, checks, query)
+const withoutSlash = (path: string): string => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
+
+const textType = 'text/plain; charset=utf-8'
+
+function health(endpoint: Endpoint, { path, query }: ApiRequest, parts: DocumentParts): ApiResponse {
+  const checks = checksOf(endpoint, parts.checks)
+  if (path !== `/${endpoint}`) return singleCheck(path.slice(endpoint.length + 2), checks)
+  const { isHealthy, text } = checkHealth(endpoint, checks, { query, onChecked: parts.onChecked })
   if (!isHealthy) throw unhealthy(text)
-  const headers = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+  const headers = { 'content-type': textType, 'x-content-type-options': 'nosniff' }
   return { status: 200, headers, body: Buffer.from(text) }
 }
 
-/** This document is always indented. */
+/** Who may ask for one check may know why it fails. */
+function singleCheck(name: string, checks: readonly Check[]): ApiResponse {
+  const check = checks.find((candidate) => candidate.name === name)
+  if (check === undefined) throw pageNotFound()
+  const fault = check.fault()
+  if (fault !== undefined) throw unhealthy(`internal server error: ${fault}\n`)
+  return { status: 200, headers: { 'content-type': textType }, body: Buffer.from('ok') }
+}
+
 function version(request: ApiRequest, rest: readonly string[]): ApiResponse {
   if (rest.length > 0) throw noSuchResource()
   requireGet(request)
-  const body = Buffer.from(JSON.stringify(versionDocument(), null, 2))
-  return { status: 200, headers: { 'content-type': jsonType }, body }
+  requireJson(request)
+  return indented(versionDocument())
 }
 
 function api(request: ApiRequest, rest: readonly string[], parts: DocumentParts): ApiResponse {
-  requireGet(request)
-  if (rest.length === 0) return json(request, coreVersions(parts.serverAddress))
-  const document = rest.length === 1 ? resourceList(parts.registry, '', rest[0] ?? '') : undefined
+  const document =
+    rest.length === 0 ? coreVersions(parts.serverAddress) : resourceList(parts.registry, '', rest.join('/'))
   if (document === undefined) throw noSuchResource()
-  return json(request, document)
+  requireGet(request)
+  return negotiated(document, request)
 }
 
 /** /apis and /apis/<group> answer every method alike. */
 function apis(request: ApiRequest, rest: readonly string[], parts: DocumentParts): ApiResponse {
   const [groupName, versionName] = rest
-  if (groupName === undefined) return json(request, groupList(parts.registry))
+  if (groupName === undefined) return negotiated(groupList(parts.registry), request, { isAggregator: true })
   const found = groupDocument(parts.registry, groupName)
   if (found === undefined) throw pageNotFound()
-  if (versionName === undefined) return json(request, found)
-  requireGet(request)
+  if (versionName === undefined) return negotiated(found, request, { isAggregator: true })
   const document = resourceList(parts.registry, groupName, versionName)
   if (document === undefined) throw noSuchResource()
-  return json(request, document)
+  requireGet(request)
+  return negotiated(document, request)
+}
+
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
+
+function metrics(path: string, parts: DocumentParts): ApiResponse {
+  const all = path === '/metrics' ? parts.metrics : path === '/metrics/slis' ? parts.sliMetrics : undefined
+  if (all === undefined) throw pageNotFound()
+  // By this a scraper sees that the process was started anew, and its counters with it.
+  const start = `${Math.floor(Date.now() / 1000 - process.uptime())}`
+  const headers = { 'content-type': metricsType, 'process-start-time-unix': start }
+  return { status: 200, headers, body: Buffer.from(all.print()) }
 }
 
 function requireGet({ method }: ApiRequest): void {
   if (method !== 'GET') throw noSuchMethod()
 }
 
-function json(request: ApiRequest, document: Document): ApiResponse {
-  negotiateJson(firstHeader(request.headers, 'accept'))
-  return { status: 200, headers: { 'content-type': jsonType }, body: Buffer.from(`${printOrdered(document)}\n`) }
+/** This document has no other form. */
+function requireJson({ headers }: ApiRequest): void {
+  const accept = firstHeader(headers, 'accept') ?? ''
+  const types = accept.split(',').map((clause) => clause.split(';', 1)[0]?.trim())
+  if (accept !== '' && !types.some((type) => type === jsonType || type === '*/*')) throw notAcceptableHere([jsonType])
 }
+
+function negotiated(document: Document, request: ApiRequest, { isAggregator = false } = {}): ApiResponse {
+  const { type, body } = printDocument(document, request, { isAggregator })
+  return { status: 200, headers: { 'content-type': type }, body }
+}
+
+/** Some documents are for people, whoever asks. */
+const indented = (document: Document): ApiResponse => ({
+  status: 200,
+  headers: { 'content-type': jsonType },
+  body: Buffer.from(JSON.stringify(document, null, 2)),
+})

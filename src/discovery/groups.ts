@@ -1,8 +1,9 @@
 /** Which groups, versions and resources there are: what a client asks for first. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Fields } from '../api/object.ts'
 import type { Registry } from '../registry/registry.ts'
-import { apiVersionOf, type Resource } from '../registry/resource.ts'
+import { apiVersionOf, type Resource, type Subresource } from '../registry/resource.ts'
+import { compareGroups, compareVersions } from '../registry/priorities.ts'
 
 /** Documents keep their fields in the order in which kube-apiserver writes them. */
 export type Document = Fields
@@ -14,9 +15,8 @@ export function coreVersions(serverAddress: string): Document {
 }
 
 export function groupList(registry: Registry): Document {
-  const names = new Set(registry.all().map((resource) => resource.group))
-  names.delete('')
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: [...names].map((name) => groupFields(registry, name)) }
+  const groups = groupNames(registry).map((name) => groupFields(registry, name))
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups }
 }
 
 /** Undefined when there is no such group. */
@@ -33,34 +33,62 @@ export function resourceList(registry: Registry, groupName: string, version: str
     kind: 'APIResourceList',
     ...(groupName === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: apiVersionOf({ group: groupName, version }),
-    resources: resources.map(resourceFields),
+    resources: resources.flatMap((resource) => [
+      resourceFields(resource),
+      ...resource.subresources.map((subresource) => subresourceFields(resource, subresource)),
+    ]),
   }
 }
 
+/** By priority; the core group is not among them. */
+export function groupNames(registry: Registry): string[] {
+  const names = new Set(registry.all().map((resource) => resource.group))
+  names.delete('')
+  return [...names].toSorted(compareGroups)
+}
+
+/** The preferred one first. */
+export function versionsOf(registry: Registry, group: string): string[] {
+  const resources = registry.all().filter((resource) => resource.group === group)
+  return [...new Set(resources.map(({ version }) => version))].toSorted(compareVersions)
+}
+
 function groupFields(registry: Registry, name: string): Document {
-  const versions = new Set(
-    registry
-      .all()
-      .filter((resource) => resource.group === name)
-      .map(({ version }) => version),
-  )
-  const entries = [...versions].map((version) => ({ groupVersion: `${name}/${version}`, version }))
+  const entries = versionsOf(registry, name).map((version) => ({ groupVersion: `${name}/${version}`, version }))
   return { name, versions: entries, preferredVersion: entries[0] }
 }
 
 function resourceFields(resource: Resource): Document {
+  const { plural, singular, isNamespaced, kind, verbs, shortNames, categories, isStored } = resource
   return {
-    name: resource.plural,
-    singularName: resource.singular,
+    name: plural,
+    singularName: singular,
+    namespaced: isNamespaced,
+    kind,
+    verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(isStored ? { storageVersionHash: storageVersionHash(resource) } : {}),
+  }
+}
+
+function subresourceFields(resource: Resource, { name, kind, group, version, verbs }: Subresource): Document {
+  const isOwn = group === resource.group && version === resource.version
+  return {
+    name: `${resource.plural}/${name}`,
+    singularName: '',
     namespaced: resource.isNamespaced,
-    kind: resource.kind,
-    verbs: resource.verbs,
-    ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
-    storageVersionHash: storageVersionHash(resource),
+    ...(isOwn ? {} : { group, version }),
+    kind,
+    verbs,
   }
 }
 
 /** Lets a storage migrator see that a kind is now stored in another version. */
-function storageVersionHash({ group: name, version, kind }: Resource): string {
-  return createHash('sha256').update(`${name}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
+function storageVersionHash({ group, version, kind, storageVersion }: Resource): string {
+  const stored = storageVersion === undefined ? `${group}/${version}` : withGroup(storageVersion)
+  return hash('sha256', `${stored}/${kind}`, 'buffer').subarray(0, 8).toString('base64')
 }
+
+/** The core group is empty here, but it is there. */
+const withGroup = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion : `/${apiVersion}`)

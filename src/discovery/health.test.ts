@@ -21,6 +21,6 @@ const cases: readonly [string, typeof good | typeof bad, string, boolean, string
 ]
 for (const [what, check, query, isHealthy, text] of cases) {
   test(what, () => {
-    assert.deepEqual(checkHealth('readyz', [check], new URLSearchParams(query)), { isHealthy, text })
+    assert.deepEqual(checkHealth('readyz', [check], { query: new URLSearchParams(query) }), { isHealthy, text })
   })
 }

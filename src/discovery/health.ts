@@ -1,16 +1,34 @@
 /** /healthz, /livez and /readyz: a list of checks, and one line of text about them. */
 
-/** The reason when it fails, undefined when all is well. */
-export type Check = { readonly name: string; readonly fault: () => string | undefined }
+export type Endpoint = 'healthz' | 'livez' | 'readyz'
+
+export type Check = {
+  readonly name: string
+  /** The reason when it fails, undefined when all is well. */
+  readonly fault: () => string | undefined
+  /** Asked for readiness alone: whether requests would succeed now. */
+  readonly isForReadiness?: boolean
+}
+
+/** Told the result of every check that was made. */
+export type OnChecked = (endpoint: Endpoint, name: string, isOk: boolean) => void
 
 export type Health = { readonly isHealthy: boolean; readonly text: string }
 
+export const checksOf = (endpoint: Endpoint, checks: readonly Check[]): readonly Check[] =>
+  checks.filter(({ isForReadiness = false }) => !isForReadiness || endpoint === 'readyz')
+
 /** Reasons are for those with access to the log: they are left out here. */
-export function checkHealth(endpoint: string, checks: readonly Check[], query: URLSearchParams): Health {
+export function checkHealth(
+  endpoint: Endpoint,
+  checks: readonly Check[],
+  { query, onChecked = () => undefined }: { readonly query: URLSearchParams; readonly onChecked?: OnChecked },
+): Health {
   const excluded = new Set(query.getAll('exclude'))
   const results = checks.map(({ name, fault }) => {
     if (excluded.delete(name)) return { isOk: true, line: `[+]${name} excluded: ok\n` }
     const isOk = fault() === undefined
+    onChecked(endpoint, name, isOk)
     return { isOk, line: isOk ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n` }
   })
   const isHealthy = results.every(({ isOk }) => isOk)

@@ -1,10 +1,9 @@
 /** What /version tells. Clients read gitVersion to decide what the server can do. */
-import type { Document } from './groups.ts'
 
 /** The release of Kubernetes that Keelson follows. */
 export const kubernetesVersion = { major: '1', minor: '33', gitVersion: 'v1.33.5' } as const
 
-export function versionDocument(): Document {
+export function versionDocument() {
   const { major, minor, gitVersion } = kubernetesVersion
   return {
     major,
@@ -20,5 +19,5 @@ export function versionDocument(): Document {
     goVersion: `node ${process.version}`,
     compiler: 'keelson',
     platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
-  }
+  } as const
 }

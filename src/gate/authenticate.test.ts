@@ -1,44 +1,129 @@
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
-import { createAuthenticate } from './authenticate.ts'
+import { createAuthority, issue } from '../lib/x509/certificates.ts'
+import { type Authenticate, createAuthenticate } from './authenticate.ts'
+import { createVerifyCertificate, parseCertificates } from './client-certificate.ts'
 
 const user = (name: string) => ({ name, uid: '', groups: ['g'] })
-const authenticate = createAuthenticate([
+const tokens = [
   { token: 'a', user: user('first') },
   { token: 'b', user: user('b') },
   { token: 'a', user: user('last') },
-])
-const nameFor = (authorization: string | undefined, path = '/api'): string =>
-  authenticate({ path, headers: authorization === undefined ? {} : { authorization } }).name
+]
+const authenticate = createAuthenticate({ tokens, allowsAnonymous: true })
+const closed = createAuthenticate({ tokens, allowsAnonymous: false })
 
-test('a token stands for its user, the last entry for one token counts', () => {
-  assert.equal(nameFor('Bearer a'), 'last')
-  assert.equal(nameFor('bearer b'), 'b')
-  assert.equal(nameFor('  BEARER b  more'), 'b')
-  assert.deepEqual(authenticate({ path: '/', headers: { authorization: 'Bearer b' } }).groups, [
-    'g',
-    'system:authenticated',
-  ])
-})
-
-test('everything else is refused', () => {
-  for (const header of [
-    undefined,
-    '',
-    'Bearer',
-    'Bearer ',
-    'Bearer  a',
-    'Bearer\ta',
-    'Basic a',
-    'a',
-    'Bearer c',
-    'Bearer ab',
-  ]) {
-    assert.throws(() => nameFor(header), { code: 401 }, header)
+/** The name, and the warning if there is one; `401` for who is refused. */
+function seen(headers: IncomingHttpHeaders, by: Authenticate = authenticate, peer?: X509Certificate): string {
+  try {
+    const found = by({ headers, peerCertificate: () => peer })
+    assert.ok(!(found instanceof Promise))
+    return found.warning === undefined ? found.user.name : `${found.user.name}, warned`
+  } catch (error) {
+    assert.ok(error instanceof Error && 'code' in error)
+    return String(error.code)
   }
+}
+
+const headerCases: readonly [string | undefined, string][] = [
+  ['Bearer a', 'last'],
+  ['bearer b', 'b'],
+  ['  BEARER b  more', 'b'],
+  [undefined, 'system:anonymous'],
+  ['', 'system:anonymous'],
+  ['Bearer', 'system:anonymous'],
+  ['Bearer ', 'system:anonymous'],
+  ['Bearer\ta', 'system:anonymous'],
+  ['Basic a', 'system:anonymous'],
+  ['a', 'system:anonymous'],
+  ['Bearer  a', 'system:anonymous, warned'],
+  ['Bearer c', '401'],
+  ['Bearer ab', '401'],
+]
+for (const [authorization, wanted] of headerCases) {
+  test(`Authorization ${JSON.stringify(authorization)}: ${wanted}`, () => {
+    assert.equal(seen(authorization === undefined ? {} : { authorization }), wanted)
+  })
+}
+
+test('a token also counts where a token alone does', () => {
+  assert.equal(seen({}, closed), '401')
+  assert.equal(seen({ authorization: 'Bearer b' }, closed), 'b')
 })
 
-test('probes need no token, but not a wrong one either', () => {
-  assert.equal(nameFor(undefined, '/readyz'), 'system:anonymous')
-  assert.throws(() => nameFor('Bearer c', '/readyz'), { code: 401 })
+test('who is known is in system:authenticated', () => {
+  const found = authenticate({ headers: { authorization: 'Bearer b' }, peerCertificate: () => undefined })
+  assert.ok(!(found instanceof Promise))
+  assert.deepEqual(found.user.groups, ['g', 'system:authenticated'])
+})
+
+const protocol = (token: string): string =>
+  `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`
+const websocketCases: readonly [string, string, string][] = [
+  ['beside another protocol', `${protocol('b')}, v4.channel.k8s.io`, 'b'],
+  ['alone', protocol('b'), '401'],
+  ['unknown', `${protocol('c')}, x`, '401'],
+  ['two', `${protocol('a')}, ${protocol('b')}, x`, '401'],
+  ['misencoded', 'base64url.bearer.authorization.k8s.io.***, x', '401'],
+  ['padded', 'base64url.bearer.authorization.k8s.io.YWI=, x', '401'],
+  ['not UTF-8', 'base64url.bearer.authorization.k8s.io.__4, x', '401'],
+  ['empty', 'base64url.bearer.authorization.k8s.io., x', 'system:anonymous'],
+  ['none', 'v4.channel.k8s.io', 'system:anonymous'],
+]
+for (const [what, protocols, wanted] of websocketCases) {
+  test(`a token as websocket protocol, ${what}: ${wanted}`, () => {
+    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-protocol': protocols }
+    assert.equal(seen(headers), wanted)
+    if (wanted === 'b') assert.equal(seen({ ...headers, authorization: 'Bearer nobody' }), 'b')
+    assert.equal(seen({ 'sec-websocket-protocol': protocols }), 'system:anonymous')
+  })
+}
+
+const now = Date.parse('2026-06-01T00:00:00Z')
+const authority = createAuthority('test', now)
+const client = (
+  commonName: string,
+  options: { readonly by?: typeof authority; readonly usage?: 'client' | 'server' } = {},
+) => {
+  const { by = authority, usage = 'client' } = options
+  const organizations = ['system:masters', 'dev']
+  return new X509Certificate(issue(by, { commonName, organizations, usage, hosts: [], nowMs: now }).certificatePem)
+}
+const byCertificate = createAuthenticate({
+  tokens,
+  verifyCertificate: createVerifyCertificate(parseCertificates(authority.certificatePem), () => now),
+  allowsAnonymous: true,
+})
+
+test('a client certificate of the authority: its common name is the user, its organizations are groups', () => {
+  const certificate = client('jane')
+  const found = byCertificate({ headers: {}, peerCertificate: () => certificate })
+  assert.ok(!(found instanceof Promise))
+  assert.equal(found.user.name, 'jane')
+  assert.deepEqual(found.user.groups, ['system:masters', 'dev', 'system:authenticated'])
+  const [id = ''] = found.user.extra?.['authentication.kubernetes.io/credential-id'] ?? []
+  assert.match(id, /^X509SHA256=[0-9a-f]{64}$/)
+})
+
+test('other certificates are refused, unless a token is good', () => {
+  const foreign = client('jane', { by: createAuthority('test', now) })
+  assert.equal(seen({}, byCertificate, foreign), '401')
+  assert.equal(seen({ authorization: 'Bearer b' }, byCertificate, foreign), 'b')
+  assert.equal(seen({}, byCertificate, client('jane', { usage: 'server' })), '401')
+  assert.equal(seen({}, byCertificate, client('')), 'system:anonymous')
+  assert.equal(seen({}, authenticate, foreign), 'system:anonymous')
+})
+
+test('a certificate counts only in its time', () => {
+  const certificate = client('jane')
+  const clock = { now }
+  const verify = createVerifyCertificate(parseCertificates(authority.certificatePem), () => clock.now)
+  const later = createAuthenticate({ tokens, verifyCertificate: verify, allowsAnonymous: true })
+  assert.equal(seen({}, later, certificate), 'jane')
+  clock.now += 11 * 365 * 86_400_000
+  assert.equal(seen({}, later, certificate), '401')
+  clock.now = now - 86_400_000
+  assert.equal(seen({}, later, certificate), '401')
 })

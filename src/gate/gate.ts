@@ -1,81 +1,78 @@
 /** What each request passes first: what is it about, who asks, may they, and does such a thing exist. */
-import { badRequest, noSuchMethod, noSuchResource, pageNotFound } from '../api/errors.ts'
-import { checkPathSegment } from '../api/names.ts'
-import { quote } from '../api/quote.ts'
+import { RequestContext, type RequestInfo } from '../api/context.ts'
+import { badRequest, pageNotFound } from '../api/errors.ts'
 import type { ApiRequest } from '../api/request.ts'
+import type { User } from '../api/user.ts'
+import type { Clock } from '../lib/clock.ts'
+import { parseDuration } from '../lib/duration.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Resource, ResourceRequest, Verb } from '../registry/resource.ts'
-import type { Authenticate } from './authenticate.ts'
-import { authorize } from './authorize.ts'
-import { requestInfo, type ResourceInfo } from './request-info.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
+import type { Authenticate, Authenticated } from './authenticate.ts'
+import { type Authorize, refusal } from './authorize.ts'
+import { asksToImpersonate, impersonate } from './impersonate.ts'
+import { resolve } from './resolve.ts'
 
 export type Passed =
-  | { readonly kind: 'path'; readonly http: ApiRequest }
+  | { readonly kind: 'path'; readonly http: ApiRequest; readonly context: RequestContext }
   | ({ readonly kind: 'resource' } & ResourceRequest)
 
-export type Gate = (request: ApiRequest) => Passed
+export type GateParts = {
+  readonly authenticate: Authenticate
+  readonly authorize: Authorize
+  readonly registry: Registry
+  readonly clock: Clock
+  /** What a request may take at most, watches aside. */
+  readonly requestTimeoutMs: number
+}
 
-export function createGate(parts: { readonly authenticate: Authenticate; readonly registry: Registry }): Gate {
-  return (request) => {
-    const info = requestInfo(request)
-    const user = parts.authenticate(request)
-    authorize(user, info)
-    if (info.kind === 'path') return { kind: 'path', http: request }
+/** A request on its way in: what is known of it before anybody asks who sent it. */
+export type Arrival = {
+  readonly request: ApiRequest
+  readonly info: RequestInfo
+  readonly auditId: string
+  /** For the server's own requests, which show no credentials. */
+  readonly knownUser?: User
+}
+
+/** Hands the context out as soon as there is one: its warnings go with a refusal, too. */
+export type Gate = (arrival: Arrival, onContext: (context: RequestContext) => void) => Promise<Passed>
+
+export function createGate(parts: GateParts): Gate {
+  const { authenticate, authorize, registry, clock } = parts
+  return async ({ request, info, auditId, knownUser }, onContext) => {
+    const timeoutMs = timeoutOf(request.query, info, parts.requestTimeoutMs)
+    const who: Authenticated | Promise<Authenticated> =
+      knownUser === undefined ? authenticate(request) : { user: knownUser }
+    const { user: caller, warning } = who instanceof Promise ? await who : who
+    const user = asksToImpersonate(request.headers) ? await impersonate(request, caller, authorize) : caller
+    const context = new RequestContext(user, {
+      auditId,
+      info,
+      timeoutMs,
+      clientSignal: () => request.signal,
+      monotonicMs: clock.monotonicMs,
+    })
+    onContext(context)
+    if (warning !== undefined) context.warn(warning)
+    const deciding = authorize(user, info)
+    const { isAllowed, reason } = deciding instanceof Promise ? await deciding : deciding
+    if (!isAllowed) throw refusal(user, info, reason)
+    if (info.kind === 'path') return { kind: 'path', http: request, context }
     // Authorized like any other path, but the router knows none that begins so.
     if (request.path.startsWith('//')) throw pageNotFound()
-    const { resource, verb } = resolve(info, request.method, parts.registry)
-    const namespace = resource.isNamespaced ? info.namespace : ''
-    const name = info.isNamed ? info.name : ''
-    checkSegments(namespace, name)
-    return { kind: 'resource', verb, resource, namespace, name, user, http: request }
+    const resolved = resolve(info, request.method, registry)
+    const { deprecation } = resolved.resource
+    if (deprecation !== undefined) context.warn(deprecation)
+    return { kind: 'resource', ...resolved, user, context, http: request }
   }
 }
 
-/** The order is that of kube-apiserver's router: is there such a path, then is there such a method on it. */
-function resolve(info: ResourceInfo, method: string, registry: Registry): { resource: Resource; verb: Verb } {
-  const resource = registry.find(info)
-  if (resource === undefined) {
-    const isKnownGroup = info.group === '' || registry.all().some(({ group }) => group === info.group)
-    throw isKnownGroup ? noSuchResource() : pageNotFound()
-  }
-  const needsNamespace = resource.isNamespaced && info.isNamed
-  if (
-    info.subresource !== '' ||
-    (info.isInNamespace && !resource.isNamespaced) ||
-    (needsNamespace && !info.isInNamespace)
-  ) {
-    throw noSuchResource()
-  }
-  const verb = verbFor(info, method)
-  const isAcrossNamespaces = resource.isNamespaced && !info.isInNamespace
-  if (verb === undefined || !resource.verbs.includes(verb) || (isAcrossNamespaces && verb === 'create')) {
-    throw noSuchMethod()
-  }
-  return { resource, verb }
-}
-
-/** Methods lead to verbs on collections and on single objects; what is missing here has no route. */
-function verbFor({ verb, isNamed, isWatchPath }: ResourceInfo, method: string): Verb | undefined {
-  if (isWatchPath && method !== 'GET') return undefined
-  switch (method) {
-    case 'GET':
-      return isWatchPath || (!isNamed && verb === 'watch') ? 'watch' : isNamed ? 'get' : 'list'
-    case 'POST':
-      return isNamed ? undefined : 'create'
-    case 'PUT':
-      return isNamed ? 'update' : undefined
-    case 'DELETE':
-      return isNamed ? 'delete' : undefined
-    default:
-      return undefined
-  }
-}
-
-function checkSegments(namespace: string, name: string): void {
-  const [nameFault] = checkPathSegment(name)
-  if (nameFault !== undefined) throw badRequest(`Name parameter invalid: ${quote(name)}: ${nameFault}`)
-  const [namespaceFault] = checkPathSegment(namespace)
-  if (namespaceFault !== undefined) {
-    throw badRequest(`Namespace parameter invalid: ${quote(namespace)}: ${namespaceFault}`)
-  }
+/** Any request may say how long it wants to wait, as a Go duration; nobody waits longer than the server allows. */
+function timeoutOf(query: URLSearchParams, info: RequestInfo, maxMs: number): number {
+  if (info.verb === 'watch') return Infinity
+  const text = query.get('timeout') ?? ''
+  if (text === '') return maxMs
+  const asked = parseDuration(text)
+  if ('fault' in asked) throw badRequest(`invalid timeout specified in the request URL - ${asked.fault}`)
+  return asked.ms > 0 ? Math.min(asked.ms, maxMs) : maxMs
 }

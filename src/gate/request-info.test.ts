@@ -39,6 +39,14 @@ const cases: readonly [string, string, string][] = [
   ['GET', '/api/v1/pods?watch=1&fieldSelector=a%21%3Db,metadata.name%3Dx', 'watch /v1 pods - - x'],
   ['GET', '/api/v1/pods?fieldSelector=metadata.name%21%3Dx', 'list /v1 pods - - -'],
   ['GET', '/api/v1/pods?fieldSelector=broken', 'list /v1 pods - - -'],
+  ['GET', '/api/v1/pods?fieldSelector=metadata.name%3Dx&limit=many', 'list /v1 pods - - -'],
+  ['GET', '/api/v1/pods?fieldSelector=metadata.name%3Dx&labelSelector=%3D%3D', 'list /v1 pods - - -'],
+  ['GET', '/api/v1/watch/pods?fieldSelector=metadata.name%3Dx', 'watch /v1 pods - - -'],
+  ['GET', '/api/v1/proxy/namespaces/a/services/s/more', 'proxy /v1 services - a s'],
+  ['GET', '//api/v1/pods', 'list /v1 pods - - -'],
+  ['GET', '/api//v1/namespaces/a/pods', 'get / v1 a - namespaces'],
+  ['GET', '/api/v1/namespaces/a//pods', 'get /v1 - - a pods'],
+  ['GET', '/api/v1/namespaces/a/pods/../secrets', 'get /v1 pods secrets a ..'],
   ['DELETE', '/api/v1/pods?fieldSelector=metadata.name%3Dx', 'deletecollection /v1 pods - - -'],
 ]
 for (const [method, target, wanted] of cases) {

@@ -2,35 +2,12 @@
  * What a request is about, read from its method, path and query alone: nothing is looked up. Access is decided on this,
  * so that who has no rights does not learn what exists.
  */
+import type { RequestInfo, ResourceInfo } from '../api/context.ts'
 import { ApiError, noRequestInfo } from '../api/errors.ts'
 import { parseFieldSelector } from '../api/field-selector.ts'
+import { parseLabelSelector } from '../api/label-selector.ts'
 import { checkPathSegment } from '../api/names.ts'
 import type { ApiRequest } from '../api/request.ts'
-
-export type RequestInfo = PathInfo | ResourceInfo
-
-/** A path outside of the resources: discovery, health. */
-export type PathInfo = { readonly kind: 'path'; readonly verb: string; readonly path: string }
-
-export type ResourceInfo = {
-  readonly kind: 'resource'
-  /** A Kubernetes verb; empty for a method that means none. */
-  readonly verb: string
-  readonly group: string
-  readonly version: string
-  readonly plural: string
-  readonly subresource: string
-  /** Empty: none was named. */
-  readonly namespace: string
-  /** From the path, or, for lists and watches, the one name that a field selector lets through. */
-  readonly name: string
-  /** Whether the path goes through a namespace, rather than to one. */
-  readonly isInNamespace: boolean
-  /** Whether the name stands in the path. */
-  readonly isNamed: boolean
-  /** `/watch/…`: the old way to ask for a watch. */
-  readonly isWatchPath: boolean
-}
 
 const verbOfMethod: { readonly [method: string]: string } = {
   POST: 'create',
@@ -41,51 +18,73 @@ const verbOfMethod: { readonly [method: string]: string } = {
   DELETE: 'delete',
 }
 
+/** Words after the version that are verbs themselves: paths of the first releases. */
+const verbWords: ReadonlySet<string> = new Set(['watch', 'proxy'])
 /** Below a namespace these are parts of the namespace itself, not resources in it. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
 
 type Request = Pick<ApiRequest, 'method' | 'path' | 'query'>
 
+/** Fails with the one text error that such a path can have. */
 export function requestInfo(request: Request): RequestInfo {
   const { method, path } = request
-  const parts = path.replace(/^\/+|\/+$/g, '').split('/')
-  const [root, ...rest] = parts
-  const isCore = root === 'api'
-  if ((!isCore && root !== 'apis') || rest.length < (isCore ? 2 : 3)) {
+  const parts = splitPath(path)
+  const isCore = parts[0] === 'api'
+  if ((!isCore && parts[0] !== 'apis') || parts.length < (isCore ? 3 : 4)) {
     return { kind: 'path', verb: method.toLowerCase(), path }
   }
-  const group = isCore ? '' : (rest.shift() ?? '')
-  const version = rest.shift() ?? ''
-  const isWatchPath = rest[0] === 'watch'
-  if (isWatchPath) rest.shift()
-  if (rest.length === 0) throw noRequestInfo(path)
-  const { namespace, isInNamespace, segments } = splitNamespace(rest)
-  const [plural = '', name = '', subresource = ''] = segments
-  const verb = isWatchPath ? 'watch' : resolveVerb(request, name)
-  const isCollection = verb === 'list' || verb === 'watch'
+  const group = isCore ? '' : (parts[1] ?? '')
+  const version = parts[isCore ? 1 : 2] ?? ''
+  const rest = parts.slice(isCore ? 2 : 3)
+  const word = rest[0] ?? ''
+  if (!verbWords.has(word)) return resourceInfo(request, { group, version, segments: rest })
+  if (rest.length === 1) throw noRequestInfo(path)
+  return resourceInfo(request, { group, version, segments: rest.slice(1), verbWord: word })
+}
+
+/** Slashes at both ends do not count; those inside separate words, which may be empty. */
+function splitPath(path: string): string[] {
+  let from = 0
+  let to = path.length
+  while (path.charCodeAt(from) === SLASH) from++
+  while (to > from && path.charCodeAt(to - 1) === SLASH) to--
+  return path.slice(from, to).split('/')
+}
+
+const SLASH = 0x2f
+
+type Place = {
+  readonly group: string
+  readonly version: string
+  readonly segments: readonly string[]
+  readonly verbWord?: string
+}
+
+function resourceInfo(request: Request, { group, version, segments, verbWord }: Place): ResourceInfo {
+  const { namespace, own } = splitNamespace(segments)
+  const [plural = '', name = '', subresource = ''] = own
+  const verb = verbWord ?? resolveVerb(request, name)
+  const isCollection = verbWord === undefined && name === '' && (verb === 'list' || verb === 'watch')
   return {
     kind: 'resource',
     verb,
     group,
     version,
     plural,
-    subresource,
+    subresource: verbWord === 'proxy' ? '' : subresource,
     namespace,
-    name: name === '' && isCollection ? nameInSelector(request.query) : name,
-    isInNamespace,
-    isNamed: name !== '',
-    isWatchPath,
+    name: isCollection ? nameInSelector(request.query) : name,
+    segments,
+    isWatchPath: verbWord === 'watch',
   }
 }
 
 /** `namespaces/x/pods` is about pods in x, `namespaces/x` and `namespaces/x/status` are about x itself. */
-function splitNamespace(parts: readonly string[]): Pick<ResourceInfo, 'namespace' | 'isInNamespace'> & {
-  segments: readonly string[]
-} {
-  if (parts[0] !== 'namespaces') return { namespace: '', isInNamespace: false, segments: parts }
-  const [, namespace = '', next = ''] = parts
-  const isInside = parts.length > 2 && !namespaceSubresources.has(next)
-  return { namespace, isInNamespace: isInside && namespace !== '', segments: isInside ? parts.slice(2) : parts }
+function splitNamespace(segments: readonly string[]): { namespace: string; own: readonly string[] } {
+  if (segments[0] !== 'namespaces') return { namespace: '', own: segments }
+  const [, namespace = '', next = ''] = segments
+  const isInside = segments.length > 2 && !namespaceSubresources.has(next)
+  return { namespace, own: isInside ? segments.slice(2) : segments }
 }
 
 function resolveVerb({ method, query }: Request, name: string): string {
@@ -98,14 +97,21 @@ function resolveVerb({ method, query }: Request, name: string): string {
 /** Any value but these two is a yes, the empty one too. */
 const isTrue = (value: string | null): boolean => value !== null && value.toLowerCase() !== 'false' && value !== '0'
 
+/** Options that cannot be read name nobody; the verb refuses them later. */
 function nameInSelector(query: URLSearchParams): string {
+  const selector = query.get('fieldSelector') ?? ''
+  if (selector === '') return ''
   try {
-    const terms = parseFieldSelector(query.get('fieldSelector') ?? '')
+    const terms = parseFieldSelector(selector)
     const name = terms.find(({ field, isEqual }) => field === 'metadata.name' && isEqual)?.value ?? ''
-    return checkPathSegment(name).length === 0 ? name : ''
+    if (name === '' || checkPathSegment(name).length > 0) return ''
+    parseLabelSelector(query.get('labelSelector') ?? '')
+    return integerOptions.every((option) => isInteger(query.get(option))) ? name : ''
   } catch (error) {
-    // A selector that cannot be read names nobody here; the verb refuses it.
     if (error instanceof ApiError) return ''
     throw error
   }
 }
+
+const integerOptions = ['limit', 'timeoutSeconds'] as const
+const isInteger = (text: string | null): boolean => text === null || text === '' || /^[+-]?\d{1,18}$/.test(text)

@@ -1,0 +1,82 @@
+/** `--feature-gates`: a value in the configuration, like any other. Faults are in upstream's words. */
+import { gateRows, type GateStage } from './gate-rows.ts'
+
+type Gate = { readonly stage: GateStage; readonly isOnByDefault: boolean; readonly isLocked: boolean }
+
+export type FeatureGates = {
+  readonly isOn: (name: string) => boolean
+  /** Every gate there is, for the metric that shows them. */
+  readonly all: readonly { readonly name: string; readonly stage: GateStage; readonly isOn: boolean }[]
+}
+
+export type ParsedGates = {
+  readonly gates: FeatureGates
+  readonly faults: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/** Those whose value changes what Keelson does. Any other one can only be set to what it is. */
+export const gatesActedOn: readonly string[] = ['WatchList']
+
+const groupGates: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta'])
+
+/** `Name=bool` each; the last one of a name counts. */
+export function parseFeatureGates(entries: readonly string[]): ParsedGates {
+  const known = knownGates()
+  const set = new Map<string, boolean>()
+  const faults: string[] = []
+  const warnings: string[] = []
+  for (const entry of entries) {
+    const { name, value } = splitEntry(entry)
+    const gate = known.get(name)
+    const fault = value === undefined ? `missing bool value for ${name}` : faultOf({ name, value, entry, gate })
+    if (fault !== undefined || value === undefined) {
+      faults.push(fault ?? '')
+      continue
+    }
+    set.set(name, isTrue(value))
+    if (gate?.stage === 'GA') warnings.push(`Setting GA feature gate ${name}=${value}. ${removal}`)
+    if (gate?.stage === 'DEPRECATED') warnings.push(`Setting deprecated feature gate ${name}=${value}. ${removal}`)
+  }
+  const isOn = (name: string): boolean => set.get(name) ?? known.get(name)?.isOnByDefault ?? false
+  const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))
+  return { gates: { isOn, all }, faults, warnings }
+}
+
+const removal = 'It will be removed in a future release.'
+
+function knownGates(): Map<string, Gate> {
+  return new Map(gateRows.flatMap(({ names, ...gate }) => names.map((name) => [name, gate])))
+}
+
+/** A gate may carry the name of its component, of which there is one: `kube:WatchList=true`. */
+function splitEntry(entry: string): { name: string; value: string | undefined } {
+  const [left = '', ...right] = entry.split('=')
+  const name = left.trim().replace(/^kube:/, '')
+  return { name, value: right.length === 0 ? undefined : right.join('=').trim() }
+}
+
+type Setting = {
+  readonly name: string
+  readonly value: string
+  readonly entry: string
+  readonly gate: Gate | undefined
+}
+
+function faultOf({ name, value, gate }: Setting): string | undefined {
+  const [component] = name.split(':')
+  if (name.includes(':')) return `component not registered: ${component}`
+  if (!/^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$/.test(value)) {
+    return `invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
+  }
+  if (gate === undefined) return `unrecognized feature gate: ${name}`
+  const isOn = isTrue(value)
+  if (gate.isLocked && isOn !== gate.isOnByDefault) {
+    return `cannot set feature gate ${name} to ${isOn}, feature is locked to ${gate.isOnByDefault}`
+  }
+  if (isOn === gate.isOnByDefault || gatesActedOn.includes(name)) return undefined
+  if (groupGates.has(name)) return `--feature-gates: ${name}=${isOn} is not supported yet: name the gates you mean`
+  return `--feature-gates: ${name}=${isOn} is not supported yet: leave it at ${gate.isOnByDefault}`
+}
+
+const isTrue = (value: string): boolean => /^(1|t|T|true|TRUE|True)$/.test(value)

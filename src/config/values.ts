@@ -1,0 +1,104 @@
+/** The value of a flag as what it should be. What it cannot be is a fault, in the words in which Go says it. */
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { parseDuration } from '../lib/duration.ts'
+import { type FlagName, flags } from './flags.ts'
+import type { RawFlags } from './parse-args.ts'
+
+export class Values {
+  readonly faults: string[]
+  readonly #raw: RawFlags
+
+  constructor(raw: RawFlags, faults: readonly string[]) {
+    this.#raw = raw
+    this.faults = [...faults]
+  }
+
+  fault(text: string): void {
+    this.faults.push(text)
+  }
+
+  /** The last value counts; empty when there is none and no default. */
+  string(name: FlagName): string {
+    return this.#raw.get(name)?.at(-1) ?? flags[name].default ?? ''
+  }
+
+  /** All values together, each of which may be several. Without any, those of the default. */
+  list(name: FlagName): string[] {
+    const given = this.#raw.get(name) ?? [flags[name].default ?? '']
+    return given.flatMap((value) => value.split(',')).filter((value) => value !== '')
+  }
+
+  boolean(name: FlagName): boolean {
+    const text = this.string(name)
+    if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
+    if (!/^(0|f|F|false|FALSE|False)$/.test(text))
+      this.#refuse(name, `strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`)
+    return false
+  }
+
+  integer(name: FlagName): number {
+    const text = this.string(name)
+    if (!/^[+-]?\d+$/.test(text)) {
+      this.#refuse(name, `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+      return 0
+    }
+    if (Number.isSafeInteger(Number(text))) return Number(text)
+    this.#refuse(name, `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`)
+    return 0
+  }
+
+  /** An integer that is not negative. */
+  count(name: FlagName): number {
+    const value = this.integer(name)
+    if (value < 0) this.fault(`--${name} can not be negative value`)
+    return value
+  }
+
+  durationMs(name: FlagName, { isNegativeFault = false } = {}): number {
+    const parsed = parseDuration(this.string(name))
+    if ('fault' in parsed) {
+      this.#refuse(name, parsed.fault)
+      return 0
+    }
+    if (isNegativeFault && parsed.ms < 0) this.fault(`--${name} can not be negative value`)
+    return parsed.ms
+  }
+
+  /** Empty when there is none. */
+  address(name: FlagName): string {
+    const value = this.string(name)
+    if (value !== '' && isIP(value) === 0) this.#refuse(name, `failed to parse IP: ${JSON.stringify(value)}`)
+    return value
+  }
+
+  /** The text of the file that the flag names; empty for none, and for one that cannot be read, which is a fault. */
+  file(name: FlagName): string {
+    return this.#read(name, this.string(name))
+  }
+
+  files(name: FlagName): string[] {
+    return this.list(name).map((path) => this.#read(name, path))
+  }
+
+  /** The path of a file that can be read; its content is looked at later, perhaps more than once. */
+  path(name: FlagName): string {
+    this.file(name)
+    return this.string(name)
+  }
+
+  #read(name: FlagName, path: string): string {
+    if (path === '') return ''
+    try {
+      return readFileSync(path, 'utf8')
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      this.fault(`--${name}: ${path} cannot be read (${why}): give the path of a readable file`)
+      return ''
+    }
+  }
+
+  #refuse(name: FlagName, why: string): void {
+    this.fault(`invalid argument ${JSON.stringify(this.string(name))} for "--${name}" flag: ${why}`)
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * One control plane: which resources it serves, where their objects are, who may do what with them. A process can hold any
+ * number of them on one database, each below its own prefix; nothing in here is global.
+ */
+import { Admission } from './admission/admission.ts'
+import { createNamespaceLifecycle } from './admission/namespace-lifecycle.ts'
+import type { KubeObject } from './api/object.ts'
+import type { Cache } from './cache/cache.ts'
+import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
+import { YamlConverter } from './codec/yaml.ts'
+import type { Config } from './config/config.ts'
+import type { Documents } from './discovery/documents.ts'
+import { createAuthenticate } from './gate/authenticate.ts'
+import { type Authorize, authorizeByBootstrapRoles, refusal } from './gate/authorize.ts'
+import { createVerifyCertificate, parseCertificates, type VerifyCertificate } from './gate/client-certificate.ts'
+import { createGate } from './gate/gate.ts'
+import type { RequestMetrics } from './gate/request-metrics.ts'
+import { createHandle, type Handle, type Verbs } from './handle.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import { builtInResources } from './registry/built-in.ts'
+import { Registry } from './registry/registry.ts'
+import { apiVersionOf, type Resource, type ResourceRequest } from './registry/resource.ts'
+import type { Key, Revision } from './storage/engine.ts'
+import { StorageError } from './storage/errors.ts'
+import { ResourceKeys, resourcePrefix, rootOf } from './storage/keys.ts'
+import type { Store } from './storage/store.ts'
+import type { Ids, WatchAccess, WriteAccess } from './verbs/access.ts'
+import { create } from './verbs/create.ts'
+import { deleteOne } from './verbs/delete.ts'
+import { deleteCollection } from './verbs/delete-collection.ts'
+import { get } from './verbs/get.ts'
+import { list } from './verbs/list.ts'
+import { reviewSelf } from './verbs/self-review.ts'
+import { createNow } from './verbs/timestamps.ts'
+import { unsupportedPart } from './verbs/unsupported.ts'
+import { update } from './verbs/update.ts'
+import { watch } from './verbs/watch.ts'
+
+/** What comes from outside of the configuration, so that a test can replay it. */
+export type Surroundings = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly ids: Ids
+  /** From 0 to below 1. */
+  readonly random: () => number
+}
+
+export type ControlPlaneParts = {
+  readonly cache: Cache
+  readonly store: Store
+  readonly metrics: RequestMetrics
+  /** The documents about the server, which need to know what it serves. */
+  readonly createDocuments: (registry: Registry) => Documents
+}
+
+export type ControlPlane = AsyncDisposable & { readonly handle: Handle; readonly registry: Registry }
+
+export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
+  const { clock, log, ids } = surroundings
+  const registry = new Registry(builtInResources().filter(config.runtime.isServed))
+  const authorize = authorizers[config.authorization]
+  const yaml = new YamlConverter()
+  const accessOf = createAccess({ config, parts, registry, authorize, yaml, surroundings })
+  const gate = createGate({
+    authenticate: createAuthenticate({
+      tokens: config.tokens,
+      verifyCertificate: certificateVerifier(config, clock),
+      allowsAnonymous: config.allowsAnonymous,
+    }),
+    authorize,
+    registry,
+    clock,
+    requestTimeoutMs: config.requestTimeoutMs,
+  })
+  const handle = createHandle({
+    gate,
+    verbs: createVerbs(accessOf),
+    documents: parts.createDocuments(registry),
+    metrics: parts.metrics,
+    clock,
+    log,
+    logsRequests: config.logging.isVerbose,
+    newAuditId: ids.uid,
+  })
+  return { handle, registry, [Symbol.asyncDispose]: () => yaml[Symbol.asyncDispose]() }
+}
+
+const authorizers: { readonly [mode in Config['authorization']]: Authorize } = {
+  roles: authorizeByBootstrapRoles,
+  'always-allow': () => ({ isAllowed: true, reason: '' }),
+  'always-deny': () => ({ isAllowed: false, reason: 'Everything is forbidden.' }),
+}
+
+function certificateVerifier({ clientCaPem }: Config, { wallMs }: Clock): VerifyCertificate | undefined {
+  return clientCaPem === null ? undefined : createVerifyCertificate(parseCertificates(clientCaPem), wallMs)
+}
+
+function createVerbs(accessOf: (resource: Resource) => Access): Verbs {
+  return {
+    get: (request) => get(request, accessOf(request.resource)),
+    list: (request) => list(request, accessOf(request.resource)),
+    watch: (request) => watch(request, accessOf(request.resource)),
+    create: (request) => createVerb(request)(request, accessOf(request.resource)),
+    update: (request) => update(request, accessOf(request.resource)),
+    patch: (request) => Promise.reject(unsupportedPart(request)),
+    delete: (request) => deleteOne(request, accessOf(request.resource)),
+    deletecollection: (request) => deleteCollection(request, accessOf(request.resource)),
+  }
+}
+
+/** What is created without being stored has an answer of its own. */
+const createVerb = ({ resource }: ResourceRequest): typeof create =>
+  resource.kind === 'SelfSubjectReview' ? reviewSelf : create
+
+type Access = WriteAccess & WatchAccess
+
+type AccessParts = {
+  readonly config: Config
+  readonly parts: ControlPlaneParts
+  readonly registry: Registry
+  readonly authorize: Authorize
+  readonly yaml: YamlConverter
+  readonly surroundings: Surroundings
+}
+
+/** Everything a verb needs of a resource, made when it is first asked for. */
+function createAccess({
+  config,
+  parts,
+  registry,
+  authorize,
+  yaml,
+  surroundings,
+}: AccessParts): (resource: Resource) => Access {
+  const { clock, ids, random } = surroundings
+  const { cache, store } = parts
+  const root = rootOf(config.etcd.prefix)
+  const now = createNow(clock.wallMs)
+  const readNamespace = async (name: string, at: 'any' | 'latest'): Promise<KubeObject | undefined> => {
+    const namespaces = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
+    if (namespaces === undefined) return undefined
+    const { keys, reader } = accessOf(namespaces)
+    const { item } = await reader.get(keys.key('', name), at)
+    return item?.object()
+  }
+  const admission = new Admission([createNamespaceLifecycle({ readNamespace, clock })])
+  const authorizeCreate: WriteAccess['authorizeCreate'] = async ({ user, context }) => {
+    const { info } = context
+    if (info.kind !== 'resource') return
+    const attributes = { ...info, verb: 'create' }
+    const { isAllowed, reason } = await authorize(user, attributes)
+    if (!isAllowed) throw refusal(user, attributes, reason)
+  }
+  const make = (resource: Resource): Access => {
+    const keys = new ResourceKeys(root, resourcePrefix(resource), resource.isNamespaced)
+    const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
+      decodeOrFail(stored, resource, revision)
+    const reader = cache.resource({
+      name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
+      prefix: keys.prefix,
+      version: apiVersionOf(resource),
+      decode,
+      print: (object) => printWire(object, resource.shape),
+    })
+    return {
+      keys,
+      reader,
+      store,
+      decode: ({ value, key, revision }) => decode(value, key, revision),
+      ids,
+      now,
+      random,
+      admission,
+      authorizeCreate,
+      convertYaml: (bytes) => yaml.convert(bytes),
+      ttlSeconds: resource.kind === 'Event' ? config.eventTtlSeconds : undefined,
+      allowsWatchList: config.featureGates.isOn('WatchList'),
+      watchMsMin: config.watchMsMin,
+      onFrames: parts.metrics.countEvents(resource),
+    }
+  }
+  const made = new Map<Resource, Access>()
+  const accessOf = (resource: Resource): Access => {
+    const known = made.get(resource)
+    if (known !== undefined) return known
+    const access = make(resource)
+    made.set(resource, access)
+    return access
+  }
+  return accessOf
+}
+
+function decodeOrFail(stored: Buffer, resource: Resource, revision: Revision): KubeObject {
+  try {
+    return decodeStored(stored, resource.shape, revision)
+  } catch (cause) {
+    if (!(cause instanceof UnreadableError)) throw cause
+    throw new StorageError('corrupt', cause.message, { cause })
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * The objects that every cluster begins with, written when they are not there. Another server may write them at the same
+ * time: who comes second finds them.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../lib/log.ts'
+import type { Wanted } from './bootstrap-objects.ts'
+import { type Handle, request } from './own-request.ts'
+
+/** Between two attempts. */
+const RETRY_MS = 1000
+
+export type BootstrapParts = {
+  readonly handle: Handle
+  /** The server is ready when these are there, … */
+  readonly first: readonly Wanted[]
+  /** … and goes on with these. */
+  readonly later: readonly Wanted[]
+  readonly log: Log
+}
+
+export class Bootstrap implements AsyncDisposable {
+  readonly #parts: BootstrapParts
+  readonly #stopping = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+  #isDone = false
+
+  constructor(parts: BootstrapParts) {
+    this.#parts = parts
+  }
+
+  /** Comes back when the first objects are there, or could not be written; everything else goes on behind it. */
+  async start(): Promise<void> {
+    this.#isDone = await this.#ensureAll(this.#parts.first)
+    this.#running = this.#goOn()
+  }
+
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #goOn(): Promise<void> {
+    if (!this.#isDone) await this.#repeat(this.#parts.first)
+    this.#isDone = !this.#stopping.signal.aborted
+    await this.#repeat(this.#parts.later)
+  }
+
+  /** Until all are there, or the server stops. */
+  async #repeat(all: readonly Wanted[]): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted && !(await this.#ensureAll(all))) {
+      // Woken early only by the end.
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  async #ensureAll(all: readonly Wanted[]): Promise<boolean> {
+    const results = await Promise.all(all.map((wanted) => this.#ensure(wanted)))
+    return results.every((isThere) => isThere)
+  }
+
+  /** False when the answer was neither that it is there now nor that it was there before. */
+  async #ensure({ collection, object }: Wanted): Promise<boolean> {
+    const { signal } = this.#stopping
+    const { status } = await request(this.#parts.handle, { method: 'POST', path: collection, body: object, signal })
+    if (status === CREATED || status === CONFLICT) return true
+    if (signal.aborted) return false
+    const message = 'an object of the cluster itself could not be written; trying again'
+    this.#parts.log('warn', message, { collection, status })
+    return false
+  }
+}
+
+const CREATED = 201
+const CONFLICT = 409

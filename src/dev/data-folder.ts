@@ -1,0 +1,128 @@
+/**
+ * What `keelson dev` keeps in its folder: an authority, the server's certificate, an administrator's certificate and
+ * kubeconfig, and etcd's data. All of it is made once and used again, so that a kubeconfig stays good over restarts.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { join, resolve } from 'node:path'
+import { mastersGroup } from '../api/user.ts'
+import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
+
+export type DataFolder = {
+  /** Absolute. */
+  readonly path: string
+  readonly etcdData: string
+  readonly etcdLog: string
+  readonly caCertificate: string
+  readonly serverCertificate: string
+  readonly serverKey: string
+  readonly kubeconfig: string
+}
+
+const SECRET_MODE = 0o600
+const FOLDER_MODE = 0o700
+
+/** Fails with what to do about it when the folder cannot be used. */
+export function prepareDataFolder(path: string, nowMs: number): DataFolder {
+  const folder = layout(resolve(path))
+  try {
+    mkdirSync(folder.path, { recursive: true, mode: FOLDER_MODE })
+    // Nobody wants keys and a database in their repository.
+    writeIfAbsent(join(folder.path, '.gitignore'), '*\n')
+    const authority = keepCertificate(join(folder.path, 'ca'), () => createAuthority('keelson-dev', nowMs))
+    keepCertificate(join(folder.path, 'server'), () =>
+      issue(authority, { commonName: 'kube-apiserver', usage: 'server', hosts: serverHosts(), nowMs }),
+    )
+    return folder
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${folder.path} cannot be used (${why}): give a folder that you can write to as --data-dir`, {
+      cause,
+    })
+  }
+}
+
+/** Written at each start: the address may be another one. */
+export function writeKubeconfig(folder: DataFolder, serverUrl: string, nowMs: number): void {
+  const authority = readCertificate(join(folder.path, 'ca'))
+  if (authority === undefined) throw new Error(`${folder.caCertificate} is gone`)
+  const admin = keepCertificate(join(folder.path, 'admin'), () =>
+    issue(authority, { commonName: 'admin', organizations: [mastersGroup], usage: 'client', hosts: [], nowMs }),
+  )
+  const text = `apiVersion: v1
+kind: Config
+current-context: keelson
+clusters:
+- name: keelson
+  cluster:
+    server: ${serverUrl}
+    certificate-authority-data: ${base64(authority.certificatePem)}
+users:
+- name: admin
+  user:
+    client-certificate-data: ${base64(admin.certificatePem)}
+    client-key-data: ${base64(admin.keyPem)}
+contexts:
+- name: keelson
+  context:
+    cluster: keelson
+    user: admin
+`
+  writeFileSync(folder.kubeconfig, text, { mode: SECRET_MODE })
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+function layout(path: string): DataFolder {
+  return {
+    path,
+    etcdData: join(path, 'etcd'),
+    etcdLog: join(path, 'etcd.log'),
+    caCertificate: join(path, 'ca.crt'),
+    serverCertificate: join(path, 'server.crt'),
+    serverKey: join(path, 'server.key'),
+    kubeconfig: join(path, 'kubeconfig'),
+  }
+}
+
+/** By every address that this machine has today, and by the names that pods would use. */
+function serverHosts(): string[] {
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
+  const addresses = own.map((address) => address.replace(/%.*$/, ''))
+  const names = [
+    'localhost',
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+  ]
+  return ['127.0.0.1', '::1', ...addresses, ...names]
+}
+
+function keepCertificate(base: string, make: () => Certificate): Certificate {
+  const kept = readCertificate(base)
+  if (kept !== undefined) return kept
+  const made = make()
+  writeFileSync(`${base}.key`, made.keyPem, { mode: SECRET_MODE })
+  writeFileSync(`${base}.crt`, made.certificatePem)
+  return made
+}
+
+function readCertificate(base: string): Certificate | undefined {
+  const certificatePem = readIfThere(`${base}.crt`)
+  const keyPem = readIfThere(`${base}.key`)
+  return certificatePem === undefined || keyPem === undefined ? undefined : { certificatePem, keyPem }
+}
+
+function writeIfAbsent(path: string, text: string): void {
+  if (readIfThere(path) === undefined) writeFileSync(path, text)
+}
+
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,128 @@
+/** `keelson dev`: a control plane in one command. Finds or starts etcd, makes what is needed to talk to it, serves. */
+import { type Checked, checkArgs } from '../config/config.ts'
+import type { Log } from '../lib/log.ts'
+import { realSurroundings, startServer } from '../server.ts'
+import { type DataFolder, prepareDataFolder, writeKubeconfig } from './data-folder.ts'
+import { type EtcdChild, findEtcd, startEtcd } from './etcd-child.ts'
+import { claimFolder, forgetEtcd, noteEtcd } from './leftovers.ts'
+
+const DATA_DIR = './.keelson'
+
+export const devHelp = `Usage: keelson dev [flags]
+
+Starts etcd and the API server on this machine and writes a kubeconfig for them. Ctrl-C stops both; the next start goes on
+with the same data.
+
+  --data-dir=folder (default ${DATA_DIR})
+        Where certificates, the kubeconfig and etcd's data are kept. Remove it to begin anew.
+  --etcd=program
+        The etcd to start. Default: the one on the PATH.
+  --etcd-servers=list
+        Use an etcd that runs already, and start none.
+  --help
+        Shows this text.
+
+All flags of keelson serve are taken too (keelson serve --help): --secure-port (default 6443), --bind-address (default
+127.0.0.1), --feature-gates, --v …
+`
+
+export type DevParts = {
+  readonly log: Log
+  /** The environment's PATH. */
+  readonly path: string
+  readonly nowMs: number
+  readonly print: (line: string) => void
+  /** What has been done, for who waits at a terminal. */
+  readonly progress: (line: string) => void
+}
+
+export type Dev = {
+  readonly stop: () => Promise<void>
+  /** Comes back when etcd has ended by itself; never when it is somebody else's. */
+  readonly failed: Promise<void>
+}
+
+export class UsageError extends Error {
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'))
+    this.faults = faults
+  }
+}
+
+/** Fails with a UsageError for wrong flags, with an Error that says what to do for everything else. */
+export async function startDev(args: readonly string[], parts: DevParts): Promise<Dev> {
+  const own = splitArgs(args)
+  // Looked at before anything starts; where etcd will be does not matter for that.
+  orFail(checkArgs([...serveDefaults, '--etcd-servers=http://127.0.0.1:1', ...own.rest]))
+  await using stack = new AsyncDisposableStack()
+  const folder = prepareDataFolder(own.dataDir, parts.nowMs)
+  const claim = await claimFolder(folder)
+  stack.defer(() => claim.release())
+  if (!own.hasServers) stack.defer(() => forgetEtcd(folder))
+  const etcd = own.hasServers ? undefined : stack.use(await runEtcd(folder, own.etcd, parts))
+  const config = orFail(checkArgs([...serveDefaults, ...certificateArgs(folder), ...etcdArgs(etcd), ...own.rest]))
+  const server = stack.use(await startServer(config, realSurroundings(parts.log)))
+  const { port } = new URL(server.url)
+  writeKubeconfig(folder, `https://127.0.0.1:${port}`, parts.nowMs)
+  parts.progress(`serving at ${server.url}`)
+  parts.print(`export KUBECONFIG=${quoteForShell(folder.kubeconfig)}`)
+  parts.print('kubectl get ns')
+  const all = stack.move()
+  const failed = etcd === undefined ? new Promise<void>(() => undefined) : etcd.ended()
+  return { stop: () => all.disposeAsync(), failed }
+}
+
+const serveDefaults = ['--bind-address=127.0.0.1', '--authorization-mode=Node,RBAC']
+
+type Own = {
+  readonly dataDir: string
+  readonly etcd: string | undefined
+  readonly hasServers: boolean
+  readonly rest: readonly string[]
+}
+
+/** The flags that only `dev` has; all others are those of `serve`. */
+function splitArgs(args: readonly string[]): Own {
+  const rest: string[] = []
+  const found = new Map<string, string>()
+  const left = [...args]
+  for (let argument = left.shift(); argument !== undefined; argument = left.shift()) {
+    const [, name = '', inline] = /^--(data-dir|etcd)(?:=(.*))?$/.exec(argument) ?? []
+    if (name === '') rest.push(argument)
+    else found.set(name, inline ?? left.shift() ?? '')
+  }
+  for (const [name, value] of found) if (value === '') throw new UsageError([`--${name} needs a value: --${name}=…`])
+  const hasServers = rest.some((argument) => /^--etcd-servers(=|$)/.test(argument))
+  return { dataDir: found.get('data-dir') ?? DATA_DIR, etcd: found.get('etcd'), hasServers, rest }
+}
+
+async function runEtcd(folder: DataFolder, given: string | undefined, parts: DevParts): Promise<EtcdChild> {
+  const program = findEtcd(given, parts.path)
+  const etcd = await startEtcd({ program, dataDir: folder.etcdData, logFile: folder.etcdLog })
+  noteEtcd(folder, etcd.pid)
+  try {
+    await etcd.ready()
+  } catch (error) {
+    await etcd[Symbol.asyncDispose]()
+    throw error
+  }
+  parts.progress(`etcd runs (${program}, data in ${folder.etcdData})`)
+  return etcd
+}
+
+const etcdArgs = (etcd: EtcdChild | undefined): string[] => (etcd === undefined ? [] : [`--etcd-servers=${etcd.url}`])
+
+const certificateArgs = (folder: DataFolder): string[] => [
+  `--client-ca-file=${folder.caCertificate}`,
+  `--tls-cert-file=${folder.serverCertificate}`,
+  `--tls-private-key-file=${folder.serverKey}`,
+]
+
+function orFail(checked: Checked) {
+  if (checked.kind === 'faults') throw new UsageError(checked.faults)
+  return checked.config
+}
+
+const quoteForShell = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)

@@ -1,0 +1,80 @@
+/**
+ * The checks of the health endpoints, by upstream's names and in its order: tools exclude and ask for them by name. What
+ * upstream starts in steps is one step here, so most of those checks have the same answer.
+ */
+import type { Check } from './health.ts'
+
+/** What the checks look at. */
+export type Vitals = {
+  /** Why etcd cannot be relied upon now. */
+  readonly etcdFault: () => string | undefined
+  /** Everything that belongs to the start has been done. */
+  readonly isStarted: () => boolean
+  /** The system namespaces and the other objects of a new cluster are there. */
+  readonly isBootstrapped: () => boolean
+  readonly isStopping: () => boolean
+}
+
+const hooks: readonly string[] = [
+  'start-apiserver-admission-initializer',
+  'generic-apiserver-start-informers',
+  'priority-and-fairness-config-consumer',
+  'priority-and-fairness-filter',
+  'storage-object-count-tracker-hook',
+  'start-apiextensions-informers',
+  'start-apiextensions-controllers',
+  'crd-informer-synced',
+  'start-system-namespaces-controller',
+  'start-cluster-authentication-info-controller',
+  'start-kube-apiserver-identity-lease-controller',
+  'start-kube-apiserver-identity-lease-garbage-collector',
+  'start-legacy-token-tracking-controller',
+  'start-service-ip-repair-controllers',
+  'rbac/bootstrap-roles',
+  'scheduling/bootstrap-system-priority-classes',
+  'priority-and-fairness-config-producer',
+  'bootstrap-controller',
+  'start-kubernetes-service-cidr-controller',
+  'start-kube-aggregator-informers',
+  'apiservice-status-local-available-controller',
+  'apiservice-status-remote-available-controller',
+  'apiservice-registration-controller',
+  'apiservice-discovery-controller',
+  'kube-apiserver-autoregistration',
+  'apiservice-openapi-controller',
+  'apiservice-openapiv3-controller',
+]
+
+/** Those that write the objects of a new cluster. */
+const bootstrapHooks: ReadonlySet<string> = new Set([
+  'start-system-namespaces-controller',
+  'rbac/bootstrap-roles',
+  'scheduling/bootstrap-system-priority-classes',
+  'priority-and-fairness-config-producer',
+  'bootstrap-controller',
+])
+
+const unless = (isOk: () => boolean, why: string) => (): string | undefined => (isOk() ? undefined : why)
+const isFine = (): undefined => undefined
+
+export function createChecks({ etcdFault, isStarted, isBootstrapped, isStopping }: Vitals): readonly Check[] {
+  const checks: Check[] = [
+    { name: 'ping', fault: isFine },
+    { name: 'log', fault: isFine },
+    { name: 'etcd', fault: etcdFault },
+    { name: 'etcd-readiness', fault: etcdFault, isForReadiness: true },
+    { name: 'informer-sync', fault: unless(isStarted, 'the caches are not filled yet'), isForReadiness: true },
+  ]
+  for (const hook of hooks) {
+    const isDone = bootstrapHooks.has(hook) ? isBootstrapped : isStarted
+    checks.push({ name: `poststarthook/${hook}`, fault: unless(isDone, 'not finished') })
+    if (hook === 'kube-apiserver-autoregistration')
+      checks.push({ name: 'autoregister-completion', fault: unless(isStarted, 'not finished') })
+  }
+  checks.push({
+    name: 'shutdown',
+    fault: () => (isStopping() ? 'process is shutting down' : undefined),
+    isForReadiness: true,
+  })
+  return checks
+}

@@ -1,0 +1,37 @@
+/** Documents of the server in the form that a client takes: JSON, indented for people, or YAML. */
+import { notAcceptable } from '../api/errors.ts'
+import type { Json } from '../api/object.ts'
+import { type ApiRequest, firstHeader } from '../api/request.ts'
+import { indentJson } from '../codec/indent.ts'
+import { printOrdered } from '../codec/json.ts'
+import { type Form, jsonType, negotiate, negotiateError, yamlType } from '../codec/negotiate.ts'
+import { jsonToYaml } from '../codec/yaml-print.ts'
+
+export type Printed = { readonly type: string; readonly body: Buffer }
+
+type Request = Pick<ApiRequest, 'headers' | 'query'>
+
+/** What upstream offers for its documents; protobuf is refused until we have it. */
+const offered = [jsonType, yamlType, 'application/vnd.kubernetes.protobuf']
+
+/** Of upstream's two routers, the aggregator's says otherwise what it does not accept. */
+export function printDocument(document: Json, request: Request, { isAggregator = false } = {}): Printed {
+  // A conversion (`as=Table`) that is asked for alone is refused; one beside a plain form is passed over.
+  const clauses = (firstHeader(request.headers, 'accept') ?? '').split(',')
+  const plain = clauses.filter((clause) => !isConversion(clause))
+  const isKnown = plain.some((clause) => clause.trim() === '' || knownType.test(clause.trim()))
+  if (!isKnown && (isAggregator || clauses.some(isConversion))) throw notAcceptable(offered)
+  return print(document, negotiate({ query: request.query, headers: { ...request.headers, accept: plain.join(',') } }))
+}
+
+const isConversion = (clause: string): boolean => /;\s*(as|g|v)=/.test(clause)
+const knownType = /^(\*\/\*|application\/(\*|json|yaml|vnd\.kubernetes\.protobuf))\s*(;|$)/
+
+/** An error must be told somehow: who takes none of our forms gets JSON. */
+export const printError = (status: Json, request: Request): Printed => print(status, negotiateError(request))
+
+function print(document: Json, { type, isIndented }: Form): Printed {
+  if (type === 'yaml') return { type: yamlType, body: Buffer.from(jsonToYaml(document)) }
+  const text = printOrdered(document)
+  return { type: jsonType, body: Buffer.from(isIndented ? indentJson(text) : `${text}\n`) }
+}

@@ -1,0 +1,19 @@
+/** Every path that the server answers, for who looks at its root. */
+import type { Registry } from '../registry/registry.ts'
+import { groupNames, versionsOf } from './groups.ts'
+import { type Check, checksOf, type Endpoint } from './health.ts'
+
+const endpoints: readonly Endpoint[] = ['healthz', 'livez', 'readyz']
+const fixed: readonly string[] = ['/api', '/api/v1', '/apis', '/apis/', '/metrics', '/metrics/slis', '/version']
+
+export function rootIndex(registry: Registry, checks: readonly Check[]): string[] {
+  const groups = groupNames(registry).flatMap((group) => [
+    `/apis/${group}`,
+    ...versionsOf(registry, group).map((version) => `/apis/${group}/${version}`),
+  ])
+  const health = endpoints.flatMap((endpoint) => [
+    `/${endpoint}`,
+    ...checksOf(endpoint, checks).map(({ name }) => `/${endpoint}/${name}`),
+  ])
+  return [...fixed, ...groups, ...health].toSorted()
+}

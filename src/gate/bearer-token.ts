@@ -1,0 +1,57 @@
+/** Tokens as clients send them: in the Authorization header, or as a protocol of a websocket, for browsers. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { firstHeader } from '../api/request.ts'
+
+export type TokenFound =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'token'; readonly token: string }
+  /** There is one, but it is not as it should be: that is no anonymous request. */
+  | { readonly kind: 'bad' }
+  /** Two blanks before the token: it does not count, and the client is told. */
+  | { readonly kind: 'ignored'; readonly warning: string }
+
+const none: TokenFound = { kind: 'none' }
+const bad: TokenFound = { kind: 'bad' }
+
+const extraSpace = 'the provided Authorization header contains extra space before the bearer token, and is ignored'
+
+/** Other schemes count as no credentials at all. */
+export function tokenInHeader(headers: IncomingHttpHeaders): TokenFound {
+  const header = firstHeader(headers, 'authorization')
+  if (header === undefined) return none
+  const [scheme = '', token = '', ...rest] = header.trim().split(' ')
+  if (scheme.toLowerCase() !== 'bearer') return none
+  if (token !== '') return { kind: 'token', token }
+  return rest.length > 0 ? { kind: 'ignored', warning: extraSpace } : none
+}
+
+const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
+
+/** Beside the token the client must name a protocol that the server can agree to. */
+export function tokenInProtocols(headers: IncomingHttpHeaders): TokenFound {
+  if (!isWebsocket(headers)) return none
+  const header = headers['sec-websocket-protocol'] ?? ''
+  const protocols = header.split(',').map((protocol) => protocol.trim())
+  const encoded = protocols.filter((protocol) => protocol.startsWith(protocolPrefix))
+  const [only] = encoded
+  if (only === undefined) return none
+  if (encoded.length > 1) return bad
+  const text = only.slice(protocolPrefix.length)
+  if (text === '') return none
+  const token = decodeBase64Url(text)
+  if (token === undefined || protocols.length === 1) return bad
+  return { kind: 'token', token }
+}
+
+function isWebsocket({ connection = '', upgrade = '' }: IncomingHttpHeaders): boolean {
+  const words = connection.toLowerCase().split(',')
+  return upgrade.toLowerCase() === 'websocket' && words.some((word) => word.trim() === 'upgrade')
+}
+
+/** Undefined for padding, letters of another alphabet, and bytes that are no UTF-8. */
+function decodeBase64Url(text: string): string | undefined {
+  if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined
+  const bytes = Buffer.from(text, 'base64url')
+  const token = bytes.toString('utf8')
+  return Buffer.from(token, 'utf8').equals(bytes) ? token : undefined
+}

@@ -1,0 +1,124 @@
+/**
+ * Acting as somebody else, by headers. Whoever asks needs the right `impersonate` on each part of the identity that they
+ * take on; nothing of their own remains. Headers of the request itself, not who was impersonated, decide what is refused.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { checkDnsLabel, checkDnsSubdomain } from '../api/names.ts'
+import { impersonatesNobody } from '../api/errors.ts'
+import { type ApiRequest, utf8Header } from '../api/request.ts'
+import { anonymousUser, authenticatedGroup, unauthenticatedGroup, type User } from '../api/user.ts'
+import { type Attributes, type Authorize, refusal } from './authorize.ts'
+
+const USER = 'impersonate-user'
+const GROUP = 'impersonate-group'
+const UID = 'impersonate-uid'
+const EXTRA = 'impersonate-extra-'
+const authenticationGroup = 'authentication.k8s.io'
+
+type Asked = {
+  readonly name: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly extra: readonly (readonly [key: string, value: string])[]
+}
+
+/** Cheap for the many requests that do not ask for it. */
+export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
+  for (const name in headers) if (name.startsWith('impersonate-')) return true
+  return false
+}
+
+/** Who the request is made as. Fails with Forbidden, or with a text when it names groups but no user. */
+export async function impersonate(request: ApiRequest, user: User, authorize: Authorize): Promise<User> {
+  const asked = readHeaders(request.headers)
+  const isAsked = asked.name !== '' || asked.uid !== '' || asked.groups.length > 0 || asked.extra.length > 0
+  if (!isAsked) return user
+  if (asked.name === '') throw impersonatesNobody(targetOf(request), partsOf(asked))
+  for (const attributes of rightsFor(asked)) {
+    const { isAllowed, reason } = await authorize(user, attributes)
+    if (!isAllowed) throw refusal(user, attributes, reason)
+  }
+  return identityOf(asked)
+}
+
+function readHeaders(headers: IncomingHttpHeaders): Asked {
+  const extra: (readonly [string, string])[] = []
+  for (const header in headers) {
+    if (!header.startsWith(EXTRA)) continue
+    const key = decodeKey(header.slice(EXTRA.length))
+    for (const value of valuesOf(headers, header)) extra.push([key, value])
+  }
+  const [name = ''] = valuesOf(headers, USER)
+  const [uid = ''] = valuesOf(headers, UID)
+  return { name, uid, groups: valuesOf(headers, GROUP), extra }
+}
+
+/** Node joins headers of one name by a comma and a blank; a comma alone is part of a value. */
+function valuesOf(headers: IncomingHttpHeaders, name: string): string[] {
+  const value = headers[name]
+  if (value === undefined) return []
+  const values = typeof value === 'string' ? value.split(', ') : value
+  return values.map((one) => utf8Header(one.trim()))
+}
+
+/** What cannot be decoded stays as it is. */
+function decodeKey(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch (error) {
+    if (error instanceof URIError) return key
+    throw error
+  }
+}
+
+const accountName = /^system:serviceaccount:([^:]+):([^:]+)$/
+
+function accountOf(name: string): { namespace: string; account: string } | undefined {
+  const [, namespace = '', account = ''] = accountName.exec(name) ?? []
+  const isValid = account !== '' && checkDnsLabel(namespace).length === 0 && checkDnsSubdomain(account).length === 0
+  return isValid ? { namespace, account } : undefined
+}
+
+/** In the order in which they are asked about: the first that is refused is told. */
+function* rightsFor({ name, uid, groups, extra }: Asked): Generator<Extract<Attributes, { kind: 'resource' }>> {
+  const base = { kind: 'resource', verb: 'impersonate', group: '', subresource: '', namespace: '' } as const
+  const account = accountOf(name)
+  if (account === undefined) yield { ...base, plural: 'users', name }
+  else yield { ...base, plural: 'serviceaccounts', namespace: account.namespace, name: account.account }
+  for (const one of groups) yield { ...base, plural: 'groups', name: one }
+  const special = { ...base, group: authenticationGroup }
+  for (const [key, value] of extra) yield { ...special, plural: 'userextras', subresource: key, name: value }
+  if (uid !== '') yield { ...special, plural: 'uids', name: uid }
+}
+
+function identityOf({ name, uid, groups, extra }: Asked): User {
+  const account = accountOf(name)
+  const given =
+    groups.length === 0 && account !== undefined
+      ? ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`]
+      : groups
+  const more: { [key: string]: string[] } = {}
+  for (const [key, value] of extra) (more[key] ??= []).push(value)
+  return { name, uid, groups: withOwnGroup(name, given), ...(extra.length === 0 ? {} : { extra: more }) }
+}
+
+function withOwnGroup(name: string, groups: readonly string[]): readonly string[] {
+  if (groups.includes(unauthenticatedGroup)) return groups
+  if (name === anonymousUser.name) return [...groups, unauthenticatedGroup]
+  return groups.includes(authenticatedGroup) ? groups : [...groups, authenticatedGroup]
+}
+
+/** As upstream prints what it was asked for: kind, namespace, name, version and field, with blanks where there is none. */
+function partsOf({ uid, groups, extra }: Asked): string[] {
+  const version = `${authenticationGroup}/v1`
+  return [
+    ...groups.map((group) => `{Group  ${group}    }`),
+    ...extra.map(([key, value]) => `{UserExtra  ${value}  ${version}  ${key}}`),
+    ...(uid === '' ? [] : [`{UID  ${uid}  ${version}  }`]),
+  ]
+}
+
+/** As it was sent, as far as that can still be told. */
+function targetOf({ path, query }: ApiRequest): string {
+  return query.size === 0 ? path : `${path}?${decodeURIComponent(query.toString().replaceAll('+', ' '))}`
+}

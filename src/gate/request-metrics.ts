@@ -1,0 +1,193 @@
+/** What is counted of each request that has passed the gate, under upstream's names. */
+import type { ApiResponse, FrameSource } from '../api/request.ts'
+import type { Count, Counter, Distribution, Gauge, Histogram, Metrics } from '../lib/metrics.ts'
+import type { Resource } from '../registry/resource.ts'
+import type { Passed } from './gate.ts'
+
+const secondsBounds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+]
+const sliBounds = secondsBounds.slice(2)
+const eventBounds = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
+const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+
+const common = ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
+const withDryRun = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
+
+/** The verbs that have another name here. */
+const reported: { readonly [verb: string]: string } = { create: 'POST', update: 'PUT' }
+const mutating: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection'])
+/** Paths that are told apart; others are one, so that a client cannot make series without end. */
+const toldApart: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/metrics', '/metrics/slis'])
+
+/** What is known of one kind of request: looked up once, then only added to. */
+type Series = {
+  readonly seconds: Distribution
+  readonly sliSeconds: Distribution
+  readonly bytes: Distribution
+  readonly totals: Map<number, Count>
+  readonly total: (code: number) => Count
+  readonly longRunning: Count
+  readonly inFlight: Count
+}
+
+export class RequestMetrics {
+  readonly #total: Counter
+  readonly #seconds: Histogram
+  readonly #sliSeconds: Histogram
+  readonly #bytes: Histogram
+  readonly #longRunning: Gauge
+  readonly #inFlight: Gauge
+  readonly #events: Counter
+  readonly #eventBytes: Histogram
+  readonly #ofResource = new WeakMap<Resource, Map<string, Series>>()
+  readonly #ofPath = new Map<string, Series>()
+
+  constructor(metrics: Metrics) {
+    const stability = 'STABLE'
+    const labels = common
+    this.#total = metrics.counter({
+      name: 'apiserver_request_total',
+      help: 'Requests that were answered, by what they asked for and by the code of the answer.',
+      stability,
+      labels: ['code', ...withDryRun],
+    })
+    const seconds = { name: 'apiserver_request_duration_seconds', help: 'Time to an answer.', stability } as const
+    this.#seconds = metrics.histogram({ ...seconds, labels: withDryRun }, secondsBounds)
+    const sli = { name: 'apiserver_request_sli_duration_seconds', help: 'Time to an answer, webhooks not counted.' }
+    this.#sliSeconds = metrics.histogram({ ...sli, labels }, sliBounds)
+    const bytes = { name: 'apiserver_response_sizes', help: 'Bytes of answers.', stability } as const
+    this.#bytes = metrics.histogram({ ...bytes, labels }, sizeBounds)
+    const longRunning = {
+      name: 'apiserver_longrunning_requests',
+      help: 'Watches and other streams now.',
+      stability,
+    } as const
+    this.#longRunning = metrics.gauge({ ...longRunning, labels })
+    const inFlight = {
+      name: 'apiserver_current_inflight_requests',
+      help: 'Requests under way now.',
+      stability,
+    } as const
+    this.#inFlight = metrics.gauge({ ...inFlight, labels: ['request_kind'] })
+    const ofKind = ['group', 'kind', 'version']
+    const events = { name: 'apiserver_watch_events_total', help: 'Events that left for watchers.', labels: ofKind }
+    this.#events = metrics.counter(events)
+    const eventBytes = { name: 'apiserver_watch_events_sizes', help: 'Bytes of such events.', labels: ofKind }
+    this.#eventBytes = metrics.histogram(eventBytes, eventBounds)
+    this.#inFlight.with('mutating')
+    this.#inFlight.with('readOnly')
+  }
+
+  /** Counts what leaves for watchers of a resource. */
+  countEvents({ group, kind, version }: Resource): (frames: readonly Buffer[]) => void {
+    const { total, bytes } = {
+      total: this.#events.with(group, kind, version),
+      bytes: this.#eventBytes.with(group, kind, version),
+    }
+    return (frames) => {
+      total.value += frames.length
+      for (const frame of frames) bytes.observe(frame.length)
+    }
+  }
+
+  /** Call the result with the answer, once, and send what it returns. */
+  begin(passed: Passed, startMs: number, monotonicMs: () => number): (response: ApiResponse) => ApiResponse {
+    const series =
+      passed.kind === 'path' ? this.#pathSeries(passed.context.info.verb, passed.http.path) : this.#series(passed)
+    series.inFlight.value++
+    return (response) => {
+      series.inFlight.value--
+      series.total(response.status).value++
+      if ('frames' in response) return { ...response, frames: follow(response.frames, series.longRunning) }
+      if (!('body' in response)) return response
+      const seconds = (monotonicMs() - startMs) / 1000
+      series.seconds.observe(seconds)
+      series.sliSeconds.observe(seconds)
+      series.bytes.observe(lengthOf(response.body))
+      return response
+    }
+  }
+
+  #series({ resource, verb, subresource, namespace, name, http }: Extract<Passed, { kind: 'resource' }>): Series {
+    const scope = name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster'
+    const dryRun = mutating.has(verb) ? (http.query.get('dryRun') ?? '') : ''
+    const shownDryRun = dryRun === '' || dryRun === 'All' ? dryRun : 'invalid'
+    const key = `${verb} ${scope} ${subresource} ${shownDryRun}`
+    const known = this.#ofResource.get(resource) ?? new Map<string, Series>()
+    const found = known.get(key)
+    if (found !== undefined) return found
+    this.#ofResource.set(resource, known)
+    const { group, plural, version } = resource
+    const shownVerb = reported[verb] ?? verb.toUpperCase()
+    const made = this.#make({ group, plural, scope, subresource, verb: shownVerb, version, dryRun: shownDryRun })
+    known.set(key, made)
+    return made
+  }
+
+  #pathSeries(method: string, path: string): Series {
+    const subresource = toldApart.has(path) ? path : ''
+    const verb = method === 'get' ? 'GET' : 'other'
+    const key = `${verb} ${subresource}`
+    const found = this.#ofPath.get(key)
+    if (found !== undefined) return found
+    const made = this.#make({ group: '', plural: '', scope: '', subresource, verb, version: '', dryRun: '' })
+    this.#ofPath.set(key, made)
+    return made
+  }
+
+  #make(
+    labels: { readonly [name in 'group' | 'plural' | 'scope' | 'subresource' | 'verb' | 'version' | 'dryRun']: string },
+  ): Series {
+    const { group, plural, scope, subresource, verb, version, dryRun } = labels
+    const values = ['apiserver', group, plural, scope, subresource, verb, version]
+    const valuesWithDryRun = ['apiserver', dryRun, ...values.slice(1)]
+    const totals = new Map<number, Count>()
+    const isMutating = /^(POST|PUT|PATCH|APPLY|DELETE|DELETECOLLECTION)$/.test(verb)
+    return {
+      seconds: this.#seconds.with(...valuesWithDryRun),
+      sliSeconds: this.#sliSeconds.with(...values),
+      bytes: this.#bytes.with(...values),
+      totals,
+      total: (code) => {
+        const count = totals.get(code) ?? this.#total.with(`${code}`, ...valuesWithDryRun)
+        totals.set(code, count)
+        return count
+      },
+      // Shown only where there is one.
+      longRunning: verb === 'WATCH' ? this.#longRunning.with(...values) : notShown(),
+      inFlight: verb === 'WATCH' ? notShown() : this.#inFlight.with(isMutating ? 'mutating' : 'readOnly'),
+    }
+  }
+}
+
+/** Counts a stream as long as it goes on, whoever ends it. */
+function follow({ take, onReady, close }: FrameSource, longRunning: Count): FrameSource {
+  let isOpen = true
+  const end = (): void => {
+    if (isOpen) longRunning.value--
+    isOpen = false
+  }
+  longRunning.value++
+  return {
+    take: () => {
+      const taken = take()
+      if (taken === undefined) end()
+      return taken
+    },
+    onReady,
+    close: () => {
+      end()
+      close()
+    },
+  }
+}
+
+const notShown = (): Count => ({ value: 0, add: () => undefined })
+
+function lengthOf(body: Extract<ApiResponse, { body: unknown }>['body']): number {
+  if (!Array.isArray(body)) return 'length' in body ? body.length : 0
+  let bytes = 0
+  for (const part of body) bytes += part.length
+  return bytes
+}

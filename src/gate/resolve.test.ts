@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { builtInResources } from '../registry/built-in.ts'
+import { Registry } from '../registry/registry.ts'
+import { requestInfo } from './request-info.ts'
+import { resolve } from './resolve.ts'
+
+const registry = new Registry(builtInResources())
+
+function route(method: string, target: string): string {
+  const [path = '', query = ''] = target.split('?')
+  const info = requestInfo({ method, path, query: new URLSearchParams(query) })
+  assert.ok(info.kind === 'resource')
+  try {
+    const { resource, verb, namespace, name, subresource } = resolve(info, method, registry)
+    return [verb, resource.plural, subresource, namespace, name].map((part) => part || '-').join(' ')
+  } catch (error) {
+    assert.ok(error instanceof Error && 'code' in error)
+    return `${String(error.code)} ${error.message.trim()}`
+  }
+}
+
+const absent = '404 the server could not find the requested resource'
+const noMethod = '405 the server does not allow this method on the requested resource'
+const cases: readonly [string, string, string][] = [
+  ['GET', '/api/v1/configmaps', 'list configmaps - - -'],
+  ['GET', '/api/v1/configmaps?watch', 'watch configmaps - - -'],
+  ['GET', '/api/v1/namespaces/a/configmaps/', 'list configmaps - a -'],
+  ['GET', '/api/v1/namespaces//configmaps', 'list configmaps - - -'],
+  ['GET', '/api/v1/namespaces//configmaps/c', '400 Namespace parameter required.'],
+  ['GET', '/api/v1/namespaces/a/configmaps/c?watch=1', 'get configmaps - a c'],
+  ['GET', '/api/v1/watch/namespaces/a/configmaps/c', 'watch configmaps - a c'],
+  ['POST', '/api/v1/watch/namespaces/a/configmaps', noMethod],
+  ['GET', '/api/v1/watch/nothings', absent],
+  ['POST', '/api/v1/namespaces/a/configmaps', 'create configmaps - a -'],
+  ['POST', '/api/v1/namespaces/a/configmaps/c', noMethod],
+  ['POST', '/api/v1/configmaps', noMethod],
+  ['PUT', '/api/v1/namespaces/a/configmaps/c', 'update configmaps - a c'],
+  ['PUT', '/api/v1/namespaces/a/configmaps', noMethod],
+  ['DELETE', '/api/v1/namespaces/a/configmaps', 'deletecollection configmaps - a -'],
+  ['DELETE', '/api/v1/namespaces', noMethod],
+  ['HEAD', '/api/v1/namespaces', noMethod],
+  ['GET', '/api/v1/configmaps/c', absent],
+  ['GET', '/api/v1/namespaces/a/nodes', absent],
+  ['GET', '/api/v1/namespaces/a', 'get namespaces - - a'],
+  ['PUT', '/api/v1/namespaces/a/finalize', 'update namespaces finalize - a'],
+  ['GET', '/api/v1/namespaces/a/finalize', noMethod],
+  ['GET', '/api/v1/namespaces/a/namespaces', absent],
+  ['GET', '/api/v1/namespaces/a/pods/p/log', 'get pods log a p'],
+  ['GET', '/api/v1/namespaces/a/pods/p/log/more', absent],
+  ['POST', '/api/v1/namespaces/a/pods/p/eviction', 'create pods eviction a p'],
+  ['GET', '/api/v1/namespaces/a/pods/p/eviction', noMethod],
+  ['GET', '/api/v1/namespaces/a/pods/p/nothing', absent],
+  ['GET', '/api/v1/namespaces/a/pods//log', absent],
+  ['GET', '/api/v1/namespaces/a/configmaps/..', `400 Name parameter invalid: "..": may not be '..'`],
+  ['GET', '/api/v1/namespaces/../configmaps', `400 Namespace parameter invalid: "..": may not be '..'`],
+  ['GET', '/api/v1/proxy/namespaces/a/services/s', absent],
+  ['GET', '/api/v1/componentstatuses?watch=1', '405 watch is not supported on resources of kind "componentstatuses"'],
+  ['GET', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', noMethod],
+  ['GET', '/apis/authorization.k8s.io/v1/subjectaccessreviews/x', absent],
+  ['GET', '/apis/apps/v1beta1/deployments', absent],
+  ['GET', '/apis/nope.example.com/v1/things', '404 404 page not found'],
+]
+for (const [method, target, wanted] of cases)
+  test(`${method} ${target}`, () => assert.equal(route(method, target), wanted))

@@ -1,0 +1,109 @@
+/**
+ * The router: from the words of a path and a method to a resource and a verb. The order is upstream's: is there such a
+ * path, then is there such a method on it, then are the names in it possible.
+ */
+import type { ResourceInfo } from '../api/context.ts'
+import { badRequest, methodNotAllowed, noSuchMethod, noSuchResource, pageNotFound } from '../api/errors.ts'
+import { checkPathSegment } from '../api/names.ts'
+import { quote } from '../api/quote.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { Resource, Verb } from '../registry/resource.ts'
+
+export type Route = {
+  readonly resource: Resource
+  readonly verb: Verb
+  readonly namespace: string
+  readonly name: string
+  readonly subresource: string
+}
+
+/** Fails when there is no such path or no such method on it. */
+export function resolve(info: ResourceInfo, method: string, registry: Registry): Route {
+  // The old way to reach a pod or a service through the server; it is gone, its verb is not.
+  const place = info.verb === 'proxy' ? undefined : findPlace(info, registry)
+  if (place === undefined) throw hasGroup(registry, info.group) ? noSuchResource() : pageNotFound()
+  const verbs = verbsAt(place, info)
+  if (verbs.length === 0) throw noSuchResource()
+  const verb = verbFor(method, { place, isWatch: info.isWatchPath || info.verb === 'watch' })
+  if (verb === 'watch' && !verbs.includes(verb) && verbs.includes('list')) throw methodNotAllowed(place.resource, verb)
+  if (verb === undefined || !verbs.includes(verb)) throw noSuchMethod()
+  const { resource, namespace, name, subresource } = place
+  checkSegments(place)
+  return { resource, verb, namespace, name, subresource }
+}
+
+type Place = {
+  readonly resource: Resource
+  readonly scope: 'cluster' | 'namespace' | 'all-namespaces'
+  readonly namespace: string
+  readonly name: string
+  readonly subresource: string
+  readonly isNamed: boolean
+}
+
+/** At most `plural/name/subresource`, behind `namespaces/x` or not. */
+function findPlace({ group, version, segments }: ResourceInfo, registry: Registry): Place | undefined {
+  const [first = '', second = '', third = ''] = segments
+  const isInside = first === 'namespaces' && segments.length > 2 && !isSubresourceOfNamespace(registry, third, segments)
+  const own = isInside ? segments.slice(2) : segments
+  const [plural = '', name = '', subresource = ''] = own
+  const resource = registry.find({ group, version, plural })
+  if (resource === undefined || own.length > 3 || (own.length > 1 && name === '')) return undefined
+  if (isInside !== resource.isNamespaced && (isInside || own.length > 1)) return undefined
+  const scope = isInside ? 'namespace' : resource.isNamespaced ? 'all-namespaces' : 'cluster'
+  return { resource, scope, namespace: isInside ? second : '', name, subresource, isNamed: own.length > 1 }
+}
+
+function isSubresourceOfNamespace(registry: Registry, word: string, segments: readonly string[]): boolean {
+  if (segments.length !== 3) return false
+  const namespaces = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
+  return namespaces?.subresources.some(({ name }) => name === word) ?? false
+}
+
+const hasGroup = (registry: Registry, group: string): boolean =>
+  group === '' || registry.all().some((resource) => resource.group === group)
+
+const collectionVerbs: readonly Verb[] = ['list', 'watch', 'create', 'deletecollection']
+const objectVerbs: readonly Verb[] = ['get', 'update', 'patch', 'delete']
+const none: readonly Verb[] = []
+
+/** Which verbs have a route here; none means that there is no such path. */
+function verbsAt({ resource, scope, subresource, isNamed }: Place, { isWatchPath }: ResourceInfo): readonly Verb[] {
+  const { verbs } = resource
+  if (isWatchPath) return verbs.includes('watch') && subresource === '' ? ['watch'] : none
+  if (subresource !== '') return resource.subresources.find(({ name }) => name === subresource)?.verbs ?? none
+  if (scope === 'all-namespaces') return verbs.filter((verb) => verb === 'list' || verb === 'watch')
+  const own = isNamed ? objectVerbs : collectionVerbs
+  return verbs.filter((verb) => own.includes(verb))
+}
+
+/** Methods lead to verbs on collections and on single objects; what is missing here has no route. */
+function verbFor(
+  method: string,
+  { place, isWatch }: { readonly place: Place; readonly isWatch: boolean },
+): Verb | undefined {
+  const { isNamed, subresource } = place
+  switch (method) {
+    case 'GET':
+      return isWatch ? 'watch' : isNamed ? 'get' : 'list'
+    case 'POST':
+      return isNamed && subresource === '' ? undefined : 'create'
+    case 'PUT':
+      return isNamed ? 'update' : undefined
+    case 'PATCH':
+      return isNamed ? 'patch' : undefined
+    case 'DELETE':
+      return isNamed ? 'delete' : 'deletecollection'
+    default:
+      return undefined
+  }
+}
+
+function checkSegments({ scope, namespace, name }: Place): void {
+  if (scope === 'namespace' && namespace === '' && name !== '') throw badRequest('Namespace parameter required.')
+  const [nameFault] = checkPathSegment(name)
+  if (nameFault !== undefined) throw badRequest(`Name parameter invalid: ${quote(name)}: ${nameFault}`)
+  const [namespaceFault] = checkPathSegment(namespace)
+  if (namespaceFault === undefined) return
+  throw badRequest(`Namespace parameter invalid: ${quote(namespace)}: ${namespaceFault}`)
+}

@@ -1,0 +1,23 @@
+/** A token bucket: so many at once, then so many a second. */
+export class Bucket {
+  readonly #burst: number
+  readonly #perMs: number
+  #level: number
+  #atMs: number
+
+  constructor(burst: number, perSecond: number, nowMs: number) {
+    this.#burst = burst
+    this.#perMs = perSecond / 1000
+    this.#level = burst
+    this.#atMs = nowMs
+  }
+
+  /** False when there is none left. */
+  take(nowMs: number): boolean {
+    this.#level = Math.min(this.#burst, this.#level + (nowMs - this.#atMs) * this.#perMs)
+    this.#atMs = nowMs
+    if (this.#level < 1) return false
+    this.#level--
+    return true
+  }
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatDuration, parseDuration } from './duration.ts'
+
+const good: readonly [string, number][] = [
+  ['0', 0],
+  ['0s', 0],
+  ['1s', 1000],
+  ['-1s', -1000],
+  ['1m30s', 90_000],
+  ['1.5h', 5_400_000],
+  ['.5s', 500],
+  ['1h2m3s4ms', 3_723_004],
+  ['10us', 0.01],
+]
+for (const [text, ms] of good) test(`${text} is read`, () => assert.deepEqual(parseDuration(text), { ms }))
+
+const bad: readonly [string, string][] = [
+  ['', 'time: invalid duration ""'],
+  ['soon', 'time: invalid duration "soon"'],
+  ['30', 'time: missing unit in duration "30"'],
+  ['5x', 'time: unknown unit "x" in duration "5x"'],
+  ['1s ', 'time: unknown unit "s " in duration "1s "'],
+  ['--1s', 'time: invalid duration "--1s"'],
+  ['9999999h', 'time: invalid duration "9999999h"'],
+]
+for (const [text, fault] of bad) test(`"${text}" is refused`, () => assert.deepEqual(parseDuration(text), { fault }))
+
+test('durations are printed as Go prints them', () => {
+  const printed = [0, 20, 1000, 1500, 60_000, 90_000, 3_600_000, -1000].map(formatDuration)
+  assert.deepEqual(printed, ['0s', '20ms', '1s', '1.5s', '1m0s', '1m30s', '1h0m0s', '-1s'])
+})

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LogSink } from './log-sink.ts'
+
+const clock = { wallMs: () => Date.parse('2026-01-02T03:04:05.678Z'), monotonicMs: () => 0 }
+
+function lines(format: 'text' | 'json', isVerbose: boolean, hasColours = false): string[] {
+  const written: string[] = []
+  const { log } = new LogSink({ format, isVerbose, clock, hasColours, write: (line) => written.push(line) })
+  log('info', 'serving', { url: 'https://[::1]:1', user: 'two words' })
+  log('debug', 'detail')
+  log('error', 'a request failed', { error: 'line\nline' })
+  return written
+}
+
+test('one line each, for people', () => {
+  assert.deepEqual(lines('text', false), [
+    '03:04:05.678 serving url=https://[::1]:1 user="two words"\n',
+    '03:04:05.678 ERROR a request failed error="line\\nline"\n',
+  ])
+  assert.equal(lines('text', true)[1], '03:04:05.678 DEBUG detail\n')
+  const [, coloured = ''] = lines('text', false, true)
+  assert.ok(coloured.startsWith('\u001b[31m') && coloured.includes('failed\u001b[0m error'))
+})
+
+test('one object each, for programs', () => {
+  const [first = ''] = lines('json', false)
+  const time = '2026-01-02T03:04:05.678Z'
+  assert.deepEqual(JSON.parse(first), {
+    level: 'info',
+    time,
+    url: 'https://[::1]:1',
+    user: 'two words',
+    message: 'serving',
+  })
+})

@@ -1,0 +1,85 @@
+/**
+ * Where log lines go: as one-liners for a person at a terminal, else as JSON. JSON is written through pino, which never
+ * waits for who reads it; pino takes 30 ms to load, so until it is there lines are written directly, in the same form.
+ */
+import type { Clock } from './clock.ts'
+import type { Level, Log } from './log.ts'
+
+export type LogOptions = {
+  readonly format: 'text' | 'json'
+  /** Whether debug lines are written. */
+  readonly isVerbose: boolean
+  readonly clock: Clock
+  readonly write: (line: string) => void
+  readonly hasColours?: boolean
+}
+
+/** Lines that nobody reads are kept up to this many bytes, then dropped. */
+const UNREAD_BYTES_MAX = 8 << 20
+
+type Fields = Record<string, unknown>
+
+export class LogSink {
+  readonly #options: LogOptions
+  #sink: ((level: Level, message: string, fields: Fields) => void) | undefined
+
+  constructor(options: LogOptions) {
+    this.#options = options
+  }
+
+  readonly log: Log = (level, message, fields = {}) => {
+    const { isVerbose, write, format } = this.#options
+    if (level === 'debug' && !isVerbose) return
+    if (this.#sink !== undefined) this.#sink(level, message, fields)
+    else write(format === 'json' ? this.#asJson(level, message, fields) : this.#asText(level, message, fields))
+  }
+
+  /** From when it comes back, lines are written without waiting. `fd` is where `write` writes to. */
+  async usePino(fd: number): Promise<void> {
+    if (this.#options.format !== 'json') return
+    const { pino } = await import('pino')
+    const destination = pino.destination({ fd, sync: false, maxLength: UNREAD_BYTES_MAX })
+    const logger = pino(
+      {
+        level: this.#options.isVerbose ? 'debug' : 'info',
+        messageKey: 'message',
+        base: null,
+        timestamp: () => `,"time":"${this.#now()}"`,
+        formatters: { level: (label) => ({ level: label }) },
+      },
+      destination,
+    )
+    process.once('exit', () => destination.flushSync())
+    this.#sink = (level, message, fields) => logger[level](fields, message)
+  }
+
+  #now(): string {
+    return new Date(this.#options.clock.wallMs()).toISOString()
+  }
+
+  #asJson(level: Level, message: string, fields: Fields): string {
+    return `${JSON.stringify({ level, time: this.#now(), ...fields, message })}\n`
+  }
+
+  #asText(level: Level, message: string, fields: Fields): string {
+    const time = this.#now().slice(11, 23)
+    const shown = Object.entries(fields).map(([name, value]) => ` ${name}=${showValue(value)}`)
+    const word = level === 'info' ? '' : `${level.toUpperCase()} `
+    const colour = this.#options.hasColours ? colours[level] : ''
+    return `${colour}${time} ${word}${message}${colour === '' ? '' : plain}${shown.join('')}\n`
+  }
+}
+
+const colours: { readonly [level in Level]: string } = {
+  debug: '\u001b[2m',
+  info: '',
+  warn: '\u001b[33m',
+  error: '\u001b[31m',
+}
+const plain = '\u001b[0m'
+
+/** Words stay as they are; what has blanks or line ends in it is quoted, so that a line stays a line. */
+function showValue(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  return /^[^\s"]+$/.test(text) ? text : JSON.stringify(text)
+}

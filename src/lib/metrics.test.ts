@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Metrics } from './metrics.ts'
+
+test('metrics are printed as Prometheus text, by name, labels in their order and le last', () => {
+  const metrics = new Metrics()
+  const seconds = metrics.histogram({ name: 'b_seconds', help: 'Time.', labels: ['verb'] }, [0.005, 1, 1e9])
+  const total = metrics.counter({ name: 'a_total', help: 'All.', stability: 'STABLE', labels: ['code', 'verb'] })
+  metrics.gauge({ name: 'never_used', help: 'Nothing.' })
+  const gauge = metrics.gauge({ name: 'c', help: 'Now.' })
+  metrics.onPrint(() => (gauge.with().value = -1))
+  total.with('200', 'GET').add()
+  total.with('200', 'GET').add(2)
+  total.with('404', 'say "x"\n').add()
+  for (const value of [0.005, 0.5, 2]) seconds.with('GET').observe(value)
+  assert.equal(
+    metrics.print(),
+    `# HELP a_total [STABLE] All.
+# TYPE a_total counter
+a_total{code="200",verb="GET"} 3
+a_total{code="404",verb="say \\"x\\"\\n"} 1
+# HELP b_seconds [ALPHA] Time.
+# TYPE b_seconds histogram
+b_seconds_bucket{verb="GET",le="0.005"} 1
+b_seconds_bucket{verb="GET",le="1"} 2
+b_seconds_bucket{verb="GET",le="1e+09"} 3
+b_seconds_bucket{verb="GET",le="+Inf"} 3
+b_seconds_sum{verb="GET"} 2.505
+b_seconds_count{verb="GET"} 3
+# HELP c [ALPHA] Now.
+# TYPE c gauge
+c -1
+`,
+  )
+})
+
+test('a client cannot make series without end', () => {
+  const metrics = new Metrics()
+  const counter = metrics.counter({ name: 'x', help: 'X.', labels: ['path'] })
+  for (let at = 0; at < 30_000; at++) counter.with(`/${at}`).add()
+  assert.ok(metrics.print().split('\n').length < 20_010)
+  assert.match(metrics.print(), /x\{path="other"\} 10000\n/)
+})

@@ -1,0 +1,194 @@
+/**
+ * Counters, gauges and histograms, printed as Prometheus text. Who counts often asks for a series once (`with`) and keeps
+ * it: counting is then an addition to a field. (prom-client looks its labels up at every call, and cannot put `le` last.)
+ */
+
+/** How far a metric may be relied upon; stands in its help text. */
+export type Stability = 'STABLE' | 'BETA' | 'ALPHA'
+
+export type MetricOptions = {
+  readonly name: string
+  readonly help: string
+  readonly stability?: Stability
+  /** Printed in this order, which is alphabetical by convention. */
+  readonly labels?: readonly string[]
+}
+
+/** A metric may have this many series; what comes beyond is counted under a series whose labels are all `other`. */
+const SERIES_MAX = 20_000
+
+abstract class Metric<Series> {
+  readonly options: MetricOptions
+  readonly #series = new Map<string, { readonly values: readonly string[]; readonly series: Series }>()
+
+  constructor(options: MetricOptions) {
+    this.options = options
+  }
+
+  abstract readonly type: 'counter' | 'gauge' | 'histogram'
+  protected abstract create(): Series
+  protected abstract lines(series: Series, labels: string): string
+
+  /** The series with these values of the labels, in their order. */
+  with(...values: readonly string[]): Series {
+    const key = values.join('\u0000')
+    const found = this.#series.get(key)
+    if (found !== undefined) return found.series
+    if (this.#series.size < SERIES_MAX) return this.#create(key, values)
+    const others = values.map(() => 'other')
+    return this.#series.get('other')?.series ?? this.#create('other', others)
+  }
+
+  #create(key: string, values: readonly string[]): Series {
+    const series = this.create()
+    this.#series.set(key, { values, series })
+    return series
+  }
+
+  clear(): void {
+    this.#series.clear()
+  }
+
+  print(): string {
+    if (this.#series.size === 0) return ''
+    const { name, help, stability = 'ALPHA', labels = [] } = this.options
+    let text = `# HELP ${name} [${stability}] ${help}\n# TYPE ${name} ${this.type}\n`
+    for (const { values, series } of this.#series.values()) {
+      text += this.lines(series, labels.map((label, at) => `${label}="${escapeValue(values[at] ?? '')}"`).join(','))
+    }
+    return text
+  }
+}
+
+export class Count {
+  value = 0
+
+  add(amount = 1): void {
+    this.value += amount
+  }
+}
+
+export class Counter extends Metric<Count> {
+  override readonly type = 'counter'
+
+  protected override create(): Count {
+    return new Count()
+  }
+
+  protected override lines({ value }: Count, labels: string): string {
+    return line(this.options.name, labels, value)
+  }
+}
+
+/** `value` is set, or added to with `add`. */
+export class Gauge extends Metric<Count> {
+  override readonly type = 'gauge'
+
+  protected override create(): Count {
+    return new Count()
+  }
+
+  protected override lines({ value }: Count, labels: string): string {
+    return line(this.options.name, labels, value)
+  }
+}
+
+export class Distribution {
+  readonly #bounds: readonly number[]
+  /** One for each bound and one for what lies above all; each value is counted in one place. */
+  readonly counts: number[]
+  sum = 0
+  count = 0
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds
+    this.counts = new Array<number>(bounds.length + 1).fill(0)
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds
+    let at = 0
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at++
+    this.counts[at] = (this.counts[at] ?? 0) + 1
+    this.sum += value
+    this.count++
+  }
+}
+
+export class Histogram extends Metric<Distribution> {
+  override readonly type = 'histogram'
+  readonly #bounds: readonly number[]
+
+  constructor(options: MetricOptions, bounds: readonly number[]) {
+    super(options)
+    this.#bounds = bounds
+  }
+
+  protected override create(): Distribution {
+    return new Distribution(this.#bounds)
+  }
+
+  protected override lines({ counts, sum, count }: Distribution, labels: string): string {
+    const { name } = this.options
+    const before = labels === '' ? '' : `${labels},`
+    let text = ''
+    let total = 0
+    for (const [at, bound] of this.#bounds.entries()) {
+      total += counts[at] ?? 0
+      text += line(`${name}_bucket`, `${before}le="${formatNumber(bound)}"`, total)
+    }
+    text += line(`${name}_bucket`, `${before}le="+Inf"`, count)
+    return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, count)
+  }
+}
+
+/** All metrics of one endpoint. `onPrint` runs before each printing, for what is only looked up then. */
+export class Metrics {
+  readonly #metrics: { readonly options: MetricOptions; readonly print: () => string }[] = []
+  readonly #updates: (() => void)[] = []
+
+  counter(options: MetricOptions): Counter {
+    return this.#add(new Counter(options))
+  }
+
+  gauge(options: MetricOptions): Gauge {
+    return this.#add(new Gauge(options))
+  }
+
+  histogram(options: MetricOptions, bounds: readonly number[]): Histogram {
+    return this.#add(new Histogram(options, bounds))
+  }
+
+  onPrint(update: () => void): void {
+    this.#updates.push(update)
+  }
+
+  print(): string {
+    for (const update of this.#updates) update()
+    const sorted = this.#metrics.toSorted((a, b) => (a.options.name < b.options.name ? -1 : 1))
+    return sorted.map((metric) => metric.print()).join('')
+  }
+
+  #add<M extends { readonly options: MetricOptions; readonly print: () => string }>(metric: M): M {
+    this.#metrics.push(metric)
+    return metric
+  }
+}
+
+const line = (name: string, labels: string, value: number): string =>
+  `${name}${labels === '' ? '' : `{${labels}}`} ${formatNumber(value)}\n`
+
+/** As Go prints them: large and small numbers with an exponent of two digits. */
+function formatNumber(value: number): string {
+  if (value === Infinity) return '+Inf'
+  const text = value !== 0 && (Math.abs(value) >= 1e21 || Math.abs(value) < 1e-4) ? value.toExponential() : `${value}`
+  if (Number.isInteger(value) && Math.abs(value) >= 1e6 && /0{5,}$/.test(text)) {
+    return padExponent(value.toExponential())
+  }
+  return padExponent(text)
+}
+
+const padExponent = (text: string): string => text.replace(/e([+-])(\d)$/, 'e$10$2')
+
+const escapeValue = (value: string): string =>
+  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

@@ -1,0 +1,167 @@
+/**
+ * Certificates for a server that was given none: self-signed ones, authorities, and what those issue. Node can read
+ * certificates but not make them, so the few structures of RFC 5280 that they need are written here as DER.
+ */
+import {
+  createHash,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
+import { isIP } from 'node:net'
+import { bits, context, der, integer, objectId, octets, pem, sequence, set, text, time, yes } from './der.ts'
+
+export type Certificate = { readonly certificatePem: string; readonly keyPem: string }
+
+/** Long enough that nobody's test cluster dies of it. */
+const VALID_YEARS = 10
+
+const oid = {
+  commonName: [2, 5, 4, 3],
+  organization: [2, 5, 4, 10],
+  ecdsaWithSha256: [1, 2, 840, 10045, 4, 3, 2],
+  subjectAltName: [2, 5, 29, 17],
+  basicConstraints: [2, 5, 29, 19],
+  keyUsage: [2, 5, 29, 15],
+  extendedKeyUsage: [2, 5, 29, 37],
+  subjectKeyIdentifier: [2, 5, 29, 14],
+  authorityKeyIdentifier: [2, 5, 29, 35],
+  serverAuth: [1, 3, 6, 1, 5, 5, 7, 3, 1],
+  clientAuth: [1, 3, 6, 1, 5, 5, 7, 3, 2],
+} as const
+
+/** `hosts` are names and addresses that clients may know the server by. It is its own authority: clients can trust it as a CA file. */
+export function createSelfSigned(commonName: string, hosts: readonly string[], nowMs: number): Certificate {
+  const keys = createKeys()
+  const name = distinguishedName(commonName, [])
+  // Digital signature, key encipherment, certificate signing: the first, third and sixth bit.
+  const extensions = [
+    keyUsage(2, 0b1010_0100),
+    extendedUsage(oid.serverAuth),
+    isAuthority,
+    keyIdentifier(keys.publicDer),
+    alternativeNames(hosts),
+  ]
+  return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, nowMs })
+}
+
+/** An authority of its own, which signs nothing but what `issue` makes. */
+export function createAuthority(commonName: string, nowMs: number): Certificate {
+  const keys = createKeys()
+  const name = distinguishedName(commonName, [])
+  // Certificate signing and revocation lists: the sixth and seventh bit.
+  const extensions = [keyUsage(1, 0b0000_0110), isAuthority, keyIdentifier(keys.publicDer)]
+  return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, nowMs })
+}
+
+export type Wanted = {
+  readonly commonName: string
+  readonly organizations?: readonly string[]
+  readonly usage: 'client' | 'server'
+  /** Names and addresses, for a server. */
+  readonly hosts: readonly string[]
+  readonly nowMs: number
+}
+
+export function issue(authority: Certificate, wanted: Wanted): Certificate {
+  const keys = createKeys()
+  const parsed = new X509Certificate(authority.certificatePem)
+  const issuerPublicDer = parsed.publicKey.export({ type: 'spki', format: 'der' })
+  const { commonName, organizations = [], usage, hosts, nowMs } = wanted
+  const extensions = [
+    keyUsage(5, 0b1010_0000),
+    extendedUsage(usage === 'client' ? oid.clientAuth : oid.serverAuth),
+    keyIdentifier(keys.publicDer),
+    sequence(objectId(oid.authorityKeyIdentifier), octets(sequence(der(0x80, digestOf(issuerPublicDer))))),
+    ...(hosts.length === 0 ? [] : [alternativeNames(hosts)]),
+  ]
+  return build({
+    keys,
+    subject: distinguishedName(commonName, organizations),
+    issuer: distinguishedName(parsed.subject.replace(/^CN=/, ''), []),
+    signer: createPrivateKey(authority.keyPem),
+    extensions,
+    nowMs,
+  })
+}
+
+type Keys = { readonly publicDer: Buffer; readonly privateKey: KeyObject }
+
+function createKeys(): Keys {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return { publicDer: publicKey.export({ type: 'spki', format: 'der' }), privateKey }
+}
+
+type Plan = {
+  readonly keys: Keys
+  readonly subject: Buffer
+  readonly issuer: Buffer
+  readonly signer: KeyObject
+  readonly extensions: readonly Buffer[]
+  readonly nowMs: number
+}
+
+function build({ keys, subject, issuer, signer, extensions, nowMs }: Plan): Certificate {
+  const algorithm = sequence(objectId(oid.ecdsaWithSha256))
+  // An hour back, for clients whose clock is behind.
+  const from = new Date(nowMs - 3_600_000)
+  const to = new Date(nowMs)
+  to.setUTCFullYear(to.getUTCFullYear() + VALID_YEARS)
+  const body = sequence(
+    context(0, integer(Buffer.from([2]))), // X.509 v3
+    integer(randomBytes(16)),
+    algorithm,
+    issuer,
+    sequence(time(from), time(to)),
+    subject,
+    keys.publicDer,
+    context(3, sequence(...extensions)),
+  )
+  return {
+    certificatePem: pem('CERTIFICATE', sequence(body, algorithm, bits(sign('sha256', body, signer)))),
+    keyPem: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  }
+}
+
+/** Organizations before the common name, as upstream's tools write them. */
+function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
+  const parts = organizations.map((organization) => part(oid.organization, organization))
+  return sequence(...parts, ...(commonName === '' ? [] : [part(oid.commonName, commonName)]))
+}
+
+const part = (id: readonly number[], value: string): Buffer => set(sequence(objectId(id), text(value)))
+
+const isAuthority = sequence(objectId(oid.basicConstraints), yes, octets(sequence(yes)))
+
+const keyUsage = (unusedBits: number, usage: number): Buffer =>
+  sequence(objectId(oid.keyUsage), yes, octets(der(0x03, Buffer.from([unusedBits, usage]))))
+
+const extendedUsage = (usage: readonly number[]): Buffer =>
+  sequence(objectId(oid.extendedKeyUsage), octets(sequence(objectId(usage))))
+
+const digestOf = (publicDer: Buffer): Buffer => createHash('sha1').update(publicDer).digest()
+
+const keyIdentifier = (publicDer: Buffer): Buffer =>
+  sequence(objectId(oid.subjectKeyIdentifier), octets(octets(digestOf(publicDer))))
+
+const alternativeNames = (hosts: readonly string[]): Buffer =>
+  sequence(objectId(oid.subjectAltName), octets(sequence(...[...new Set(hosts)].map(alternativeName))))
+
+function alternativeName(host: string): Buffer {
+  return isIP(host) === 0 ? der(0x82, Buffer.from(host, 'ascii')) : der(0x87, addressBytes(host))
+}
+
+function addressBytes(address: string): Buffer {
+  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
+  // The URL parser writes an IPv6 address in its canonical form, without an IPv4 tail.
+  const canonical = new URL(`https://[${address}]`).hostname.slice(1, -1)
+  const [head = '', tail = ''] = canonical.split('::')
+  const before = head.split(':').filter((group) => group !== '')
+  const after = tail.split(':').filter((group) => group !== '')
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
+  const groups = canonical.includes('::') ? [...before, ...zeros, ...after] : before
+  return Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex')
+}
