@@ -1,10 +1,16 @@
 /** The life of a request, on one page: gate, then a verb or a document, then an answer. Any error becomes a Status. */
-import { ApiError, internalError, TextError, toStatus } from './api/errors.ts'
-import { type ApiRequest, type ApiResponse, firstHeader, type Handler, type Headers } from './api/request.ts'
+import type { RequestContext } from './api/context.ts'
+import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
+import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from './api/request.ts'
+import type { User } from './api/user.ts'
 import type { Documents } from './discovery/documents.ts'
+import { printError } from './discovery/print.ts'
 import type { Gate, Passed } from './gate/gate.ts'
+import { requestInfo } from './gate/request-info.ts'
+import type { RequestMetrics } from './gate/request-metrics.ts'
+import { warningHeaders } from './gate/warnings.ts'
+import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
-import { printStatus } from './verbs/answer.ts'
 
 type OfResource = Extract<Passed, { kind: 'resource' }>
 
@@ -15,56 +21,136 @@ export type HandlerParts = {
   readonly gate: Gate
   readonly verbs: Verbs
   readonly documents: Documents
+  readonly metrics: RequestMetrics
+  readonly clock: Clock
   readonly log: Log
+  /** Whether each request is told to the log. */
+  readonly logsRequests: boolean
   readonly newAuditId: () => string
 }
 
-/** The handler never fails. */
-export function createHandler(parts: HandlerParts): Handler {
-  return async (request) => {
-    const auditId = firstHeader(request.headers, 'audit-id') ?? parts.newAuditId()
-    const common = { 'audit-id': auditId, 'cache-control': 'no-cache, private' }
+/** Answers requests. Given a user, it takes the request for theirs: so the server's own parts write. It never fails. */
+export type Handle = (request: ApiRequest, knownUser?: User) => Promise<ApiResponse>
+
+export function createHandle(parts: HandlerParts): Handle {
+  return async (request, knownUser) => {
+    const auditId = givenAuditId(request) || parts.newAuditId()
+    const life = new Life(request, auditId, parts)
     try {
-      return withHeaders(await answer(request, parts), common)
+      return life.finish(await life.run(knownUser))
     } catch (error) {
-      return withHeaders(errorResponse(error, auditId, { request, log: parts.log }), common)
+      return life.finish(errorResponse(error, auditId, { request, log: parts.log, isRefusal: !life.hasPassed }))
     }
   }
 }
 
-async function answer(request: ApiRequest, { gate, verbs, documents }: HandlerParts): Promise<ApiResponse> {
-  const passed = gate(request)
-  if (passed.kind === 'path') return documents(passed.http)
-  return verbs[passed.verb](passed)
+/** Node joins headers of one name by a comma and a blank; the first one counts. */
+const givenAuditId = ({ headers }: ApiRequest): string => firstHeader(headers, 'audit-id')?.split(', ', 1)[0] ?? ''
+
+/** What is known of a request so far, so that its end can be told whenever it comes. */
+class Life {
+  readonly #request: ApiRequest
+  readonly #auditId: string
+  readonly #parts: HandlerParts
+  readonly #startMs: number
+  #hasInfo = false
+  #context: RequestContext | undefined
+  #measured: ((response: ApiResponse) => ApiResponse) | undefined
+
+  constructor(request: ApiRequest, auditId: string, parts: HandlerParts) {
+    this.#request = request
+    this.#auditId = auditId
+    this.#parts = parts
+    this.#startMs = parts.clock.monotonicMs()
+  }
+
+  async run(knownUser: User | undefined): Promise<ApiResponse> {
+    const { gate, verbs, documents, metrics, clock } = this.#parts
+    const request = this.#request
+    const info = requestInfo(request)
+    this.#hasInfo = true
+    const arrival = { request, info, auditId: this.#auditId, ...(knownUser === undefined ? {} : { knownUser }) }
+    const passed = await gate(arrival, (context) => {
+      this.#context = context
+    })
+    this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
+    if (passed.kind === 'path') return documents(passed.http)
+    const answering = verbs[passed.verb](passed)
+    return passed.verb === 'watch' ? answering : inTime(answering, passed.context.deadlineMs - clock.monotonicMs())
+  }
+
+  get hasPassed(): boolean {
+    return this.#measured !== undefined
+  }
+
+  finish(answered: ApiResponse): ApiResponse {
+    const response = this.#measured?.(answered) ?? answered
+    this.#context?.end()
+    if (this.#parts.logsRequests) this.#logRequest(response)
+    const warnings = this.#context?.warnings ?? []
+    const headers: Headers = {
+      'audit-id': this.#auditId,
+      // The one answer that has no word about caching is that to a path nobody can read.
+      ...(this.#hasInfo ? { 'cache-control': 'no-cache, private' } : {}),
+      ...(warnings.length === 0 ? {} : { warning: warningHeaders(warnings) }),
+      ...response.headers,
+    }
+    return { ...response, headers }
+  }
+
+  /** Neither the query nor any header: both may hold what is nobody's business. */
+  #logRequest({ status }: ApiResponse): void {
+    const { method, path, remoteAddress } = this.#request
+    const ms = Math.round(this.#parts.clock.monotonicMs() - this.#startMs)
+    const user = this.#context?.user.name
+    this.#parts.log('debug', 'request', { method, path, status, ms, user, from: remoteAddress, auditId: this.#auditId })
+  }
+}
+
+/** What is still under way then is told by the context's signal; what becomes of it nobody wants to know. */
+function inTime(answering: Promise<ApiResponse>, leftMs: number): Promise<ApiResponse> {
+  return new Promise((resolve, reject) => {
+    // Whole milliseconds: Node keeps one list of timers for each time that is asked for.
+    const timer = setTimeout(() => reject(requestTimedOut()), Math.max(0, Math.ceil(leftMs)))
+    answering.then(
+      (response) => {
+        clearTimeout(timer)
+        resolve(response)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error instanceof Error ? error : new Error(String(error)))
+      },
+    )
+  })
 }
 
 function errorResponse(
   error: unknown,
   auditId: string,
-  { request, log }: { readonly request: ApiRequest; readonly log: Log },
+  { request, log, isRefusal }: { readonly request: ApiRequest; readonly log: Log; readonly isRefusal: boolean },
 ): ApiResponse {
   if (error instanceof TextError) {
     const headers = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
     return { status: error.code, headers, body: Buffer.from(error.message) }
   }
-  if (error instanceof ApiError) return statusResponse(error)
+  if (error instanceof ApiError) return statusResponse(error, request, isRefusal)
   // Nobody foresaw it: the client gets a number to ask about, the log has the rest.
   log('error', 'a request failed', { auditId, method: request.method, path: request.path, error: describe(error) })
-  return statusResponse(internalError(`request ${auditId} failed; the server's log says why`))
+  return statusResponse(internalError(`request ${auditId} failed; the server's log says why`), request, false)
 }
 
-function statusResponse(error: ApiError): ApiResponse {
+/** In the form that the client takes; one that takes none of ours gets JSON. */
+function statusResponse(error: ApiError, request: ApiRequest, isRefusal: boolean): ApiResponse {
   const seconds = error.details?.retryAfterSeconds ?? 0
+  const { type, body } = printError(toStatus(error), request)
   const headers: Headers = {
-    'content-type': 'application/json',
+    'content-type': type,
     ...(seconds > 0 ? { 'retry-after': `${seconds}` } : {}),
-    ...(error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
+    // Not of every 403: only of the gate's own.
+    ...(isRefusal && error.reason === 'Forbidden' ? { 'x-content-type-options': 'nosniff' } : {}),
   }
-  return { status: error.code, headers, body: printStatus(toStatus(error)) }
-}
-
-function withHeaders(response: ApiResponse, common: Headers): ApiResponse {
-  return { ...response, headers: { ...common, ...response.headers } }
+  return { status: error.code, headers, body }
 }
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))

@@ -143,6 +143,18 @@ export function forbidden(resource: ResourceName, name: string, why: string): Ap
   return new ApiError(403, 'Forbidden', `${about}forbidden: ${why}`, { details: detailsOf(resource, name) })
 }
 
+/** What belongs into a namespace cannot be created while that goes away. */
+export function namespaceTerminating(resource: ResourceName, name: string, namespace: string): ApiError {
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`
+  const { message, details } = forbidden(resource, name, why)
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  }
+  return new ApiError(403, 'Forbidden', message, { details: { ...details, causes: [cause] } })
+}
+
 export function invalid({ group, kind }: KindName, name: string, faults: readonly FieldFault[]): ApiError {
   const texts = [...new Set(faults.map(({ path, message }) => `${path}: ${message}`))]
   const about = texts.length === 0 ? '' : texts.length === 1 ? `: ${texts[0]}` : `: [${texts.join(', ')}]`
@@ -184,6 +196,12 @@ export function notAcceptable(accepted: readonly string[]): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 }
 
+/** The same, as upstream's router says it where it chooses the form itself. */
+export function notAcceptableHere(offered: readonly string[]): ApiError {
+  const text = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`
+  return new ApiError(406, 'NotAcceptable', text, { details: {} })
+}
+
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   const text = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`
   return new ApiError(415, 'UnsupportedMediaType', text)
@@ -200,14 +218,26 @@ export function expired(
   return new ApiError(410, 'Expired', message, extra)
 }
 
-/** `current` is what the server knows of; the client is told to try again in a second. */
-export function tooLargeResourceVersion(asked: number, current: number): ApiError {
+/** `current` is what the server knows of; with `retries` the client is told to try again in a second. */
+export function tooLargeResourceVersion(asked: number, current: number, { retries = true } = {}): ApiError {
   return new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     details: {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      retryAfterSeconds: 1,
+      ...(retries ? { retryAfterSeconds: 1 } : {}),
     },
   })
+}
+
+/** The request took longer than its client, or the server, lets it. */
+export function deadlineExceeded(cause?: unknown): ApiError {
+  const text = 'Timeout: request did not complete within requested timeout - context deadline exceeded'
+  return new ApiError(504, 'Timeout', text, { details: {}, cause })
+}
+
+/** Nobody waits for the answer any longer. */
+export function requestTimedOut(): ApiError {
+  const text = 'Timeout: request did not complete within the allotted timeout'
+  return new ApiError(504, 'Timeout', text, { details: {} })
 }
 
 /** The database did not answer in time. */
@@ -217,6 +247,11 @@ export function storageTimeout(resource: ResourceName, operation: string, cause?
     details: { ...detailsOf(resource, operation), retryAfterSeconds: 2 },
     cause,
   })
+}
+
+/** More of this at once than the server has room for. */
+export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
+  return new ApiError(429, 'TooManyRequests', message, { details: { retryAfterSeconds } })
 }
 
 export function serviceUnavailable(message: string, cause?: unknown): ApiError {
@@ -256,3 +291,14 @@ export function noRequestInfo(path: string): TextError {
   const why = `unable to determine kind and namespace from url, ${path}`
   return new TextError(500, `Internal Server Error: ${quote(path)}: failed to create RequestInfo: ${why}\n`)
 }
+
+/** Groups or other parts of an identity were asked for, but no user that has them. */
+export function impersonatesNobody(target: string, parts: readonly string[]): TextError {
+  const escaped = escapeHtml(quote(target))
+  const why = `requested [${parts.join(' ')}] without impersonating a user`
+  return new TextError(500, `Internal Server Error: ${escaped}: ${why}\n`)
+}
+
+/** Upstream takes care of clients that show its texts as HTML. */
+export const escapeHtml = (text: string): string =>
+  /[&<>]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') : text

@@ -25,6 +25,11 @@ export function invalidValue(path: string, value: Shown, detail: string): FieldF
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${show(value)}: ${detail}` }
 }
 
+/** For a value that is printed in a way of its own. */
+export function invalidShown(path: string, shown: string, detail: string): FieldFault {
+  return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${shown}: ${detail}` }
+}
+
 export function notSupported(path: string, value: Shown, supported: readonly string[]): FieldFault {
   const list = supported.map(quote).join(', ')
   return {

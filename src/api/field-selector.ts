@@ -1,6 +1,5 @@
 /** Field selectors: `metadata.name=x,status.phase!=Active`, with backslash before `\`, `,` and `=` in values. */
 import { badRequest } from './errors.ts'
-import { quote } from './quote.ts'
 
 export type FieldTerm = { readonly field: string; readonly isEqual: boolean; readonly value: string }
 
@@ -33,11 +32,4 @@ function unescapeValue(value: string): string {
     if (escaped === '\\' || escaped === ',' || escaped === '=') return escaped
     throw badRequest(`invalid field selector: invalid escape sequence: ${found}`)
   })
-}
-
-/** The words of refusal differ between kinds that have fields of their own and kinds that have none. */
-export function unknownField(field: string, { hasOwnFields }: { readonly hasOwnFields: boolean }): Error {
-  return hasOwnFields
-    ? badRequest(`field label not supported: ${field}`)
-    : badRequest(`${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`)
 }

@@ -1,14 +1,18 @@
 /** The rules for names, labels and keys, with kube-apiserver's words. Each returns what is wrong; nothing when all is well. */
+import { isIPv4, isIPv6 } from 'node:net'
+import { quote } from './quote.ts'
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const subdomain = `${label}(\\.${label})*`
 const qualifiedPart = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const labelText = `(${qualifiedPart})?`
+const dns1035 = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const configKey = '[-._a-zA-Z0-9]+'
 
 const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`)
 const patterns = {
   label: whole(label),
+  dns1035: whole(dns1035),
   subdomain: whole(subdomain),
   qualifiedPart: whole(qualifiedPart),
   labelText: whole(labelText),
@@ -99,4 +103,35 @@ export function checkConfigKey(key: string): string[] {
     return [...faults, key === '..' ? "must not be '..'" : "must not start with '..'"]
   }
   return faults
+}
+
+const dns1035Rule =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character"
+
+/** A label that starts with a letter. */
+export function checkDns1035Label(name: string): string[] {
+  const faults = name.length > LABEL_CHARACTERS_MAX ? [atMost(LABEL_CHARACTERS_MAX)] : []
+  if (patterns.dns1035.test(name)) return faults
+  return [...faults, broken(dns1035Rule, ['my-name', 'abc-123'], dns1035)]
+}
+
+/** An address in the one form that is written for it. */
+export function checkCanonicalIp(name: string): string[] {
+  if (isIPv4(name)) return []
+  if (/^[0-9]+(\.[0-9]+){3}$/.test(name) && /(^|\.)0[0-9]/.test(name)) return ['must not have leading 0s']
+  if (!isIPv6(name)) return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
+  const canonical = new URL(`http://[${name}]`).hostname.slice(1, -1)
+  return canonical === name ? [] : [`must be in canonical form (${quote(canonical)})`]
+}
+
+/** Finalizers that need no domain before their name. */
+const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregroundDeletion']
+
+export const isStandardFinalizer = (name: string): boolean => standardFinalizers.includes(name)
+
+/** A finalizer of a namespace: a qualified name, with a domain unless it is one of the server's own. */
+export function checkFinalizerName(name: string): string[] {
+  const faults = checkQualifiedName(name)
+  if (name.includes('/') || isStandardFinalizer(name)) return faults
+  return [...faults, 'name is neither a standard finalizer name nor is it fully qualified']
 }

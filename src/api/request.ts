@@ -2,6 +2,7 @@
  * A request and an answer as plain values. `http/` makes the first from a socket and writes the second to one; all that
  * lies between knows nothing of HTTP versions.
  */
+import type { X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
 export type ApiRequest = {
@@ -14,16 +15,46 @@ export type ApiRequest = {
   readonly body: () => Promise<Buffer>
   /** Aborted when the client goes away; and, once the answer is a stream, when the server stops. */
   readonly signal: AbortSignal
+  /** Where the connection comes from; empty when it is gone already. */
+  readonly remoteAddress: string
+  /**
+   * The certificate that the client showed, and through its `issuerCertificate` those it sent along. Nobody has verified it
+   * yet. The same object for all requests of a connection, so that who verifies it can remember.
+   */
+  readonly peerCertificate: () => X509Certificate | undefined
 }
 
 export type Headers = { readonly [name: string]: string | readonly string[] }
+
+/** A body that is made while it is sent, so that it need never be whole in memory. */
+export type LazyBody = {
+  /** How many bytes the chunks have together. */
+  readonly length: number
+  /** Names these very bytes (a list at a revision, in a form): bodies of one tag are compressed once for all who ask. */
+  readonly tag?: string
+  /**
+   * Asked for the next one only when the socket has taken those before: a chunk's memory may be used again for the next. A
+   * chunk's buffers are written together. Chunks of 64 KB in one piece are the cheapest.
+   */
+  readonly chunks: Iterable<readonly Buffer[]> | AsyncIterable<readonly Buffer[]>
+}
+
+/** A stream that is pulled without a promise for each of its parts: a watch has many, and there are many watches. */
+export type FrameSource = {
+  /** What is there now, written together; none means: wait for `onReady`. Undefined is the end. */
+  readonly take: () => readonly Buffer[] | undefined
+  /** Calls back once, when there is something to take or the end has come; never before it returns. */
+  readonly onReady: (ready: () => void) => void
+  /** The client has gone away or the server stops: the end is to come soon. May be called more than once. */
+  readonly close: () => void
+}
 
 export type ApiResponse =
   | {
       readonly status: number
       readonly headers: Headers
       /** Several buffers are one body; they may be shared with other answers and are never changed. */
-      readonly body: Buffer | readonly Buffer[]
+      readonly body: Buffer | readonly Buffer[] | LazyBody
     }
   | {
       readonly status: number
@@ -31,11 +62,26 @@ export type ApiResponse =
       /** Sent as it comes; the headers leave at once. What is yielded together is written together. */
       readonly stream: AsyncIterable<readonly Buffer[]>
     }
+  | {
+      readonly status: number
+      readonly headers: Headers
+      /** As `stream`: the headers leave at once, then what is taken, no faster than the client reads. */
+      readonly frames: FrameSource
+    }
 
 export type Handler = (request: ApiRequest) => Promise<ApiResponse>
 
-/** The first value of a header that may have been sent more than once. */
+/**
+ * The first value of a header that may have been sent more than once. Node hands out one character for each byte; values
+ * that may have more than ASCII in them (names of users, agents) go through `utf8Header`.
+ */
 export function firstHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value[0] : value
+}
+
+/** The text of a header value whose bytes are UTF-8; bytes that are none become U+FFFD. */
+export function utf8Header(value: string): string {
+  // oxlint-disable-next-line no-control-regex -- anything beyond ASCII is what is looked for
+  return /^[\x00-\x7f]*$/.test(value) ? value : Buffer.from(value, 'latin1').toString('utf8')
 }

@@ -3,7 +3,12 @@ export type User = {
   readonly name: string
   readonly uid: string
   readonly groups: readonly string[]
+  /** More about the user, for authorizers and the audit log. */
+  readonly extra?: { readonly [key: string]: readonly string[] }
 }
+
+/** The server itself: what its own controllers write with. */
+export const systemUser: User = { name: 'system:apiserver', uid: '', groups: ['system:masters'] }
 
 export const mastersGroup = 'system:masters'
 export const authenticatedGroup = 'system:authenticated'

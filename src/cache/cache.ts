@@ -14,6 +14,7 @@ import { FrameShelf } from './event.ts'
 import { Past } from './past.ts'
 import { Reader } from './reader.ts'
 import { type Parts, Resource, type ResourceSpec } from './resource.ts'
+import { SharedFeed } from './shared-feed.ts'
 import { DecodedShelf } from './shelf.ts'
 import { Slabs } from './slabs.ts'
 
@@ -44,7 +45,8 @@ export class Cache implements AsyncDisposable {
   readonly #feed: Feed
   readonly #parts: Parts
   readonly #options: CacheOptions
-  readonly #resources = new Map<Key, { readonly resource: Resource; readonly reader: Reader }>()
+  /** By prefix, and by version where one prefix has several. */
+  readonly #resources = new Map<string, { readonly resource: Resource; readonly reader: Reader }>()
   readonly #checkedAtMs = new WeakMap<Resource, number>()
   #housekeeper: NodeJS.Timeout | undefined
   #isChecking = false
@@ -59,7 +61,7 @@ export class Cache implements AsyncDisposable {
       transformer,
       clock,
       log,
-      feed: this.#feed,
+      feed: new SharedFeed(this.#feed),
       slabs: new Slabs(),
       decoded: new DecodedShelf(budgets?.decodedBytes ?? DECODED_BYTES),
       frames: new FrameShelf(budgets?.framesBytes ?? FRAMES_BYTES),
@@ -79,20 +81,24 @@ export class Cache implements AsyncDisposable {
     return this.#feed.isLive
   }
 
-  /** The reader of a resource; the same one for everybody who names the same prefix. */
+  /** The reader of a resource; the same one for everybody who names the same prefix and version. */
   resource(spec: ResourceSpec): Reader {
-    const known = this.#resources.get(spec.prefix)
+    const id = `${spec.prefix} ${spec.version ?? ''}`
+    const known = this.#resources.get(id)
     if (known !== undefined) return known.reader
     const resource = new Resource(spec, this.#parts)
     const reader = new Reader(resource, this.#parts)
-    this.#resources.set(spec.prefix, { resource, reader })
+    this.#resources.set(id, { resource, reader })
     return reader
   }
 
   /** Forgets a resource for good, its watchers too: it is served no longer. */
   remove(prefix: Key): void {
-    this.#resources.get(prefix)?.resource.close()
-    this.#resources.delete(prefix)
+    for (const [id, { resource }] of this.#resources) {
+      if (resource.spec.prefix !== prefix) continue
+      resource.close()
+      this.#resources.delete(id)
+    }
   }
 
   /** What is in memory, for operators and tests. */

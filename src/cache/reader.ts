@@ -63,7 +63,7 @@ export class Reader {
       return { revision, ...(await select(state.tree, range, selection)) }
     // If there are more pages, they will ask for this very state.
     const version = this.#resource.version()
-    const selected = await select(version.tree, range, selection)
+    const selected = await select(version.tree, range, selection, version.counts)
     if (selected.more) this.#resource.keep(version)
     return { revision, ...selected }
   }

@@ -11,16 +11,15 @@ import type { Log } from '../lib/log.ts'
 import { Slices } from '../lib/slices.ts'
 import type { Engine, FeedEvent, Key, Revision, Versioned } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { Feed } from '../storage/feed.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
-import type { Subscription } from '../storage/subscription.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { Change, type FrameShelf } from './event.ts'
 import { type Form, Item, type ItemHome, type Wire } from './item.ts'
 import { Own } from './own.ts'
 import type { Past } from './past.ts'
 import { Ring } from './ring.ts'
+import type { Following, SharedFeed } from './shared-feed.ts'
 import type { DecodedShelf } from './shelf.ts'
 import type { Slabs } from './slabs.ts'
 import { newTree, type Tree } from './tree.ts'
@@ -38,6 +37,8 @@ export type ResourceSpec = Form & {
   readonly name: string
   /** Ends in a slash. */
   readonly prefix: Key
+  /** Tells apart what is stored once and served in several versions. */
+  readonly version?: string
 }
 
 /** What all resources of a cache share. */
@@ -45,7 +46,7 @@ export type Parts = {
   readonly engine: Engine
   readonly store: Store
   readonly transformer: Transformer
-  readonly feed: Feed
+  readonly feed: SharedFeed
   readonly slabs: Slabs
   readonly decoded: DecodedShelf
   readonly frames: FrameShelf
@@ -76,10 +77,12 @@ export class Resource {
   readonly #waker = new Waker()
   readonly #own = new Own()
   #phase: Phase = { phase: 'idle' }
-  #subscription: Subscription | undefined
+  #subscription: Following | undefined
   #tree: Tree = newTree()
   #ring = this.#newRing(0)
   #versions = new Versions()
+  /** A copy of the tree for whoever needs one that stays; gone with the next change. */
+  #current: Version | undefined
   /** The revision of the last list; the feed's is used beyond it. */
   #listed: Revision = 0
   #usedAtMs = 0
@@ -159,7 +162,8 @@ export class Resource {
 
   /** The current state, which stays as it is. */
   version(): Version {
-    return { position: this.#ring.end, tree: this.#tree.clone() }
+    this.#current ??= { position: this.#ring.end, tree: this.#tree.clone(), counts: new Map() }
+    return this.#current
   }
 
   /** This state will be asked for again. */
@@ -239,6 +243,7 @@ export class Resource {
     this.#releaseTree(this.#tree)
     while (this.#ring.end > this.#ring.first) this.#ring.forgetOldest()
     this.#tree = newTree()
+    this.#current = undefined
     this.#ring = this.#newRing(0)
     this.#versions = new Versions()
     this.#listed = 0
@@ -268,6 +273,7 @@ export class Resource {
     const { tree, revision } = await this.#load(pending)
     this.#release()
     this.#tree = tree
+    this.#current = undefined
     this.#ring = this.#newRing(revision)
     this.#goLive(revision, pending)
   }
@@ -378,6 +384,7 @@ export class Resource {
   }
 
   #record(change: Change): void {
+    this.#current = undefined
     if (change.item === undefined) this.#tree.delete(change.key)
     else this.#tree.set(change.key, change.item)
     this.#ring.push(change)

@@ -22,16 +22,27 @@ export type Selection = {
   readonly matches?: ((object: KubeObject) => boolean) | undefined
 }
 
+/** How many keys there are from one key to another, in a tree that does not change: pages ask for the same again and again. */
+export type Counts = Map<string, number>
+
+/** Of one state; whoever asks for pages of many sizes has them counted anew. */
+const COUNTS_MAX = 1000
+
 export type Selected = {
   readonly items: readonly Item[]
   /** Whether any key of the range follows the last item, matching or not. */
   readonly more: boolean
-  /** How many keys follow, matching or not. */
+  /** How many keys follow; 0 where there is a filter, since nobody asks then. */
   readonly remaining: number
 }
 
 /** What a filter looks at is decoded, so it goes in slices, on a tree that nobody changes meanwhile. */
-export async function select(tree: Tree, range: KeyRange, { limit = 0, matches }: Selection): Promise<Selected> {
+export async function select(
+  tree: Tree,
+  range: KeyRange,
+  { limit = 0, matches }: Selection,
+  counts?: Counts,
+): Promise<Selected> {
   const items: Item[] = []
   if (limit === 0 && matches === undefined) {
     tree.forRange(range.from, range.to, false, (_, item) => void items.push(item))
@@ -42,10 +53,20 @@ export async function select(tree: Tree, range: KeyRange, { limit = 0, matches }
   for (const [key, item] of still.entries(range.from)) {
     if (key >= range.to) break
     if (limit > 0 && items.length === limit) {
-      return { items, more: true, remaining: still.forRange(key, range.to, false) }
+      return { items, more: true, remaining: matches === undefined ? count(tree, key, range.to, counts) : 0 }
     }
     if (matches === undefined || matches(item.object())) items.push(item)
     if (matches !== undefined && slices.isOver) await slices.turn()
   }
   return { items, more: false, remaining: 0 }
+}
+
+function count(tree: Tree, from: Key, to: Key, counts: Counts | undefined): number {
+  const id = `${from} ${to}`
+  const known = counts?.get(id)
+  if (known !== undefined) return known
+  const counted = tree.forRange(from, to, false)
+  if ((counts?.size ?? 0) >= COUNTS_MAX) counts?.clear()
+  counts?.set(id, counted)
+  return counted
 }

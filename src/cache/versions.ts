@@ -5,13 +5,13 @@
 import { Slices } from '../lib/slices.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { Ring } from './ring.ts'
-import type { Tree } from './tree.ts'
+import type { Counts, Tree } from './tree.ts'
 
 /** Lists that are being paged through at the same time, each at a revision of its own. */
 const VERSIONS_MAX = 16
 
 /** The state when the ring ended at this position. Its tree does not change any more. */
-export type Version = { readonly position: number; readonly tree: Tree }
+export type Version = { readonly position: number; readonly tree: Tree; readonly counts?: Counts }
 
 export class Versions {
   readonly #versions: Version[] = []

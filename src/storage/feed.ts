@@ -50,6 +50,8 @@ export class Feed implements AsyncDisposable {
   /** The newest revision that a proof has shown: the stream must get there. */
   #proven: Revision = 0
   #provenAtMs = 0
+  /** Whether the last proof showed news. */
+  #isMoving = false
   #heardAtMs = 0
   #advancedAtMs = 0
   #askedAtMs = 0
@@ -128,9 +130,12 @@ export class Feed implements AsyncDisposable {
     for (const subscription of this.#subscriptions.values()) subscription.giveUp()
   }
 
+  /** While others write, progress is asked for beside the proof, so that both arrive together; else the proof alone will do. */
   async #ask(): Promise<Revision> {
-    this.#requestProgress()
+    const known = this.#revision
+    if (this.#isMoving) this.#requestProgress()
     const proven = await this.#engine.latest()
+    this.#isMoving = proven > known
     if (proven > this.#proven) {
       this.#proven = proven
       this.#provenAtMs = this.#clock.monotonicMs()

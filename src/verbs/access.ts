@@ -1,6 +1,9 @@
 /** What the verbs use of one resource: where its objects are, how they are read and how they are written. */
+import type { Admission } from '../admission/admission.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Reader } from '../cache/reader.ts'
+import type { ConvertedYaml } from '../codec/yaml.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { Store, Stored } from '../storage/store.ts'
 
@@ -10,6 +13,12 @@ export type ReadAccess = { readonly keys: ResourceKeys; readonly reader: Reader 
 export type WatchAccess = ReadAccess & {
   /** From 0 to below 1. */
   readonly random: () => number
+  /** Whether a watch may ask for the objects that are there, and be told when it has them all: the gate WatchList. */
+  readonly allowsWatchList: boolean
+  /** A watch without a time of its own ends by chance between this and twice this, so that not all come back at once. */
+  readonly watchMsMin: number
+  /** Told the events that leave for one watcher together. */
+  readonly onFrames: (frames: readonly Buffer[]) => void
 }
 
 export type WriteAccess = ReadAccess & {
@@ -18,6 +27,13 @@ export type WriteAccess = ReadAccess & {
   readonly ids: Ids
   /** Now, as a timestamp of metadata. */
   readonly now: () => string
+  readonly admission: Admission
+  /** Fails with Forbidden: an update that creates needs the right to create, too. */
+  readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
+  /** Fails with a YamlError. */
+  readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
+  /** Objects end by themselves after this time; undefined: never. */
+  readonly ttlSeconds: number | undefined
 }
 
 export type Ids = {

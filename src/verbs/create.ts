@@ -1,19 +1,29 @@
 import { badRequest } from '../api/errors.ts'
-import { type ApiResponse, firstHeader } from '../api/request.ts'
-import { decodeBody } from '../codec/decode-body.ts'
-import { negotiateJson, requireJsonBody } from '../codec/negotiate.ts'
+import type { ApiResponse } from '../api/request.ts'
+import { negotiate } from '../codec/negotiate.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
-import { created } from './answer.ts'
+import { answer } from './answer.ts'
+import { readObject } from './read-body.ts'
+import { unsupportedPart } from './unsupported.ts'
 import { createObject } from './write.ts'
-import { inNamespace, refuseDryRun } from './write-request.ts'
+import { parseWriteOptions } from './write-options.ts'
 
 export async function create(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
-  const { resource, http } = request
-  negotiateJson(firstHeader(http.headers, 'accept'))
-  requireJsonBody(firstHeader(http.headers, 'content-type'))
-  refuseDryRun(http.query)
-  const object = inNamespace(decodeBody(await http.body(), resource), request)
-  if (resource.isNamespaced && request.namespace === '') throw badRequest('Namespace parameter required.')
-  return created(await createObject(request, object, access))
+  const { resource, subresource, namespace, http } = request
+  const form = negotiate(http)
+  if (subresource !== '' || !resource.isStored) throw await refusePart(request, access)
+  if (resource.isNamespaced && namespace === '') throw badRequest('Namespace parameter required.')
+  const options = parseWriteOptions(http.query, 'CreateOptions')
+  const object = await readObject(request, options.fieldValidation, access)
+  return answer(201, await createObject(request, object, { options, access }), form)
+}
+
+/** What is in the way of any write is told first. */
+async function refusePart(request: ResourceRequest, { admission }: WriteAccess): Promise<Error> {
+  const { resource, subresource, namespace, name, context } = request
+  const isDryRun = request.http.query.has('dryRun')
+  const written = { object: undefined, oldObject: undefined, isDryRun }
+  await admission.mutate({ operation: 'CREATE', resource, subresource, namespace, name, context, ...written })
+  return unsupportedPart(request)
 }

@@ -1,92 +1,140 @@
 /** How an object is to be deleted: from the body, or, when there is none, from the query. */
 import { invalid, unclassified } from '../api/errors.ts'
-import { invalidValue, notSupported } from '../api/field-fault.ts'
-import { fieldsOf, isFields, type Fields, type Json } from '../api/object.ts'
-import { type ApiRequest, firstHeader } from '../api/request.ts'
-import { parseJson } from '../codec/json.ts'
-import { requireJsonBody } from '../codec/negotiate.ts'
-import { checkShape } from '../codec/shape.ts'
-import { boolean, int64, optional, string, strings, struct } from '../api/shape.ts'
+import { type FieldFault, invalidValue, notSupported } from '../api/field-fault.ts'
+import { fieldsOf, type Fields, type Json } from '../api/object.ts'
+import type { ApiRequest } from '../api/request.ts'
+import { quote } from '../api/quote.ts'
+import { decodeStruct } from '../codec/decode.ts'
+import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
+import { bodyForm } from '../codec/negotiate.ts'
+import { YamlError } from '../codec/yaml-error.ts'
+import { typeOf } from '../registry/types.ts'
+import type { WriteAccess } from './access.ts'
+import type { DeletionOptions, Propagation } from './deletion.ts'
 import { parseBoolean, parseInteger } from './options.ts'
-import { refuseDryRun } from './write-request.ts'
+import { dryRunFaults } from './write-options.ts'
 
-export type Propagation = 'Foreground' | 'Background' | 'Orphan'
-
-export type DeleteOptions = {
+export type DeleteOptions = DeletionOptions & {
   /** Undefined: not a condition. */
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
-  /** Undefined: as the kind has it. */
-  readonly propagation: Propagation | undefined
+  readonly isDryRun: boolean
 }
-
-const shape = struct('DeleteOptions', [
-  optional('gracePeriodSeconds', int64),
-  optional('preconditions', struct('Preconditions', [optional('uid', string), optional('resourceVersion', string)])),
-  optional('orphanDependents', boolean),
-  optional('propagationPolicy', string),
-  optional('dryRun', strings),
-])
 
 const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan']
 
-export async function readDeleteOptions(http: ApiRequest): Promise<DeleteOptions> {
+/** Fails with Invalid for options that do not fit together. Comes before anybody looks for the object. */
+export async function readDeleteOptions(
+  http: ApiRequest,
+  access: Pick<WriteAccess, 'convertYaml'>,
+): Promise<DeleteOptions> {
   const body = await http.body()
-  const fields = body.length > 0 ? fromBody(http, body) : fromQuery(http.query)
-  const { preconditions, orphanDependents, propagationPolicy } = fields
+  const fields = body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query)
+  const { preconditions, orphanDependents, propagationPolicy, gracePeriodSeconds } = fields
+  const dryRun = stringsOf(fields['dryRun'])
+  const faults = [...propagationFaults(orphanDependents, propagationPolicy), ...dryRunFaults(dryRun)]
+  if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', faults)
   const { uid, resourceVersion } = fieldsOf(preconditions)
   return {
     uid: typeof uid === 'string' ? uid : undefined,
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : undefined,
-    propagation: propagationOf(orphanDependents, propagationPolicy),
+    gracePeriodSeconds: isNumber(gracePeriodSeconds) ? Number(gracePeriodSeconds) : undefined,
+    orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
+    propagation: propagations.find((one) => one === propagationPolicy),
+    isDryRun: dryRun.length > 0,
   }
 }
+
+const isNumber = (value: Json | undefined): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint'
 
 /** A body that cannot be read is an unclassified error here, unlike in other verbs. */
-function fromBody(http: ApiRequest, body: Buffer): Fields {
-  requireJsonBody(firstHeader(http.headers, 'content-type'))
-  const value = parse(body)
-  if (value === null) return {}
-  if (!isFields(value)) throw unclassified("couldn't get version/kind; json parse error: the body is no object")
-  const { kind = 'DeleteOptions', dryRun } = value
-  if (kind !== 'DeleteOptions') throw unclassified(`a delete takes DeleteOptions, not ${JSON.stringify(kind)}`)
-  const fault = checkShape(value, shape)
-  if (fault !== undefined) throw unclassified(fault)
-  if (Array.isArray(dryRun) && dryRun.length > 0) refuseDryRun(new URLSearchParams('dryRun'))
-  return value
+async function fromBody(http: ApiRequest, body: Buffer, access: Pick<WriteAccess, 'convertYaml'>): Promise<Fields> {
+  const text = await textOf(body, bodyForm(http.headers), access)
+  if (text.trim() === 'null') return {}
+  try {
+    checkIsObject(text)
+    const { kind = '', apiVersion = '' } = readHead(text)
+    if (kind !== '' && kind !== 'DeleteOptions') throw unclassified(otherKind(kind, apiVersion))
+    const { value, fault } = decodeStruct(text, typeOf('meta/v1', 'DeleteOptions'))
+    if (fault !== undefined) throw unclassified(fault)
+    return value
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw unclassified(`couldn't get version/kind; json parse error: ${error.message}`, error)
+  }
 }
 
-function parse(body: Buffer): Json {
+async function textOf(
+  body: Buffer,
+  form: 'json' | 'yaml',
+  { convertYaml }: Pick<WriteAccess, 'convertYaml'>,
+): Promise<string> {
+  if (form === 'json') return body.toString('utf8')
   try {
-    return parseJson(body)
+    return (await convertYaml(body)).json.toString('utf8')
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw unclassified(`couldn't get version/kind; json parse error: ${why}`, error)
+    throw error instanceof YamlError ? unclassified(error.message, error) : error
   }
+}
+
+const goTypeOfHead =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+function checkIsObject(text: string): void {
+  const scanner = new JsonScanner(text)
+  const type = scanner.peekType()
+  if (type === 'object') return
+  scanner.skipValue()
+  scanner.end()
+  const why = `json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`
+  throw unclassified(`couldn't get version/kind; json parse error: ${why}`)
+}
+
+function readHead(text: string): { readonly kind?: string; readonly apiVersion?: string } {
+  const { value, fault } = decodeStruct(text, typeOf('meta/v1', 'TypeMeta'))
+  if (fault !== undefined) throw unclassified(`couldn't get version/kind; json parse error: ${fault}`)
+  const { kind, apiVersion } = value
+  return {
+    ...(typeof kind === 'string' ? { kind } : {}),
+    ...(typeof apiVersion === 'string' ? { apiVersion } : {}),
+  }
+}
+
+/** Options of other verbs are known in the same place, and told apart only when one is made from the other. */
+const otherOptions: readonly string[] = ['CreateOptions', 'UpdateOptions', 'PatchOptions', 'GetOptions']
+const scheme = 'k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27'
+
+function otherKind(kind: string, apiVersion: string): string {
+  const version = apiVersion === '' ? 'v1' : apiVersion
+  if (otherOptions.includes(kind)) return `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`
+  return `no kind ${quote(kind)} is registered for version ${quote(version)} in scheme ${quote(scheme)}`
 }
 
 function fromQuery(query: URLSearchParams): Fields {
-  refuseDryRun(query)
-  parseInteger(query.get('gracePeriodSeconds'))
+  if (query.size === 0) return {}
   const orphan = query.get('orphanDependents')
   return {
+    gracePeriodSeconds: parseInteger(query.get('gracePeriodSeconds')),
     preconditions: { uid: query.get('uid') ?? undefined, resourceVersion: query.get('resourceVersion') ?? undefined },
     orphanDependents: orphan === null ? undefined : parseBoolean(orphan),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,
+    dryRun: query.getAll('dryRun'),
   }
 }
 
-function propagationOf(orphanDependents: Json | undefined, policy: Json | undefined): Propagation | undefined {
-  const known = propagations.find((one) => one === policy)
-  const faults = []
-  if (typeof policy === 'string') {
-    if (typeof orphanDependents === 'boolean') {
-      const why = 'orphanDependents and deletionPropagation cannot be both set'
-      faults.push(invalidValue('propagationPolicy', policy, why))
-    }
-    if (known === undefined) faults.push(notSupported('propagationPolicy', policy, [...propagations, 'nil']))
+const stringsOf = (value: Json | undefined): readonly string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+
+function propagationFaults(orphanDependents: Json | undefined, policy: Json | undefined): FieldFault[] {
+  if (typeof policy !== 'string') return []
+  const faults: FieldFault[] = []
+  if (typeof orphanDependents === 'boolean') {
+    const why = 'orphanDependents and deletionPropagation cannot be both set'
+    faults.push(invalidValue('propagationPolicy', policy, why))
   }
-  if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', faults)
-  if (typeof orphanDependents === 'boolean') return orphanDependents ? 'Orphan' : 'Background'
-  return known
+  if (!propagations.some((one) => one === policy)) {
+    faults.push(notSupported('propagationPolicy', policy, [...propagations, 'nil']))
+  }
+  return faults
 }

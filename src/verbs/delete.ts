@@ -1,69 +1,157 @@
-import { conflict, notFound, type Status } from '../api/errors.ts'
+import { type ApiError, conflict, notFound, type ResourceName, type Status } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
-import { type ApiResponse, firstHeader } from '../api/request.ts'
-import { negotiateJson } from '../codec/negotiate.ts'
-import { encodeStored, printWire } from '../codec/object.ts'
-import { withPropagation } from '../registry/deletion.ts'
+import type { ApiResponse } from '../api/request.ts'
+import { negotiate } from '../codec/negotiate.ts'
+import { encodeStored, printObject } from '../codec/object.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
+import type { Key } from '../storage/engine.ts'
 import type { Current, Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
-import { ok, printStatus } from './answer.ts'
+import { answer, printStatus } from './answer.ts'
+import { type Deletion, decideDeletion, isMarked, markNamespace, namespaceFinalizers } from './deletion.ts'
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
 import { translated } from './storage-errors.ts'
-import { cachedCurrent, withVersion, written } from './write.ts'
+import { commit, withVersion, written } from './write.ts'
 
 /** Removes the object, or marks it when others must let go of it first. */
 export async function deleteOne(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
-  const { resource, namespace, name, http } = request
-  negotiateJson(firstHeader(http.headers, 'accept'))
-  const deleteOptions = await readDeleteOptions(http)
+  const { resource, http } = request
+  const form = negotiate(http)
+  const options = await readDeleteOptions(http, access)
+  const { isRemoved, object } = await deleteObject(request, options, access)
+  warnOfOrphans(request, options)
+  if (isRemoved && !resource.returnsDeleted) return answer(200, printStatus(deleted(request, object)), form)
+  // Only the older option has its own word for "not yet".
+  const status = !isRemoved && options.orphanDependents === false ? 202 : 200
+  return answer(status, printObject(object, resource.shape), form)
+}
+
+/** The pods of a Job outlive it unless the client says otherwise, which surprises many. */
+export function warnOfOrphans({ resource, context }: ResourceRequest, options: DeleteOptions): void {
+  if (resource.group !== 'batch' || resource.kind !== 'Job') return
+  if (options.orphanDependents !== undefined || options.propagation !== undefined) return
+  context.warn(
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  )
+}
+
+export type Deleted = { readonly isRemoved: boolean; readonly object: KubeObject }
+
+/** Fails with NotFound, Conflict or what admission says. */
+export async function deleteObject(
+  request: ResourceRequest,
+  options: DeleteOptions,
+  access: WriteAccess,
+): Promise<Deleted> {
+  const { resource, namespace, name } = request
   const key = access.keys.key(namespace, name)
-  return translated({ resource, name, verb: 'delete' }, async () => {
-    let marked: KubeObject | undefined
-    const options = { cached: await cachedCurrent(key, access), decode: access.decode, signal: http.signal }
-    const result = await access.store.update(key, options, (current) => {
-      const decided = decideDelete(request, deleteOptions, current, access.now())
-      marked = decided.marked
-      return decided.decision
+  return translated(request.context, { resource, name, verb: 'delete' }, async () => {
+    let deletion: Deletion = { step: 'keep' }
+    const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
+      if (current === undefined) throw notFound(resource, name)
+      deletion = await decide(request, options, current, access)
+      return decisionOf(deletion, current.object, request)
     })
-    if (result.outcome === 'put' && marked !== undefined) {
-      return ok(written(marked, key, result.revision, { resource, access }))
-    }
-    const object = result.previous?.object
-    if (object === undefined) throw notFound(resource, name)
-    if (result.outcome === 'unchanged' || resource.returnsDeleted) {
-      return ok(printWire(withVersion(object, result.revision), resource.shape).bytes)
-    }
-    return ok(printStatus(deleted(request, object)))
+    return finish(request, { deletion, key, result, options, access })
   })
 }
 
-function decideDelete(
-  { resource, name }: ResourceRequest,
-  options: DeleteOptions,
-  current: Current<KubeObject> | undefined,
-  now: string,
-): { decision: Decision; marked: KubeObject | undefined } {
-  if (current === undefined) throw notFound(resource, name)
-  const { object, revision } = current
-  checkPreconditions({ group: resource.group, plural: resource.kind }, name, options, {
-    uid: object.metadata.uid ?? '',
-    resourceVersion: `${revision}`,
-  })
-  const marked = resource.markDeleted(withPropagation(object, options.propagation), now)
-  if (marked === undefined) return { decision: 'delete', marked }
-  const put = encodeStored(marked, resource.shape)
-  const isSame = put.equals(encodeStored(object, resource.shape))
-  return { decision: isSame ? 'unchanged' : { put }, marked }
+type Finish = {
+  readonly deletion: Deletion
+  readonly key: Key
+  readonly result: Awaited<ReturnType<typeof commit>>
+  readonly options: DeleteOptions
+  readonly access: WriteAccess
 }
+
+async function finish(request: ResourceRequest, { deletion, key, result, options, access }: Finish): Promise<Deleted> {
+  const { resource, name } = request
+  const before = result.previous?.object
+  if (before === undefined) throw notFound(resource, name)
+  if (deletion.step === 'remove') return { isRemoved: true, object: withVersion(before, result.revision) }
+  if (deletion.step === 'keep') return { isRemoved: false, object: before }
+  const marked = withVersion(deletion.object, result.revision)
+  if (!options.isDryRun && result.outcome === 'put') written(marked, key, result.revision, { resource, access })
+  if (deletion.step === 'mark') return { isRemoved: false, object: marked }
+  if (options.isDryRun) return { isRemoved: true, object: marked }
+  return { isRemoved: true, object: await removeMarked(request, marked, { key, access }) }
+}
+
+/** The second write of two. That somebody else was faster is fine. */
+async function removeMarked(
+  request: ResourceRequest,
+  marked: KubeObject,
+  { key, access }: { readonly key: Key; readonly access: WriteAccess },
+): Promise<KubeObject> {
+  let last = marked
+  const result = await commit(request, { key, access, isDryRun: false, isFresh: true }, async (current) => {
+    if (current === undefined || current.object.metadata.uid !== marked.metadata.uid) return 'unchanged'
+    last = current.object
+    return 'delete'
+  })
+  return result.outcome === 'deleted' ? withVersion(last, result.revision) : marked
+}
+
+async function decide(
+  request: ResourceRequest,
+  options: DeleteOptions,
+  current: Current<KubeObject>,
+  access: WriteAccess,
+): Promise<Deletion> {
+  const { resource } = request
+  const { object } = current
+  const found = { uid: object.metadata.uid ?? '', resourceVersion: `${current.revision}` }
+  const isNamespace = resource.group === '' && resource.kind === 'Namespace'
+  if (isNamespace) {
+    checkNamespacePreconditions(request, options, found)
+    if (isMarked(object) && namespaceFinalizers(object).length > 0) return { step: 'keep' }
+  } else {
+    checkPreconditions({ group: resource.group, plural: resource.kind }, request.name, options, found)
+  }
+  await admitDelete(request, object, options, access)
+  if (isNamespace && !isMarked(object)) return { step: 'mark', object: markNamespace(object, options, access.now()) }
+  return decideDeletion(object, resource, options, access.now())
+}
+
+async function admitDelete(
+  { resource, subresource, namespace, name, context }: ResourceRequest,
+  oldObject: KubeObject,
+  { isDryRun }: DeleteOptions,
+  { admission }: WriteAccess,
+): Promise<void> {
+  const attributes = {
+    operation: 'DELETE',
+    resource,
+    subresource,
+    namespace,
+    name,
+    object: undefined,
+    oldObject,
+    isDryRun,
+    context,
+  } as const
+  await admission.mutate(attributes)
+  await admission.validate(attributes)
+}
+
+function decisionOf(deletion: Deletion, before: KubeObject, { resource }: ResourceRequest): Decision {
+  switch (deletion.step) {
+    case 'remove':
+      return 'delete'
+    case 'keep':
+      return 'unchanged'
+    case 'mark':
+    case 'mark-and-remove': {
+      const put = encodeStored(deletion.object, resource.shape)
+      return put.equals(encodeStored(before, resource.shape)) ? 'unchanged' : { put }
+    }
+  }
+}
+
+type Found = { readonly uid: string; readonly resourceVersion: string }
 
 /** These conflicts name the kind where others name the resource. */
-function checkPreconditions(
-  kind: Parameters<typeof conflict>[0],
-  name: string,
-  wanted: DeleteOptions,
-  found: { readonly uid: string; readonly resourceVersion: string },
-): void {
+function checkPreconditions(kind: ResourceName, name: string, wanted: DeleteOptions, found: Found): void {
   if (wanted.uid !== undefined && wanted.uid !== found.uid) {
     const why = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${found.uid}). The object might have been deleted and then recreated`
     throw conflict(kind, name, why)
@@ -71,6 +159,15 @@ function checkPreconditions(
   if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== found.resourceVersion) {
     const why = `the ResourceVersion in the precondition (${wanted.resourceVersion}) does not match the ResourceVersion in record (${found.resourceVersion}). The object might have been modified`
     throw conflict(kind, name, why)
+  }
+}
+
+function checkNamespacePreconditions({ resource, name }: ResourceRequest, wanted: DeleteOptions, found: Found): void {
+  const refuse = (what: string, asked: string, has: string): ApiError =>
+    conflict(resource, name, `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${has}`)
+  if (wanted.uid !== undefined && wanted.uid !== found.uid) throw refuse('UID', wanted.uid, found.uid)
+  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== found.resourceVersion) {
+    throw refuse('ResourceVersion', wanted.resourceVersion, found.resourceVersion)
   }
 }
 

@@ -1,26 +1,35 @@
 import { badRequest, notFound } from '../api/errors.ts'
-import { type ApiResponse, firstHeader } from '../api/request.ts'
+import type { ApiResponse } from '../api/request.ts'
 import type { At } from '../cache/reader.ts'
-import { negotiateJson } from '../codec/negotiate.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
+import { negotiate } from '../codec/negotiate.ts'
+import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { ReadAccess } from './access.ts'
 import { ok } from './answer.ts'
-import { parseBoolean, parseVersion } from './options.ts'
+import { isReadThrough, parseBoolean, parseVersion } from './options.ts'
 import { translated } from './storage-errors.ts'
+import { unsupportedPart } from './unsupported.ts'
 
-/** Without a version the latest state, with `0` whatever is at hand, else nothing older than the version. */
+/** Of the object, or of a part of it that shows the whole object: `status`. */
 export async function get(request: ResourceRequest, { keys, reader }: ReadAccess): Promise<ApiResponse> {
-  const { resource, namespace, name, http } = request
-  negotiateJson(firstHeader(http.headers, 'accept'))
-  if (parseBoolean(http.query.get('export'))) {
-    throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
-  }
-  const text = http.query.get('resourceVersion') ?? ''
-  const askedVersion = text === '' ? 0 : parseVersion(text, 'get')
-  const at: At = text === '' ? 'latest' : askedVersion === 0 ? 'any' : { atLeast: askedVersion }
-  return translated({ resource, name, verb: 'get', askedVersion }, async () => {
+  const { resource, namespace, name, subresource, http } = request
+  const form = negotiate(http, { isRead: true })
+  const { at, askedVersion } = wanted(http.query, resource)
+  return translated(request.context, { resource, name, verb: 'get', askedVersion }, async () => {
     const { item } = await reader.get(keys.key(namespace, name), at)
     if (item === undefined) throw notFound(resource, name)
-    return ok(item.wire())
+    if (subresource !== '' && !Object.hasOwn(resource.subresourceRules, subresource)) throw unsupportedPart(request)
+    return ok(item.wire(), form)
   })
+}
+
+/** Without a version the latest state, with `0` whatever is at hand, else nothing older than the version. */
+function wanted(query: URLSearchParams, resource: Resource): { readonly at: At; readonly askedVersion: number } {
+  if (query.size === 0) return { at: 'latest', askedVersion: 0 }
+  if (parseBoolean(query.get('export'))) {
+    throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
+  }
+  const text = query.get('resourceVersion') ?? ''
+  if (text === '') return { at: 'latest', askedVersion: 0 }
+  const askedVersion = parseVersion(text, isReadThrough(resource) ? 'list' : 'get')
+  return { at: askedVersion === 0 ? 'any' : { atLeast: askedVersion }, askedVersion }
 }

@@ -1,37 +1,61 @@
-import { type ApiError, badRequest, expired, unclassified } from '../api/errors.ts'
-import { type ApiResponse, firstHeader } from '../api/request.ts'
+import type { ApiError } from '../api/errors.ts'
+import { badRequest, expired, unclassified } from '../api/errors.ts'
+import type { ApiResponse } from '../api/request.ts'
 import type { At, Listed } from '../cache/reader.ts'
-import { printOrdered } from '../codec/json.ts'
-import { negotiateJson } from '../codec/negotiate.ts'
-import { apiVersionOf, type Resource, type ResourceRequest } from '../registry/resource.ts'
+import { type Form, negotiate } from '../codec/negotiate.ts'
+import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
-import { decodeContinue, encodeContinue, encodeContinueFrom } from '../storage/paging.ts'
+import { decodeContinue, encodeContinueFrom } from '../storage/paging.ts'
 import type { ReadAccess } from './access.ts'
-import { ok } from './answer.ts'
-import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
+import { jsonHeaders, yamlHeaders } from './answer.ts'
+import { type ListForm, printIndentedList, printList, printYamlList } from './list-body.ts'
+import { isReadThrough, type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
 import { choose } from './selection.ts'
 import { translated } from './storage-errors.ts'
 
-export async function list(request: ResourceRequest, { keys, reader }: ReadAccess): Promise<ApiResponse> {
-  const { resource, namespace, http } = request
-  negotiateJson(firstHeader(http.headers, 'accept'))
+export async function list(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
+  const form = negotiate(request.http, { onCollection: true, isRead: true })
+  const { page, as } = await readPage(request, access)
+  const { http } = request
+  return tagged(await printPage(page, as, form), `${http.path}?${http.query.toString()} at ${page.revision}`)
+}
+
+/** A revision, a path and a query determine a list to the byte: who asks for the same again may be given what was made before. */
+function tagged(response: ApiResponse, tag: string): ApiResponse {
+  if (!('body' in response) || Buffer.isBuffer(response.body) || !('chunks' in response.body)) return response
+  return { ...response, body: { ...response.body, tag } }
+}
+
+export type ReadPage = { readonly page: Listed; readonly as: ListForm }
+
+/** The objects that the query asks for. Fails for options that cannot be read or do not fit together. */
+export async function readPage(request: ResourceRequest, { keys, reader }: ReadAccess): Promise<ReadPage> {
+  const { resource, namespace, http, context } = request
   const options = parseListOptions(http.query)
   const { range, matches } = choose(request, options, keys)
   validateListOptions(http.query, 'list')
   const folder = keys.folder(namespace === '' ? undefined : namespace)
-  const start = pageStart(options, folder)
+  const start = pageStart(options, folder, resource)
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
-  return translated({ resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
+  return translated(context, { resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
     try {
       const page = await reader.list({ from, to: range.to }, start.at, { limit: start.limit, matches })
-      return ok(printList(resource, page, { folder, isFiltered: matches !== undefined }))
+      return { page, as: { resource, folder, isFiltered: matches !== undefined } }
     } catch (error) {
       if (isCode(error, 'compacted') && start.from !== undefined) throw expiredToken(folder, start.from)
       if (isCode(error, 'too-new') && isExact(start.at)) throw notYet(error)
       throw error
     }
   })
+}
+
+/** Compact JSON goes to the client as it is made; the forms for people are made item by item. */
+export async function printPage(page: Listed, as: ListForm, form: Form): Promise<ApiResponse> {
+  if (form.refusal !== undefined) throw form.refusal
+  if (form.type === 'yaml') return { status: 200, headers: yamlHeaders, body: await printYamlList(page, as) }
+  const body = form.isIndented ? await printIndentedList(page, as) : await printList(page, as)
+  return { status: 200, headers: jsonHeaders, body }
 }
 
 type PageStart = {
@@ -43,48 +67,28 @@ type PageStart = {
 }
 
 /** What the options mean together: upstream's table of resourceVersion, match, limit and continue. */
-function pageStart(options: ListOptions, folder: Key): PageStart {
+function pageStart(options: ListOptions, folder: Key, resource: Resource): PageStart {
   const { resourceVersion, resourceVersionMatch, limit } = options
+  if (options.continue !== '') return continued(options, folder)
   const askedVersion = resourceVersion === '' ? 0 : parseVersion(resourceVersion, 'list')
-  if (options.continue !== '') return continued(options, folder, askedVersion)
   if (resourceVersion === '') return { at: 'latest', limit, from: undefined, askedVersion }
-  // From memory everything is at hand: a limit would only cost the client more requests.
-  if (askedVersion === 0) return { at: 'any', limit: 0, from: undefined, askedVersion }
-  const isExact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0)
-  const at: At = isExact ? { exactly: askedVersion } : { atLeast: askedVersion }
+  // From memory everything is at hand: a limit would only cost the client more requests. Events upstream has not in memory.
+  if (askedVersion === 0) {
+    return { at: 'any', limit: isReadThrough(resource) ? limit : 0, from: undefined, askedVersion }
+  }
+  const isExactly = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0)
+  const at: At = isExactly ? { exactly: askedVersion } : { atLeast: askedVersion }
   return { at, limit, from: undefined, askedVersion }
 }
 
-function continued(options: ListOptions, folder: Key, askedVersion: number): PageStart {
+function continued(options: ListOptions, folder: Key): PageStart {
   const token = decodeContinue(folder, options.continue)
   if (token.fault !== undefined) throw badRequest(`invalid continue token: ${token.fault}`)
-  if (askedVersion !== 0) throw badRequest('specifying resource version is not allowed when using continue')
+  if (options.resourceVersion !== '' && options.resourceVersion !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue')
+  }
   const at: At = token.revision === undefined ? 'latest' : { exactly: token.revision }
   return { at, limit: options.limit, from: token.from, askedVersion: token.revision ?? 0 }
-}
-
-const itemsBetween = Buffer.from(',{')
-const itemsStart = Buffer.from('{')
-const listEnd = Buffer.from(']}\n')
-
-/** A head, the cached bytes of the items, a tail: nothing is printed again and nothing is copied. */
-function printList(
-  resource: Resource,
-  page: Listed,
-  { folder, isFiltered }: { readonly folder: Key; readonly isFiltered: boolean },
-): Buffer[] {
-  const last = page.items.at(-1)
-  const hasNext = page.more && last !== undefined
-  const metadata = {
-    resourceVersion: `${page.revision}`,
-    continue: hasNext ? encodeContinue(folder, last.key, page.revision) : undefined,
-    remainingItemCount: hasNext && !isFiltered ? page.remaining : undefined,
-  }
-  const head = printOrdered({ kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata }).slice(0, -1)
-  const parts: Buffer[] = [Buffer.from(`${head},"items":[`)]
-  for (const [at, item] of page.items.entries()) parts.push(at === 0 ? itemsStart : itemsBetween, item.listTail())
-  parts.push(listEnd)
-  return parts
 }
 
 const isCode = (error: unknown, code: StorageError['code']): boolean =>

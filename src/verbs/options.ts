@@ -13,10 +13,25 @@ export type ListOptions = {
   readonly continue: string
   readonly timeoutSeconds: number | undefined
   readonly allowWatchBookmarks: boolean
+  /** Of a watch: whether it begins with the objects there are. Undefined: not said. */
+  readonly sendInitialEvents: boolean | undefined
+}
+
+const plainOptions: ListOptions = {
+  labelSelector: '',
+  fieldSelector: '',
+  resourceVersion: '',
+  resourceVersionMatch: '',
+  limit: 0,
+  continue: '',
+  timeoutSeconds: undefined,
+  allowWatchBookmarks: false,
+  sendInitialEvents: undefined,
 }
 
 /** Fails with a BadRequest for what cannot be read. */
 export function parseListOptions(query: URLSearchParams): ListOptions {
+  if (query.size === 0) return plainOptions
   const timeoutSeconds = parseInteger(query.get('timeoutSeconds'))
   const limit = Math.max(parseInteger(query.get('limit')) ?? 0, 0)
   const match = query.get('resourceVersionMatch')
@@ -29,12 +44,18 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     continue: query.get('continue') ?? '',
     timeoutSeconds,
     allowWatchBookmarks: parseBoolean(query.get('allowWatchBookmarks')),
+    sendInitialEvents: query.has('sendInitialEvents') ? parseBoolean(query.get('sendInitialEvents')) : undefined,
   }
 }
 
 /** Whether the options fit together; all that does not is told at once. Comes after the selectors have been read. */
-export function validateListOptions(query: URLSearchParams, verb: 'list' | 'watch'): void {
-  const faults = verb === 'list' ? listFaults(query) : watchFaults(query)
+export function validateListOptions(
+  query: URLSearchParams,
+  verb: 'list' | 'watch',
+  { allowsWatchList = false } = {},
+): void {
+  if (query.size === 0) return
+  const faults = verb === 'list' ? listFaults(query) : watchFaults(query, allowsWatchList)
   if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', faults)
 }
 
@@ -45,6 +66,10 @@ export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): numb
   const message = `resourceVersion: Invalid value: ${quote(text)}: ${fault}`
   throw verb === 'list' ? badRequest(`invalid resource version: ${message}`) : unclassified(message)
 }
+
+/** Upstream keeps no events in memory, and answers some questions about their versions in other words. */
+export const isReadThrough = ({ kind, group }: { readonly kind: string; readonly group: string }): boolean =>
+  kind === 'Event' && (group === '' || group === 'events.k8s.io')
 
 /** Why a text is no version, in the words of Go's parser; undefined when it is one. */
 export function uintFault(text: string): string | undefined {
@@ -95,7 +120,7 @@ function listFaults(query: URLSearchParams): FieldFault[] {
   return faults
 }
 
-function watchFaults(query: URLSearchParams): FieldFault[] {
+function watchFaults(query: URLSearchParams, allowsWatchList: boolean): FieldFault[] {
   const match = query.get(matchField) ?? ''
   const sendsInitialEvents = query.has('sendInitialEvents')
   const faults: FieldFault[] = []
@@ -104,8 +129,10 @@ function watchFaults(query: URLSearchParams): FieldFault[] {
       const why = 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'
       faults.push(forbiddenField(matchField, why))
     }
-    const why = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'
-    faults.push(forbiddenField('sendInitialEvents', why))
+    if (!allowsWatchList) {
+      const why = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'
+      faults.push(forbiddenField('sendInitialEvents', why))
+    }
   }
   if (match === '') return faults
   if (!sendsInitialEvents) {

@@ -1,11 +1,12 @@
 /** Which objects of a resource a list or a watch is about: a range of keys, and what to look for in it. */
 import { badRequest } from '../api/errors.ts'
-import { type FieldTerm, parseFieldSelector, unknownField } from '../api/field-selector.ts'
+import { type FieldTerm, parseFieldSelector } from '../api/field-selector.ts'
 import { matchesLabels, parseLabelSelector } from '../api/label-selector.ts'
 import { checkPathSegment } from '../api/names.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { Resource, ResourceRequest } from '../registry/resource.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
 import { type KeyRange, rangeOfKey, type ResourceKeys } from '../storage/keys.ts'
+import { fieldReader } from './field-labels.ts'
 
 export type Chosen = {
   readonly range: KeyRange
@@ -18,6 +19,9 @@ type Selectors = { readonly labelSelector: string; readonly fieldSelector: strin
 /** Fails with a BadRequest for a selector that cannot be read, or names a field that the kind does not offer. */
 export function choose(request: ResourceRequest, selectors: Selectors, keys: ResourceKeys): Chosen {
   const { resource, namespace } = request
+  if (selectors.labelSelector === '' && selectors.fieldSelector === '' && request.name === '') {
+    return { range: keys.range(namespace === '' ? undefined : namespace), matches: undefined }
+  }
   const requirements = parseLabelSelector(selectors.labelSelector)
   const terms = parseFieldSelector(selectors.fieldSelector)
   const readers = terms.map(({ field }) => fieldReader(resource, field))
@@ -38,17 +42,4 @@ export function choose(request: ResourceRequest, selectors: Selectors, keys: Res
 function nameIn(terms: readonly FieldTerm[]): string {
   const name = terms.find(({ field, isEqual }) => field === 'metadata.name' && isEqual)?.value ?? ''
   return checkPathSegment(name).length === 0 ? name : ''
-}
-
-function fieldReader(resource: Resource, field: string): (object: KubeObject) => string {
-  const own = resource.selectableFields
-  const hasOwnFields = Object.keys(own).length > 0
-  if (field === 'metadata.name') return ({ metadata }) => metadata.name ?? ''
-  // Kinds with fields of their own say exactly what they have; the others all take this one.
-  if (field === 'metadata.namespace' && (resource.isNamespaced || !hasOwnFields)) {
-    return ({ metadata }) => metadata.namespace ?? ''
-  }
-  const read = Object.hasOwn(own, field) ? own[field] : undefined
-  if (read === undefined) throw unknownField(field, { hasOwnFields })
-  return read
 }

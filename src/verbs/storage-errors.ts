@@ -1,8 +1,10 @@
 /** What a client is told when the database refuses or fails. */
+import type { RequestContext } from '../api/context.ts'
 import {
   alreadyExists,
   type ApiError,
   conflict,
+  deadlineExceeded,
   expired,
   internalError,
   modifiedMeanwhile,
@@ -25,13 +27,18 @@ export type Operation = {
   readonly askedVersion?: number
 }
 
-/** Runs the operation; its storage errors become errors of the API. */
-export async function translated<T>(operation: Operation, run: () => Promise<T>): Promise<T> {
+/** Runs the operation; its storage errors become errors of the API. What was given up because its time is over says so. */
+export async function translated<T>(context: RequestContext, operation: Operation, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
-    throw error instanceof StorageError ? fromStorage(error, operation) : error
+    if (!(error instanceof StorageError)) throw error
+    throw error.code === 'cancelled' && isTimeUp(context) ? deadlineExceeded(error) : fromStorage(error, operation)
   }
+}
+
+function isTimeUp({ signal }: RequestContext): boolean {
+  return signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
 }
 
 export function fromStorage(error: StorageError, { resource, name, verb, askedVersion = 0 }: Operation): ApiError {
@@ -43,14 +50,9 @@ export function fromStorage(error: StorageError, { resource, name, verb, askedVe
     case 'conflict':
       return conflict(resource, name, modifiedMeanwhile)
     case 'compacted':
-      return expired(
-        verb === 'watch'
-          ? 'The resourceVersion for the provided watch is too old.'
-          : 'The resourceVersion for the provided list is too old.',
-        { cause: error },
-      )
+      return expired(tooOld(error, { resource, name, verb, askedVersion }), { cause: error })
     case 'too-new':
-      return tooLargeResourceVersion(askedVersion, error.bound ?? 0)
+      return tooLargeResourceVersion(askedVersion, error.bound ?? 0, { retries: !isEvents(resource) })
     case 'unavailable':
       return storageTimeout(resource, verb, error)
     case 'no-space':
@@ -63,3 +65,14 @@ export function fromStorage(error: StorageError, { resource, name, verb, askedVe
       return serviceUnavailable('the request was cancelled', error)
   }
 }
+
+/** Of watches upstream's memory says how far back it goes; where it has none, the database speaks. */
+function tooOld({ bound = 1 }: StorageError, { resource, verb, askedVersion = 0 }: Operation): string {
+  if (verb !== 'watch') return 'The resourceVersion for the provided list is too old.'
+  if (isEvents(resource)) return 'The resourceVersion for the provided watch is too old.'
+  return `too old resource version: ${askedVersion} (${bound - 1})`
+}
+
+/** Upstream keeps no events in memory: what is asked for will not come by waiting. */
+const isEvents = ({ plural, group }: ResourceName): boolean =>
+  plural === 'events' && (group === '' || group === 'events.k8s.io')

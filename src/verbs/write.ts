@@ -1,7 +1,9 @@
 /**
- * The steps of a write, in kube-apiserver's order, for all verbs that write: system fields, prepare, validate, store. The
- * object has been decoded. An update runs all of them again when somebody else was first.
+ * The steps of a write, in kube-apiserver's order, for all verbs that write: mutate (admission), system fields, prepare,
+ * validate (registry), validate (admission), store. The object has been decoded. An update runs all of them again when
+ * somebody else was first.
  */
+import type { Attributes } from '../admission/admission.ts'
 import {
   ApiError,
   alreadyExists,
@@ -13,16 +15,19 @@ import {
   unclassified,
 } from '../api/errors.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
-import { encodeStored, printWire } from '../codec/object.ts'
-import { validateMetadata, validateMetadataUpdate } from '../registry/metadata.ts'
-import type { Resource, ResourceRequest } from '../registry/resource.ts'
+import { encodeStored, printObject, printWire, wireOfStored } from '../codec/object.ts'
+import { validateCreate, validateUpdate } from '../registry/validate.ts'
+import type { Resource, ResourceRequest, UpdateRules } from '../registry/resource.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { toText } from '../storage/keys.ts'
-import type { Current, Decision } from '../storage/store.ts'
+import type { Current, Decision, UpdateResult } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
+import { isMarked, isReleased } from './deletion.ts'
 import { uintFault } from './options.ts'
 import { translated } from './storage-errors.ts'
+import { unsupportedPart } from './unsupported.ts'
+import type { WriteOptions } from './write-options.ts'
 
 /** Names generated until one is free, as upstream. */
 const NAME_TRIES = 8
@@ -30,15 +35,20 @@ const NAME_TRIES = 8
 const NAME_PREFIX_CHARACTERS_MAX = 58
 
 /** Stores a new object; returns it as clients see it. */
-export async function createObject(request: ResourceRequest, given: KubeObject, access: WriteAccess): Promise<Buffer> {
+export async function createObject(
+  request: ResourceRequest,
+  given: KubeObject,
+  { options, access }: { readonly options: WriteOptions; readonly access: WriteAccess },
+): Promise<Buffer> {
   const { resource } = request
   const { generateName = '', name = '' } = given.metadata
+  const admitted = await mutated(request, { operation: 'CREATE', object: given, oldObject: undefined, options, access })
   const isGenerated = name === '' && generateName !== ''
   for (let tries = 1; ; tries++) {
-    const object = newObject(request, given, access)
+    const object = newObject(request, admitted, access)
     const objectName = object.metadata.name ?? ''
     try {
-      return await createOnce(request, object, access)
+      return await createOnce(request, object, { options, access })
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists' || generateName === '') throw error
       if (!isGenerated || tries === NAME_TRIES) throw nameNotGenerated(resource, objectName)
@@ -59,47 +69,71 @@ function newObject({ resource }: ResourceRequest, given: KubeObject, { ids, now 
   return resource.prepareCreate({ ...given, metadata })
 }
 
-async function createOnce(request: ResourceRequest, object: KubeObject, access: WriteAccess): Promise<Buffer> {
-  const { resource, namespace, http } = request
+type Writing = { readonly options: WriteOptions; readonly access: WriteAccess }
+
+async function createOnce(request: ResourceRequest, object: KubeObject, writing: Writing): Promise<Buffer> {
+  const { resource, namespace, context } = request
+  const { options, access } = writing
   const { name = '', resourceVersion = '' } = object.metadata
-  refuseInvalid(resource, name, [...validateMetadata(object, resource), ...resource.validate(object)])
-  if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
-    throw unclassified('resourceVersion should not be set on objects to be created')
-  }
+  await checkNew(request, object, writing)
   const key = access.keys.key(namespace, name)
-  return translated({ resource, name, verb: 'create' }, async () => {
+  return translated(context, { resource, name, verb: 'create' }, async () => {
+    if (options.isDryRun) {
+      const { item } = await access.reader.get(key, 'latest')
+      if (item !== undefined) throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
+      return printObject(object, resource.shape)
+    }
+    if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
+      throw unclassified('resourceVersion should not be set on objects to be created')
+    }
     try {
-      const revision = await access.store.create(key, encodeStored(object, resource.shape), { signal: http.signal })
-      return written(object, key, revision, { resource, access })
+      const value = encodeStored(object, resource.shape)
+      const { ttlSeconds } = access
+      const revision = await access.store.create(key, value, { ttlSeconds, signal: context.signal })
+      return written(object, key, revision, { resource, access, stored: value })
     } catch (error) {
       throw isCode(error, 'exists') ? await existing(resource, name, key, access) : error
     }
   })
 }
 
+/** All that a new object must pass, whichever verb makes it. */
+async function checkNew(request: ResourceRequest, object: KubeObject, { options, access }: Writing): Promise<void> {
+  const { resource, context } = request
+  refuseInvalid(resource, object, validateCreate(object, resource))
+  for (const warning of resource.warnings(object, undefined)) context.warn(warning)
+  const name = object.metadata.name ?? ''
+  const attributes = { operation: 'CREATE', object, oldObject: undefined } as const
+  await access.admission.validate({ ...about(request, options), ...attributes, name })
+}
+
 /** An object that is going away still has the name, and the client is told so. */
 async function existing(resource: Resource, name: string, key: Key, { reader }: WriteAccess): Promise<ApiError> {
   const { item } = await reader.get(key, 'latest')
-  const isTerminating = item?.object().metadata.deletionTimestamp !== undefined
-  return alreadyExists(resource, name, { isTerminating })
+  return alreadyExists(resource, name, { isTerminating: item !== undefined && isMarked(item.object()) })
 }
 
-/** Replaces an object; returns it as clients see it. */
-export async function updateObject(request: ResourceRequest, given: KubeObject, access: WriteAccess): Promise<Buffer> {
-  const { resource, namespace, name, http } = request
+export type Updated = { readonly isNew: boolean; readonly bytes: Buffer }
+
+/** Replaces an object, or a part of it that has a path of its own; returns it as clients see it. */
+export async function updateObject(request: ResourceRequest, given: KubeObject, writing: Writing): Promise<Updated> {
+  const { resource, namespace, name, context } = request
+  const { options, access } = writing
   const key = access.keys.key(namespace, name)
-  return translated({ resource, name, verb: 'update' }, async () => {
+  return translated(context, { resource, name, verb: 'update' }, async () => {
     let object = given
-    const options = { cached: await cachedCurrent(key, access), decode: access.decode, signal: http.signal }
-    const result = await access.store.update(key, options, (current) => {
-      const decided = decideUpdate({ request, given, key, access }, current)
+    const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
+      const decided = await decideUpdate({ request, given, key, writing }, current)
       object = decided.object
       return decided.decision
     })
+    const isNew = result.previous === undefined
+    if (options.isDryRun && isNew) return { isNew, bytes: printObject(object, resource.shape) }
     // A write that lets go of the last finalizer removes the object; its answer has the version from before.
     const revision = result.outcome === 'deleted' ? (result.previous?.revision ?? result.revision) : result.revision
-    if (result.outcome === 'put') return written(object, key, revision, { resource, access })
-    return printWire(withVersion(object, revision), resource.shape).bytes
+    const isStored = result.outcome === 'put' && !options.isDryRun
+    if (isStored) return { isNew, bytes: written(object, key, revision, { resource, access }) }
+    return { isNew, bytes: printObject(withVersion(object, revision), resource.shape) }
   })
 }
 
@@ -107,29 +141,82 @@ type Update = {
   readonly request: ResourceRequest
   readonly given: KubeObject
   readonly key: Key
-  readonly access: WriteAccess
+  readonly writing: Writing
 }
 
-function decideUpdate(
-  { request, given, key, access }: Update,
-  current: Current<KubeObject> | undefined,
-): { object: KubeObject; decision: Decision } {
-  const { resource, name } = request
-  const before = current?.object
-  checkUid(request, given, { key, uid: before?.metadata.uid ?? '' })
-  if (current === undefined || before === undefined) throw notFound(resource, name)
-  checkVersion(request, given, current.revision)
-  const metadata = withoutAbsent({ ...given.metadata, generation: before.metadata.generation })
-  const object = keepSystemFields(resource.prepareUpdate({ ...given, metadata }, before), before)
-  refuseInvalid(resource, name, [
-    ...validateMetadataUpdate(object, before, resource),
-    ...resource.validateUpdate(object, before),
-  ])
-  const isMarked = before.metadata.deletionTimestamp !== undefined
-  if (isMarked && resource.markDeleted(object, access.now()) === undefined) return { object, decision: 'delete' }
+type Decided = { readonly object: KubeObject; readonly decision: Decision }
+
+async function decideUpdate(update: Update, current: Current<KubeObject> | undefined): Promise<Decided> {
+  const { request, given, key } = update
+  checkUid(request, given, { key, uid: current?.object.metadata.uid ?? '' })
+  if (current !== undefined) return decideReplace(update, current)
+  const { resource, name, subresource } = request
+  if (!resource.createsOnUpdate || subresource !== '') throw notFound(resource, name)
+  return decideNew(update)
+}
+
+/** Of some kinds an update makes what is not there. */
+async function decideNew({ request, given, writing }: Update): Promise<Decided> {
+  const { options, access } = writing
+  const admitted = await mutated(request, { operation: 'CREATE', object: given, oldObject: undefined, options, access })
+  const fault = versionFault(admitted)
+  if (fault !== undefined) throw unclassified(fault)
+  const object = newObject(request, admitted, access)
+  await checkNew(request, object, writing)
+  await access.authorizeCreate(request)
+  const { resourceVersion: _, ...metadata } = object.metadata
+  const created = { ...object, metadata }
+  return { object: created, decision: { put: encodeStored(created, request.resource.shape) } }
+}
+
+async function decideReplace(
+  { request, given, writing }: Update,
+  { object: before, revision }: Current<KubeObject>,
+): Promise<Decided> {
+  const { resource, context } = request
+  const { options, access } = writing
+  const attributes = { operation: 'UPDATE', object: given, oldObject: before, options, access } as const
+  const admitted = await mutated(request, attributes)
+  checkVersion(request, admitted, revision)
+  const rules = rulesOf(request)
+  const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
+  const object = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before), before)
+  refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
+  if (request.subresource === '') for (const warning of resource.warnings(object, before)) context.warn(warning)
+  await access.admission.validate({ ...about(request, options), operation: 'UPDATE', object, oldObject: before })
+  if (isReleased(object, before, resource)) return { object, decision: 'delete' }
   const put = encodeStored(object, resource.shape)
   const isSame = put.equals(encodeStored(before, resource.shape))
   return { object, decision: isSame ? 'unchanged' : { put } }
+}
+
+/** What may be changed through this path. */
+function rulesOf(request: ResourceRequest): UpdateRules {
+  const { resource, subresource } = request
+  if (subresource === '') return resource
+  const rules = Object.hasOwn(resource.subresourceRules, subresource)
+    ? resource.subresourceRules[subresource]
+    : undefined
+  if (rules === undefined) throw unsupportedPart(request)
+  return rules
+}
+
+type Mutating = Writing & Pick<Attributes, 'operation' | 'oldObject'> & { readonly object: KubeObject }
+
+async function mutated(
+  request: ResourceRequest,
+  { operation, object, oldObject, options, access }: Mutating,
+): Promise<KubeObject> {
+  const name = request.name === '' ? (object.metadata.name ?? '') : request.name
+  const attributes = { ...about(request, options), name, operation, object, oldObject }
+  return (await access.admission.mutate(attributes)) ?? object
+}
+
+type About = Pick<Attributes, 'resource' | 'subresource' | 'namespace' | 'name' | 'isDryRun' | 'context'>
+
+function about(request: ResourceRequest, { isDryRun }: WriteOptions): About {
+  const { resource, subresource, namespace, name, context } = request
+  return { resource, subresource, namespace, name, isDryRun, context }
 }
 
 /** The words are those of upstream's storage, where this is checked. */
@@ -146,9 +233,13 @@ function checkUid(
   throw conflict(resource, name, why)
 }
 
+function versionFault({ metadata: { resourceVersion = '' } }: KubeObject): string | undefined {
+  return resourceVersion === '' ? undefined : uintFault(resourceVersion)
+}
+
 function checkVersion({ resource, name }: ResourceRequest, given: KubeObject, revision: Revision): void {
   const { resourceVersion = '' } = given.metadata
-  const fault = resourceVersion === '' ? undefined : uintFault(resourceVersion)
+  const fault = versionFault(given)
   if (fault !== undefined) throw unclassified(fault)
   if (resourceVersion === '' || BigInt(resourceVersion) === 0n) {
     if (resource.allowsUnconditionalUpdate) return
@@ -162,10 +253,12 @@ function checkVersion({ resource, name }: ResourceRequest, given: KubeObject, re
 /** What an update cannot change, it keeps; a mark of deletion on a living object is left for validation to refuse. */
 function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   const was = before.metadata
-  const isMarked = was.deletionTimestamp !== undefined
-  const kept = [...keptFields, ...(isMarked ? deletionFields : [])]
+  const kept: readonly string[] = isMarked(before) ? [...keptFields, 'deletionTimestamp'] : keptFields
   const metadata = Object.fromEntries(kept.map((name) => [name, was[name]]))
-  return { ...object, metadata: withoutAbsent({ ...without(object.metadata, serverFields), ...metadata }) }
+  // Of a marked object a changed grace is refused, an absent one is filled in.
+  const grace = isMarked(before) ? { deletionGracePeriodSeconds: was['deletionGracePeriodSeconds'] } : {}
+  const own = without(object.metadata, serverFields)
+  return { ...object, metadata: withoutAbsent({ ...grace, ...own, ...metadata }) }
 }
 
 /** What a client sends of these is passed over. */
@@ -183,12 +276,49 @@ function withoutAbsent(fields: { readonly [field: string]: ObjectMeta[string] })
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-function refuseInvalid(resource: Resource, name: string, faults: Parameters<typeof invalid>[2]): void {
-  if (faults.length > 0) throw invalid(resource, name, faults)
+function refuseInvalid(resource: Resource, { metadata }: KubeObject, faults: Parameters<typeof invalid>[2]): void {
+  if (faults.length === 0) return
+  throw invalid({ group: resource.faultGroup, kind: resource.kind }, metadata.name ?? '', faults)
+}
+
+type Commit = {
+  readonly key: Key
+  readonly access: WriteAccess
+  readonly isDryRun: boolean
+  /** Begin with the latest state rather than the cached one. */
+  readonly isFresh?: boolean
+}
+
+/**
+ * Decides on the current state and writes what was decided. Of a dry run the decision is made on the latest state and
+ * nothing is written.
+ */
+export async function commit(
+  { context }: ResourceRequest,
+  { key, access, isDryRun, isFresh = false }: Commit,
+  decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
+): Promise<UpdateResult<KubeObject>> {
+  const { store, decode, ttlSeconds } = access
+  const { signal } = context
+  if (isDryRun) return dryRun(key, access, decide)
+  const cached = isFresh ? undefined : await cachedCurrent(key, access)
+  return store.update(key, { cached, decode, signal, ttlSeconds }, decide)
+}
+
+async function dryRun(
+  key: Key,
+  { store, decode }: WriteAccess,
+  decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
+): Promise<UpdateResult<KubeObject>> {
+  const { revision, found } = await store.get(key)
+  const previous = found && { ...found, object: decode(found) }
+  const decision = await decide(previous)
+  const outcome = decision === 'delete' ? 'deleted' : decision === 'unchanged' ? 'unchanged' : 'put'
+  return { outcome, revision: previous?.revision ?? revision, previous }
 }
 
 /** What the cache has, to begin with: if it is old the compare loses, and the store reads the latest. */
-export async function cachedCurrent(key: Key, { reader }: WriteAccess): Promise<Current<KubeObject> | undefined> {
+async function cachedCurrent(key: Key, { reader }: WriteAccess): Promise<Current<KubeObject> | undefined> {
   const { item } = await reader.get(key, 'any')
   if (item === undefined) return undefined
   return { revision: item.revision, createRevision: item.createRevision, object: item.object(), stale: false }
@@ -199,10 +329,11 @@ export function written(
   object: KubeObject,
   key: Key,
   revision: Revision,
-  { resource, access }: { readonly resource: Resource; readonly access: WriteAccess },
+  { resource, access, stored }: { readonly resource: Resource; readonly access: WriteAccess; readonly stored?: Buffer },
 ): Buffer {
   const current = withVersion(object, revision)
-  const wire = printWire(current, resource.shape)
+  const made = stored === undefined ? undefined : wireOfStored(stored, current, resource.shape)
+  const wire = made ?? printWire(current, resource.shape)
   access.reader.expect(key, revision, current, wire)
   return wire.bytes
 }

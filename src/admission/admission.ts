@@ -1,0 +1,53 @@
+/**
+ * What stands between a decoded request and the database: first all plugins that may change the object, then all that may
+ * only refuse it, each in its fixed order. A plugin refuses by throwing an ApiError.
+ */
+import type { RequestContext } from '../api/context.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { Resource } from '../registry/resource.ts'
+
+/** What a plugin may know of a write. The user and the warnings are in the context. */
+export type Attributes = {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
+  readonly resource: Resource
+  readonly subresource: string
+  /** Empty for resources without namespaces. */
+  readonly namespace: string
+  /** Empty where it is still to be generated. */
+  readonly name: string
+  /** As it is to be stored; undefined for a delete. */
+  readonly object: KubeObject | undefined
+  /** As it is stored; undefined for a create. */
+  readonly oldObject: KubeObject | undefined
+  readonly isDryRun: boolean
+  readonly context: RequestContext
+}
+
+export interface Plugin {
+  readonly name: string
+  /** The object, changed or not. Of a delete there is none, but the plugin may still refuse it. */
+  readonly mutate?: (attributes: Attributes) => Maybe<KubeObject | undefined>
+  readonly validate?: (attributes: Attributes) => Maybe<void>
+}
+
+type Maybe<T> = T | Promise<T>
+
+export class Admission {
+  readonly #plugins: readonly Plugin[]
+
+  constructor(plugins: readonly Plugin[]) {
+    this.#plugins = plugins
+  }
+
+  async mutate(attributes: Attributes): Promise<KubeObject | undefined> {
+    let { object } = attributes
+    for (const plugin of this.#plugins) {
+      if (plugin.mutate !== undefined) object = await plugin.mutate({ ...attributes, object })
+    }
+    return object
+  }
+
+  async validate(attributes: Attributes): Promise<void> {
+    for (const plugin of this.#plugins) await plugin.validate?.(attributes)
+  }
+}

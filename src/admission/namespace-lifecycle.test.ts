@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RequestContext } from '../api/context.ts'
+import { ApiError } from '../api/errors.ts'
+import type { KubeObject } from '../api/object.ts'
+import { builtInResources } from '../registry/built-in.ts'
+import { Registry } from '../registry/registry.ts'
+import { Admission, type Attributes } from './admission.ts'
+import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
+
+const registry = new Registry(builtInResources())
+const find = (plural: string) => {
+  const resource = registry.find({ group: '', version: 'v1', plural })
+  assert.ok(resource)
+  return resource
+}
+
+const context = new RequestContext(
+  { name: 'u', uid: '', groups: [] },
+  {
+    auditId: '',
+    info: { kind: 'path', verb: 'get', path: '/' },
+    clientSignal: () => new AbortController().signal,
+    timeoutMs: Infinity,
+    monotonicMs: () => 0,
+  },
+)
+
+const namespace = (phase: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: {},
+  status: { phase },
+})
+
+/** What the cache has, what the database has, and what was asked for. */
+class World {
+  cached = new Map<string, string>()
+  latest = new Map<string, string>()
+  readonly asked: string[] = []
+  ms = 0
+  readonly admission = new Admission([
+    createNamespaceLifecycle({
+      readNamespace: async (name, at) => {
+        this.asked.push(at)
+        const phase = (at === 'any' ? this.cached : this.latest).get(name)
+        return phase === undefined ? undefined : namespace(phase)
+      },
+      clock: { wallMs: () => 0, monotonicMs: () => this.ms },
+    }),
+  ])
+
+  async told(operation: Attributes['operation'], where: string, plural = 'configmaps'): Promise<string> {
+    this.asked.length = 0
+    const isNamespace = plural === 'namespaces'
+    try {
+      await this.admission.mutate({
+        operation,
+        resource: find(plural),
+        subresource: '',
+        namespace: isNamespace ? '' : where,
+        name: isNamespace ? where : '',
+        object: { apiVersion: 'v1', kind: 'x', metadata: { generateName: 'g-' } },
+        oldObject: undefined,
+        isDryRun: false,
+        context,
+      })
+      return 'fine'
+    } catch (error) {
+      if (error instanceof ApiError) return `${error.code} ${error.message}`
+      throw error
+    }
+  }
+}
+
+test('a namespace that the cache has is looked up nowhere else', async () => {
+  const world = new World()
+  world.cached.set('a', 'Active')
+  assert.equal(await world.told('CREATE', 'a'), 'fine')
+  assert.deepEqual(world.asked, ['any'])
+})
+
+test('one that the cache does not have yet is looked up before a refusal', async () => {
+  const world = new World()
+  world.latest.set('a', 'Active')
+  assert.equal(await world.told('CREATE', 'a'), 'fine')
+  assert.deepEqual(world.asked, ['any', 'latest'])
+  assert.equal(await world.told('CREATE', 'b'), '404 namespaces "b" not found')
+  assert.equal(await world.told('UPDATE', 'b'), '404 namespaces "b" not found')
+  assert.equal(await world.told('DELETE', 'b'), 'fine')
+})
+
+test('nothing new comes into one that goes away', async () => {
+  const world = new World()
+  world.cached.set('a', 'Terminating')
+  const why = 'unable to create new content in namespace a because it is being terminated'
+  assert.equal(await world.told('CREATE', 'a'), `403 configmaps "g-" is forbidden: ${why}`)
+  assert.equal(await world.told('UPDATE', 'a'), 'fine')
+})
+
+test('after a delete the cache is not believed for a while', async () => {
+  const world = new World()
+  world.cached.set('a', 'Active')
+  world.latest.set('a', 'Terminating')
+  assert.equal(await world.told('DELETE', 'a', 'namespaces'), 'fine')
+  assert.match(await world.told('CREATE', 'a'), /^403 /)
+  world.ms = 31_000
+  assert.equal(await world.told('CREATE', 'a'), 'fine')
+})
+
+test('three namespaces stay', async () => {
+  const world = new World()
+  for (const name of ['default', 'kube-system', 'kube-public']) {
+    const why = `403 namespaces "${name}" is forbidden: this namespace may not be deleted`
+    assert.equal(await world.told('DELETE', name, 'namespaces'), why)
+    assert.equal(await world.told('UPDATE', name, 'namespaces'), 'fine')
+  }
+  assert.equal(await world.told('DELETE', 'kube-node-lease', 'namespaces'), 'fine')
+})

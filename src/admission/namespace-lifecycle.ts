@@ -1,0 +1,68 @@
+/**
+ * Nothing is written into a namespace that is not there, nothing new into one that goes away, and three namespaces never go
+ * away. Namespaces are read from the cache; before a refusal, and for a while after a delete, the latest state decides.
+ */
+import { forbidden, namespaceTerminating, notFound } from '../api/errors.ts'
+import { fieldsOf, type KubeObject } from '../api/object.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Attributes, Plugin } from './admission.ts'
+
+const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
+
+/** For so long after a delete the cache of this replica is not believed when it says that the namespace lives. */
+const DOUBT_MS = 30_000
+/** How many deletes are remembered; with more in that time the oldest is forgotten. */
+const DOUBTED_MAX = 1000
+
+export type NamespaceLifecycleParts = {
+  /** Undefined: there is none. */
+  readonly readNamespace: (name: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+  readonly clock: Clock
+}
+
+export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLifecycleParts): Plugin {
+  /** Until when the cache is not believed, by namespace. */
+  const doubted = new Map<string, number>()
+
+  const doubt = (name: string): void => {
+    doubted.delete(name)
+    doubted.set(name, clock.monotonicMs() + DOUBT_MS)
+    const [oldest] = doubted.keys()
+    if (doubted.size > DOUBTED_MAX && oldest !== undefined) doubted.delete(oldest)
+  }
+
+  const isDoubted = (name: string): boolean => (doubted.get(name) ?? 0) > clock.monotonicMs()
+
+  const checkOwn = ({ operation, resource, name }: Attributes): void => {
+    if (operation !== 'DELETE') return
+    if (immortal.has(name)) throw forbidden(resource, name, 'this namespace may not be deleted')
+    doubt(name)
+  }
+
+  const checkContent = async (attributes: Attributes): Promise<void> => {
+    const { operation, resource, namespace, name, object } = attributes
+    let found = await readNamespace(namespace, 'any')
+    if (found === undefined || (!isTerminating(found) && isDoubted(namespace))) {
+      found = await readNamespace(namespace, 'latest')
+    }
+    if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
+    if (operation === 'UPDATE' || !isTerminating(found)) return
+    const shownName = name === '' ? (object?.metadata.generateName ?? '') : name
+    throw namespaceTerminating(resource, shownName, namespace)
+  }
+
+  return {
+    name: 'NamespaceLifecycle',
+    mutate: async (attributes) => {
+      const { operation, resource, namespace, object } = attributes
+      const isNamespace = resource.kind === 'Namespace' && resource.group === ''
+      // An answer about the namespace would tell who may not see it whether there is one.
+      const isReview = resource.group === 'authorization.k8s.io'
+      if (isNamespace) checkOwn(attributes)
+      else if (namespace !== '' && operation !== 'DELETE' && !isReview) await checkContent(attributes)
+      return object
+    },
+  }
+}
+
+const isTerminating = (namespace: KubeObject): boolean => fieldsOf(namespace['status'])['phase'] === 'Terminating'

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RequestContext } from './context.ts'
+
+const user = { name: 'u', uid: '', groups: [] }
+const info = { kind: 'path', verb: 'get', path: '/x' } as const
+
+function contextFor(timeoutMs: number) {
+  const client = new AbortController()
+  const clock = { ms: 0 }
+  const context = new RequestContext(user, {
+    auditId: 'a',
+    info,
+    timeoutMs,
+    clientSignal: () => client.signal,
+    monotonicMs: () => clock.ms,
+  })
+  return { client, clock, context }
+}
+
+test('nobody waits any more when the client has gone or the time is up', async () => {
+  const gone = contextFor(60_000)
+  const { signal } = gone.context
+  assert.equal(gone.context.signal, signal)
+  gone.client.abort()
+  assert.ok(signal.aborted)
+
+  const late = contextFor(5)
+  await new Promise((resolve) => late.context.signal.addEventListener('abort', resolve))
+  assert.equal(late.context.signal.reason.name, 'TimeoutError')
+  late.clock.ms = 5
+  assert.ok(late.context.isOverdue)
+})
+
+test('a watch has the signal of its client, and no deadline', () => {
+  const { client, context } = contextFor(Infinity)
+  assert.equal(context.signal, client.signal)
+})
+
+test('warnings are told once each, annotations keep their first value', () => {
+  const { context } = contextFor(1)
+  assert.deepEqual([context.warnings, context.annotations.size], [[], 0])
+  for (const text of ['one', 'two', 'one']) context.warn(text)
+  context.annotate('k', 'first')
+  context.annotate('k', 'second')
+  assert.deepEqual([context.warnings, context.annotations.get('k')], [['one', 'two'], 'first'])
+})

@@ -1,0 +1,279 @@
+/**
+ * Reads JSON token by token and tells what is wrong in the words of Go's decoder. What stands above it decides what the
+ * tokens mean.
+ */
+import { quote } from './quote.ts'
+
+/** How deep values may nest, as in Go. */
+const DEPTH_MAX = 10_000
+
+/** The message is Go's. */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError'
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const COLON = 0x3a
+const BRACE_OPEN = 0x7b
+const BRACE_CLOSE = 0x7d
+const BRACKET_OPEN = 0x5b
+const BRACKET_CLOSE = 0x5d
+const MINUS = 0x2d
+const ZERO = 0x30
+const NINE = 0x39
+
+export type JsonType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null'
+
+const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+
+export class JsonScanner {
+  readonly text: string
+  at = 0
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** The type of the value that begins here; blanks before it are skipped. */
+  peekType(): JsonType {
+    this.#skipBlanks()
+    const code = this.text.charCodeAt(this.at)
+    if (code === QUOTE) return 'string'
+    if (code === BRACE_OPEN) return 'object'
+    if (code === BRACKET_OPEN) return 'array'
+    if (code === MINUS || (code >= ZERO && code <= NINE)) return 'number'
+    // t, f, n
+    if (code === 0x74 || code === 0x66) return 'bool'
+    if (code === 0x6e) return 'null'
+    throw this.#fault('looking for beginning of value')
+  }
+
+  /** Past `{`; then false when the object ends at once. */
+  beginObject(): boolean {
+    this.at++
+    this.#skipBlanks()
+    if (this.text.charCodeAt(this.at) !== BRACE_CLOSE) return true
+    this.at++
+    return false
+  }
+
+  /** A key and its colon. */
+  readKey(): string {
+    this.#toKey()
+    const key = this.readString()
+    this.#skipColon()
+    return key
+  }
+
+  #skipKey(): void {
+    this.#toKey()
+    this.#skipString()
+    this.#skipColon()
+  }
+
+  #toKey(): void {
+    this.#skipBlanks()
+    if (this.text.charCodeAt(this.at) !== QUOTE) throw this.#fault('looking for beginning of object key string')
+  }
+
+  #skipColon(): void {
+    this.#skipBlanks()
+    if (this.text.charCodeAt(this.at) !== COLON) throw this.#fault('after object key')
+    this.at++
+  }
+
+  /** Past what stands after a value in an object; false when the object ends there. */
+  nextInObject(): boolean {
+    this.#skipBlanks()
+    const code = this.text.charCodeAt(this.at)
+    if (code !== COMMA && code !== BRACE_CLOSE) throw this.#fault('after object key:value pair')
+    this.at++
+    return code === COMMA
+  }
+
+  beginArray(): boolean {
+    this.at++
+    this.#skipBlanks()
+    if (this.text.charCodeAt(this.at) !== BRACKET_CLOSE) return true
+    this.at++
+    return false
+  }
+
+  nextInArray(): boolean {
+    this.#skipBlanks()
+    const code = this.text.charCodeAt(this.at)
+    if (code !== COMMA && code !== BRACKET_CLOSE) throw this.#fault('after array element')
+    this.at++
+    return code === COMMA
+  }
+
+  /** Nothing but blanks may follow the value. */
+  end(): void {
+    this.#skipBlanks()
+    if (this.at < this.text.length) throw this.#fault('after top-level value')
+  }
+
+  /** Lone surrogates become U+FFFD. */
+  readString(): string {
+    const start = this.at + 1
+    const isEscaped = this.#skipString()
+    if (!isEscaped) return this.text.slice(start, this.at - 1)
+    const value: string = JSON.parse(this.text.slice(start - 1, this.at))
+    return value.toWellFormed()
+  }
+
+  /** To behind the closing quote; whether there were escapes on the way. */
+  #skipString(): boolean {
+    const { text } = this
+    let isEscaped = false
+    for (let at = this.at + 1; ; at++) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) {
+        this.at = at + 1
+        return isEscaped
+      }
+      if (code === BACKSLASH) {
+        isEscaped = true
+        this.at = at + 1
+        at = this.#skipEscape()
+      } else if (!(code >= 0x20)) {
+        this.at = at
+        throw this.#fault('in string literal')
+      }
+    }
+  }
+
+  /** As it is written. */
+  readNumber(): string {
+    numberForm.lastIndex = this.at
+    const literal = numberForm.exec(this.text)?.[0] ?? ''
+    this.at += literal.length
+    const next = this.text[this.at]
+    if (literal === '') {
+      this.at++
+      throw this.#fault('in numeric literal')
+    }
+    // A number that goes on wrongly after a dot or an exponent was read only up to there.
+    if (next === '.' && !literal.includes('.') && !/[eE]/.test(literal)) {
+      this.at++
+      throw this.#fault('after decimal point in numeric literal')
+    }
+    if ((next === 'e' || next === 'E') && !/[eE]/.test(literal)) {
+      this.at += /[+-]/.test(this.text[this.at + 1] ?? '') ? 2 : 1
+      throw this.#fault('in exponent of numeric literal')
+    }
+    return literal
+  }
+
+  readBoolean(): boolean {
+    const isTrue = this.text[this.at] === 't'
+    this.#skipWord(isTrue ? 'true' : 'false')
+    return isTrue
+  }
+
+  skipNull(): void {
+    this.#skipWord('null')
+  }
+
+  /** Past a value of any type. Needs no stack, whatever the value is. */
+  skipValue(): void {
+    /** Of the open objects and arrays: true for an object. */
+    const open: boolean[] = []
+    for (;;) {
+      if (this.#skipStart(open)) continue
+      for (;;) {
+        const isObject = open.at(-1)
+        if (isObject === undefined) return
+        if (isObject ? this.nextInObject() : this.nextInArray()) {
+          if (isObject) this.#skipKey()
+          break
+        }
+        open.pop()
+      }
+    }
+  }
+
+  /** Past a scalar or into an object or array; true when a value comes next. */
+  #skipStart(open: boolean[]): boolean {
+    switch (this.peekType()) {
+      case 'object':
+        if (!this.beginObject()) return false
+        this.#push(open, true)
+        this.#skipKey()
+        return true
+      case 'array':
+        if (!this.beginArray()) return false
+        this.#push(open, false)
+        return true
+      case 'string':
+        this.#skipString()
+        return false
+      case 'number':
+        this.readNumber()
+        return false
+      case 'bool':
+        this.readBoolean()
+        return false
+      case 'null':
+        this.skipNull()
+        return false
+    }
+  }
+
+  #push(open: boolean[], isObject: boolean): void {
+    open.push(isObject)
+    if (open.length >= DEPTH_MAX) throw this.tooDeep()
+  }
+
+  /** Just after the bracket that was one too many. */
+  tooDeep(): JsonSyntaxError {
+    this.at--
+    return this.#fault('exceeded max depth')
+  }
+
+  /** From after a backslash to its last character. */
+  #skipEscape(): number {
+    const { text } = this
+    if (text[this.at] !== 'u') {
+      if (this.at >= text.length || !'"\\/bfnrt'.includes(text[this.at] ?? ' '))
+        throw this.#fault('in string escape code')
+      return this.at
+    }
+    for (let digits = 0; digits < 4; digits++) {
+      this.at++
+      if (!/^[0-9a-fA-F]$/.test(text[this.at] ?? '')) throw this.#fault('in \\u hexadecimal character escape')
+    }
+    return this.at
+  }
+
+  #skipWord(word: string): void {
+    for (const character of word) {
+      if (this.text[this.at] !== character) throw this.#fault(`in literal ${word} (expecting '${character}')`)
+      this.at++
+    }
+  }
+
+  #skipBlanks(): void {
+    for (;;) {
+      const code = this.text.charCodeAt(this.at)
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return
+      this.at++
+    }
+  }
+
+  #fault(where: string): JsonSyntaxError {
+    if (this.at >= this.text.length) return new JsonSyntaxError('unexpected end of JSON input')
+    return new JsonSyntaxError(`invalid character ${this.#shownCharacter()} ${where}`)
+  }
+
+  /** Go looks at bytes, so of a character it shows what the first of its bytes would be alone. */
+  #shownCharacter(): string {
+    const character = String.fromCodePoint(this.text.codePointAt(this.at) ?? 0)
+    if (character === "'") return "'\\''"
+    if (character === '"') return "'\"'"
+    const byte = Buffer.from(character, 'utf8')[0] ?? 0
+    return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`
+  }
+}

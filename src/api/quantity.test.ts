@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { canonicalQuantity, roundToMilli } from './quantity.ts'
+
+const forms: readonly (readonly [string, string])[] = [
+  ['1', '1'],
+  [' 1 ', '1'],
+  ['+1', '+1'],
+  ['-1', '-1'],
+  ['00012', '00012'],
+  ['5.', '5.'],
+  ['.5', '500m'],
+  ['0.5', '500m'],
+  ['0', '0'],
+  ['1000', '1k'],
+  ['1000m', '1'],
+  ['1024', '1024'],
+  ['1024Ki', '1Mi'],
+  ['1.5Gi', '1536Mi'],
+  ['0.1Ki', '102400m'],
+  ['1e3', '1e3'],
+  ['1E3', '1E3'],
+  ['12e6', '12e6'],
+  ['1e19', '10e18'],
+  ['1E-1', '100e-3'],
+  ['1E', '1E'],
+  ['1Ei', '1Ei'],
+  ['1n', '1n'],
+  ['0.1m', '100u'],
+  ['9223372036854775808', '9223372036854775808'],
+  ['123456789012345678901234567890', '123456789012345678901234567890'],
+]
+test('quantities are written in one form', () => {
+  for (const [given, text] of forms) assert.deepEqual(canonicalQuantity(given), { text }, given)
+})
+
+test('what is no quantity is refused', () => {
+  const fault = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+  for (const given of ['', 'abc', '1Xi', 'true', '{}', '1.2.3'])
+    assert.deepEqual(canonicalQuantity(given), { fault }, given)
+  for (const given of ['1K', '1e', '1mi']) {
+    assert.deepEqual(canonicalQuantity(given), { fault: "unable to parse quantity's suffix" }, given)
+  }
+})
+
+test('resource lists are exact to a thousandth', () => {
+  const rounded = [
+    ['1n', '1m'],
+    ['100u', '1m'],
+    ['1500u', '2m'],
+    ['5', '5'],
+    ['10e-6', '1e-3'],
+  ] as const
+  for (const [given, text] of rounded) assert.equal(roundToMilli(given), text)
+})
+
+test('the one form stays as it is', () => {
+  const suffix = fc.constantFrom('', 'm', 'k', 'M', 'G', 'Ki', 'Mi', 'Gi', 'e3', 'e-3', 'u')
+  fc.assert(
+    fc.property(fc.integer({ min: -1e9, max: 1e9 }), suffix, (digits, end) => {
+      const once = canonicalQuantity(`${digits}${end}`)
+      assert.ok('text' in once)
+      assert.deepEqual(canonicalQuantity(once.text), once)
+    }),
+  )
+})

@@ -1,0 +1,137 @@
+/**
+ * Quantities: numbers with a suffix, `500m`, `1.5Gi`, `2e3`. They are stored in a canonical form: an integer with the largest
+ * suffix of the same family that leaves no fraction.
+ */
+
+const form = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([A-Za-z]*)([+-]?[0-9]*)$/
+const quantityFault = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+const suffixFault = "unable to parse quantity's suffix"
+
+/** Powers of ten by suffix. */
+const decimalSuffixes: readonly (readonly [string, number])[] = [
+  ['n', -9],
+  ['u', -6],
+  ['m', -3],
+  ['', 0],
+  ['k', 3],
+  ['M', 6],
+  ['G', 9],
+  ['T', 12],
+  ['P', 15],
+  ['E', 18],
+]
+/** Powers of 1024. */
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
+
+/** Nothing is kept below a billionth: more exact values are rounded up. */
+const NANO_EXPONENT = -9
+
+type Format = 'decimal' | 'binary' | 'exponent'
+
+export type Quantity = { readonly nanos: bigint; readonly format: Format }
+
+export type ParsedQuantity = { readonly text: string } | { readonly fault: string }
+
+/** The canonical text; one that only adds a plus sign or leading zeros to it is kept as it is. */
+export function canonicalQuantity(given: string): ParsedQuantity {
+  const text = given.trim()
+  if (isPlain(text)) return { text }
+  const quantity = parseQuantity(text)
+  if ('fault' in quantity) return quantity
+  const canonical = printQuantity(quantity)
+  const stripped = text
+    .replace(/^\+/, '')
+    .replace(/\.$/, '')
+    .replace(/^(-?)0+(?=[0-9])/, '$1')
+    .replace(/E(?=[+-]?[0-9])/, 'e')
+  return { text: stripped === canonical ? text : canonical }
+}
+
+/** Small integers with a short suffix mostly are canonical already. */
+function isPlain(text: string): boolean {
+  const [, digits = '', suffix = ''] = /^([1-9][0-9]{0,11})(Ki|Mi|Gi|m|k|M|G)?$/.exec(text) ?? []
+  if (digits === '') return false
+  return suffix.endsWith('i') ? Number(digits) % 1024 !== 0 : !digits.endsWith('000')
+}
+
+/** Far above any amount of anything; reading all digits of a megabyte would take seconds. */
+const CHARACTERS_MAX = 1000
+
+export function parseQuantity(text: string): Quantity | { readonly fault: string } {
+  if (text.length > CHARACTERS_MAX) return { fault: quantityFault }
+  const match = form.exec(text)
+  if (match === null) return { fault: quantityFault }
+  const [, sign = '', whole = '', fraction = '', letters = '', exponentText = ''] = match
+  if (whole === '' && fraction === '') return { fault: quantityFault }
+  if (!/^[eEinumkKMGTP]*$/.test(letters)) return { fault: quantityFault }
+  const suffix = readSuffix(letters, exponentText)
+  if (suffix === undefined) return { fault: suffixFault }
+  const digits = BigInt(`${whole}${fraction}`)
+  let nanos: bigint
+  if (suffix.format === 'binary') {
+    const scaled = digits * 1024n ** BigInt(suffix.power) * 10n ** 9n
+    nanos = divideUp(scaled, 10n ** BigInt(fraction.length))
+  } else {
+    const exponent = suffix.power - fraction.length - NANO_EXPONENT
+    nanos = scale(digits, exponent)
+  }
+  return { nanos: sign === '-' ? -nanos : nanos, format: suffix.format }
+}
+
+function readSuffix(letters: string, exponentText: string): { format: Format; power: number } | undefined {
+  const isExponent = (letters === 'e' || letters === 'E') && exponentText !== ''
+  if (isExponent) return /\d/.test(exponentText) ? { format: 'exponent', power: Number(exponentText) } : undefined
+  if (exponentText !== '') return undefined
+  const binary = binarySuffixes.findIndex((suffix) => suffix !== '' && suffix === letters)
+  if (binary !== -1) return { format: 'binary', power: binary }
+  const decimal = decimalSuffixes.find(([suffix]) => suffix === letters)
+  return decimal === undefined ? undefined : { format: 'decimal', power: decimal[1] }
+}
+
+/** Times a power of ten; what does not fit is rounded away from zero. Beyond all sizes it does not matter how far. */
+function scale(digits: bigint, exponent: number): bigint {
+  if (exponent >= 0) return digits * 10n ** BigInt(Math.min(exponent, 60))
+  return divideUp(digits, 10n ** BigInt(Math.min(-exponent, 400)))
+}
+
+const divideUp = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
+
+export function printQuantity({ nanos, format }: Quantity): string {
+  if (nanos === 0n) return '0'
+  const sign = nanos < 0n ? '-' : ''
+  const size = nanos < 0n ? -nanos : nanos
+  return sign + (format === 'binary' ? printBinary(size) : printDecimal(size, format))
+}
+
+function printBinary(nanos: bigint): string {
+  if (nanos % 10n ** 9n !== 0n) return printDecimal(nanos, 'decimal')
+  let value = nanos / 10n ** 9n
+  let power = 0
+  while (value % 1024n === 0n && power < binarySuffixes.length - 1) {
+    value /= 1024n
+    power++
+  }
+  return `${value}${binarySuffixes[power]}`
+}
+
+function printDecimal(nanos: bigint, format: Format): string {
+  let value = nanos
+  let exponent = NANO_EXPONENT
+  while (value % 1000n === 0n && exponent < 18) {
+    value /= 1000n
+    exponent += 3
+  }
+  if (format === 'exponent') return exponent === 0 ? `${value}` : `${value}e${exponent}`
+  const suffix = decimalSuffixes.find(([, power]) => power === exponent)?.[0] ?? ''
+  return `${value}${suffix}`
+}
+
+/** Rounded up to a thousandth, which is as exact as resource lists are. */
+export function roundToMilli(text: string): string {
+  const quantity = parseQuantity(text)
+  if ('fault' in quantity || quantity.nanos % 1_000_000n === 0n) return text
+  const { nanos, format } = quantity
+  const isNegative = nanos < 0n
+  const millis = divideUp(isNegative ? -nanos : nanos, 1_000_000n) * 1_000_000n
+  return printQuantity({ nanos: isNegative ? -millis : millis, format })
+}

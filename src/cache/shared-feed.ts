@@ -1,0 +1,58 @@
+/**
+ * The feed, with several followers for one prefix: a kind that is served in two versions, such as events, is in memory once
+ * for each version that somebody asks for.
+ */
+import type { Key, Revision } from '../storage/engine.ts'
+import type { Feed } from '../storage/feed.ts'
+import type { FeedConsumer, Subscription } from '../storage/subscription.ts'
+
+export type Following = Pick<Subscription, 'revision' | 'reach' | 'end'>
+
+type Shared = { readonly consumers: Set<FeedConsumer>; readonly subscription: Subscription }
+
+export class SharedFeed {
+  readonly #feed: Feed
+  readonly #shared = new Map<Key, Shared>()
+
+  constructor(feed: Feed) {
+    this.#feed = feed
+  }
+
+  /** Who joins late is told nothing of what was told before: it lists after it has joined. */
+  subscribe(prefix: Key, consumer: FeedConsumer): Following {
+    const shared = this.#shared.get(prefix) ?? this.#begin(prefix)
+    const { consumers, subscription } = shared
+    consumers.add(consumer)
+    return {
+      get revision(): Revision {
+        return subscription.revision
+      },
+      reach: (revision, timeoutMs) => subscription.reach(revision, timeoutMs),
+      end: () => {
+        consumers.delete(consumer)
+        if (consumers.size > 0 || this.#shared.get(prefix) !== shared) return
+        this.#shared.delete(prefix)
+        subscription.end()
+      },
+    }
+  }
+
+  prove(): Promise<Revision> {
+    return this.#feed.prove()
+  }
+
+  #begin(prefix: Key): Shared {
+    const consumers = new Set<FeedConsumer>()
+    const subscription = this.#feed.subscribe(prefix, {
+      onEvents: (events) => {
+        for (const consumer of consumers) consumer.onEvents(events)
+      },
+      onGap: () => {
+        for (const consumer of consumers) consumer.onGap()
+      },
+    })
+    const shared = { consumers, subscription }
+    this.#shared.set(prefix, shared)
+    return shared
+  }
+}

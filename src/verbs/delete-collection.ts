@@ -1,0 +1,31 @@
+import { ApiError } from '../api/errors.ts'
+import type { ApiResponse } from '../api/request.ts'
+import { negotiate } from '../codec/negotiate.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
+import type { WriteAccess } from './access.ts'
+import { deleteObject, warnOfOrphans } from './delete.ts'
+import { readDeleteOptions } from './delete-options.ts'
+import { printPage, readPage } from './list.ts'
+
+/**
+ * Deletes what a list with the same query shows, one after the other, and answers with that list. What went away meanwhile
+ * is fine; the first other failure ends it.
+ */
+export async function deleteCollection(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
+  const { http } = request
+  const form = negotiate(http)
+  const { page, as } = await readPage(request, access)
+  const options = await readDeleteOptions(http, access)
+  for (const { key } of page.items) {
+    const place = access.keys.parse(key)
+    if (place === undefined) continue
+    warnOfOrphans(request, options)
+    try {
+      const one = { ...request, namespace: place.namespace ?? '', name: place.name }
+      await deleteObject(one, options, access)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
+    }
+  }
+  return printPage(page, as, form)
+}

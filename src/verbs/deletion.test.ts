@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubeObject, ObjectMeta } from '../api/object.ts'
+import { decideDeletion, type DeletionOptions, isReleased, markNamespace } from './deletion.ts'
+
+const now = '2026-01-02T03:04:05Z'
+const plain = { gracePeriodSeconds: undefined, orphanDependents: undefined, propagation: undefined } as const
+
+const configMap = { group: '', kind: 'ConfigMap', isCollected: true, defaultPropagation: 'Background' } as const
+const job = { group: 'batch', kind: 'Job', isCollected: true, defaultPropagation: 'Orphan' } as const
+const event = { group: '', kind: 'Event', isCollected: false, defaultPropagation: 'Background' } as const
+const pod = { group: '', kind: 'Pod', isCollected: true, defaultPropagation: 'Background' } as const
+const namespace = { group: '', kind: 'Namespace', isCollected: true, defaultPropagation: 'Background' } as const
+
+const object = (metadata: ObjectMeta, more: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'x',
+  metadata,
+  ...more,
+})
+
+type Kind = Parameters<typeof decideDeletion>[1]
+
+/** What became of it, in short. */
+function told(given: KubeObject, kind: Kind, options: Partial<DeletionOptions> = {}): string {
+  const decided = decideDeletion(given, kind, { ...plain, ...options }, now)
+  if (!('object' in decided)) return decided.step
+  const { finalizers = [], deletionTimestamp = '', generation = '' } = decided.object.metadata
+  const grace = JSON.stringify(decided.object.metadata['deletionGracePeriodSeconds'])
+  return `${decided.step} [${finalizers.join()}] ${deletionTimestamp.slice(11)} ${grace} ${generation}`
+}
+
+const running = { spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 } }
+const ending = { generation: 2, deletionTimestamp: '2026-01-02T03:04:15Z', deletionGracePeriodSeconds: 30 }
+
+const cases: readonly [string, string, () => string][] = [
+  ['nothing holds it', 'remove', () => told(object({}), configMap)],
+  ['a finalizer', 'mark [a/b] 03:04:05Z 0 ', () => told(object({ finalizers: ['a/b'] }), configMap)],
+  [
+    'a generation moves',
+    'mark [a/b] 03:04:05Z 0 4',
+    () => told(object({ finalizers: ['a/b'], generation: 3 }), configMap),
+  ],
+  [
+    'a second delete moves nothing',
+    'mark [a/b] 03:04:01Z 0 4',
+    () =>
+      told(
+        object({
+          finalizers: ['a/b'],
+          generation: 4,
+          deletionTimestamp: '2026-01-02T03:04:01Z',
+          deletionGracePeriodSeconds: 0,
+        }),
+        configMap,
+      ),
+  ],
+  ['grace of other kinds', 'remove', () => told(object({}), configMap, { gracePeriodSeconds: 30 })],
+  [
+    'foreground',
+    'mark [foregroundDeletion] 03:04:05Z 0 ',
+    () => told(object({}), configMap, { propagation: 'Foreground' }),
+  ],
+  [
+    'foreground instead of orphan, last',
+    'mark [a/b,foregroundDeletion] 03:04:05Z 0 ',
+    () => told(object({ finalizers: ['orphan', 'a/b'] }), configMap, { propagation: 'Foreground' }),
+  ],
+  [
+    'orphan by the older option',
+    'mark [orphan] 03:04:05Z 0 ',
+    () => told(object({}), configMap, { orphanDependents: true }),
+  ],
+  [
+    'background takes both away',
+    'remove',
+    () => told(object({ finalizers: ['orphan', 'foregroundDeletion'] }), configMap, { propagation: 'Background' }),
+  ],
+  [
+    'what the object says stays',
+    'mark [orphan] 03:04:05Z 0 ',
+    () => told(object({ finalizers: ['orphan'] }), configMap),
+  ],
+  ['a Job orphans by itself', 'mark [orphan] 03:04:05Z 0 ', () => told(object({}), job)],
+  ['unless told otherwise', 'remove', () => told(object({}), job, { propagation: 'Background' })],
+  ['nobody owns an Event', 'remove', () => told(object({}), event, { propagation: 'Foreground' })],
+  ['a pod without a node', 'mark-and-remove [] 03:04:05Z 0 2', () => told(object({ generation: 1 }), pod)],
+  ['a running pod', 'mark [] 03:04:35Z 30 2', () => told(object({ generation: 1 }, running), pod)],
+  [
+    'a running pod, at once',
+    'mark-and-remove [] 03:04:05Z 0 2',
+    () => told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 0 }),
+  ],
+  [
+    'a negative grace',
+    'mark [] 03:04:06Z 1 2',
+    () => told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: -5 }),
+  ],
+  [
+    'a pod that has ended',
+    'mark-and-remove [] 03:04:05Z 0 2',
+    () => told(object({ generation: 1 }, { ...running, status: { phase: 'Failed' } }), pod),
+  ],
+  ['an ending pod, once more', 'keep', () => told(object(ending, running), pod)],
+  ['an ending pod, longer', 'keep', () => told(object(ending, running), pod, { gracePeriodSeconds: 60 })],
+  [
+    'an ending pod, sooner',
+    'mark [] 03:04:10Z 25 2',
+    () => told(object(ending, running), pod, { gracePeriodSeconds: 25 }),
+  ],
+  [
+    'an ending pod, sooner than possible',
+    'mark [] 03:04:05Z 1 2',
+    () => told(object(ending, running), pod, { gracePeriodSeconds: 5 }),
+  ],
+  [
+    'an ending pod, now',
+    'mark-and-remove [] 03:04:05Z 0 2',
+    () => told(object(ending, running), pod, { gracePeriodSeconds: 0 }),
+  ],
+  [
+    'a pod with a finalizer, now',
+    'mark [a/b] 03:04:05Z 0 3',
+    () => told(object({ finalizers: ['a/b'], generation: 2 }, running), pod, { gracePeriodSeconds: 0 }),
+  ],
+]
+for (const [what, wanted, run] of cases) test(what, () => assert.equal(run(), wanted))
+
+test('the object that is decided on is never changed', () => {
+  const given = object({ finalizers: ['a/b'], generation: 1 }, running)
+  const copy = structuredClone(given)
+  decideDeletion(given, pod, { ...plain, propagation: 'Orphan' }, now)
+  markNamespace(given, { ...plain, orphanDependents: false }, now)
+  assert.deepEqual(given, copy)
+})
+
+test('the last finalizer of a marked object lets it go', () => {
+  const marked = { deletionTimestamp: now, deletionGracePeriodSeconds: 0, finalizers: ['a/b'] }
+  assert.equal(isReleased(object({}), object(marked), configMap), true)
+  assert.equal(isReleased(object({ finalizers: ['a/b'] }), object(marked), configMap), false)
+  assert.equal(isReleased(object({}), object({ finalizers: ['a/b'] }), configMap), false)
+  assert.equal(isReleased(object({}), object({ ...marked, deletionGracePeriodSeconds: 30 }), pod), false)
+  assert.equal(isReleased(object({}, { spec: { finalizers: ['kubernetes'] } }), object(marked), namespace), false)
+  assert.equal(isReleased(object({}, { spec: {} }), object(marked), namespace), true)
+})
+
+test('a namespace is marked, and its dependents are waited for if the older option says so', () => {
+  const marked = markNamespace(object({ finalizers: ['a/b'] }), { ...plain, orphanDependents: false }, now)
+  assert.deepEqual(marked.metadata, { finalizers: ['a/b', 'foregroundDeletion'], deletionTimestamp: now })
+  assert.deepEqual(marked['status'], { phase: 'Terminating' })
+})

@@ -1,0 +1,22 @@
+/** How to read a field that a selector names, and the words of refusal for one that the kind does not offer. */
+import { badRequest } from '../api/errors.ts'
+import type { KubeObject } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
+import type { Resource } from '../registry/resource.ts'
+
+/** Fails with a BadRequest. */
+export function fieldReader(resource: Resource, field: string): (object: KubeObject) => string {
+  if (field === 'metadata.name') return ({ metadata }) => metadata.name ?? ''
+  const own = resource.selectableFields
+  const hasOwn = Object.keys(own).length > 0
+  // Kinds with fields of their own say exactly what they have; the others all take this one.
+  if (field === 'metadata.namespace' && (resource.isNamespaced || !hasOwn)) {
+    return ({ metadata }) => metadata.namespace ?? ''
+  }
+  const read = Object.hasOwn(own, field) ? own[field] : undefined
+  if (read !== undefined) return read
+  const isJob = resource.kind === 'Job' && resource.group === 'batch'
+  if (isJob) throw badRequest(`field label ${quote(field)} not supported for Job`)
+  if (hasOwn || resource.isCustom) throw badRequest(`field label not supported: ${field}`)
+  throw badRequest(`${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`)
+}

@@ -1,0 +1,33 @@
+/** References to owners that stand in an object twice are taken out, with a warning. */
+import type { RequestContext } from '../api/context.ts'
+import { fieldsOf, type Json, type KubeObject } from '../api/object.ts'
+import { printOrdered } from '../codec/json.ts'
+
+export function withoutDuplicateOwners(object: KubeObject, context: RequestContext): KubeObject {
+  const owners = object.metadata['ownerReferences']
+  if (!Array.isArray(owners) || owners.length < 2) return object
+  const seen = new Set<string>()
+  const kept: Json[] = []
+  const repeated: string[] = []
+  for (const owner of owners) {
+    const form = formOf(owner)
+    const { uid } = fieldsOf(owner)
+    if (seen.has(form)) repeated.push(typeof uid === 'string' ? uid : '')
+    else kept.push(owner)
+    seen.add(form)
+  }
+  if (repeated.length === 0) return object
+  context.warn(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
+  )
+  return { ...object, metadata: { ...object.metadata, ownerReferences: kept } }
+}
+
+/** Equal for references that are equal in all fields. */
+function formOf(owner: Json): string {
+  const fields = fieldsOf(owner)
+  return Object.keys(fields)
+    .toSorted()
+    .map((name) => `${name}=${printOrdered(fields[name] ?? null)}`)
+    .join()
+}

@@ -1,0 +1,50 @@
+/** The body of a create or an update as an object of the resource, whatever form it was sent in. The one place that decodes. */
+import { badRequest } from '../api/errors.ts'
+import type { KubeObject } from '../api/object.ts'
+import { type Body, decodeBody, type FieldValidation, summary } from '../codec/decode-body.ts'
+import { bodyForm } from '../codec/negotiate.ts'
+import { YamlError } from '../codec/yaml-error.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
+import type { WriteAccess } from './access.ts'
+import { withoutDuplicateOwners } from './owner-references.ts'
+
+/** In the namespace of the path. Warnings go to the context. Fails with a BadRequest. */
+export async function readObject(
+  request: ResourceRequest,
+  fieldValidation: FieldValidation,
+  access: Pick<WriteAccess, 'convertYaml'>,
+): Promise<KubeObject> {
+  const { resource, context, http } = request
+  const form = bodyForm(http.headers)
+  const bytes = await http.body()
+  const body = form === 'json' ? { bytes } : await fromYaml(bytes, request, access)
+  const { object, warnings } = decodeBody(body, resource, fieldValidation)
+  for (const warning of warnings) context.warn(warning)
+  return withoutDuplicateOwners(inNamespace(object, request), context)
+}
+
+async function fromYaml(
+  bytes: Buffer,
+  { resource }: ResourceRequest,
+  { convertYaml }: Pick<WriteAccess, 'convertYaml'>,
+): Promise<Body> {
+  try {
+    const { json, duplicates } = await convertYaml(bytes)
+    return { bytes: json, yamlDuplicates: duplicates, yaml: bytes }
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    const what = `the object provided is unrecognized (must be of type ${resource.kind})`
+    throw badRequest(`${what}: ${error.message} (${summary(bytes)})`, error)
+  }
+}
+
+/** The object with the namespace of the path. One that names another namespace is refused. */
+function inNamespace(object: KubeObject, { resource, namespace }: ResourceRequest): KubeObject {
+  const { namespace: given = '', ...metadata } = object.metadata
+  if (!resource.isNamespaced) return given === '' ? object : { ...object, metadata }
+  if (given === namespace) return object
+  if (given !== '') {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  return { ...object, metadata: { ...metadata, namespace } }
+}

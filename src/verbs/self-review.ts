@@ -1,0 +1,31 @@
+/** SelfSubjectReview: who the server takes the caller for. Nothing is stored. */
+import type { KubeObject } from '../api/object.ts'
+import type { ApiResponse } from '../api/request.ts'
+import { negotiate } from '../codec/negotiate.ts'
+import { printObject } from '../codec/object.ts'
+import { apiVersionOf, type ResourceRequest } from '../registry/resource.ts'
+import type { WriteAccess } from './access.ts'
+import { answer } from './answer.ts'
+import { readObject } from './read-body.ts'
+import { parseWriteOptions } from './write-options.ts'
+
+export async function reviewSelf(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
+  const { resource, user, http } = request
+  const form = negotiate(http)
+  const options = parseWriteOptions(http.query, 'CreateOptions')
+  await readObject(request, options.fieldValidation, access)
+  const review: KubeObject = {
+    kind: resource.kind,
+    apiVersion: apiVersionOf(resource),
+    metadata: { creationTimestamp: access.now() },
+    status: {
+      userInfo: {
+        username: user.name,
+        ...(user.uid === '' ? {} : { uid: user.uid }),
+        groups: user.groups,
+        ...(user.extra === undefined ? {} : { extra: user.extra }),
+      },
+    },
+  }
+  return answer(201, printObject(review, resource.shape), form)
+}

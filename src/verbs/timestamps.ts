@@ -1,0 +1,13 @@
+/** Timestamps of metadata: whole seconds, in UTC. Many are made in the same second, so the last one is kept. */
+export function createNow(wallMs: () => number): () => string {
+  let second = Number.NaN
+  let text = ''
+  return () => {
+    const current = Math.floor(wallMs() / 1000)
+    if (current !== second) {
+      second = current
+      text = `${new Date(current * 1000).toISOString().slice(0, 19)}Z`
+    }
+    return text
+  }
+}

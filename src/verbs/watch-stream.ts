@@ -1,0 +1,72 @@
+/**
+ * A watch on its way to the client: takes what the watcher has whenever the client has taken what came before. It ends when
+ * the client goes away, when its time is up, or when the watcher is closed.
+ */
+import type { FrameSource } from '../api/request.ts'
+import type { Watcher } from '../cache/watch.ts'
+import type { Resource } from '../registry/resource.ts'
+import { frameOf } from './watch-frames.ts'
+
+/** Time between bookmarks; as upstream. */
+const BOOKMARK_MS = 60_000
+/** A last bookmark comes this long before the end, so that the client can go on from there. */
+const LAST_BOOKMARK_MS = 2_000
+
+export type WatchStreamOptions = {
+  readonly resource: Resource
+  readonly timeoutMs: number
+  readonly sendsBookmarks: boolean
+  readonly onFrames: (frames: readonly Buffer[]) => void
+}
+
+const none: readonly Buffer[] = []
+
+export class WatchStream implements FrameSource {
+  readonly #watcher: Watcher
+  readonly #options: WatchStreamOptions
+  readonly #timer: NodeJS.Timeout
+  #bookmarkTimer: NodeJS.Timeout | undefined
+  #leftMs: number
+
+  constructor(watcher: Watcher, options: WatchStreamOptions) {
+    this.#watcher = watcher
+    this.#options = options
+    this.#leftMs = options.timeoutMs
+    this.#timer = setTimeout(this.close, Math.max(options.timeoutMs, 0))
+    if (options.sendsBookmarks) this.#planBookmark()
+    if (options.timeoutMs < 0) this.close()
+  }
+
+  /** Several events become one buffer: a write costs more than the copy. */
+  readonly take = (): readonly Buffer[] | undefined => {
+    const { resource } = this.#options
+    const events = this.#watcher.take()
+    if (events.length === 0) {
+      if (this.#watcher.state !== 'closed') return none
+      this.close()
+      return undefined
+    }
+    const frames = events.map((event) => frameOf(event, resource))
+    this.#options.onFrames(frames)
+    return frames.length === 1 ? frames : [Buffer.concat(frames)]
+  }
+
+  readonly onReady = (ready: () => void): void => this.#watcher.onReady(ready)
+
+  /** Nothing new means nothing to go on from: then there is no bookmark. */
+  #planBookmark(): void {
+    if (this.#leftMs <= LAST_BOOKMARK_MS) return
+    const waitMs = Math.min(BOOKMARK_MS, this.#leftMs - LAST_BOOKMARK_MS)
+    this.#leftMs -= waitMs
+    this.#bookmarkTimer = setTimeout(() => {
+      if (this.#watcher.hasNews) this.#watcher.requestBookmark()
+      this.#planBookmark()
+    }, waitMs)
+  }
+
+  readonly close = (): void => {
+    clearTimeout(this.#timer)
+    clearTimeout(this.#bookmarkTimer)
+    this.#watcher.close()
+  }
+}

@@ -1,0 +1,56 @@
+/** The query parameters of writes, checked. The words of refusal are kube-apiserver's. */
+import { invalid } from '../api/errors.ts'
+import { type FieldFault, invalidValue, notSupported, tooLong } from '../api/field-fault.ts'
+import { quote } from '../api/quote.ts'
+import type { FieldValidation } from '../codec/decode-body.ts'
+
+const MANAGER_BYTES_MAX = 128
+
+export type WriteOptions = {
+  readonly isDryRun: boolean
+  readonly fieldManager: string
+  readonly fieldValidation: FieldValidation
+}
+
+const plainOptions: WriteOptions = { isDryRun: false, fieldManager: '', fieldValidation: 'Warn' }
+
+/** Fails with Invalid, and names everything that is wrong. */
+export function parseWriteOptions(query: URLSearchParams, kind: 'CreateOptions' | 'UpdateOptions'): WriteOptions {
+  if (query.size === 0) return plainOptions
+  const dryRun = query.getAll('dryRun')
+  const fieldManager = query.get('fieldManager') ?? ''
+  const validation = query.get('fieldValidation') ?? ''
+  const faults = [...managerFaults(fieldManager), ...dryRunFaults(dryRun), ...validationFaults(validation)]
+  if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', faults)
+  const fieldValidation = validation === 'Ignore' || validation === 'Strict' ? validation : 'Warn'
+  return { isDryRun: dryRun.length > 0, fieldManager, fieldValidation }
+}
+
+/** Also of the list in the body of a delete. */
+export function dryRunFaults(dryRun: readonly string[]): FieldFault[] {
+  if (dryRun.every((stage) => stage === 'All')) return []
+  const shown = `[]string{${dryRun.map(quote).join(', ')}}`
+  const message = `Unsupported value: ${shown}: supported values: "All"`
+  return [{ path: 'dryRun', reason: 'FieldValueNotSupported', message }]
+}
+
+function managerFaults(manager: string): FieldFault[] {
+  const faults = Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong('fieldManager', MANAGER_BYTES_MAX)] : []
+  let position = 0
+  for (const character of manager) {
+    if (!isPrintable(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+      faults.push(invalidValue('fieldManager', manager, `invalid character U+${code} (at position ${position})`))
+    }
+    position += Buffer.byteLength(character)
+  }
+  return faults
+}
+
+/** As Go has it: letters, marks, numbers, punctuation, symbols and the plain space. */
+const isPrintable = (character: string): boolean => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)
+
+const validations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn']
+
+const validationFaults = (validation: string): FieldFault[] =>
+  validations.includes(validation) ? [] : [notSupported('fieldValidation', validation, validations)]
