@@ -29,6 +29,8 @@ export type ApiServerOptions = {
   readonly etcdUrl: string
   /** Flags beyond those that the recordings were made with; a later flag wins. */
   readonly args?: readonly string[]
+  /** Absent: a free one. A server that is started again is to be found where it was. */
+  readonly port?: number | undefined
 }
 
 export class ApiServerProcess implements AsyncDisposable {
@@ -37,40 +39,61 @@ export class ApiServerProcess implements AsyncDisposable {
   readonly token = ADMIN_TOKEN
   /** Its temporary folder: certificates, keys, tokens and the log. */
   readonly dir: string
-  readonly pid: number
-  readonly #child: ChildProcess
+  readonly #launch: () => ChildProcess
   readonly #kill: () => void
+  #child: ChildProcess
 
-  constructor(child: ChildProcess, dir: string, port: number) {
-    if (child.pid === undefined) throw new Error(`${child.spawnfile} did not start`)
+  constructor(launch: () => ChildProcess, dir: string, port: number) {
     this.url = `https://127.0.0.1:${port}`
     this.dir = dir
-    this.pid = child.pid
-    this.#child = child
-    this.#kill = () => child.kill('SIGKILL')
+    this.#launch = launch
+    this.#child = launch()
+    this.#kill = () => this.#child.kill('SIGKILL')
     // Whoever started us may fail before it can stop us.
     process.once('exit', this.#kill)
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error(`${this.#child.spawnfile} did not start`)
+    return this.#child.pid
   }
 
   get log(): string {
     return readFileSync(join(this.dir, 'log'), 'utf8')
   }
 
+  /** Comes back when the program runs, which is before it answers. */
+  async spawned(): Promise<void> {
+    if (this.#child.pid !== undefined) return
+    const [error]: unknown[] = await once(this.#child, 'error')
+    throw error
+  }
+
+  /** Ends the process and starts it again with the same flags, on the same port. Comes back when it is ready. */
+  async restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    await this.#end(signal)
+    this.#child = this.#launch()
+    await this.ready()
+  }
+
   /** Ends the process, waits until it has gone and removes its folder. */
   async stop(): Promise<void> {
-    if (!this.#hasEnded()) {
-      const gone = once(this.#child, 'exit')
-      this.#child.kill('SIGTERM')
-      const timer = setTimeout(this.#kill, STOP_MAX_MS)
-      await gone
-      clearTimeout(timer)
-    }
+    await this.#end('SIGTERM')
     process.off('exit', this.#kill)
     await rm(this.dir, { recursive: true, force: true })
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop()
+  }
+
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (this.#child.pid === undefined || this.#hasEnded()) return
+    const gone = once(this.#child, 'exit')
+    this.#child.kill(signal)
+    const timer = setTimeout(this.#kill, STOP_MAX_MS)
+    await gone
+    clearTimeout(timer)
   }
 
   async ready(): Promise<void> {
@@ -103,12 +126,11 @@ export class ApiServerProcess implements AsyncDisposable {
 /** Starts `command` with the flags of the recordings and waits until it is ready. */
 export async function startApiServer(
   command: readonly [string, ...string[]],
-  { etcdUrl, args = [] }: ApiServerOptions,
+  { etcdUrl, args = [], port: wantedPort }: ApiServerOptions,
 ): Promise<ApiServerProcess> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-server-'))
   await writeCredentials(dir)
-  const [port = 0] = await freePorts(1)
-  const log = openSync(join(dir, 'log'), 'a')
+  const [port = 0] = wantedPort === undefined ? await freePorts(1) : [wantedPort]
   const [program, ...before] = command
   const flags = [
     `--etcd-servers=${etcdUrl}`,
@@ -126,16 +148,17 @@ export async function startApiServer(
     '--allow-privileged=true',
     '--endpoint-reconciler-type=none',
   ]
-  const child = spawn(program, [...before, ...flags, ...args], { stdio: ['ignore', log, log] })
-  closeSync(log)
-  try {
-    await once(child, 'spawn')
-  } catch (error) {
-    await rm(dir, { recursive: true, force: true })
-    throw new Error(`${program} did not start: is it there, and may it be run?`, { cause: error })
+  const launch = (): ChildProcess => {
+    const log = openSync(join(dir, 'log'), 'a')
+    const child = spawn(program, [...before, ...flags, ...args], { stdio: ['ignore', log, log] })
+    closeSync(log) // The child has its own copy.
+    return child
   }
-  const server = new ApiServerProcess(child, dir, port)
+  const server = new ApiServerProcess(launch, dir, port)
   try {
+    await server.spawned().catch((cause: unknown) => {
+      throw new Error(`${program} did not start: is it there, and may it be run?`, { cause })
+    })
     await server.ready()
   } catch (error) {
     await server.stop()

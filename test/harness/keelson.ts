@@ -4,5 +4,5 @@ import { type ApiServerOptions, type ApiServerProcess, startApiServer } from './
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
 
-export const startKeelson = ({ etcdUrl, args = [] }: ApiServerOptions): Promise<ApiServerProcess> =>
-  startApiServer([program, 'serve'], { etcdUrl, args: ['--controllers=-*', ...args] })
+export const startKeelson = ({ args = [], ...options }: ApiServerOptions): Promise<ApiServerProcess> =>
+  startApiServer([program, 'serve'], { ...options, args: ['--controllers=-*', ...args] })

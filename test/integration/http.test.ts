@@ -29,8 +29,9 @@ for (const [version, connect] of Object.entries(clients)) {
     const path = `/api/v1/namespaces/${space}/configmaps`
     let client: Client
 
-    before(() => {
+    before(async () => {
       client = connect(server.url)
+      await client.call({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: space } } })
     })
     after(() => client[Symbol.asyncDispose]())
 
@@ -96,7 +97,7 @@ for (const [version, connect] of Object.entries(clients)) {
     })
 
     const refusals: readonly [string, Call, number, string | RegExp][] = [
-      ['no token', { path, token: null }, 401, status('Unauthorized', 'Unauthorized', 401)],
+      ['no token', { path, token: null }, 403, /User \\"system:anonymous\\" cannot list resource \\"configmaps\\"/],
       ['a wrong token', { path, token: 'wrong' }, 401, status('Unauthorized', 'Unauthorized', 401)],
       [
         'no rights',
@@ -182,7 +183,6 @@ for (const [version, connect] of Object.entries(clients)) {
         400,
         /invalid continue token: continue key is not valid/,
       ],
-      ['a dry run', { path: `${path}?dryRun=All`, method: 'POST', body: {} }, 400, /dryRun is not supported/],
     ]
     for (const [what, call, code, text] of refusals) {
       test(`${what} is answered ${code}`, async () => {
@@ -292,18 +292,31 @@ for (const [version, connect] of Object.entries(clients)) {
 
     test('documents about the server', async () => {
       assert.deepEqual(json(await client.call({ path: '/api' })).versions, ['v1'])
-      assert.deepEqual(json(await client.call({ path: '/apis' })).groups, [])
+      const { groups } = json(await client.call({ path: '/apis' }))
+      assert.deepEqual([groups[0].name, groups[1].name], ['apiregistration.k8s.io', 'apps'])
       const { resources } = json(await client.call({ path: '/api/v1', token: 'bob-token' }))
-      assert.deepEqual(
-        resources.map(({ name }: { name: string }) => name),
-        ['configmaps', 'namespaces'],
-      )
+      const names = resources.map(({ name }: { name: string }) => name)
+      assert.ok(['configmaps', 'namespaces', 'namespaces/finalize', 'pods/log'].every((name) => names.includes(name)))
       assert.equal(json(await client.call({ path: '/version', token: null })).minor, '33')
       for (const probe of ['/healthz', '/livez', '/readyz']) {
         assert.equal((await client.call({ path: probe, token: null })).text, 'ok')
       }
       const verbose = await client.call({ path: '/readyz?verbose', token: null })
-      assert.equal(verbose.text, '[+]ping ok\n[+]etcd ok\nreadyz check passed\n')
+      assert.match(
+        verbose.text,
+        /^\[\+\]ping ok\n\[\+\]log ok\n\[\+\]etcd ok\n[\s\S]*\[\+\]shutdown ok\nreadyz check passed\n$/,
+      )
+      assert.equal((await client.call({ path: '/readyz/etcd' })).text, 'ok')
+    })
+
+    test('metrics are for those who may, under the names that upstream has', async () => {
+      assert.equal((await client.call({ path: '/metrics', token: 'bob-token' })).status, 403)
+      const { text } = await client.call({ path: '/metrics' })
+      const post = 'code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource"'
+      assert.ok(text.includes(`apiserver_request_total{${post},subresource="",verb="POST",version="v1"}`), text)
+      assert.match(text, /^etcd_request_duration_seconds_bucket\{operation="create",type="configmaps",le="0.005"\} \d/m)
+      assert.match(text, /^apiserver_storage_objects\{resource="configmaps"\} \d/m)
+      assert.match(text, /^process_resident_memory_bytes \d/m)
     })
   })
 }

@@ -1,11 +1,11 @@
 /** A whole server in this process on a real etcd, and small clients for it over HTTP/2 and HTTP/1.1. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Config } from '../../src/config/config.ts'
+import { checkArgs, type Config } from '../../src/config/config.ts'
 import type { Log } from '../../src/lib/log.ts'
 import { realSurroundings, startServer } from '../../src/server.ts'
 import { startEtcd } from '../harness/etcd.ts'
@@ -35,9 +35,13 @@ export type TestServer = AsyncDisposable & {
   readonly etcdUrl: string
   /** What the server logged as warnings and errors. */
   readonly complaints: readonly string[]
+  /** etcd stands still until it is resumed. */
+  readonly pauseEtcd: () => void
+  readonly resumeEtcd: () => void
 }
 
-export async function startTestServer(): Promise<TestServer> {
+/** `args` are further flags of `keelson serve`. */
+export async function startTestServer(args: readonly string[] = []): Promise<TestServer> {
   const parts = new AsyncDisposableStack()
   const etcd = parts.use(await startEtcd())
   const dir = await mkdtemp(join(tmpdir(), 'keelson-integration-'))
@@ -46,19 +50,27 @@ export async function startTestServer(): Promise<TestServer> {
   const log: Log = (level, message, fields) => {
     if (level === 'error' || level === 'warn') complaints.push(`${level} ${message} ${JSON.stringify(fields)}`)
   }
-  const config: Config = {
-    etcd: { servers: [etcd.clientUrl], prefix: '/registry' },
-    bindAddress: '127.0.0.1',
-    port: 0,
-    advertiseAddress: '127.0.0.1',
-    tls: { kind: 'folder', path: dir },
-    tokens: [
-      { token: adminToken, user: { name: 'admin', uid: 'admin-uid', groups: ['system:masters'] } },
-      { token: 'bob-token', user: { name: 'bob', uid: 'bob-uid', groups: [] } },
-    ],
-  }
+  const tokenFile = join(dir, 'tokens.csv')
+  await writeFile(tokenFile, `${adminToken},admin,admin-uid,system:masters\nbob-token,bob,bob-uid\n`)
+  const addresses = ['--bind-address=127.0.0.1', '--advertise-address=127.0.0.1']
+  const flags = [
+    `--etcd-servers=${etcd.clientUrl}`,
+    ...addresses,
+    `--cert-dir=${dir}`,
+    `--token-auth-file=${tokenFile}`,
+  ]
+  const checked = checkArgs([...flags, ...args])
+  if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
+  const config: Config = { ...checked.config, port: 0 }
   const server = parts.use(await startServer(config, realSurroundings(log)))
-  return { url: server.url, etcdUrl: etcd.clientUrl, complaints, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+  return {
+    url: server.url,
+    etcdUrl: etcd.clientUrl,
+    complaints,
+    pauseEtcd: () => etcd.pause(),
+    resumeEtcd: () => etcd.resume(),
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  }
 }
 
 export const clients: { readonly [version: string]: (url: string) => Client } = {

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// faultsMax keeps a verdict readable when everything is wrong.
+const faultsMax = 20
+
+// span is the resourceVersions after `after` up to and including `upTo`.
+type span struct{ after, upTo uint64 }
+
+func (s span) has(version uint64) bool { return version > s.after && version <= s.upTo }
+
+// observer follows lists and watches as they came from the server and holds what they add up to. It is stricter than an
+// informer: an event that does not fit what went before is a fault, also where the informer would shrug.
+type observer struct {
+	mu sync.Mutex
+	// objects is what the lists and events so far add up to, by key.
+	objects map[string]mirrored
+	// told has every resourceVersion that an event or a list showed.
+	told map[uint64]struct{}
+	gone map[types.UID]struct{}
+	// relisted are the spans of time that no watch covered: only a list tells what became of them.
+	relisted []span
+	latest   uint64
+	faults   []string
+	handled  map[string]uint64
+
+	lists, watches, events, bookmarks, failures int
+	added, updated, deleted                     int
+}
+
+type mirrored struct {
+	uid             types.UID
+	resourceVersion uint64
+}
+
+func newObserver() *observer {
+	return &observer{
+		objects: map[string]mirrored{},
+		told:    map[uint64]struct{}{},
+		gone:    map[types.UID]struct{}{},
+		handled: map[string]uint64{},
+	}
+}
+
+func (o *observer) fault(format string, args ...any) {
+	if len(o.faults) < faultsMax {
+		o.faults = append(o.faults, fmt.Sprintf(format, args...))
+	}
+}
+
+func (o *observer) failed() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failures++
+}
+
+func (o *observer) listed(list runtime.Object) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lists++
+	fresh := map[string]mirrored{}
+	_ = meta.EachListItem(list, func(item runtime.Object) error {
+		key, state := stateOf(item)
+		if _, isThere := fresh[key]; isThere {
+			o.fault("a list has %s twice", key)
+		}
+		fresh[key] = state
+		return nil
+	})
+	accessor, _ := meta.ListAccessor(list)
+	o.replace(fresh, parseVersion(accessor.GetResourceVersion()))
+}
+
+// replace takes over a whole state at a resourceVersion.
+func (o *observer) replace(fresh map[string]mirrored, version uint64) {
+	if version < o.latest {
+		o.fault("a list at %d came after %d was seen", version, o.latest)
+	}
+	for key, state := range fresh {
+		if state.resourceVersion > version {
+			o.fault("a list at %d has %s at %d", version, key, state.resourceVersion)
+		}
+		o.told[state.resourceVersion] = struct{}{}
+	}
+	for key, state := range o.objects {
+		if fresh[key].uid != state.uid {
+			o.gone[state.uid] = struct{}{}
+		}
+	}
+	o.relisted = append(o.relisted, span{o.latest, version})
+	o.objects = fresh
+	o.latest = version
+}
+
+// watching follows one watch from its first event on.
+func (o *observer) watching(options metav1.ListOptions) func(watch.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.watches++
+	// A streaming list: the first events tell the whole state, in no order of resourceVersions.
+	var initial map[string]mirrored
+	if options.SendInitialEvents != nil && *options.SendInitialEvents {
+		initial = map[string]mirrored{}
+	} else if start := parseVersion(options.ResourceVersion); start != o.latest {
+		o.fault("a watch begins at %d, the latest seen is %d", start, o.latest)
+	}
+	return func(event watch.Event) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if event.Type == watch.Error {
+			o.failures++
+			return
+		}
+		key, state := stateOf(event.Object)
+		switch {
+		case event.Type == watch.Bookmark:
+			o.bookmarks++
+			accessor, _ := meta.Accessor(event.Object)
+			if initial != nil && accessor.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
+				o.lists++
+				o.replace(initial, state.resourceVersion)
+				initial = nil
+			} else if initial == nil {
+				o.advance("a bookmark", state.resourceVersion-1, state.resourceVersion)
+			}
+		case initial != nil:
+			if event.Type != watch.Added {
+				o.fault("an initial event is %s", event.Type)
+			}
+			initial[key] = state
+		default:
+			o.apply(event.Type, key, state)
+		}
+	}
+}
+
+// advance moves on to a version that must be after `atLeast`.
+func (o *observer) advance(what string, atLeast, version uint64) {
+	if o.latest > atLeast {
+		o.fault("%s at %d came after %d", what, version, o.latest)
+	}
+	o.latest = version
+}
+
+func (o *observer) apply(kind watch.EventType, key string, state mirrored) {
+	o.events++
+	o.advance(fmt.Sprintf("%s of %s", kind, key), state.resourceVersion-1, state.resourceVersion)
+	before, isThere := o.objects[key]
+	switch kind {
+	case watch.Added:
+		if isThere {
+			o.fault("ADDED of %s, which is there at %d", key, before.resourceVersion)
+		}
+		o.objects[key] = state
+	case watch.Modified:
+		if !isThere || before.uid != state.uid {
+			o.fault("MODIFIED of %s at %d, which is not there", key, state.resourceVersion)
+		}
+		o.objects[key] = state
+	case watch.Deleted:
+		if !isThere || before.uid != state.uid {
+			o.fault("DELETED of %s at %d, which is not there", key, state.resourceVersion)
+		}
+		delete(o.objects, key)
+		o.gone[state.uid] = struct{}{}
+	default:
+		o.fault("an event is %s", kind)
+	}
+	o.told[state.resourceVersion] = struct{}{}
+}
+
+// handler counts what the informer tells its listeners, and that no object goes back in time.
+func (o *observer) handler() cache.ResourceEventHandler {
+	onChange := func(object any, count *int) {
+		key, state := stateOf(object.(runtime.Object))
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		*count++
+		if state.resourceVersion < o.handled[key] {
+			o.fault("a listener was told %s at %d after %d", key, state.resourceVersion, o.handled[key])
+		}
+		o.handled[key] = state.resourceVersion
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { onChange(object, &o.added) },
+		UpdateFunc: func(_, object any) { onChange(object, &o.updated) },
+		DeleteFunc: func(object any) {
+			if last, isUnknown := object.(cache.DeletedFinalStateUnknown); isUnknown {
+				object = last.Obj
+			}
+			onChange(object, &o.deleted)
+		},
+	}
+}
+
+func stateOf(object runtime.Object) (string, mirrored) {
+	accessor, err := meta.Accessor(object)
+	if err != nil {
+		return "", mirrored{}
+	}
+	name := accessor.GetNamespace() + "/" + accessor.GetName()
+	return name, mirrored{accessor.GetUID(), parseVersion(accessor.GetResourceVersion())}
+}

@@ -1,0 +1,117 @@
+/** The real kubectl with a kubeconfig and a folder of its own, on a server of these harnesses. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ApiServerProcess } from './api-server.ts'
+import { toolPath } from './etcd.ts'
+
+/** A run that takes longer hangs: kubectl itself would wait for ever. */
+const RUN_MAX_MS = 30_000
+const LINE_MAX_MS = 20_000
+
+export type Run = { readonly code: number; readonly out: string; readonly err: string }
+
+export type KubectlOptions = { readonly token?: string; readonly namespace?: string }
+
+export class Kubectl implements AsyncDisposable {
+  readonly dir: string
+  readonly #flags: readonly string[]
+
+  constructor(dir: string) {
+    this.dir = dir
+    this.#flags = [`--kubeconfig=${join(dir, 'config')}`, `--cache-dir=${join(dir, 'cache')}`]
+  }
+
+  run(...args: readonly string[]): Promise<Run> {
+    return new Promise((resolve) => {
+      const options = { timeout: RUN_MAX_MS }
+      const child = execFile(toolPath('kubectl'), [...this.#flags, ...args], options, (error, out, err) => {
+        resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err })
+      })
+      child.stdin?.end()
+    })
+  }
+
+  /** What it prints, when nothing goes wrong. */
+  async out(...args: readonly string[]): Promise<string> {
+    const { code, out, err } = await this.run(...args)
+    if (code !== 0 || err !== '') throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${err}`)
+    return out
+  }
+
+  /** One that goes on until it is told to end. */
+  follow(...args: readonly string[]): Following {
+    return new Following([...this.#flags, ...args])
+  }
+
+  /** Objects are written as JSON, text as it is. */
+  async file(name: string, content: string | object): Promise<string> {
+    const path = join(this.dir, name)
+    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
+    return path
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.dir, { recursive: true, force: true })
+  }
+}
+
+export class Following implements AsyncDisposable {
+  readonly #child
+  #out = ''
+
+  constructor(args: readonly string[]) {
+    this.#child = spawn(toolPath('kubectl'), args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.#out += text
+    })
+  }
+
+  async until(pattern: RegExp): Promise<void> {
+    const signal = AbortSignal.timeout(LINE_MAX_MS)
+    while (!pattern.test(this.#out)) {
+      try {
+        await once(this.#child.stdout, 'data', { signal })
+      } catch (cause) {
+        throw new Error(`${pattern} did not come, but: ${this.#out}`, { cause })
+      }
+    }
+  }
+
+  /** Comes back when it has ended by itself, with its exit code. */
+  async end(): Promise<number | null> {
+    if (this.#child.exitCode === null) await once(this.#child, 'exit')
+    return this.#child.exitCode
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const gone = once(this.#child, 'exit')
+    this.#child.kill()
+    await gone
+  }
+}
+
+export async function kubectlFor(
+  server: ApiServerProcess,
+  { token = server.token, namespace = 'default' }: KubectlOptions = {},
+): Promise<Kubectl> {
+  const kubectl = new Kubectl(await mkdtemp(join(tmpdir(), 'keelson-kubectl-')))
+  await kubectl.file('config', kubeconfig(server, token, namespace))
+  return kubectl
+}
+
+/** The server's own certificate is the authority: clients check that its hosts are right. */
+function kubeconfig(server: ApiServerProcess, token: string, namespace: string): object {
+  const certificate = join(server.dir, 'apiserver.crt')
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'k', cluster: { server: server.url, 'certificate-authority': certificate } }],
+    users: [{ name: 'u', user: { token } }],
+    contexts: [{ name: 'c', context: { cluster: 'k', user: 'u', namespace } }],
+    'current-context': 'c',
+  }
+}

@@ -1,0 +1,66 @@
+/** Asks a server that was started with --inspect what it holds in memory once its garbage is collected. */
+import { readFileSync } from 'node:fs'
+
+/** Whoever waits longer for an answer of the inspector waits for nothing. */
+const ANSWER_MS_MAX = 30_000
+
+export class Inspector implements Disposable {
+  readonly #socket: WebSocket
+  readonly #waiting = new Map<number, (result: unknown) => void>()
+  #lastId = 0
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket
+    socket.addEventListener('message', ({ data }) => {
+      const answer: { id?: number; result?: unknown } = JSON.parse(String(data))
+      this.#waiting.get(answer.id ?? 0)?.(answer.result)
+    })
+  }
+
+  /** Bytes of live objects and of the buffers that they hold. */
+  async liveBytes(): Promise<number> {
+    await this.#ask('HeapProfiler.collectGarbage')
+    await this.#ask('HeapProfiler.collectGarbage')
+    const usage = await this.#ask('Runtime.getHeapUsage')
+    return numberOf(usage, 'usedSize') + numberOf(usage, 'backingStorageSize')
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.close()
+  }
+
+  #ask(method: string): Promise<unknown> {
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`${method} was not answered`)), ANSWER_MS_MAX)
+      this.#waiting.set(id, (result) => {
+        clearTimeout(timer)
+        this.#waiting.delete(id)
+        resolve(result)
+      })
+      this.#socket.send(JSON.stringify({ id, method }))
+    })
+  }
+}
+
+/** The address stands in what the process prints when it starts. */
+export async function inspect(log: string): Promise<Inspector> {
+  const address = /ws:\/\/127\.0\.0\.1:\d+\/\S+/.exec(log)?.[0]
+  if (address === undefined) throw new Error('the server was not started with --inspect')
+  const socket = new WebSocket(address)
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve)
+    socket.addEventListener('error', () => reject(new Error(`cannot connect to ${address}`)))
+  })
+  return new Inspector(socket)
+}
+
+export function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+}
+
+function numberOf(value: unknown, name: string): number {
+  const found: unknown =
+    typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : 0
+  return typeof found === 'number' ? found : 0
+}

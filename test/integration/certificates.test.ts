@@ -1,0 +1,125 @@
+/** Certificates on both sides: clients that are known by theirs, and a server whose own is renewed while it runs. */
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { connect } from 'node:tls'
+import { checkArgs } from '../../src/config/config.ts'
+import { silent } from '../../src/lib/log.ts'
+import { type Certificate, createAuthority, issue } from '../../src/lib/x509/certificates.ts'
+import { realSurroundings, type Server, startServer } from '../../src/server.ts'
+import { type EtcdProcess, startEtcd } from '../harness/etcd.ts'
+
+const nowMs = Date.now()
+const authority = createAuthority('test-ca', nowMs)
+const serving = (commonName: string): Certificate =>
+  issue(authority, { commonName, usage: 'server', hosts: ['127.0.0.1'], nowMs })
+const client = (commonName: string, organizations: readonly string[], by = authority): Certificate =>
+  issue(by, { commonName, organizations, usage: 'client', hosts: [], nowMs })
+
+let dir: string
+let etcd: EtcdProcess
+let server: Server
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'keelson-certificates-'))
+  etcd = await startEtcd()
+  await writeFile(join(dir, 'ca.crt'), authority.certificatePem)
+  await writeServing(serving('first'))
+  const checked = checkArgs([
+    `--etcd-servers=${etcd.clientUrl}`,
+    '--bind-address=127.0.0.1',
+    `--tls-cert-file=${join(dir, 'server.crt')}`,
+    `--tls-private-key-file=${join(dir, 'server.key')}`,
+    `--client-ca-file=${join(dir, 'ca.crt')}`,
+    '--tls-min-version=VersionTLS13',
+  ])
+  assert.ok(checked.kind === 'config')
+  server = await startServer({ ...checked.config, port: 0 }, realSurroundings(silent))
+})
+after(async () => {
+  await server.stop()
+  await etcd[Symbol.asyncDispose]()
+  await rm(dir, { recursive: true, force: true })
+})
+
+async function writeServing({ certificatePem, keyPem }: Certificate): Promise<void> {
+  await writeFile(join(dir, 'server.crt'), certificatePem)
+  await writeFile(join(dir, 'server.key'), keyPem)
+}
+
+type Answer = { readonly status: number; readonly body: { readonly [field: string]: unknown } }
+
+/** The authority is trusted: a server certificate that it did not issue would fail. */
+function call(path: string, certificate: Certificate | undefined, body?: unknown): Promise<Answer> {
+  const shown = certificate === undefined ? {} : { cert: certificate.certificatePem, key: certificate.keyPem }
+  const { hostname, port } = new URL(server.url)
+  const method = body === undefined ? 'GET' : 'POST'
+  return new Promise((resolve, reject) => {
+    const options = { hostname, port, path, method, ca: authority.certificatePem, agent: false, ...shown }
+    const request = httpsRequest({ ...options, headers: { 'content-type': 'application/json' } }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }))
+    })
+    request.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+const whoami = (certificate: Certificate): Promise<Answer> =>
+  call('/apis/authentication.k8s.io/v1/selfsubjectreviews', certificate, {})
+
+test('a client certificate says who and in which groups', async () => {
+  const { status, body } = await whoami(client('jane', ['system:masters', 'dev']))
+  assert.equal(status, 201)
+  assert.match(
+    JSON.stringify(body['status']),
+    /"username":"jane","groups":\["system:masters","dev","system:authenticated"\]/,
+  )
+  assert.equal((await call('/api/v1/namespaces', client('jane', ['system:masters']))).status, 200)
+})
+
+test('who it names has no more rights than others', async () => {
+  const { status, body } = await call('/api/v1/namespaces', client('joe', ['dev']))
+  assert.equal(status, 403)
+  assert.match(String(body['message']), /User "joe" cannot list resource "namespaces"/)
+})
+
+test('a certificate of somebody else’s authority is refused, none at all is anonymous', async () => {
+  const foreign = client('jane', ['system:masters'], createAuthority('test-ca', nowMs))
+  assert.equal((await whoami(foreign)).status, 401)
+  const { status, body } = await call('/api/v1/namespaces', undefined)
+  assert.equal(status, 403)
+  assert.match(String(body['message']), /User "system:anonymous" cannot list/)
+})
+
+test('old versions of TLS are refused', async () => {
+  const { hostname, port } = new URL(server.url)
+  const socket = connect({ host: hostname, port: Number(port), ca: authority.certificatePem, maxVersion: 'TLSv1.2' })
+  await assert.rejects(once(socket, 'secureConnect'), /alert protocol version/)
+})
+
+async function shownName(): Promise<string> {
+  const { hostname, port } = new URL(server.url)
+  const socket = connect({ host: hostname, port: Number(port), ca: authority.certificatePem })
+  await once(socket, 'secureConnect')
+  const { subject } = new X509Certificate(socket.getPeerX509Certificate()?.raw ?? '')
+  socket.destroy()
+  return subject
+}
+
+test('a renewed certificate is shown to new connections; half of one is not', async () => {
+  assert.equal(await shownName(), 'CN=first')
+  const second = serving('second')
+  await writeFile(join(dir, 'server.crt'), second.certificatePem)
+  await server.reloadCertificate()
+  assert.equal(await shownName(), 'CN=first')
+  await writeServing(second)
+  await server.reloadCertificate()
+  assert.equal(await shownName(), 'CN=second')
+  assert.equal((await whoami(client('jane', []))).status, 201)
+})

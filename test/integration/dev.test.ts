@@ -1,0 +1,145 @@
+/** `keelson dev` as a person uses it: one command, kubectl works, Ctrl-C leaves nothing behind, the data stays. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { freePorts, startEtcd, toolPath } from '../harness/etcd.ts'
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'keelson')
+const run = promisify(execFile)
+let dir: string
+
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'keelson dev-'))
+})
+after(() => rm(dir, { recursive: true, force: true }))
+
+class DevProcess implements AsyncDisposable {
+  readonly child: ChildProcess
+  out = ''
+  err = ''
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(program, ['dev', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.out += text))
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.err += text))
+  }
+
+  /** Comes back when it has told what to do next. */
+  async ready(): Promise<void> {
+    while (!this.out.includes('kubectl get ns\n')) {
+      if (this.child.exitCode !== null) throw new Error(`keelson dev ended: ${this.err}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<number | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      const gone = once(this.child, 'close')
+      this.child.kill(signal)
+      await gone
+    }
+    return this.child.exitCode
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop('SIGTERM')
+  }
+}
+
+async function flagsFor(name: string): Promise<string[]> {
+  const [port = 0] = await freePorts(1)
+  return [`--data-dir=${join(dir, name)}`, `--etcd=${toolPath('etcd')}`, `--secure-port=${port}`]
+}
+
+const kubectl = async (folder: string, ...args: readonly string[]): Promise<string> => {
+  const flags = ['--kubeconfig', join(dir, folder, 'kubeconfig'), '--cache-dir', join(dir, 'kubectl-cache')]
+  return (await run(toolPath('kubectl'), [...flags, ...args], { timeout: 30_000 })).stdout
+}
+
+const pidIn = (path: string): number => Number(readFileSync(path, 'utf8'))
+
+/** One that has ended but whom nobody has buried yet does not count. */
+async function isAlive(pid: number): Promise<boolean> {
+  const state = await run('ps', ['-o', 'stat=', '-p', `${pid}`]).then(
+    ({ stdout }) => stdout.trim(),
+    () => '',
+  )
+  return state !== '' && !state.startsWith('Z')
+}
+
+test('one command gives a cluster; Ctrl-C ends all of it; the next start finds the data', async () => {
+  const flags = await flagsFor('first')
+  const kubeconfig = join(dir, 'first', 'kubeconfig')
+  let etcdPid: number
+  {
+    await using dev = new DevProcess(flags)
+    await dev.ready()
+    assert.equal(dev.out, `export KUBECONFIG='${kubeconfig}'\nkubectl get ns\n`)
+    assert.match(dev.err, /keelson: etcd runs \(.*\n.*keelson: serving at https:\/\/127.0.0.1:\d+ after \d+ ms\n/)
+    etcdPid = pidIn(join(dir, 'first', 'etcd.pid'))
+    assert.match(await kubectl('first', 'get', 'ns', '-o', 'name'), /namespace\/default\n.*namespace\/kube-system/s)
+    const manifest = join(dir, 'kept.yaml')
+    await writeFile(manifest, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept}\ndata: {a: b}\n')
+    await kubectl('first', 'create', '--validate=false', '-f', manifest)
+    assert.equal((await stat(kubeconfig)).mode & 0o077, 0)
+    assert.equal(await dev.stop('SIGINT'), 0, dev.err)
+    assert.ok(!(await isAlive(etcdPid)))
+  }
+  await using again = new DevProcess(flags)
+  await again.ready()
+  assert.equal(await kubectl('first', 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}'), 'b')
+})
+
+test('two in one folder do not get in each other’s way; an etcd that was left behind is ended', async () => {
+  const flags = await flagsFor('second')
+  await using dev = new DevProcess(flags)
+  await dev.ready()
+  const other = new DevProcess(flags)
+  await once(other.child, 'close')
+  assert.equal(other.child.exitCode, 1)
+  assert.match(other.err, /keelson dev runs in .* already \(process \d+\): stop it, or choose another --data-dir/)
+
+  const etcdPid = pidIn(join(dir, 'second', 'etcd.pid'))
+  await dev.stop('SIGKILL')
+  assert.ok(await isAlive(etcdPid), 'etcd has no way to know')
+  await using next = new DevProcess(flags)
+  await next.ready()
+  assert.ok(!(await isAlive(etcdPid)))
+  assert.match(await kubectl('second', 'get', 'ns', '-o', 'name'), /namespace\/default/)
+})
+
+test('an etcd that runs is used and left alone', async () => {
+  await using etcd = await startEtcd()
+  const [port = 0] = await freePorts(1)
+  const folder = `--data-dir=${join(dir, 'third')}`
+  await using dev = new DevProcess([folder, `--etcd-servers=${etcd.clientUrl}`, `--secure-port=${port}`])
+  await dev.ready()
+  assert.match(await kubectl('third', 'get', 'ns', '-o', 'name'), /namespace\/default/)
+  assert.equal(await dev.stop('SIGTERM'), 0)
+  await etcd.ready()
+})
+
+test('mistakes are told before anything starts', async () => {
+  const { code, stderr } = await failure(['--etcd=/none', `--data-dir=${join(dir, 'fourth')}`])
+  assert.deepEqual([code, stderr], [1, 'keelson: --etcd: /none is not a program that can be run\n'])
+  const wrong = await failure(['--nope=1', '--secure-port=x', `--data-dir=${join(dir, 'fifth')}`])
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /--nope is not a flag[\s\S]*strconv.ParseInt: parsing "x": invalid syntax/)
+  await assert.rejects(stat(join(dir, 'fifth')), { code: 'ENOENT' })
+})
+
+async function failure(args: readonly string[]): Promise<{ code: unknown; stderr: string }> {
+  try {
+    await run(program, ['dev', ...args], { timeout: 30_000 })
+  } catch (error) {
+    if (!(error instanceof Error) || !('stderr' in error) || !('code' in error)) throw error
+    return { code: error.code, stderr: String(error.stderr) }
+  }
+  throw new Error('it did not fail')
+}

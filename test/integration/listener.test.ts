@@ -1,0 +1,423 @@
+/** The listener with a handler of the test's own: limits, floods, certificates and an orderly end, over real sockets. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from 'node:http2'
+import { request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
+import { gunzipSync } from 'node:zlib'
+import { ApiError } from '../../src/api/errors.ts'
+import { type ApiRequest, type ApiResponse, type Handler, utf8Header } from '../../src/api/request.ts'
+import type { Limits } from '../../src/http/limits.ts'
+import { Listener } from '../../src/http/listener.ts'
+import { CertificateReloader } from '../../src/http/reload.ts'
+import { createAuthority, createSelfSigned, issue } from '../../src/lib/x509/certificates.ts'
+
+const certificate = createSelfSigned('listener', ['127.0.0.1'], Date.now())
+const authority = createAuthority('test authority', Date.now())
+const json = { 'content-type': 'application/json' }
+const text = (body: string): ApiResponse => ({ status: 200, headers: json, body: Buffer.from(body) })
+
+async function start(handler: Handler, limits: Partial<Limits> = {}) {
+  const complaints: string[] = []
+  const listener = new Listener({
+    handler,
+    ...certificate,
+    clientCaPem: authority.certificatePem,
+    limits,
+    log: (level, message) => level === 'error' && complaints.push(message),
+  })
+  await listener.listen(0, '127.0.0.1')
+  const url = `https://127.0.0.1:${listener.port}`
+  return {
+    listener,
+    url,
+    [Symbol.asyncDispose]: async () => {
+      await listener[Symbol.asyncDispose]()
+      assert.deepEqual(complaints, [])
+    },
+  }
+}
+
+const open = (url: string, options = {}): ClientHttp2Session => {
+  const session = connect(url, { rejectUnauthorized: false, maxSendHeaderBlockLength: 1 << 20, ...options })
+  session.on('error', () => undefined)
+  return session
+}
+
+async function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: Buffer) {
+  const stream = session.request(headers, { endStream: body === undefined })
+  if (body !== undefined) stream.end(body)
+  const [head] = await once(stream, 'response')
+  const parts: Buffer[] = []
+  for await (const part of stream) parts.push(part)
+  return { status: Number(head[':status']), headers: head, body: Buffer.concat(parts) }
+}
+
+function askOnce(
+  url: string,
+  options: object,
+  body?: Buffer,
+): Promise<{ status: number; headers: object; text: string }> {
+  return new Promise((resolve, reject) => {
+    const request = httpsRequest(url, { rejectUnauthorized: false, agent: false, ...options }, (response) => {
+      let answer = ''
+      response.setEncoding('utf8')
+      response.on('data', (part: string) => (answer += part))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: answer }))
+      response.on('error', reject)
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+const largeParts = Array.from({ length: 10_000 }, (_, at) => Buffer.from(`{"n":${at},"x":"${'x'.repeat(1180)}"},`))
+const large: ApiResponse = { status: 200, headers: json, body: largeParts }
+const largeBytes = largeParts.reduce((bytes, part) => bytes + part.length, 0)
+
+describe('answers', () => {
+  test('64 lists of 12 MB side by side on one connection', async () => {
+    await using server = await start(async () => large)
+    const session = open(server.url)
+    const lengths = await Promise.all(
+      Array.from({ length: 64 }, async () => {
+        const stream = session.request({ ':path': '/' })
+        let bytes = 0
+        for await (const part of stream) bytes += part.length
+        return bytes
+      }),
+    )
+    assert.ok(lengths.every((bytes) => bytes === largeBytes))
+    session.destroy()
+  })
+
+  test('compression is as the client asks for it, over both versions', async () => {
+    await using server = await start(async () => large)
+    const session = open(server.url)
+    for (const [encoding, isCompressed] of [
+      ['gzip', true],
+      ['deflate, gzip', true],
+      ['gzip;q=1.0', false],
+      ['GZIP', false],
+      ['*', false],
+    ] as const) {
+      const answer = await ask(session, { ':path': '/', 'accept-encoding': encoding })
+      assert.equal(answer.headers['content-encoding'], isCompressed ? 'gzip' : undefined, encoding)
+      assert.equal(answer.headers['vary'], isCompressed ? 'Accept-Encoding' : undefined)
+      assert.equal((isCompressed ? gunzipSync(answer.body) : answer.body).length, largeBytes)
+    }
+    session.destroy()
+    const { headers } = await askOnce(server.url, { headers: { 'accept-encoding': 'gzip' } })
+    assert.ok('content-encoding' in headers)
+  })
+
+  test('a long target, long headers and names in UTF-8 get through', async () => {
+    const seen: ApiRequest[] = []
+    await using server = await start(async (request) => {
+      seen.push(request)
+      return text('ok')
+    })
+    const path = `/${'x'.repeat(17_000)}?a=${'y'.repeat(17_000)}`
+    const agent = Buffer.from('käthe ☃').toString('latin1')
+    const headers = { 'user-agent': agent, 'x-long': 'z'.repeat(60_000) }
+    const session = open(server.url)
+    assert.equal((await ask(session, { ':path': path, ...headers })).status, 200)
+    session.destroy()
+    assert.equal((await askOnce(server.url + path, { headers })).status, 200)
+    for (const request of seen) {
+      assert.equal(request.path.length, 17_001)
+      assert.equal(request.query.get('a')?.length, 17_000)
+      assert.equal(utf8Header(request.headers['user-agent'] ?? ''), 'käthe ☃')
+      assert.equal(request.remoteAddress, '127.0.0.1')
+    }
+  })
+})
+
+describe('certificates', () => {
+  test('the one of a client is shown as it is, and none is needed', async () => {
+    const names: (string | undefined)[] = []
+    const same = new Set<unknown>()
+    await using server = await start(async ({ peerCertificate }) => {
+      same.add(peerCertificate())
+      names.push(peerCertificate()?.subject)
+      return text('ok')
+    })
+    const known = issue(authority, {
+      commonName: 'alice',
+      organizations: ['dev'],
+      usage: 'client',
+      hosts: [],
+      nowMs: Date.now(),
+    })
+    const stranger = createSelfSigned('stranger', [], Date.now())
+    for (const { certificatePem: cert, keyPem: key } of [known, stranger]) {
+      const session = open(server.url, { cert, key })
+      await ask(session, { ':path': '/' })
+      await ask(session, { ':path': '/' })
+      session.destroy()
+    }
+    await askOnce(server.url, {})
+    assert.match(names[0] ?? '', /CN=alice/)
+    assert.match(names[2] ?? '', /CN=stranger/)
+    assert.equal(names[4], undefined)
+    assert.equal(same.size, 3, 'one object for each connection')
+  })
+
+  test('a renewed one is used for new connections, and a broken one is not', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'keelson-listener-'))
+    await using server = await start(async () => text('ok'))
+    const files = { certificatePath: join(dir, 'crt'), keyPath: join(dir, 'key') }
+    const warnings: string[] = []
+    using reloader = new CertificateReloader(files, certificate, {
+      use: (renewed) => server.listener.setCertificate(renewed),
+      log: (level, message) => level === 'warn' && warnings.push(message),
+    })
+    const shown = async (): Promise<string | undefined> => {
+      const socket = connectTls({ port: server.listener.port, host: '127.0.0.1', rejectUnauthorized: false })
+      await once(socket, 'secureConnect')
+      const subject = socket.getPeerX509Certificate()?.subject
+      socket.destroy()
+      return subject
+    }
+    assert.match((await shown()) ?? '', /CN=listener/)
+    const renewed = createSelfSigned('renewed', ['127.0.0.1'], Date.now())
+    await writeFile(files.certificatePath, renewed.certificatePem)
+    await writeFile(files.keyPath, certificate.keyPem)
+    await reloader.look()
+    assert.equal(warnings.length, 1, 'a key of another certificate')
+    assert.match((await shown()) ?? '', /CN=listener/)
+    await writeFile(files.keyPath, renewed.keyPem)
+    await reloader.look()
+    assert.match((await shown()) ?? '', /CN=renewed/)
+    await rm(dir, { recursive: true })
+  })
+})
+
+const bodyLength: Handler = async (request) => {
+  try {
+    return text(`${(await request.body()).length}`)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { status: error.code, headers: json, body: Buffer.from(error.message) }
+  }
+}
+
+const after50Ms: Handler = async () => {
+  await sleep(50)
+  return text('ok')
+}
+
+const quiet: Handler = async ({ signal }) => ({
+  status: 200,
+  headers: json,
+  stream: (async function* () {
+    yield [Buffer.from('first\n')]
+    await once(signal, 'abort')
+  })(),
+})
+
+describe('limits', () => {
+  test('a body that does not come is cut off', async () => {
+    await using server = await start(bodyLength, { bodyMsMax: 100 })
+    const session = open(server.url)
+    const stream = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
+    stream.write('x')
+    const [head] = await once(stream, 'response')
+    assert.equal(head[':status'], 400)
+    stream.resume()
+    await once(stream, 'close')
+    session.destroy()
+    const socket = connectTls({ port: server.listener.port, host: '127.0.0.1', rejectUnauthorized: false })
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nx')
+    let answer = ''
+    for await (const part of socket) answer += String(part)
+    assert.match(answer, /^HTTP\/1.1 400 /)
+    assert.match(answer, /connection: close/i)
+  })
+
+  test('a body that is too long is refused, and the connection goes on', async () => {
+    await using server = await start(bodyLength, { bodyBytesMax: 1000 })
+    const session = open(server.url)
+    assert.equal((await ask(session, { ':path': '/', ':method': 'POST' }, Buffer.alloc(100_000))).status, 413)
+    assert.equal((await ask(session, { ':path': '/', ':method': 'POST' }, Buffer.alloc(1000))).body.toString(), '1000')
+    session.destroy()
+    const told = await askOnce(server.url, { method: 'POST' }, Buffer.alloc(100_000)).catch(() => undefined)
+    if (told !== undefined) assert.equal(told.status, 413)
+  })
+
+  test('a body that nobody reads does not keep its stream', async () => {
+    await using server = await start(async () => text('ok'))
+    const session = open(server.url)
+    const stream = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
+    stream.write('x')
+    stream.resume()
+    await once(stream, 'close')
+    assert.equal(stream.rstCode, constants.NGHTTP2_NO_ERROR)
+    session.destroy()
+  })
+
+  test('a client that does not read its answer loses it', async () => {
+    await using server = await start(async () => large, { stallMsMax: 200 })
+    const session = open(server.url, { settings: { initialWindowSize: 1000 } })
+    await once(session, 'remoteSettings')
+    const stream = session.request({ ':path': '/' })
+    stream.on('error', () => undefined)
+    // Read so slowly that the window is never opened again.
+    await once(stream, 'response')
+    await once(stream, 'close')
+    assert.equal(stream.rstCode, constants.NGHTTP2_CANCEL)
+    session.destroy()
+    const socket = connectTls({ port: server.listener.port, host: '127.0.0.1', rejectUnauthorized: false })
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+    await sleep(600)
+    let bytes = 0
+    socket.on('error', () => undefined)
+    for await (const part of socket) bytes += part.length
+    assert.ok(bytes < largeBytes, `${bytes} of ${largeBytes} bytes`)
+  })
+
+  const floods: readonly [string, (session: ClientHttp2Session) => void][] = [
+    [
+      'requests that are given up at once',
+      (session) => {
+        const stream = session.request({ ':path': '/' })
+        stream.on('error', () => undefined)
+        stream.close(constants.NGHTTP2_CANCEL)
+      },
+    ],
+    ['pings', (session) => session.ping(() => undefined)],
+    ['settings', (session) => session.settings({ initialWindowSize: 65_535 })],
+  ]
+  for (const [what, flood] of floods) {
+    test(`a flood of ${what} ends its connection, and no other`, async () => {
+      const limits = { resetsBurst: 20, resetsPerSecond: 1, controlsBurst: 20, controlsPerSecond: 1 }
+      await using server = await start(after50Ms, limits)
+      const session = open(server.url, { maxOutstandingPings: 1000, maxOutstandingSettings: 1000 })
+      const other = open(server.url)
+      await once(session, 'connect')
+      const gone = once(session, 'goaway')
+      for (let round = 0; round < 40 && !session.destroyed; round++) {
+        flood(session)
+        await sleep(2)
+      }
+      assert.equal((await gone)[0], constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      assert.equal((await ask(other, { ':path': '/' })).status, 200)
+      other.destroy()
+    })
+  }
+
+  test('headers beyond the limit, and too many of them, do not reach the handler', async () => {
+    let reached = 0
+    const counting: Handler = async () => {
+      reached++
+      return text('ok')
+    }
+    await using server = await start(counting, { headerBytesMax: 32_768, headersMax: 50 })
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`x-${at}`, 'y']))
+    for (const headers of [{ 'x-long': 'y'.repeat(60_000) }, many]) {
+      const session = open(server.url)
+      // A limit of the settings holds from when the client has agreed to them.
+      await once(session, 'remoteSettings')
+      await sleep(50)
+      await assert.rejects(ask(session, { ':path': '/', ...headers }), Object.keys(headers).join())
+      session.destroy()
+    }
+    const { status } = await askOnce(server.url, { headers: { 'x-long': 'y'.repeat(60_000) } })
+    assert.equal(status, 431)
+    assert.equal(reached, 0)
+  })
+
+  test('an idle connection is closed, a quiet watch is not', async () => {
+    await using server = await start(quiet, { idleMsMax: 200 })
+    const watching = open(server.url)
+    const watch = watching.request({ ':path': '/' })
+    await once(watch, 'data')
+    const idle = open(server.url)
+    await once(idle, 'close')
+    await sleep(300)
+    assert.ok(!watch.closed)
+    watching.destroy()
+  })
+
+  test('more connections than allowed are turned away', async () => {
+    await using server = await start(async () => text('ok'), { connectionsMax: 2 })
+    const sessions = [open(server.url), open(server.url)]
+    await Promise.all(sessions.map((session) => once(session, 'connect')))
+    await assert.rejects(askOnce(server.url, {}))
+    for (const session of sessions) session.destroy()
+  })
+})
+
+describe('the end', () => {
+  test('requests under way are answered, watches end, new ones go elsewhere', async () => {
+    let begin: (() => void) | undefined
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve
+    })
+    const handler: Handler = async (request) => {
+      if (request.path === '/watch') {
+        let end: (() => void) | undefined
+        let isOver = false
+        const close = (): void => {
+          isOver = true
+          end?.()
+        }
+        const onReady = (ready: () => void): void => {
+          end = ready
+        }
+        return { status: 200, headers: json, frames: { take: () => (isOver ? undefined : []), onReady, close } }
+      }
+      begin?.()
+      await sleep(200)
+      return text('late')
+    }
+    const server = await start(handler)
+    const session = open(server.url)
+    const goaway = once(session, 'goaway')
+    const watch = session.request({ ':path': '/watch' })
+    assert.equal((await once(watch, 'response'))[0][':status'], 200)
+    const slow = ask(session, { ':path': '/slow' })
+    await begun
+    const oldVersion = askOnce(server.url, { headers: { connection: 'keep-alive' } })
+    await sleep(50)
+    const closed = server.listener.close(5000)
+    watch.resume()
+    await Promise.all([once(watch, 'end'), goaway])
+    assert.equal(watch.rstCode, constants.NGHTTP2_NO_ERROR)
+    assert.equal((await slow).body.toString(), 'late')
+    const { text: answer, headers } = await oldVersion
+    assert.equal(answer, 'late')
+    assert.ok('connection' in headers && headers.connection === 'close')
+    await closed
+    await assert.rejects(askOnce(server.url, {}))
+  })
+
+  test('what does not come to an end is ended', async () => {
+    const server = await start(() => new Promise(() => undefined))
+    const session = open(server.url)
+    const stream = session.request({ ':path': '/' })
+    stream.on('error', () => undefined)
+    await once(session, 'connect')
+    await sleep(50)
+    const startMs = performance.now()
+    await server.listener.close(100)
+    assert.ok(performance.now() - startMs < 1000)
+    session.destroy()
+  })
+
+  test('nothing is left of a connection that has gone', async () => {
+    await using server = await start(async () => text('ok'))
+    const session = open(server.url)
+    await ask(session, { ':path': '/' })
+    assert.equal(server.listener.openConnections, 1)
+    session.destroy()
+    await askOnce(server.url, {})
+    await sleep(50)
+    assert.equal(server.listener.openConnections, 0)
+  })
+})

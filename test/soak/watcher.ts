@@ -1,0 +1,76 @@
+/** A watcher lists once, then follows; when its watch ends, it goes on from the last version it saw. It never lists again. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readList, readObject, type SoakClient } from './client.ts'
+
+const RETRY_MS = 100
+
+export class Watcher {
+  /** Versions of the objects, by name. */
+  readonly state = new Map<string, string>()
+  events = 0
+  resumes = 0
+  readonly faults: string[] = []
+  readonly #client: SoakClient
+  readonly #path: string
+  #seen = ''
+
+  constructor(client: SoakClient, path: string) {
+    this.#client = client
+    this.#path = path
+  }
+
+  get seen(): number {
+    return Number(this.#seen)
+  }
+
+  async list(): Promise<void> {
+    const { status, body } = await this.#client.call('GET', this.#path)
+    if (status !== 200) throw new Error(`list: ${status}`)
+    const { resourceVersion, items } = readList(body)
+    for (const { metadata } of items) this.state.set(metadata.name, metadata.resourceVersion)
+    this.#seen = resourceVersion
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const query = `?watch=1&allowWatchBookmarks=true&resourceVersion=${this.#seen}`
+        for await (const event of this.#client.lines(this.#path + query)) {
+          if (!this.#see(event)) return
+          if (signal.aborted) return
+        }
+      } catch {
+        await sleep(RETRY_MS)
+      }
+      this.resumes++
+    }
+  }
+
+  /** False when there is no way to go on. */
+  #see(event: unknown): boolean {
+    if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) {
+      return this.#fault(`not an event: ${JSON.stringify(event).slice(0, 200)}`)
+    }
+    if (event.type === 'ERROR') return this.#fault(`from ${this.#seen}: ${JSON.stringify(event.object).slice(0, 300)}`)
+    const { name, resourceVersion } = readObject(event.object).metadata
+    const isLater = Number(resourceVersion) > this.seen
+    if (event.type === 'BOOKMARK') {
+      if (Number(resourceVersion) >= this.seen) this.#seen = resourceVersion
+      return true
+    }
+    this.events++
+    if (!isLater) return this.#fault(`${String(event.type)} ${name} at ${resourceVersion}, after ${this.#seen}`)
+    const isKnown = this.state.has(name)
+    if ((event.type === 'ADDED') === isKnown)
+      return this.#fault(`${String(event.type)} ${name}, which was ${isKnown ? '' : 'not '}there`)
+    this.#seen = resourceVersion
+    if (event.type === 'DELETED') this.state.delete(name)
+    else this.state.set(name, resourceVersion)
+    return true
+  }
+
+  #fault(what: string): false {
+    this.faults.push(what)
+    return false
+  }
+}

@@ -1,0 +1,107 @@
+/** A writer creates, changes and deletes objects of its own, and remembers what it was told about each. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../simulation/random.ts'
+import { readObject, type SoakClient } from './client.ts'
+
+const OBJECTS = 5
+/** About 150 writes a second from all writers together, and 30,000 events to all watchers. */
+const PAUSE_MS = 300
+const RETRY_MS = 100
+
+/** What the server last said of an object; deleted is undefined. */
+export type Known = { readonly value: string; readonly resourceVersion: string } | undefined
+
+export class Writer {
+  readonly known = new Map<string, Known>()
+  acknowledged = 0
+  doubtful = 0
+  readonly faults: string[] = []
+  readonly #client: SoakClient
+  readonly #path: string
+  readonly #random: Random
+  readonly #names: readonly string[]
+  #count = 0
+
+  constructor(client: SoakClient, options: { readonly path: string; readonly name: string; readonly random: Random }) {
+    this.#client = client
+    this.#path = options.path
+    this.#random = options.random
+    this.#names = Array.from({ length: OBJECTS }, (_, at) => `${options.name}-${at}`)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const name = this.#random.pick(this.#names)
+      await this.#write(name)
+      await sleep(PAUSE_MS * (0.5 + this.#random.next()))
+    }
+  }
+
+  async #write(name: string): Promise<void> {
+    const known = this.known.get(name)
+    const value = `${++this.#count}`
+    try {
+      if (known === undefined) await this.#create(name, value)
+      else if (this.#random.chance(0.15)) await this.#delete(name)
+      else await this.#update(name, value, known.resourceVersion)
+    } catch {
+      // No answer: it may have been done or not. What is there now decides, and counts as told.
+      this.doubtful++
+      await this.#lookUntilTold(name)
+    }
+  }
+
+  async #create(name: string, value: string): Promise<void> {
+    const body = { metadata: { name }, data: { value } }
+    const answer = await this.#client.call('POST', this.#path, body)
+    if (answer.status === 201) return this.#told(name, answer.body)
+    this.#refused(`create ${name}`, answer.status, answer.body)
+  }
+
+  async #update(name: string, value: string, resourceVersion: string): Promise<void> {
+    const body = { metadata: { name, resourceVersion }, data: { value } }
+    const answer = await this.#client.call('PUT', `${this.#path}/${name}`, body)
+    if (answer.status === 200) return this.#told(name, answer.body)
+    this.#refused(`update ${name} at ${resourceVersion}`, answer.status, answer.body)
+  }
+
+  async #delete(name: string): Promise<void> {
+    const answer = await this.#client.call('DELETE', `${this.#path}/${name}`)
+    if (answer.status !== 200) return this.#refused(`delete ${name}`, answer.status, answer.body)
+    this.acknowledged++
+    this.known.set(name, undefined)
+  }
+
+  #told(name: string, body: unknown): void {
+    const { metadata, data } = readObject(body)
+    this.acknowledged++
+    this.known.set(name, { value: data?.value ?? '', resourceVersion: metadata.resourceVersion })
+  }
+
+  /** Nobody else writes these objects: a conflict or a missing object means that something told was lost. */
+  #refused(what: string, status: number, body: unknown): void {
+    const text = JSON.stringify(body).slice(0, 300)
+    if (status === 404 || status === 409) this.faults.push(`${what}: ${status} ${text}`)
+    throw new Error(`${what}: ${status} ${text}`)
+  }
+
+  async #lookUntilTold(name: string): Promise<void> {
+    for (;;) {
+      try {
+        const { status, body } = await this.#client.call('GET', `${this.#path}/${name}`)
+        if (status === 200) {
+          const { metadata, data } = readObject(body)
+          this.known.set(name, { value: data?.value ?? '', resourceVersion: metadata.resourceVersion })
+          return
+        }
+        if (status === 404) {
+          this.known.set(name, undefined)
+          return
+        }
+      } catch {
+        // Not back yet.
+      }
+      await sleep(RETRY_MS)
+    }
+  }
+}
