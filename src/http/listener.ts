@@ -301,7 +301,10 @@ function secureContext(
 /** Node takes those of HTTP/1.1 and of the listening socket too, though its types do not say so. */
 type AllOptions = SecureServerOptions &
   Pick<ServerOpts, 'keepAlive' | 'keepAliveInitialDelay'> &
-  Pick<ServerOptions, 'maxHeaderSize' | 'keepAliveTimeout' | 'headersTimeout' | 'requestTimeout'>
+  Pick<
+    ServerOptions,
+    'maxHeaderSize' | 'keepAliveTimeout' | 'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval'
+  >
 
 function serverOptions(options: ListenerOptions, limits: Limits): AllOptions {
   return {
@@ -318,6 +321,7 @@ function serverOptions(options: ListenerOptions, limits: Limits): AllOptions {
     maxHeaderSize: limits.headerBytesMax,
     keepAliveTimeout: limits.idleMsMax,
     headersTimeout: limits.headMsMax,
+    connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_STALL,
     requestTimeout: limits.headMsMax + limits.bodyMsMax,
   }
 }

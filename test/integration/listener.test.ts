@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
+import { connect as connectPlain } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -238,6 +239,17 @@ describe('limits', () => {
     for await (const part of socket) answer += String(part)
     assert.match(answer, /^HTTP\/1.1 400 /)
     assert.match(answer, /connection: close/i)
+  })
+
+  test('headers and handshakes that do not come are cut off', async () => {
+    await using server = await start(bodyLength, { headMsMax: 200, handshakeMsMax: 200 })
+    const { port } = server.listener
+    const slow = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    slow.write('GET / HTTP/1.1\r\nx')
+    slow.resume()
+    const silent = connectPlain(port, '127.0.0.1')
+    silent.on('error', () => undefined).resume()
+    await Promise.all([once(slow, 'close'), once(silent, 'close')])
   })
 
   test('a body that is too long is refused, and the connection goes on', async () => {
