@@ -139,7 +139,7 @@ export class Cache implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#housekeeper)
-    for (const { resource } of this.#resources.values()) resource.close()
+    for (const { resource } of this.#resources.values()) resource.close({ keepsBytes: true })
     await this.#feed[Symbol.asyncDispose]()
   }
 

@@ -221,11 +221,14 @@ export class Resource {
     if (this.#phase.phase === 'live') this.#onGap()
   }
 
-  close(): void {
+  /** Ends for good. `keepsBytes`: the whole cache ends, so nobody needs the slabs to be tidy. */
+  close({ keepsBytes = false } = {}): void {
     for (const watcher of this.#watchers) watcher.close('shutdown')
-    if (this.#phase.phase === 'behind') this.#forget(this.#phase.pending)
     this.#unsubscribe()
-    this.#release()
+    if (!keepsBytes) {
+      if (this.#phase.phase === 'behind') this.#forget(this.#phase.pending)
+      this.#release()
+    }
     this.#phase = { phase: 'closed' }
   }
 
