@@ -128,7 +128,8 @@ export class Http2Exchange extends Exchange {
     const all: { [name: string]: string | string[] | number } = { ':status': status }
     copyHeaders(headers, all)
     if (length !== undefined) all['content-length'] = length
-    this.writable.respond(all)
+    // The client may have given up while the answer was made: Node would take that for our mistake.
+    if (!this.writable.closed && !this.writable.destroyed) this.writable.respond(all)
   }
 
   flushHead(): void {

@@ -214,7 +214,7 @@ const byName = (maps: readonly V1ConfigMap[]): Map<string, V1ConfigMap> =>
 const comparable = ({ metadata, data }: V1ConfigMap): V1ConfigMap =>
   JSON.parse(
     JSON.stringify({ metadata, data }, (key, value: string) =>
-      key === 'creationTimestamp' ? new Date(value).toISOString() : value,
+      key === 'creationTimestamp' || key === 'time' ? new Date(value).toISOString() : value,
     ),
   )
 
