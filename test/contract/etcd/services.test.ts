@@ -126,7 +126,7 @@ test('a full database says so, and takes writes again when the alarm is ended', 
       error = thrown
     })
   }
-  deepEqual([error?.code, error?.ambiguous], ['ResourceExhausted', false])
+  deepEqual([error?.code, error?.ambiguous], ['ResourceExhausted', true])
   ok(error?.message.includes('space'))
   const alarms = await full.maintenance.alarms()
   equal(alarms[0]?.alarm, 'nospace')
