@@ -9,6 +9,8 @@ export class Connection {
   readonly remoteAddress: string
   /** Requests that are not over yet. */
   open = 0
+  /** Since when there is none. */
+  idleSinceMs = performance.now()
   readonly #resets: Bucket
   readonly #controls: Bucket
   #certificate: X509Certificate | null | undefined

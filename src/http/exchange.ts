@@ -24,9 +24,9 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   writes = 0
   /** Of the listener's roster. */
   place = -1
-  /** For how many looks in a row nothing has been written. */
-  stalledLooks = 0
-  writesSeen = 0
+  /** Since when nothing has been written, as far as the listener has looked. */
+  stalledSinceMs = 0
+  writesSeen = -1
   abstract readonly writable: Writable
   protected abstract readonly readable: Readable
   readonly #limits: Limits

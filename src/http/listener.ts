@@ -27,8 +27,8 @@ import { defaultLimits, type Limits } from './limits.ts'
 import { Responder } from './respond.ts'
 import { readTarget } from './target.ts'
 
-/** Answers that do not move are looked for this many times within the time that they are given. */
-const LOOKS_PER_STALL = 4
+/** Answers that do not move and idle connections are looked for this many times within the time that they are given. */
+const LOOKS_PER_LIMIT = 4
 /** Peers that vanished without a word are found out after this long; as kube-apiserver's listener. */
 const KEEP_ALIVE_PROBE_MS = 180_000
 
@@ -75,7 +75,8 @@ export class Listener implements AsyncDisposable {
     this.#server.on('session', (session) => this.#onSession(session))
     this.#server.on('sessionError', (error: Error) => this.#log('debug', 'connection failed', { error: error.message }))
     this.#server.on('tlsClientError', (error) => this.#log('debug', 'TLS handshake failed', { error: error.message }))
-    this.#looking = setInterval(() => this.#endStalled(), this.#limits.stallMsMax / LOOKS_PER_STALL).unref()
+    const lookMs = Math.min(this.#limits.stallMsMax, this.#limits.idleMsMax) / LOOKS_PER_LIMIT
+    this.#looking = setInterval(() => this.#look(), lookMs).unref()
   }
 
   /** Comes back when clients can connect. Port 0 picks a free one. Fails when the address cannot be had. */
@@ -160,9 +161,6 @@ export class Listener implements AsyncDisposable {
       if (!connection.mayControl()) this.#calm(session, 'pings or settings')
     }
     session.on('ping', onControl).on('remoteSettings', onControl)
-    session.setTimeout(this.#limits.idleMsMax, () => {
-      if (connection.open === 0) session.close()
-    })
     if (this.#isClosing) session.close()
   }
 
@@ -253,19 +251,34 @@ export class Listener implements AsyncDisposable {
 
   #end(exchange: Exchange): void {
     if (!this.#exchanges.delete(exchange)) return
-    exchange.connection.open--
+    const { connection } = exchange
+    connection.open--
+    if (connection.open === 0) connection.idleSinceMs = performance.now()
     this.#streaming.delete(exchange)
     exchange.close()
     if (this.#exchanges.size === 0) this.#idle?.()
   }
 
+  #look(): void {
+    const nowMs = performance.now()
+    for (const exchange of this.#exchanges.members()) this.#endIfStalled(exchange, nowMs)
+    for (const [session, connection] of this.#sessions) this.#endIfIdle(session, connection, nowMs)
+  }
+
   /** A client that opens its window to the last byte of an answer and no further would keep it here for ever. */
-  #endStalled(): void {
-    for (const exchange of this.#exchanges.members()) {
-      if (!exchange.isWriting || exchange.writes !== exchange.writesSeen) exchange.stalledLooks = 0
-      else if (++exchange.stalledLooks >= LOOKS_PER_STALL) exchange.abort()
-      exchange.writesSeen = exchange.writes
-    }
+  #endIfStalled(exchange: Exchange, nowMs: number): void {
+    if (!exchange.isWriting || exchange.writes !== exchange.writesSeen) exchange.stalledSinceMs = nowMs
+    exchange.writesSeen = exchange.writes
+    const stalledMs = nowMs - exchange.stalledSinceMs
+    // Who does not even take the end of a stream has gone without a word.
+    if (stalledMs > 2 * this.#limits.stallMsMax) exchange.connection.socket.destroy()
+    else if (stalledMs >= this.#limits.stallMsMax) exchange.abort()
+  }
+
+  #endIfIdle(session: Http2Session, { open, idleSinceMs, socket }: Connection, nowMs: number): void {
+    const idleMs = open > 0 ? 0 : nowMs - idleSinceMs
+    if (idleMs > 2 * this.#limits.idleMsMax) socket.destroy()
+    else if (idleMs >= this.#limits.idleMsMax) session.close()
   }
 }
 
@@ -321,7 +334,7 @@ function serverOptions(options: ListenerOptions, limits: Limits): AllOptions {
     maxHeaderSize: limits.headerBytesMax,
     keepAliveTimeout: limits.idleMsMax,
     headersTimeout: limits.headMsMax,
-    connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_STALL,
+    connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_LIMIT,
     requestTimeout: limits.headMsMax + limits.bodyMsMax,
   }
 }

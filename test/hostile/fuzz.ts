@@ -30,6 +30,8 @@ const REQUESTS_PER_LANE = 25
 const ANSWER_MS_MAX = 20_000
 /** What the last four fifths of the run may add to what the server holds on to: caches that were not full yet. */
 const GROWTH_BYTES_MAX = 16 * 1024 * 1024
+/** A peer that vanished while its answers were stuck is found out after twice the longest limit (idle: 90 s). */
+const LET_GO_MS_MAX = 200_000
 /** Connections that were cut off need this long to be forgotten. */
 const SETTLE_MS = 2_000
 /** The slowest answers to the client in good faith: one in a hundred, and any. The attackers share the machine's two cores. */
@@ -103,7 +105,7 @@ async function run(server: ApiServerProcess, { requests, seed, rounds }: Plan): 
   const [begunThen] = await Promise.all([siege('attacks', rounds), spraying('then', requests - warm)])
   const begun = begunFirst + begunThen
   const seconds = (performance.now() - startMs) / 1000
-  await sleep(SETTLE_MS)
+  await letGo(server.pid, filesBefore)
   const memoryAfter = await inspector.liveBytes()
   witness.stop()
   await witnessing
@@ -251,6 +253,13 @@ async function runAttacks(server: ApiServerProcess, { random, rounds, verdict }:
     await Promise.all(attacks.flatMap((attack) => [runOnce(attack, `${round} a`), runOnce(attack, `${round} b`)]))
   }
   return begun
+}
+
+/** Comes back when the connections have gone, or had time enough to. */
+async function letGo(pid: number, filesBefore: number): Promise<void> {
+  const untilMs = performance.now() + LET_GO_MS_MAX
+  do await sleep(SETTLE_MS)
+  while (openFiles(pid) > filesBefore + FILES_LEFT_MAX && performance.now() < untilMs)
 }
 
 const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
