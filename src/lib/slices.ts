@@ -1,5 +1,8 @@
-/** Cuts long work into slices, so that it never holds the event loop for more than a few milliseconds. */
-const SLICE_MS = 4
+/**
+ * Cuts long work into slices, so that it never holds the event loop for more than a few milliseconds: ten long lists at once
+ * take ten slices in a row.
+ */
+const SLICE_MS = 1
 
 export class Slices {
   #since = performance.now()
