@@ -1,13 +1,14 @@
 /**
  * Consistent reads without asking the database for each. A proof is the revision of everything acknowledged before it was
- * asked for. All callers that come while one proof is on its way share the next one: it starts after they came, so it is
- * good for all of them.
+ * asked for. All callers of one turn of the event loop, and all that come while another proof is on its way, share the next
+ * one: it starts after they came, so it is good for all of them.
  */
 import type { Revision } from './engine.ts'
 
 export class Prover {
   readonly #ask: () => Promise<Revision>
-  #running: Promise<unknown> | undefined
+  /** Ends with the proof that is on its way; never fails. */
+  #running: Promise<unknown> = Promise.resolve()
   #next: Promise<Revision> | undefined
 
   constructor(ask: () => Promise<Revision>) {
@@ -16,25 +17,17 @@ export class Prover {
 
   /** The revision of the last change acknowledged to anybody before this call. */
   prove(): Promise<Revision> {
-    if (this.#running === undefined) return this.#start()
-    this.#next ??= this.#running.then(() => {
-      this.#next = undefined
-      return this.#start()
-    })
+    this.#next ??= this.#start()
     return this.#next
   }
 
-  #start(): Promise<Revision> {
+  async #start(): Promise<Revision> {
+    await this.#running
+    // The requests that arrived together are handled one after the other in this turn.
+    await new Promise((resolve) => setImmediate(resolve))
+    this.#next = undefined
     const proof = this.#ask()
-    // The failure is the callers'; for the queue only the end matters.
-    const ended = proof.then(
-      () => undefined,
-      () => undefined,
-    )
-    this.#running = ended
-    void ended.then(() => {
-      if (this.#running === ended) this.#running = undefined
-    })
+    this.#running = proof.catch(() => undefined)
     return proof
   }
 }
