@@ -1,6 +1,6 @@
 /** The schemas of built-in kinds: read from the catalogue, each when it is first needed. */
 import type { Struct } from '../schema/schema.ts'
-import { typeDefaults } from './type-defaults.ts'
+import { typeDefaults } from './kinds/all.ts'
 import { splitPackages, TypeCatalogue } from '../schema/read-types.ts'
 import { admissionregistrationTypes } from './catalogue/admissionregistration.ts'
 import { apiextensionsTypes } from './catalogue/apiextensions.ts'

@@ -1,0 +1,24 @@
+/** What types of this group get wherever they occur, besides the published defaults. */
+import type { TypeDefaults } from '../../../schema/schema.ts'
+
+const webhook = {
+  failurePolicy: 'Fail',
+  matchPolicy: 'Equivalent',
+  namespaceSelector: {},
+  objectSelector: {},
+  timeoutSeconds: 10,
+}
+
+/** By package and name. `set` sees what the fixed values have filled in. */
+export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
+  ['admissionregistration/v1 ValidatingWebhook', { fields: webhook }],
+  ['admissionregistration/v1 MutatingWebhook', { fields: { ...webhook, reinvocationPolicy: 'Never' } }],
+  ['admissionregistration/v1 ServiceReference', { fields: { port: 443 } }],
+  ['admissionregistration/v1 RuleWithOperations', { fields: { scope: '*' } }],
+  ['admissionregistration/v1 NamedRuleWithOperations', { fields: { scope: '*' } }],
+  ['admissionregistration/v1 ValidatingAdmissionPolicySpec', { fields: { failurePolicy: 'Fail' } }],
+  [
+    'admissionregistration/v1 MatchResources',
+    { fields: { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} } },
+  ],
+]

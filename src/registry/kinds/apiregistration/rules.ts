@@ -1,0 +1,5 @@
+/** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
+import type { KindRules } from '../../kind-rules.ts'
+import { apiServiceRules } from './api-service.ts'
+
+export const rules: readonly (readonly [string, KindRules])[] = [['APIService.apiregistration.k8s.io', apiServiceRules]]

@@ -1,0 +1,56 @@
+/** What types of this group get wherever they occur, besides the published defaults. */
+import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
+import type { TypeDefaults } from '../../../schema/schema.ts'
+
+/** By package and name. `set` sees what the fixed values have filled in. */
+export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
+  [
+    'apps/v1 DeploymentSpec',
+    { fields: { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 }, set: withStrategy },
+  ],
+  ['apps/v1 ReplicaSetSpec', { fields: { replicas: 1 } }],
+  ['apps/v1 DaemonSetSpec', { fields: { revisionHistoryLimit: 10 }, set: withDaemonStrategy }],
+  [
+    'apps/v1 StatefulSetSpec',
+    {
+      fields: {
+        replicas: 1,
+        podManagementPolicy: 'OrderedReady',
+        revisionHistoryLimit: 10,
+        persistentVolumeClaimRetentionPolicy: {},
+      },
+      set: withStatefulStrategy,
+    },
+  ],
+  [
+    'apps/v1 StatefulSetPersistentVolumeClaimRetentionPolicy',
+    { fields: { whenDeleted: 'Retain', whenScaled: 'Retain' } },
+  ],
+]
+
+function withStrategy(spec: Fields): Fields {
+  const { type = 'RollingUpdate', rollingUpdate, ...rest } = fieldsOf(spec['strategy'])
+  if (type !== 'RollingUpdate') return spec
+  const rolling = { maxUnavailable: '25%', maxSurge: '25%', ...fieldsOf(rollingUpdate) }
+  return changed(spec, 'strategy', { ...rest, type, rollingUpdate: rolling })
+}
+
+function withDaemonStrategy(spec: Fields): Fields {
+  const { type = 'RollingUpdate', rollingUpdate, ...rest } = fieldsOf(spec['updateStrategy'])
+  if (type !== 'RollingUpdate') return spec
+  const rolling = { maxUnavailable: 1, maxSurge: 0, ...fieldsOf(rollingUpdate) }
+  return changed(spec, 'updateStrategy', { ...rest, type, rollingUpdate: rolling })
+}
+
+/** Only a strategy that nobody named gets a partition. */
+function withStatefulStrategy(spec: Fields): Fields {
+  const strategy = fieldsOf(spec['updateStrategy'])
+  if (strategy['type'] !== undefined) return spec
+  const rolling = { partition: 0, ...fieldsOf(strategy['rollingUpdate']) }
+  return changed(spec, 'updateStrategy', { ...strategy, type: 'RollingUpdate', rollingUpdate: rolling })
+}
+
+const changed = (fields: Fields, name: string, value: Json): Fields =>
+  isFields(fields[name]) && JSON.stringify(fields[name]) === JSON.stringify(value)
+    ? fields
+    : { ...fields, [name]: value }

@@ -1,0 +1,187 @@
+/**
+ * Autoscalers are stored in version v2. Version v1 knows only a target for the CPU: what else there is stands in its
+ * annotations as JSON, and is read back from there.
+ */
+import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../../api/object.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { present, type Side, toNewMetric, toOldMetric } from './hpa-metrics.ts'
+
+const prefix = 'autoscaling.alpha.kubernetes.io/'
+const annotationNames = ['metrics', 'behavior', 'current-metrics', 'conditions'].map((name) => prefix + name)
+
+const CPU_TARGET_PERCENT = 80
+const MIN_REPLICAS = 1
+
+/** Both versions have the rules of the stored one. */
+export const autoscalerV2Rules: KindRules = {
+  setDefaults: (object) => withoutAnnotations(setStoredDefaults(object)),
+}
+
+export const autoscalerV1Rules: KindRules = {
+  // What is left out is known only in the stored form, which has more to say.
+  setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
+  convert: { toStored, fromStored: (object) => fromStored(setStoredDefaults(object)) },
+}
+
+function setStoredDefaults(object: KubeObject): KubeObject {
+  const spec = fieldsOf(object['spec'])
+  const { minReplicas = MIN_REPLICAS, metrics, behavior } = spec
+  const hasMetrics = Array.isArray(metrics) && metrics.length > 0
+  return {
+    ...object,
+    spec: present({
+      ...spec,
+      minReplicas,
+      metrics: hasMetrics ? metrics : [cpuMetric(CPU_TARGET_PERCENT)],
+      behavior: isFields(behavior) ? withBehaviorDefaults(behavior) : undefined,
+    }),
+  }
+}
+
+const policy = (type: string, value: number): Fields => ({ type, value, periodSeconds: 15 })
+
+function withBehaviorDefaults(behavior: Fields): Fields {
+  const percent = policy('Percent', 100)
+  const { tolerance: _, ...up } = fieldsOf(behavior['scaleUp'])
+  const { tolerance: __, ...down } = fieldsOf(behavior['scaleDown'])
+  return {
+    scaleUp: {
+      stabilizationWindowSeconds: 0,
+      selectPolicy: 'Max',
+      policies: [policy('Pods', 4), percent],
+      ...up,
+    },
+    scaleDown: { selectPolicy: 'Max', policies: [percent], ...down },
+  }
+}
+
+const cpuMetric = (percent: Json): Fields => ({
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: percent } },
+})
+
+function toStored(object: KubeObject): KubeObject {
+  const annotations = object.metadata.annotations ?? {}
+  const { targetCPUUtilizationPercentage, ...spec } = fieldsOf(object['spec'])
+  const { currentCPUUtilizationPercentage: _, ...status } = fieldsOf(object['status'])
+  const metrics = readMetrics(annotations[`${prefix}metrics`], 'target')
+  const currentMetrics = readMetrics(annotations[`${prefix}current-metrics`], 'current')
+  const conditions = readJson(annotations[`${prefix}conditions`])
+  if (targetCPUUtilizationPercentage !== undefined) metrics.push(cpuMetric(targetCPUUtilizationPercentage))
+  return {
+    ...withoutAnnotations(object),
+    spec: present({
+      ...spec,
+      metrics: metrics.length > 0 ? metrics : undefined,
+      behavior: readBehavior(annotations[`${prefix}behavior`]),
+    }),
+    status: present({
+      ...status,
+      currentMetrics: currentMetrics.length > 0 ? currentMetrics : undefined,
+      conditions: Array.isArray(conditions) ? conditions : undefined,
+    }),
+  }
+}
+
+function fromStored(object: KubeObject): KubeObject {
+  const { metrics, behavior, ...spec } = fieldsOf(object['spec'])
+  const { currentMetrics, conditions, ...status } = fieldsOf(object['status'])
+  const cpu = itemsOf(metrics).find((metric) => isCpu(metric, 'target'))
+  const currentCpu = itemsOf(currentMetrics).find((metric) => isCpu(metric, 'current'))
+  const others = itemsOf(metrics).filter((metric) => !isCpu(metric, 'target'))
+  const texts = {
+    [`${prefix}metrics`]: printList(others.map((metric) => toOldMetric(metric, 'target'))),
+    [`${prefix}behavior`]: isFields(behavior) ? printJson(capitalized(behavior)) : undefined,
+    [`${prefix}current-metrics`]: printList(itemsOf(currentMetrics).map((metric) => toOldMetric(metric, 'current'))),
+    [`${prefix}conditions`]: printList(itemsOf(conditions)),
+  }
+  return {
+    ...withAnnotations(object, texts),
+    spec: present({ ...spec, targetCPUUtilizationPercentage: utilizationOf(cpu, 'target') }),
+    status: present({ ...status, currentCPUUtilizationPercentage: utilizationOf(currentCpu, 'current') }),
+  }
+}
+
+const isCpu = (metric: Fields, side: Side): boolean =>
+  metric['type'] === 'Resource' &&
+  fieldsOf(metric['resource'])['name'] === 'cpu' &&
+  utilizationOf(metric, side) !== undefined
+
+const utilizationOf = (metric: Fields | undefined, side: Side): Json | undefined =>
+  fieldsOf(fieldsOf(metric?.['resource'])[side])['averageUtilization']
+
+/** The annotation has the names of Go's fields, and null for what is absent. */
+function capitalized(behavior: Fields): Fields {
+  return { ScaleUp: capitalizedRules(behavior['scaleUp']), ScaleDown: capitalizedRules(behavior['scaleDown']) }
+}
+
+function capitalizedRules(given: Json | undefined): Json {
+  if (!isFields(given)) return null
+  const { stabilizationWindowSeconds = null, selectPolicy = null, policies } = given
+  return {
+    StabilizationWindowSeconds: stabilizationWindowSeconds,
+    SelectPolicy: selectPolicy,
+    Policies: itemsOf(policies).map(({ type = '', value = 0, periodSeconds = 0 }) => ({
+      Type: type,
+      Value: value,
+      PeriodSeconds: periodSeconds,
+    })),
+    Tolerance: null,
+  }
+}
+
+function readBehavior(text: string | undefined): Fields | undefined {
+  const read = readJson(text)
+  if (!isFields(read)) return undefined
+  return present({ scaleUp: readRules(read['ScaleUp']), scaleDown: readRules(read['ScaleDown']) })
+}
+
+function readRules(given: Json | undefined): Fields | undefined {
+  if (!isFields(given)) return undefined
+  const { StabilizationWindowSeconds: window, SelectPolicy: selectPolicy, Policies: policies } = given
+  return present({
+    stabilizationWindowSeconds: window ?? undefined,
+    selectPolicy: selectPolicy ?? undefined,
+    policies: itemsOf(policies).map(({ Type: type, Value: value, PeriodSeconds: periodSeconds }) =>
+      present({ type, value, periodSeconds }),
+    ),
+  })
+}
+
+function readMetrics(text: string | undefined, side: Side): Fields[] {
+  return itemsOf(readJson(text)).map((metric) => toNewMetric(metric, side))
+}
+
+/** What cannot be read is passed over. */
+function readJson(text: string | undefined): Json | undefined {
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    // A client may write anything into an annotation.
+    return undefined
+  }
+}
+
+const itemsOf = (list: Json | undefined): Fields[] =>
+  Array.isArray(list) ? list.filter((item: Json): item is Fields => isFields(item)) : []
+
+const printList = (items: readonly Fields[]): string | undefined => (items.length === 0 ? undefined : printJson(items))
+
+const printJson = (value: Json): string =>
+  JSON.stringify(value).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)
+
+function withoutAnnotations(object: KubeObject): KubeObject {
+  const { annotations } = object.metadata
+  if (annotations === undefined || !annotationNames.some((name) => name in annotations)) return object
+  return withAnnotations(object, {})
+}
+
+function withAnnotations(object: KubeObject, texts: { readonly [name: string]: string | undefined }): KubeObject {
+  const given = Object.entries(object.metadata.annotations ?? {}).filter(([name]) => !annotationNames.includes(name))
+  const own = Object.entries(texts).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const { annotations: _, ...metadata } = object.metadata
+  const all = [...given, ...own]
+  if (all.length === 0) return { ...object, metadata }
+  return { ...object, metadata: { ...metadata, annotations: Object.fromEntries(all) } }
+}

@@ -1,0 +1,92 @@
+/**
+ * Metrics of autoscalers in two shapes: those of autoscaling/v2, and the older ones that autoscaling/v1 keeps as JSON in
+ * annotations. The order of fields is that of the texts which kube-apiserver writes.
+ */
+import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
+
+/** A metric to reach (`target`) or one that was measured (`current`). */
+export type Side = 'target' | 'current'
+
+export function toOldMetric(metric: Fields, side: Side): Fields {
+  const name = sourceOf(metric)
+  const source = name === undefined ? undefined : metric[name]
+  if (name === undefined || source === undefined) return present({ type: metric['type'] })
+  return present({ type: metric['type'], [name]: oldSource(name, fieldsOf(source), side) })
+}
+
+export function toNewMetric(metric: Fields, side: Side): Fields {
+  const name = sourceOf(metric)
+  const source = name === undefined ? undefined : metric[name]
+  if (name === undefined || source === undefined) return present({ type: metric['type'] })
+  return present({ type: metric['type'], [name]: newSource(name, fieldsOf(source), side) })
+}
+
+const sources = ['object', 'pods', 'resource', 'containerResource', 'external'] as const
+type Source = (typeof sources)[number]
+
+const sourceOf = (metric: Fields): Source | undefined => sources.find((name) => isFields(metric[name]))
+
+function oldSource(name: Source, source: Fields, side: Side): Fields {
+  const { value, averageValue, averageUtilization } = fieldsOf(source[side])
+  const { name: metricName, selector } = fieldsOf(source['metric'])
+  const { describedObject, container } = source
+  const isTarget = side === 'target'
+  switch (name) {
+    case 'resource':
+    case 'containerResource':
+      return present({
+        name: source['name'],
+        [`${side}AverageUtilization`]: averageUtilization,
+        [`${side}AverageValue`]: averageValue ?? (isTarget ? undefined : '0'),
+        container: name === 'containerResource' ? container : undefined,
+      })
+    case 'pods':
+      return present({ metricName, [`${side}AverageValue`]: averageValue ?? '0', selector })
+    case 'object':
+      return present({
+        target: inOrder(fieldsOf(describedObject), ['kind', 'name', 'apiVersion']),
+        metricName,
+        [`${side}Value`]: value ?? '0',
+        selector,
+        averageValue,
+      })
+    case 'external':
+      return present({
+        metricName,
+        metricSelector: selector,
+        [`${side}Value`]: value ?? (isTarget ? undefined : '0'),
+        [`${side}AverageValue`]: averageValue,
+      })
+  }
+}
+
+function newSource(name: Source, source: Fields, side: Side): Fields {
+  const averageUtilization = source[`${side}AverageUtilization`]
+  const own = source[`${side}AverageValue`]
+  const averageValue = name === 'object' ? source['averageValue'] : own
+  const given = source[`${side}Value`]
+  // Of an object both are written, though only one was given.
+  const value = name === 'object' && averageValue !== undefined && given === '0' ? undefined : given
+  const type = averageUtilization !== undefined ? 'Utilization' : averageValue !== undefined ? 'AverageValue' : 'Value'
+  const amount = present({ type: side === 'target' ? type : undefined, value, averageValue, averageUtilization })
+  const selector = name === 'external' ? source['metricSelector'] : source['selector']
+  const metric = present({ name: source['metricName'], selector })
+  switch (name) {
+    case 'resource':
+      return present({ name: source['name'], [side]: amount })
+    case 'containerResource':
+      return present({ name: source['name'], [side]: amount, container: source['container'] })
+    case 'object':
+      return present({ describedObject: source['target'], [side]: amount, metric })
+    case 'pods':
+    case 'external':
+      return present({ metric, [side]: amount })
+  }
+}
+
+const inOrder = (fields: Fields, names: readonly string[]): Fields =>
+  present(Object.fromEntries(names.map((name) => [name, fields[name]])))
+
+/** Without what is absent, so that it is not written as null. */
+export const present = (fields: { readonly [name: string]: Json | undefined }): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

@@ -1,0 +1,17 @@
+/** What types of this group get wherever they occur, besides the published defaults. */
+import type { TypeDefaults } from '../../../schema/schema.ts'
+
+/** By package and name. `set` sees what the fixed values have filled in. */
+export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
+  [
+    'batch/v1 CronJobSpec',
+    {
+      fields: {
+        concurrencyPolicy: 'Allow',
+        suspend: false,
+        successfulJobsHistoryLimit: 3,
+        failedJobsHistoryLimit: 1,
+      },
+    },
+  ],
+]

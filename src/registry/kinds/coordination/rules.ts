@@ -1,0 +1,5 @@
+/** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
+import type { KindRules } from '../../kind-rules.ts'
+import { leaseRules } from './lease.ts'
+
+export const rules: readonly (readonly [string, KindRules])[] = [['Lease.coordination.k8s.io', leaseRules]]

@@ -1,0 +1,66 @@
+import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
+import { checkFinalizerName } from '../../../api/names.ts'
+import { fieldsOf, type KubeObject } from '../../../api/object.ts'
+import type { KindRules } from '../../kind-rules.ts'
+
+/** The server's own finalizer: a namespace stays until its content is gone. */
+const kubernetesFinalizer = 'kubernetes'
+/** Lets a selector of namespaces name one of them. */
+const nameLabel = 'kubernetes.io/metadata.name'
+
+export const namespaceRules: KindRules = {
+  selectableFields: ['status.phase'],
+  setDefaults: withNameLabel,
+  prepareCreate,
+  // spec.finalizers is changed only through `finalize`.
+  prepareUpdate: (object, current) => ({ ...withNameLabel(object), spec: current['spec'] }),
+  validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
+  validateUpdate: () => [],
+  subresourceRules: {
+    status: {
+      prepareUpdate: (object, current) =>
+        withNameLabel({ ...current, metadata: object.metadata, status: object['status'] }),
+      validateUpdate: validatePhase,
+    },
+    finalize: {
+      prepareUpdate: (object, current) =>
+        withNameLabel({ ...current, metadata: object.metadata, spec: object['spec'] }),
+      validateUpdate: (object) => validateFinalizers(object, (at) => `spec.finalizers[${at}]`),
+    },
+  },
+}
+
+function prepareCreate(object: KubeObject): KubeObject {
+  const given = finalizersOf(object)
+  const finalizers = given.includes(kubernetesFinalizer) ? given : [...given, kubernetesFinalizer]
+  return { ...withNameLabel(object), spec: { finalizers }, status: { phase: 'Active' } }
+}
+
+function validateFinalizers(object: KubeObject, pathOf: (at: number) => string): FieldFault[] {
+  return finalizersOf(object).flatMap((finalizer, at) =>
+    checkFinalizerName(finalizer).map((fault) => invalidValue(pathOf(at), finalizer, fault)),
+  )
+}
+
+/** The phase follows from the mark of deletion; nobody sets it otherwise. */
+function validatePhase(object: KubeObject): FieldFault[] {
+  const { phase = '' } = fieldsOf(object['status'])
+  const isMarked = object.metadata.deletionTimestamp !== undefined
+  if (isMarked ? phase === 'Terminating' : phase === 'Active' || phase === '') return []
+  const shown = typeof phase === 'string' ? phase : ''
+  const why = isMarked
+    ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+    : "may only be 'Active' if `deletionTimestamp` is empty"
+  return [invalidValue('status.Phase', shown, why)]
+}
+
+function withNameLabel(object: KubeObject): KubeObject {
+  const { name = '', labels = {} } = object.metadata
+  if (name === '' || labels[nameLabel] === name) return object
+  return { ...object, metadata: { ...object.metadata, labels: { ...labels, [nameLabel]: name } } }
+}
+
+function finalizersOf(object: KubeObject): string[] {
+  const { finalizers } = fieldsOf(object['spec'])
+  return Array.isArray(finalizers) ? finalizers.filter((finalizer) => typeof finalizer === 'string') : []
+}

@@ -1,0 +1,23 @@
+/** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
+import type { KindRules } from '../../kind-rules.ts'
+import { nodeRules, replicationControllerRules } from '../selectable.ts'
+import { configMapRules } from './config-map.ts'
+import { namespaceRules } from './namespace.ts'
+import { persistentVolumeClaimRules, persistentVolumeRules } from './persistent-volume.ts'
+import { podRules } from './pod.ts'
+import { secretRules } from './secret.ts'
+import { serviceAccountRules } from './service-account.ts'
+import { serviceRules } from './service.ts'
+
+export const rules: readonly (readonly [string, KindRules])[] = [
+  ['ConfigMap', configMapRules],
+  ['Namespace', namespaceRules],
+  ['Node', nodeRules],
+  ['PersistentVolume', persistentVolumeRules],
+  ['PersistentVolumeClaim', persistentVolumeClaimRules],
+  ['Pod', podRules],
+  ['ReplicationController', replicationControllerRules],
+  ['Secret', secretRules],
+  ['Service', serviceRules],
+  ['ServiceAccount', serviceAccountRules],
+]

@@ -1,0 +1,134 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { type FieldFault, forbiddenField, invalidValue, required, tooLong } from '../../../api/field-fault.ts'
+import { JsonMap } from '../../../api/json-map.ts'
+import { JsonScanner, JsonSyntaxError } from '../../../api/json-scanner.ts'
+import { checkConfigKey } from '../../../api/names.ts'
+import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+
+/** All values of one Secret together. */
+const VALUES_BYTES_MAX = 1024 * 1024
+
+const accountAnnotation = 'kubernetes.io/service-account.name'
+
+export const secretRules: KindRules = {
+  selectableFields: ['type'],
+  setDefaults: (object) => withStringData({ ...object, type: object['type'] ?? 'Opaque' }),
+  validate,
+  validateUpdate: (object, current) => [
+    ...validateType(object, current),
+    ...validateImmutable(object, current),
+    ...validate(object),
+  ],
+  warnings: (object) => keyPairWarnings(object),
+}
+
+/** stringData is only ever written: its texts become data. */
+function withStringData(object: KubeObject): KubeObject {
+  const { stringData, ...rest } = object
+  if (stringData === undefined) return object
+  const data = Object.assign(new JsonMap(), fieldsOf(object['data']))
+  for (const [key, value] of Object.entries(fieldsOf(stringData))) {
+    data[key] = Buffer.from(typeof value === 'string' ? value : '').toString('base64')
+  }
+  return { ...rest, kind: object.kind, apiVersion: object.apiVersion, metadata: object.metadata, data }
+}
+
+function validate(object: KubeObject): FieldFault[] {
+  const data = fieldsOf(object['data'])
+  const faults: FieldFault[] = []
+  let valuesBytes = 0
+  for (const [key, value] of Object.entries(data)) {
+    for (const fault of checkConfigKey(key)) faults.push(invalidValue(`data[${key}]`, key, fault))
+    valuesBytes += typeof value === 'string' ? Buffer.byteLength(value, 'base64') : 0
+  }
+  if (valuesBytes > VALUES_BYTES_MAX) faults.push(tooLong('data', VALUES_BYTES_MAX))
+  return [...faults, ...validateContent(object, data)]
+}
+
+/** What each of the well-known types must hold. */
+function validateContent({ type, metadata }: KubeObject, data: Fields): FieldFault[] {
+  const has = (key: string): boolean => Object.hasOwn(data, key)
+  const need = (key: string): FieldFault[] => (has(key) ? [] : [required(`data[${key}]`)])
+  switch (typeof type === 'string' ? type : '') {
+    case 'kubernetes.io/service-account-token': {
+      const account = metadata.annotations?.[accountAnnotation] ?? ''
+      return account === '' ? [required(`metadata.annotations[${accountAnnotation}]`)] : []
+    }
+    case 'kubernetes.io/dockercfg':
+      return validateJson(data, '.dockercfg')
+    case 'kubernetes.io/dockerconfigjson':
+      return validateJson(data, '.dockerconfigjson')
+    case 'kubernetes.io/basic-auth':
+      return has('username') || has('password') ? [] : [...need('username'), ...need('password')]
+    case 'kubernetes.io/ssh-auth':
+      return textAt(data, 'ssh-privatekey') === '' ? [required('data[ssh-privatekey]')] : []
+    case 'kubernetes.io/tls':
+      return [...need('tls.crt'), ...need('tls.key')]
+    default:
+      return []
+  }
+}
+
+function validateJson(data: Fields, key: string): FieldFault[] {
+  if (!Object.hasOwn(data, key)) return [required(`data[${key}]`)]
+  const fault = jsonFault(Buffer.from(textAt(data, key), 'base64').toString('utf8'))
+  return fault === undefined ? [] : [invalidValue(`data[${key}]`, '<secret contents redacted>', fault)]
+}
+
+/** Why a text is no JSON object, in Go's words. */
+function jsonFault(text: string): string | undefined {
+  const scanner = new JsonScanner(text)
+  try {
+    const type = scanner.peekType()
+    scanner.skipValue()
+    scanner.end()
+    if (type === 'object' || type === 'null') return undefined
+    return `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error.message
+    throw error
+  }
+}
+
+/** What is wrong with the certificate and key of a TLS secret, in the words of Go's library. */
+function keyPairWarnings(object: KubeObject): string[] {
+  if (object['type'] !== 'kubernetes.io/tls') return []
+  const data = fieldsOf(object['data'])
+  const certificate = Buffer.from(textAt(data, 'tls.crt'), 'base64').toString('latin1')
+  const key = Buffer.from(textAt(data, 'tls.key'), 'base64').toString('latin1')
+  if (!/-----BEGIN [^-]+-----/.test(certificate)) return ['tls: failed to find any PEM data in certificate input']
+  if (!/-----BEGIN [^-]+-----/.test(key)) return ['tls: failed to find any PEM data in key input']
+  return isPair(certificate, key) ? [] : ['tls: private key does not match public key']
+}
+
+/** What cannot be read is nothing that we know better. */
+function isPair(certificatePem: string, keyPem: string): boolean {
+  try {
+    return new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
+  } catch {
+    // Only a warning hangs on it.
+    return true
+  }
+}
+
+function validateType(object: KubeObject, current: KubeObject): FieldFault[] {
+  const { type } = object
+  if (type === current['type']) return []
+  return [invalidValue('type', typeof type === 'string' ? type : '', 'field is immutable')]
+}
+
+function validateImmutable(object: KubeObject, current: KubeObject): FieldFault[] {
+  if (current['immutable'] !== true) return []
+  const frozen = 'field is immutable when `immutable` is set'
+  const faults: FieldFault[] = []
+  if (object['immutable'] !== true) faults.push(forbiddenField('immutable', frozen))
+  if (!isSame(object['data'], current['data'])) faults.push(forbiddenField('data', frozen))
+  return faults
+}
+
+function textAt(data: Fields, key: string): string {
+  const value = Object.hasOwn(data, key) ? data[key] : ''
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,74 @@
+/** What types of this group get wherever they occur, besides the published defaults. */
+import { type Fields } from '../../../api/object.ts'
+import type { TypeDefaults } from '../../../schema/schema.ts'
+
+const container = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' }
+
+/** By package and name. `set` sees what the fixed values have filled in. */
+export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
+  [
+    'core/v1 PodSpec',
+    {
+      fields: {
+        restartPolicy: 'Always',
+        dnsPolicy: 'ClusterFirst',
+        securityContext: {},
+        terminationGracePeriodSeconds: 30,
+        schedulerName: 'default-scheduler',
+      },
+      set: mirrorAccount,
+    },
+  ],
+  ['core/v1 Container', { fields: container, set: withPullPolicy }],
+  ['core/v1 EphemeralContainer', { fields: container, set: withPullPolicy }],
+  ['core/v1 Probe', { fields: { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 } }],
+  ['core/v1 HTTPGetAction', { fields: { path: '/', scheme: 'HTTP' } }],
+  ['core/v1 GRPCAction', { fields: { service: '' } }],
+  ['core/v1 ObjectFieldSelector', { fields: { apiVersion: 'v1' } }],
+  ['core/v1 Volume', { fields: {}, set: withVolumeSource }],
+  ['core/v1 SecretVolumeSource', { fields: { defaultMode: 0o644 } }],
+  ['core/v1 ConfigMapVolumeSource', { fields: { defaultMode: 0o644 } }],
+  ['core/v1 DownwardAPIVolumeSource', { fields: { defaultMode: 0o644 } }],
+  ['core/v1 ProjectedVolumeSource', { fields: { defaultMode: 0o644 } }],
+  ['core/v1 ServiceAccountTokenProjection', { fields: { expirationSeconds: 3600 } }],
+  ['core/v1 HostPathVolumeSource', { fields: { type: '' } }],
+  ['core/v1 AzureDiskVolumeSource', { fields: { readOnly: false } }],
+  ['core/v1 PersistentVolumeClaimSpec', { fields: { volumeMode: 'Filesystem' } }],
+  ['core/v1 PersistentVolumeSpec', { fields: { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' } }],
+  ['core/v1 EndpointPort', { fields: { protocol: 'TCP' } }],
+  ['core/v1 ServicePort', { fields: {}, set: withTargetPort }],
+]
+
+/** The older name of the account says the same as the newer one, which wins. */
+function mirrorAccount(spec: Fields): Fields {
+  const account = spec['serviceAccountName'] ?? spec['serviceAccount']
+  if (account === undefined || spec['serviceAccount'] === spec['serviceAccountName']) return spec
+  return { ...spec, serviceAccountName: account, serviceAccount: account }
+}
+
+/** An image that may be another one tomorrow is pulled every time. */
+function withPullPolicy(given: Fields): Fields {
+  const { imagePullPolicy, image } = given
+  if (imagePullPolicy !== undefined) return given
+  const name = typeof image === 'string' ? image : ''
+  return { ...given, imagePullPolicy: isLatest(name) ? 'Always' : 'IfNotPresent' }
+}
+
+function isLatest(image: string): boolean {
+  if (image.includes('@')) return false
+  const tag = /:([\w][\w.-]{0,127})$/.exec(image.slice(image.lastIndexOf('/') + 1))?.[1] ?? 'latest'
+  return tag === 'latest'
+}
+
+/** A volume that says nothing of what it is, is an empty folder. */
+function withVolumeSource(volume: Fields): Fields {
+  const hasSource = Object.keys(volume).some((name) => name !== 'name')
+  return hasSource ? volume : { ...volume, emptyDir: {} }
+}
+
+function withTargetPort(port: Fields): Fields {
+  const { targetPort = 0 } = port
+  return (targetPort === 0 || targetPort === '') && port['port'] !== undefined
+    ? { ...port, targetPort: port['port'] }
+    : port
+}

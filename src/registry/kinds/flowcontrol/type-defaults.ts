@@ -1,0 +1,13 @@
+/** What types of this group get wherever they occur, besides the published defaults. */
+import type { TypeDefaults } from '../../../schema/schema.ts'
+
+/** By package and name. `set` sees what the fixed values have filled in. */
+export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
+  ['flowcontrol/v1 FlowSchemaSpec', { fields: { matchingPrecedence: 1000 } }],
+  [
+    'flowcontrol/v1 LimitedPriorityLevelConfiguration',
+    { fields: { nominalConcurrencyShares: 30, lendablePercent: 0 } },
+  ],
+  ['flowcontrol/v1 ExemptPriorityLevelConfiguration', { fields: { nominalConcurrencyShares: 0, lendablePercent: 0 } }],
+  ['flowcontrol/v1 QueuingConfiguration', { fields: { queues: 64, handSize: 8, queueLengthLimit: 50 } }],
+]

@@ -1,0 +1,17 @@
+/** What types of this group get wherever they occur, besides the published defaults. */
+import { type Fields } from '../../../api/object.ts'
+import type { TypeDefaults } from '../../../schema/schema.ts'
+
+const RBAC_GROUP = 'rbac.authorization.k8s.io'
+
+/** By package and name. `set` sees what the fixed values have filled in. */
+export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
+  ['rbac/v1 RoleRef', { fields: { apiGroup: RBAC_GROUP } }],
+  ['rbac/v1 Subject', { fields: {}, set: withSubjectGroup }],
+]
+
+function withSubjectGroup(subject: Fields): Fields {
+  const { kind, apiGroup } = subject
+  const isUser = kind === 'User' || kind === 'Group'
+  return isUser && apiGroup === undefined ? { ...subject, apiGroup: RBAC_GROUP } : subject
+}

@@ -1,0 +1,7 @@
+/** What types of this group get wherever they occur, besides the published defaults. */
+import type { TypeDefaults } from '../../../schema/schema.ts'
+
+/** By package and name. `set` sees what the fixed values have filled in. */
+export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
+  ['scheduling/v1 PriorityClass', { fields: { preemptionPolicy: 'PreemptLowerPriority' } }],
+]
