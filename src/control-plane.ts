@@ -31,9 +31,9 @@ import { deleteOne } from './verbs/delete.ts'
 import { deleteCollection } from './verbs/delete-collection.ts'
 import { get } from './verbs/get.ts'
 import { list } from './verbs/list.ts'
+import { patch } from './verbs/patch.ts'
 import { reviewSelf } from './verbs/self-review.ts'
 import { createNow } from './verbs/timestamps.ts'
-import { unsupportedPart } from './verbs/unsupported.ts'
 import { update } from './verbs/update.ts'
 import { watch } from './verbs/watch.ts'
 
@@ -103,7 +103,7 @@ function createVerbs(accessOf: (resource: Resource) => Access): Verbs {
     watch: (request) => watch(request, accessOf(request.resource)),
     create: (request) => createVerb(request)(request, accessOf(request.resource)),
     update: (request) => update(request, accessOf(request.resource)),
-    patch: (request) => Promise.reject(unsupportedPart(request)),
+    patch: (request) => patch(request, accessOf(request.resource)),
     delete: (request) => deleteOne(request, accessOf(request.resource)),
     deletecollection: (request) => deleteCollection(request, accessOf(request.resource)),
   }

@@ -207,6 +207,11 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', text)
 }
 
+/** The same, as upstream's router says it. */
+export function unsupportedMediaTypeHere(): ApiError {
+  return new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
+}
+
 export function bodyTooLarge(bytesMax: number): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${bytesMax}`)
 }

@@ -6,6 +6,7 @@ import { bodyForm } from '../codec/negotiate.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
+import { inNamespace } from './identity.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
 
 /** In the namespace of the path. Warnings go to the context. Fails with a BadRequest. */
@@ -36,15 +37,4 @@ async function fromYaml(
     const what = `the object provided is unrecognized (must be of type ${resource.kind})`
     throw badRequest(`${what}: ${error.message} (${summary(bytes)})`, error)
   }
-}
-
-/** The object with the namespace of the path. One that names another namespace is refused. */
-function inNamespace(object: KubeObject, { resource, namespace }: ResourceRequest): KubeObject {
-  const { namespace: given = '', ...metadata } = object.metadata
-  if (!resource.isNamespaced) return given === '' ? object : { ...object, metadata }
-  if (given === namespace) return object
-  if (given !== '') {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
-  return { ...object, metadata: { ...metadata, namespace } }
 }

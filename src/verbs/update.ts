@@ -1,9 +1,12 @@
-import { badRequest } from '../api/errors.ts'
+import { conflict, notFound } from '../api/errors.ts'
+import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
+import { toText } from '../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
 import { answer } from './answer.ts'
+import { checkName } from './identity.ts'
 import { readObject } from './read-body.ts'
 import { unsupportedPart } from './unsupported.ts'
 import { updateObject } from './write.ts'
@@ -11,18 +14,34 @@ import { parseWriteOptions } from './write-options.ts'
 
 /** Of the object, or of a part of it that has a path of its own. */
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
-  const { resource, subresource, http, name } = request
+  const { resource, subresource, name, http } = request
   const form = negotiate(http)
   if (subresource !== '' && !Object.hasOwn(resource.subresourceRules, subresource)) throw unsupportedPart(request)
   const options = parseWriteOptions(http.query, 'UpdateOptions')
   const object = await readObject(request, options.fieldValidation, access)
-  const given = object.metadata.name ?? ''
-  if (given === '') {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+  checkName(object, request)
+  const replace = (current: KubeObject | undefined): KubeObject => {
+    checkUid(object, current, request, access)
+    const isCreated = current === undefined && resource.createsOnUpdate && subresource === ''
+    if (current === undefined && !isCreated) throw notFound(resource, name)
+    return object
   }
-  if (given !== name) {
-    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`)
-  }
-  const { isNew, bytes } = await updateObject(request, object, { options, access })
+  const { isNew, bytes } = await updateObject(request, replace, { options, access })
   return answer(isNew ? 201 : 200, bytes, form)
+}
+
+/** The words are those of upstream's storage, where this is checked. */
+function checkUid(
+  given: KubeObject,
+  current: KubeObject | undefined,
+  { resource, namespace, name }: ResourceRequest,
+  { keys }: WriteAccess,
+): void {
+  const { uid = '' } = given.metadata
+  const stored = current?.metadata.uid ?? ''
+  if (uid === '' || uid === stored) return
+  const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored}`
+  const key = toText(keys.key(namespace, name))
+  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`
+  throw conflict(resource, name, why)
 }

@@ -1,8 +1,9 @@
 /** The query parameters of writes, checked. The words of refusal are kube-apiserver's. */
 import { invalid } from '../api/errors.ts'
-import { type FieldFault, invalidValue, notSupported, tooLong } from '../api/field-fault.ts'
+import { type FieldFault, forbiddenField, invalidValue, notSupported, required, tooLong } from '../api/field-fault.ts'
 import { quote } from '../api/quote.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
+import { parseBoolean } from './options.ts'
 
 const MANAGER_BYTES_MAX = 128
 
@@ -16,11 +17,35 @@ const plainOptions: WriteOptions = { isDryRun: false, fieldManager: '', fieldVal
 
 /** Fails with Invalid, and names everything that is wrong. */
 export function parseWriteOptions(query: URLSearchParams, kind: 'CreateOptions' | 'UpdateOptions'): WriteOptions {
-  if (query.size === 0) return plainOptions
+  return query.size === 0 ? plainOptions : parseOptions(query, kind, [])
+}
+
+export type PatchOptions = WriteOptions & {
+  /** Whether an apply takes fields from their owners. */
+  readonly force: boolean
+}
+
+export function parsePatchOptions(query: URLSearchParams, { isApply }: { readonly isApply: boolean }): PatchOptions {
+  const faults: FieldFault[] = []
+  if (!isApply && query.has('force')) {
+    faults.push(forbiddenField('force', 'may not be specified for non-apply patch'))
+  }
+  if (isApply && (query.get('fieldManager') ?? '') === '') {
+    faults.push(required('fieldManager', 'is required for apply patch'))
+  }
+  return { ...parseOptions(query, 'PatchOptions', faults), force: parseBoolean(query.get('force')) }
+}
+
+function parseOptions(query: URLSearchParams, kind: string, kindFaults: readonly FieldFault[]): WriteOptions {
   const dryRun = query.getAll('dryRun')
   const fieldManager = query.get('fieldManager') ?? ''
   const validation = query.get('fieldValidation') ?? ''
-  const faults = [...managerFaults(fieldManager), ...dryRunFaults(dryRun), ...validationFaults(validation)]
+  const faults = [
+    ...kindFaults,
+    ...managerFaults(fieldManager),
+    ...dryRunFaults(dryRun),
+    ...validationFaults(validation),
+  ]
   if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', faults)
   const fieldValidation = validation === 'Ignore' || validation === 'Strict' ? validation : 'Warn'
   return { isDryRun: dryRun.length > 0, fieldManager, fieldValidation }

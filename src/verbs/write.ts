@@ -11,16 +11,15 @@ import {
   invalid,
   modifiedMeanwhile,
   nameNotGenerated,
-  notFound,
   unclassified,
 } from '../api/errors.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { encodeStored, printObject, printWire, wireOfStored } from '../codec/object.ts'
+import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import type { Resource, ResourceRequest, UpdateRules } from '../registry/resource.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
-import { toText } from '../storage/keys.ts'
 import type { Current, Decision, UpdateResult } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { isMarked, isReleased } from './deletion.ts'
@@ -69,7 +68,8 @@ function newObject({ resource }: ResourceRequest, given: KubeObject, { ids, now 
   return resource.prepareCreate({ ...given, metadata })
 }
 
-type Writing = { readonly options: WriteOptions; readonly access: WriteAccess }
+/** What a write needs besides the object. */
+export type Writing = { readonly options: WriteOptions; readonly access: WriteAccess }
 
 async function createOnce(request: ResourceRequest, object: KubeObject, writing: Writing): Promise<Buffer> {
   const { resource, namespace, context } = request
@@ -115,18 +115,27 @@ async function existing(resource: Resource, name: string, key: Key, { reader }: 
 
 export type Updated = { readonly isNew: boolean; readonly bytes: Buffer }
 
-/** Replaces an object, or a part of it that has a path of its own; returns it as clients see it. */
-export async function updateObject(request: ResourceRequest, given: KubeObject, writing: Writing): Promise<Updated> {
+/**
+ * What update, patch and apply differ in: how they make the object to write from the one that is there (undefined: none is;
+ * what is returned then is created). Runs again when somebody else was first, and may fail with any ApiError.
+ */
+export type Change = (current: KubeObject | undefined) => KubeObject | Promise<KubeObject>
+
+/** Changes an object, or a part of it that has a path of its own; returns it as clients see it. */
+export async function updateObject(request: ResourceRequest, change: Change, writing: Writing): Promise<Updated> {
   const { resource, namespace, name, context } = request
   const { options, access } = writing
   const key = access.keys.key(namespace, name)
   return translated(context, { resource, name, verb: 'update' }, async () => {
-    let object = given
+    let object: KubeObject | undefined
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
-      const decided = await decideUpdate({ request, given, key, writing }, current)
+      const given = await change(current?.object)
+      const update = { request, given, writing }
+      const decided = current === undefined ? await decideNew(update) : await decideReplace(update, current)
       object = decided.object
       return decided.decision
     })
+    assert(object !== undefined, 'a write was decided')
     const isNew = result.previous === undefined
     if (options.isDryRun && isNew) return { isNew, bytes: printObject(object, resource.shape) }
     // A write that lets go of the last finalizer removes the object; its answer has the version from before.
@@ -140,22 +149,12 @@ export async function updateObject(request: ResourceRequest, given: KubeObject, 
 type Update = {
   readonly request: ResourceRequest
   readonly given: KubeObject
-  readonly key: Key
   readonly writing: Writing
 }
 
 type Decided = { readonly object: KubeObject; readonly decision: Decision }
 
-async function decideUpdate(update: Update, current: Current<KubeObject> | undefined): Promise<Decided> {
-  const { request, given, key } = update
-  checkUid(request, given, { key, uid: current?.object.metadata.uid ?? '' })
-  if (current !== undefined) return decideReplace(update, current)
-  const { resource, name, subresource } = request
-  if (!resource.createsOnUpdate || subresource !== '') throw notFound(resource, name)
-  return decideNew(update)
-}
-
-/** Of some kinds an update makes what is not there. */
+/** Some changes make what is not there. */
 async function decideNew({ request, given, writing }: Update): Promise<Decided> {
   const { options, access } = writing
   const admitted = await mutated(request, { operation: 'CREATE', object: given, oldObject: undefined, options, access })
@@ -217,20 +216,6 @@ type About = Pick<Attributes, 'resource' | 'subresource' | 'namespace' | 'name' 
 function about(request: ResourceRequest, { isDryRun }: WriteOptions): About {
   const { resource, subresource, namespace, name, context } = request
   return { resource, subresource, namespace, name, isDryRun, context }
-}
-
-/** The words are those of upstream's storage, where this is checked. */
-function checkUid(
-  { resource, name }: ResourceRequest,
-  given: KubeObject,
-  stored: { readonly key: Key; readonly uid: string },
-): void {
-  const { uid = '' } = given.metadata
-  if (uid === '' || uid === stored.uid) return
-  const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`
-  const key = toText(stored.key)
-  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`
-  throw conflict(resource, name, why)
 }
 
 function versionFault({ metadata: { resourceVersion = '' } }: KubeObject): string | undefined {

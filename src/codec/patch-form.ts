@@ -1,0 +1,26 @@
+/** Which kind of patch a body is, by its content type. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { notAcceptableHere, unsupportedMediaType, unsupportedMediaTypeHere } from '../api/errors.ts'
+import { firstHeader } from '../api/request.ts'
+
+export type PatchForm = 'json' | 'merge' | 'strategic' | 'apply'
+
+const forms: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>([
+  ['application/json-patch+json', 'json'],
+  ['application/merge-patch+json', 'merge'],
+  ['application/strategic-merge-patch+json', 'strategic'],
+  ['application/apply-patch+yaml', 'apply'],
+])
+
+/** Fails with UnsupportedMediaType, or with NotAcceptable, as upstream's router has it for what it takes for no body. */
+export function patchForm(headers: IncomingHttpHeaders): PatchForm {
+  const contentType = firstHeader(headers, 'content-type') ?? ''
+  const form = forms.get(withoutParameters(contentType))
+  if (form !== undefined) return form
+  // The router is less strict about blanks and lists than the handler behind it, which then refuses in its own words.
+  const isRouted = contentType.split(',').some((part) => forms.has(withoutParameters(part).trim()))
+  if (isRouted) throw unsupportedMediaType([...forms.keys()])
+  throw Number(headers['content-length'] ?? 0) > 0 ? unsupportedMediaTypeHere() : notAcceptableHere([])
+}
+
+const withoutParameters = (type: string): string => type.split(';', 1)[0] ?? ''
