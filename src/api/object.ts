@@ -37,3 +37,8 @@ export const isFields = (value: Json | undefined): value is Fields =>
 
 /** The fields of a value that is an object, or none. */
 export const fieldsOf = (value: Json | undefined): Fields => (isFields(value) ? value : {})
+
+export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+/** The items of a list whose items are objects, or none. */
+export const itemsOf = (list: Json | undefined): readonly Fields[] => (Array.isArray(list) ? list.map(fieldsOf) : [])

@@ -8,6 +8,7 @@ import type { KindRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
 import { readResources, type Row } from './read-resources.ts'
 import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
+import { scaleView } from './scale.ts'
 import { schemeOf } from './scheme.ts'
 import * as strategy from './strategy.ts'
 import { typeOf } from './types.ts'
@@ -72,6 +73,7 @@ function builtIn(row: Row, rules: KindRules): Resource {
     validateUpdate: rules.validateUpdate ?? rules.validate ?? (() => []),
     warnings: rules.warnings ?? (() => []),
     subresourceRules: { ...(hasStatus ? { status: statusRules(name) } : {}), ...rules.subresourceRules },
+    views: row.subresources.some((subresource) => subresource.name === 'scale') ? { scale: scaleView() } : {},
   }
 }
 

@@ -71,6 +71,20 @@ export type Resource = {
   readonly warnings: (object: KubeObject, current: KubeObject | undefined) => string[]
   /** The rules of writes through subresources that show the object itself: `status`, `finalize`, `approval`. */
   readonly subresourceRules: { readonly [subresource: string]: UpdateRules }
+  /** Subresources that show objects in a shape of their own. */
+  readonly views: { readonly [subresource: string]: View }
+}
+
+/** Another shape of the same stored objects, to be read and written: `scale`. A write through it is an update of the object. */
+export type View = {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly shape: ObjectSchema
+  readonly show: (object: KubeObject) => KubeObject
+  /** The object as a written view wants it, with the view's resourceVersion where that has one. */
+  readonly change: (object: KubeObject, view: KubeObject) => KubeObject
+  readonly validate: (view: KubeObject) => FieldFault[]
 }
 
 /** How the kind itself looks at metadata, besides what all objects must pass. */
@@ -88,6 +102,15 @@ export type UpdateRules = {
   readonly prepareUpdate: (object: KubeObject, current: KubeObject) => KubeObject
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
 }
+
+/** The shape in which a path shows objects; undefined: as they are. */
+export function viewOf({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): View | undefined {
+  return Object.hasOwn(resource.views, subresource) ? resource.views[subresource] : undefined
+}
+
+/** The object in the shape of the path. */
+export const shownAt = (request: Pick<ResourceRequest, 'resource' | 'subresource'>, object: KubeObject): KubeObject =>
+  viewOf(request)?.show(object) ?? object
 
 /** The apiVersion of the resource's objects: `v1`, `apps/v1`. */
 export function apiVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {

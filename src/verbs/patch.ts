@@ -12,16 +12,16 @@ import type { WriteAccess } from './access.ts'
 import { answer } from './answer.ts'
 import { readApply } from './apply.ts'
 import { checkName, checkNamespace, inNamespace } from './identity.ts'
-import { unsupportedPart } from './unsupported.ts'
+import { checkPart, unsupportedPart } from './unsupported.ts'
 import { type Change, updateObject } from './write.ts'
 import { parsePatchOptions } from './write-options.ts'
 
 /** Of the object, or of a part of it that has a path of its own. */
 export async function patch(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
-  const { resource, subresource, http } = request
+  const { http } = request
   const kind = patchForm(http.headers)
   const form = negotiate(http)
-  if (subresource !== '' && !Object.hasOwn(resource.subresourceRules, subresource)) throw unsupportedPart(request)
+  checkPart(request)
   const options = parsePatchOptions(http.query, { isApply: kind === 'apply' })
   const body = await http.body()
   const writing = { options, access }

@@ -4,7 +4,7 @@ import type { KubeObject } from '../api/object.ts'
 import { type Body, decodeBody, type FieldValidation, summary } from '../codec/decode-body.ts'
 import { bodyForm } from '../codec/negotiate.ts'
 import { YamlError } from '../codec/yaml-error.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
+import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { inNamespace } from './identity.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
@@ -19,7 +19,7 @@ export async function readObject(
   const form = bodyForm(http.headers)
   const bytes = await http.body()
   const body = form === 'json' ? { bytes } : await fromYaml(bytes, request, access)
-  const { object, warnings } = decodeBody(body, resource, fieldValidation)
+  const { object, warnings } = decodeBody(body, viewOf(request) ?? resource, fieldValidation)
   for (const warning of warnings) context.warn(warning)
   return withoutDuplicateOwners(inNamespace(object, request), context)
 }

@@ -1,6 +1,13 @@
 /** What upstream serves and this server does not yet: refused by name, rather than half done. */
 import { type ApiError, methodNotAllowed } from '../api/errors.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
+import { type ResourceRequest, viewOf } from '../registry/resource.ts'
+
+/** Fails unless the path is of an object, or of a part that can be read and written like one. */
+export function checkPart(request: ResourceRequest): void {
+  const { resource, subresource } = request
+  if (subresource === '' || viewOf(request) !== undefined) return
+  if (!Object.hasOwn(resource.subresourceRules, subresource)) throw unsupportedPart(request)
+}
 
 export function unsupportedPart({ resource, subresource, verb }: ResourceRequest): ApiError {
   const plural = subresource === '' ? resource.plural : `${resource.plural}/${subresource}`

@@ -8,7 +8,7 @@ import type { WriteAccess } from './access.ts'
 import { answer } from './answer.ts'
 import { checkName } from './identity.ts'
 import { readObject } from './read-body.ts'
-import { unsupportedPart } from './unsupported.ts'
+import { checkPart } from './unsupported.ts'
 import { updateObject } from './write.ts'
 import { parseWriteOptions } from './write-options.ts'
 
@@ -16,7 +16,7 @@ import { parseWriteOptions } from './write-options.ts'
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, subresource, name, http } = request
   const form = negotiate(http)
-  if (subresource !== '' && !Object.hasOwn(resource.subresourceRules, subresource)) throw unsupportedPart(request)
+  checkPart(request)
   const options = parseWriteOptions(http.query, 'UpdateOptions')
   const object = await readObject(request, options.fieldValidation, access)
   checkName(object, request)

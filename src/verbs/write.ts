@@ -17,7 +17,7 @@ import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { encodeStored, printObject, printWire, wireOfStored } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
-import type { Resource, ResourceRequest, UpdateRules } from '../registry/resource.ts'
+import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Current, Decision, UpdateResult } from '../storage/store.ts'
@@ -116,8 +116,8 @@ async function existing(resource: Resource, name: string, key: Key, { reader }: 
 export type Updated = { readonly isNew: boolean; readonly bytes: Buffer }
 
 /**
- * What update, patch and apply differ in: how they make the object to write from the one that is there (undefined: none is;
- * what is returned then is created). Runs again when somebody else was first, and may fail with any ApiError.
+ * What update, patch and apply differ in: how they make the object to write from the one that is there, both in the shape of the
+ * path (undefined: none is there; what is returned then is created). Runs again when somebody else was first, and may fail with any ApiError.
  */
 export type Change = (current: KubeObject | undefined) => KubeObject | Promise<KubeObject>
 
@@ -129,7 +129,7 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
   return translated(context, { resource, name, verb: 'update' }, async () => {
     let object: KubeObject | undefined
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
-      const given = await change(current?.object)
+      const given = await change(current && shownAt(request, current.object))
       const update = { request, given, writing }
       const decided = current === undefined ? await decideNew(update) : await decideReplace(update, current)
       object = decided.object
@@ -137,13 +137,20 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
     })
     assert(object !== undefined, 'a write was decided')
     const isNew = result.previous === undefined
-    if (options.isDryRun && isNew) return { isNew, bytes: printObject(object, resource.shape) }
+    if (options.isDryRun && isNew) return { isNew, bytes: printShown(request, object) }
     // A write that lets go of the last finalizer removes the object; its answer has the version from before.
     const revision = result.outcome === 'deleted' ? (result.previous?.revision ?? result.revision) : result.revision
     const isStored = result.outcome === 'put' && !options.isDryRun
-    if (isStored) return { isNew, bytes: written(object, key, revision, { resource, access }) }
-    return { isNew, bytes: printObject(withVersion(object, revision), resource.shape) }
+    const bytes = isStored ? written(object, key, revision, { resource, access }) : undefined
+    if (bytes !== undefined && viewOf(request) === undefined) return { isNew, bytes }
+    return { isNew, bytes: printShown(request, withVersion(object, revision)) }
   })
+}
+
+/** In the shape of the path. */
+function printShown(request: ResourceRequest, object: KubeObject): Buffer {
+  const { shape } = viewOf(request) ?? request.resource
+  return printObject(shownAt(request, object), shape)
 }
 
 type Update = {
@@ -174,15 +181,19 @@ async function decideReplace(
 ): Promise<Decided> {
   const { resource, context } = request
   const { options, access } = writing
-  const attributes = { operation: 'UPDATE', object: given, oldObject: before, options, access } as const
-  const admitted = await mutated(request, attributes)
+  const view = viewOf(request)
+  const oldObject = shownAt(request, before)
+  const shown = await mutated(request, { operation: 'UPDATE', object: given, oldObject, options, access })
+  if (view !== undefined) refuseInvalid(view, shown, view.validate(shown))
+  const admitted = view === undefined ? shown : view.change(before, shown)
   checkVersion(request, admitted, revision)
-  const rules = rulesOf(request)
+  const rules = view === undefined ? rulesOf(request) : resource
   const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
   const object = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before), before)
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
-  if (request.subresource === '') for (const warning of resource.warnings(object, before)) context.warn(warning)
-  await access.admission.validate({ ...about(request, options), operation: 'UPDATE', object, oldObject: before })
+  if (rules === resource) for (const warning of resource.warnings(object, before)) context.warn(warning)
+  const checked = { object: shownAt(request, object), oldObject }
+  await access.admission.validate({ ...about(request, options), operation: 'UPDATE', ...checked })
   if (isReleased(object, before, resource)) return { object, decision: 'delete' }
   const put = encodeStored(object, resource.shape)
   const isSame = put.equals(encodeStored(before, resource.shape))
@@ -261,9 +272,13 @@ function withoutAbsent(fields: { readonly [field: string]: ObjectMeta[string] })
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-function refuseInvalid(resource: Resource, { metadata }: KubeObject, faults: Parameters<typeof invalid>[2]): void {
+function refuseInvalid(
+  { faultGroup, group, kind }: { readonly faultGroup?: string; readonly group: string; readonly kind: string },
+  { metadata }: KubeObject,
+  faults: Parameters<typeof invalid>[2],
+): void {
   if (faults.length === 0) return
-  throw invalid({ group: resource.faultGroup, kind: resource.kind }, metadata.name ?? '', faults)
+  throw invalid({ group: faultGroup ?? group, kind }, metadata.name ?? '', faults)
 }
 
 type Commit = {

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields } from '../../api/object.ts'
+import { goLabelSelector, printLabelSelector, selects, validateLabelSelector } from './label-selector.ts'
+
+const rich: Fields = {
+  matchLabels: { z: '1', app: 'a' },
+  matchExpressions: [
+    { key: 'tier', operator: 'In', values: ['y', 'x'] },
+    { key: 'no', operator: 'DoesNotExist' },
+    { key: 'yes', operator: 'Exists' },
+    { key: 'not', operator: 'NotIn', values: ['q'] },
+  ],
+}
+
+test('a selector is printed sorted by key', () => {
+  assert.equal(printLabelSelector(rich), 'app=a,!no,not notin (q),tier in (x,y),yes,z=1')
+  assert.equal(printLabelSelector({}), '')
+})
+
+test('a selector selects what keeps all of its terms', () => {
+  const labels = { app: 'a', z: '1', tier: 'x', yes: '' }
+  assert.equal(selects(rich, labels), true)
+  assert.equal(selects(rich, { ...labels, no: '' }), false)
+  assert.equal(selects(rich, { ...labels, tier: 'z' }), false)
+  assert.equal(selects({}, undefined), true)
+  assert.equal(selects(undefined, labels), false)
+  assert.equal(selects({ matchExpressions: [{ key: 'a', operator: 'Is' }] }, labels), false)
+})
+
+const faults = (expression: Fields): string[] =>
+  validateLabelSelector({ matchExpressions: [expression] }, 's').map(({ path, message }) => `${path}: ${message}`)
+
+test('each part of a selector is checked', () => {
+  assert.deepEqual(validateLabelSelector(rich, 's'), [])
+  assert.deepEqual(faults({ key: 'a', operator: 'Is' }), [
+    's.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator',
+  ])
+  assert.deepEqual(faults({ key: 'a', operator: 'In' }), [
+    "s.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+  ])
+  assert.equal(faults({ key: '', operator: 'Exists', values: ['-'] }).length, 4)
+})
+
+test('messages show a selector as Go dumps it', () => {
+  assert.equal(
+    goLabelSelector({ matchLabels: { b: '2', a: '1' } }),
+    'v1.LabelSelector{MatchLabels:map[string]string{"a":"1", "b":"2"}, MatchExpressions:[]v1.LabelSelectorRequirement(nil)}',
+  )
+  assert.equal(
+    goLabelSelector({ matchExpressions: [{ key: 'a', operator: 'Exists' }] }),
+    'v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement{v1.LabelSelectorRequirement{Key:"a", Operator:"Exists", Values:[]string(nil)}}}',
+  )
+})

@@ -1,0 +1,129 @@
+/** Selectors of labels as objects have them: what they must be, what they select, how messages show them. */
+import { type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
+import { type Labels, matchesLabels, type Requirement } from '../../api/label-selector.ts'
+import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+
+/** Whether it says nothing, and so selects everything. */
+export const isEmptySelector = (selector: Fields): boolean =>
+  Object.keys(fieldsOf(selector['matchLabels'])).length === 0 && itemsOf(selector['matchExpressions']).length === 0
+
+export function validateLabelSelector(selector: Fields, path: string): FieldFault[] {
+  return [
+    ...validateLabels(selector['matchLabels'], `${path}.matchLabels`),
+    ...itemsOf(selector['matchExpressions']).flatMap((one, at) =>
+      validateExpression(one, `${path}.matchExpressions[${at}]`),
+    ),
+  ]
+}
+
+/** Of any map of labels: keys and values are told at the path of the map. */
+export function validateLabels(labels: Json | undefined, path: string): FieldFault[] {
+  return Object.entries(fieldsOf(labels)).flatMap(([key, value]) => [
+    ...checkQualifiedName(key).map((why) => invalidValue(path, key, why)),
+    ...checkLabelValue(textOf(value)).map((why) => invalidValue(path, textOf(value), why)),
+  ])
+}
+
+function validateExpression(expression: Fields, path: string): FieldFault[] {
+  const operator = textOf(expression['operator'])
+  const key = textOf(expression['key'])
+  const values = valuesOf(expression)
+  return [
+    ...validateOperator(operator, values.length, path),
+    ...checkQualifiedName(key).map((why) => invalidValue(`${path}.key`, key, why)),
+    ...values.flatMap((value, at) =>
+      checkLabelValue(value).map((why) => invalidValue(`${path}.values[${at}]`, value, why)),
+    ),
+  ]
+}
+
+function validateOperator(operator: string, valueCount: number, path: string): FieldFault[] {
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return valueCount > 0 ? [] : [required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")]
+    case 'Exists':
+    case 'DoesNotExist':
+      return valueCount === 0
+        ? []
+        : [forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")]
+    default:
+      return [invalidValue(`${path}.operator`, operator, 'not a valid selector operator')]
+  }
+}
+
+const operators: { readonly [operator: string]: 'in' | 'notin' | 'exists' | 'absent' } = {
+  In: 'in',
+  NotIn: 'notin',
+  Exists: 'exists',
+  DoesNotExist: 'absent',
+}
+
+/** Undefined where it cannot be understood, which validation refuses. */
+export function requirementsOf(selector: Fields): readonly Requirement[] | undefined {
+  if (validateLabelSelector(selector, '').length > 0) return undefined
+  return [
+    ...Object.entries(fieldsOf(selector['matchLabels'])).map(
+      ([key, value]): Requirement => ({ key, operator: 'in', values: new Set([textOf(value)]) }),
+    ),
+    ...itemsOf(selector['matchExpressions']).map((expression): Requirement => {
+      const key = textOf(expression['key'])
+      const operator = operators[textOf(expression['operator'])] ?? 'exists'
+      return operator === 'in' || operator === 'notin'
+        ? { key, operator, values: new Set(valuesOf(expression)) }
+        : { key, operator }
+    }),
+  ]
+}
+
+/** No selector at all selects nothing, an empty one everything. */
+export function selects(selector: Json | undefined, labels: Labels | undefined): boolean {
+  if (selector === undefined || selector === null) return false
+  const requirements = requirementsOf(fieldsOf(selector))
+  return requirements !== undefined && matchesLabels(requirements, labels)
+}
+
+/** As a list takes it: sorted by key. */
+export function printLabelSelector(selector: Fields): string {
+  const terms = [
+    ...Object.entries(fieldsOf(selector['matchLabels'])).map(
+      ([key, value]) => [key, `${key}=${textOf(value)}`] as const,
+    ),
+    ...itemsOf(selector['matchExpressions']).map((one) => [textOf(one['key']), printExpression(one)] as const),
+  ]
+  return terms
+    .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+    .map(([, text]) => text)
+    .join(',')
+}
+
+function printExpression(expression: Fields): string {
+  const key = textOf(expression['key'])
+  const values = `(${valuesOf(expression).toSorted().join(',')})`
+  const operator = operators[textOf(expression['operator'])]
+  if (operator === 'in' || operator === 'notin') return `${key} ${operator} ${values}`
+  return operator === 'absent' ? `!${key}` : key
+}
+
+/** As Go dumps it. */
+export function goLabelSelector(selector: Fields): string {
+  const { matchLabels, matchExpressions } = selector
+  const expressions = itemsOf(matchExpressions).map((one) => {
+    const values = Array.isArray(one['values']) ? `[]string{${valuesOf(one).map(quote).join(', ')}}` : '[]string(nil)'
+    return `v1.LabelSelectorRequirement{Key:${quote(textOf(one['key']))}, Operator:${quote(textOf(one['operator']))}, Values:${values}}`
+  })
+  const list = '[]v1.LabelSelectorRequirement'
+  const shown = Array.isArray(matchExpressions) ? `${list}{${expressions.join(', ')}}` : `${list}(nil)`
+  return `v1.LabelSelector{MatchLabels:${goLabels(matchLabels)}, MatchExpressions:${shown}}`
+}
+
+/** `map[string]string{"a":"b"}`, sorted. */
+export function goLabels(labels: Json | undefined): string {
+  if (labels === undefined || labels === null) return 'map[string]string(nil)'
+  const entries = Object.entries(fieldsOf(labels)).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return `map[string]string{${entries.map(([key, value]) => `${quote(key)}:${quote(textOf(value))}`).join(', ')}}`
+}
+
+const valuesOf = ({ values }: Fields): string[] => (Array.isArray(values) ? values.map(textOf) : [])
