@@ -31,12 +31,17 @@ export function invalidShown(path: string, shown: string, detail: string): Field
 }
 
 export function notSupported(path: string, value: Shown, supported: readonly string[]): FieldFault {
+  return notSupportedShown(path, show(value), supported)
+}
+
+/** For a value that is printed in a way of its own. */
+export function notSupportedShown(path: string, shown: string, supported: readonly string[]): FieldFault {
   const list = supported.map(quote).join(', ')
-  return {
-    path,
-    reason: 'FieldValueNotSupported',
-    message: `Unsupported value: ${show(value)}: supported values: ${list}`,
-  }
+  return { path, reason: 'FieldValueNotSupported', message: `Unsupported value: ${shown}: supported values: ${list}` }
+}
+
+export function duplicate(path: string, value: Shown): FieldFault {
+  return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${show(value)}` }
 }
 
 export function forbiddenField(path: string, detail: string): FieldFault {
@@ -45,6 +50,15 @@ export function forbiddenField(path: string, detail: string): FieldFault {
 
 export function tooLong(path: string, bytesMax: number): FieldFault {
   return { path, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${bytesMax} bytes` }
+}
+
+export function tooMany(path: string, count: number, countMax: number): FieldFault {
+  return { path, reason: 'FieldValueTooMany', message: `Too many: ${count}: must have at most ${countMax} items` }
+}
+
+/** What one of the checks in names.ts has to say of a text. */
+export function checked(path: string, value: string, check: (value: string) => readonly string[]): FieldFault[] {
+  return check(value).map((why) => invalidValue(path, value, why))
 }
 
 /** An absent value shows as the quoted text "null". */

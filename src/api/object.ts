@@ -42,3 +42,6 @@ export const textOf = (value: Json | undefined): string => (typeof value === 'st
 
 /** The items of a list whose items are objects, or none. */
 export const itemsOf = (list: Json | undefined): readonly Fields[] => (Array.isArray(list) ? list.map(fieldsOf) : [])
+
+/** The texts of a list of texts, or none. */
+export const textsOf = (list: Json | undefined): readonly string[] => (Array.isArray(list) ? list.map(textOf) : [])

@@ -72,7 +72,7 @@ function builtIn(row: Row, rules: KindRules): Resource {
     validate: rules.validate ?? (() => []),
     validateUpdate: rules.validateUpdate ?? rules.validate ?? (() => []),
     warnings: rules.warnings ?? (() => []),
-    subresourceRules: { ...(hasStatus ? { status: statusRules(name) } : {}), ...rules.subresourceRules },
+    subresourceRules: { ...(hasStatus ? { status: statusRules(name, rules.status) } : {}), ...rules.subresourceRules },
     views: row.subresources.some((subresource) => subresource.name === 'scale') ? { scale: scaleView() } : {},
   }
 }
@@ -107,7 +107,7 @@ function storedForm(row: Row, apiVersion: string, { convert }: KindRules): Store
 }
 
 /** The status, and the metadata that the kind lets through. */
-function statusRules(kind: string): UpdateRules {
+function statusRules(kind: string, own: Partial<UpdateRules> = {}): UpdateRules {
   const kept = strategy.keptByStatus.get(kind) ?? []
   const isStatusOnly = strategy.statusOnly.has(kind)
   return {
@@ -116,9 +116,10 @@ function statusRules(kind: string): UpdateRules {
       const metadata = isStatusOnly
         ? metadataOfStatusOnly(object.metadata, was)
         : present({ ...object.metadata, ...Object.fromEntries(kept.map((name) => [name, was[name]])) })
-      return withField({ ...current, metadata }, 'status', object['status'])
+      const prepared = withField({ ...current, metadata }, 'status', object['status'])
+      return own.prepareUpdate?.(prepared, current) ?? prepared
     },
-    validateUpdate: () => [],
+    validateUpdate: own.validateUpdate ?? (() => []),
   }
 }
 

@@ -1,7 +1,7 @@
 /** What a kind may have of its own, beyond the catalogue and strategy.ts. Each file in kinds/ is one of these. */
 import type { KubeObject } from '../api/object.ts'
 import type { StoredForm } from '../schema/object-schema.ts'
-import type { Resource } from './resource.ts'
+import type { Resource, UpdateRules } from './resource.ts'
 
 export type KindRules = Partial<
   Pick<
@@ -16,6 +16,8 @@ export type KindRules = Partial<
     | 'isCollected'
   >
 > & {
+  /** Of writes through /status, on top of what all kinds do there. */
+  readonly status?: Partial<UpdateRules>
   /** Fields a selector may name, by path; or how to read them. */
   readonly selectableFields?: readonly string[] | Resource['selectableFields']
   /** What is set where a client said nothing. On top of the defaults in the catalogue. */

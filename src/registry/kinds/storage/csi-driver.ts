@@ -1,0 +1,54 @@
+import { duplicate, type FieldFault, invalidShown, invalidValue, notSupported } from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { validateTokenLifetime } from '../../rules/token.ts'
+import { withoutField } from '../../rules/without-field.ts'
+
+const lifecycleModes = ['Persistent', 'Ephemeral']
+const fsGroupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']
+
+export const csiDriverRules: KindRules = {
+  prepareCreate: withoutDisabled,
+  prepareUpdate: withoutDisabled,
+  validate,
+  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
+}
+
+/** Of the gate MutableCSINodeAllocatableCount, which is off. */
+const withoutDisabled = (object: KubeObject): KubeObject =>
+  withoutField(object, 'spec', 'nodeAllocatableUpdatePeriodSeconds')
+
+function validate(object: KubeObject): FieldFault[] {
+  const { fsGroupPolicy, tokenRequests, volumeLifecycleModes } = fieldsOf(object['spec'])
+  const audiences = itemsOf(tokenRequests).map(({ audience }) => textOf(audience))
+  const faults: FieldFault[] = []
+  if (!fsGroupPolicies.includes(textOf(fsGroupPolicy))) {
+    faults.push(notSupported('spec.fsGroupPolicy', textOf(fsGroupPolicy), fsGroupPolicies))
+  }
+  for (const [at, request] of itemsOf(tokenRequests).entries()) {
+    const path = `spec.tokenRequests[${at}]`
+    const audience = textOf(request['audience'])
+    if (audiences.indexOf(audience) < at) faults.push(duplicate(`${path}.audience`, audience))
+    faults.push(...validateTokenLifetime(`${path}.expirationSeconds`, request['expirationSeconds']))
+  }
+  for (const mode of textsOf(volumeLifecycleModes)) {
+    if (!lifecycleModes.includes(mode)) faults.push(notSupported('spec.volumeLifecycleModes', mode, lifecycleModes))
+  }
+  return faults
+}
+
+function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
+  const { attachRequired, volumeLifecycleModes } = fieldsOf(object['spec'])
+  const was = fieldsOf(current['spec'])
+  const faults: FieldFault[] = []
+  if (attachRequired !== was['attachRequired']) {
+    faults.push(invalidValue('spec.attachedRequired', attachRequired === true, 'field is immutable'))
+  }
+  if (!isSame(volumeLifecycleModes, was['volumeLifecycleModes'])) {
+    const shown = goStrings(textsOf(volumeLifecycleModes), 'storage.VolumeLifecycleMode')
+    faults.push(invalidShown('spec.volumeLifecycleModes', shown, 'field is immutable'))
+  }
+  return faults
+}

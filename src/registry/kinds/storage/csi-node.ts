@@ -1,0 +1,90 @@
+import {
+  checked,
+  duplicate,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+  tooLong,
+} from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+
+/** With the path before it, the name of a driver must fit into the longest path of a socket. */
+const DRIVER_NAME_BYTES_MAX = 63
+const NODE_ID_BYTES_MAX = 256
+
+export const csiNodeRules: KindRules = {
+  validate,
+  // Looked at twice there.
+  validateUpdate: (object, current) => [
+    ...validate(object),
+    ...validateChange(object, current),
+    ...validate(object),
+  ],
+}
+
+const driversOf = (object: KubeObject): readonly Fields[] => itemsOf(fieldsOf(object['spec'])['drivers'])
+
+function validate(object: KubeObject): FieldFault[] {
+  const names = driversOf(object).map(({ name }) => textOf(name))
+  return driversOf(object).flatMap((driver, at) => {
+    const path = `spec.drivers[${at}]`
+    const name = textOf(driver['name'])
+    return [
+      ...validateDriverName(name, `${path}.name`),
+      ...validateNodeId(textOf(driver['nodeID']), `${path}.nodeID`),
+      ...validateCount(fieldsOf(driver['allocatable'])['count'], `${path}.allocatable.count`),
+      ...(names.indexOf(name) < at ? [duplicate(`${path}.name`, name)] : []),
+      ...validateTopologyKeys(textsOf(driver['topologyKeys']), path),
+    ]
+  })
+}
+
+export function validateDriverName(name: string, path: string): FieldFault[] {
+  const faults = name === '' ? [required(path)] : []
+  if (Buffer.byteLength(name) > DRIVER_NAME_BYTES_MAX) faults.push(tooLong(path, DRIVER_NAME_BYTES_MAX))
+  return [...faults, ...checkDnsSubdomain(name.toLowerCase()).map((why) => invalidValue(path, name, why))]
+}
+
+function validateNodeId(id: string, path: string): FieldFault[] {
+  if (id === '') return [required(path)]
+  if (Buffer.byteLength(id) <= NODE_ID_BYTES_MAX) return []
+  return [invalidValue(path, id, `must be ${NODE_ID_BYTES_MAX} characters or less`)]
+}
+
+function validateCount(count: Fields[string], path: string): FieldFault[] {
+  if (typeof count !== 'number' || count >= 0) return []
+  return [invalidValue(path, count, 'must be greater than or equal to 0')]
+}
+
+/** Told of the driver as a whole. */
+function validateTopologyKeys(keys: readonly string[], path: string): FieldFault[] {
+  return keys.flatMap((key, at) => [
+    ...(key === '' ? [required(path)] : []),
+    ...(keys.indexOf(key) < at ? [duplicate(path, key)] : []),
+    ...checked(path, key, checkQualifiedName),
+  ])
+}
+
+/** Drivers come and go, but what one says of itself stays. */
+function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
+  const before = new Map(driversOf(current).map((driver) => [driver['name'], driver]))
+  return driversOf(object).flatMap((driver) => {
+    const was = before.get(driver['name'])
+    if (was === undefined || isSame(driver, was)) return []
+    return [invalidShown('spec.drivers', goDriver(driver), 'field is immutable')]
+  })
+}
+
+/** With an amount Go shows an address, which is another one each time. */
+function goDriver(driver: Fields): string {
+  if (driver['allocatable'] !== undefined) return 'storage.CSINodeDriver{...}'
+  const keys = goStrings(textsOf(driver['topologyKeys']))
+  const parts = [`Name:${quote(textOf(driver['name']))}`, `NodeID:${quote(textOf(driver['nodeID']))}`, `TopologyKeys:${keys}`]
+  return `storage.CSINodeDriver{${parts.join(', ')}, Allocatable:(*storage.VolumeNodeResources)(nil)}`
+}

@@ -1,0 +1,39 @@
+import { checked, type FieldFault, invalidShown, invalidValue } from '../../../api/field-fault.ts'
+import { checkDnsSubdomain } from '../../../api/names.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { goLabelSelector, validateLabelSelector } from '../../rules/label-selector.ts'
+import { deprecatedLabelWarnings } from './topology.ts'
+
+export const csiStorageCapacityRules: KindRules = {
+  validate,
+  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
+  warnings: (object) =>
+    Object.keys(fieldsOf(fieldsOf(object['nodeTopology'])['matchLabels'])).flatMap((label) =>
+      deprecatedLabelWarnings(`nodeTopology.matchLabels.${label}`, label),
+    ),
+}
+
+function validate(object: KubeObject): FieldFault[] {
+  const capacity = textOf(object['capacity'])
+  return [
+    ...checked('storageClassName', textOf(object['storageClassName']), checkDnsSubdomain),
+    ...validateLabelSelector(fieldsOf(object['nodeTopology']), 'nodeTopology'),
+    // As any negative amount is written.
+    ...(capacity.startsWith('-') ? [invalidValue('capacity', capacity, 'must be greater than or equal to 0')] : []),
+  ]
+}
+
+function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
+  const { storageClassName, nodeTopology } = object
+  const faults: FieldFault[] = []
+  if (!isSame(nodeTopology, current['nodeTopology'])) {
+    const shown = nodeTopology === undefined ? '"null"' : goLabelSelector(fieldsOf(nodeTopology))
+    faults.push(invalidShown('nodeTopology', shown, 'field is immutable'))
+  }
+  if (storageClassName !== current['storageClassName']) {
+    faults.push(invalidValue('storageClassName', textOf(storageClassName), 'field is immutable'))
+  }
+  return faults
+}

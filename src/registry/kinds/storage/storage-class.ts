@@ -1,0 +1,101 @@
+import {
+  checked,
+  duplicate,
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../api/field-fault.ts'
+import { checkQualifiedName } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { deprecatedLabelWarnings } from './topology.ts'
+
+/** Keys and values together. */
+const PARAMETERS_BYTES_MAX = 256 * 1024
+const PARAMETERS_MAX = 512
+
+export const storageClassRules: KindRules = {
+  validate,
+  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
+  warnings: (object) =>
+    itemsOf(object['allowedTopologies']).flatMap((term, at) =>
+      itemsOf(term['matchLabelExpressions']).flatMap(({ key }, expressionAt) =>
+        deprecatedLabelWarnings(`allowedTopologies[${at}].matchLabelExpressions[${expressionAt}].key`, textOf(key)),
+      ),
+    ),
+}
+
+function validate(object: KubeObject): FieldFault[] {
+  const { reclaimPolicy = '', volumeBindingMode } = object
+  const faults = [...validateProvisioner(textOf(object['provisioner'])), ...validateParameters(object)]
+  if (reclaimPolicy !== '' && reclaimPolicy !== 'Delete' && reclaimPolicy !== 'Retain') {
+    faults.push(notSupported('reclaimPolicy', textOf(reclaimPolicy), ['Delete', 'Retain']))
+  }
+  if (volumeBindingMode !== 'Immediate' && volumeBindingMode !== 'WaitForFirstConsumer') {
+    faults.push(notSupported('volumeBindingMode', textOf(volumeBindingMode), ['Immediate', 'WaitForFirstConsumer']))
+  }
+  return [...faults, ...validateTopologies(itemsOf(object['allowedTopologies']))]
+}
+
+function validateProvisioner(provisioner: string): FieldFault[] {
+  if (provisioner === '') return [required('provisioner')]
+  return checkQualifiedName(provisioner.toLowerCase()).map((why) => invalidValue('provisioner', provisioner, why))
+}
+
+function validateParameters(object: KubeObject): FieldFault[] {
+  const entries = Object.entries(fieldsOf(object['parameters']))
+  if (entries.length > PARAMETERS_MAX) return [tooLong('parameters', PARAMETERS_MAX)]
+  const faults = entries.some(([key]) => key === '')
+    ? [invalidValue('parameters', '', 'field can not be empty.')]
+    : []
+  const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(textOf(value)), 0)
+  return bytes > PARAMETERS_BYTES_MAX ? [...faults, tooLong('parameters', PARAMETERS_BYTES_MAX)] : faults
+}
+
+/** A term is compared with those before it, and first of all with the empty one: who has nothing repeats that. */
+function validateTopologies(terms: readonly Fields[]): FieldFault[] {
+  const seen: Fields[] = [{}]
+  return terms.flatMap((term, at) => {
+    const path = `allowedTopologies[${at}].matchLabelExpressions`
+    const { faults, values } = validateTerm(itemsOf(term['matchLabelExpressions']), path)
+    for (const other of seen) if (isSame(values, other)) faults.push(duplicate(path, ''))
+    seen.push(values)
+    return faults
+  })
+}
+
+/** What the term is compared by: its values, sorted, by their keys. */
+function validateTerm(
+  expressions: readonly Fields[],
+  path: string,
+): { readonly faults: FieldFault[]; readonly values: Fields } {
+  const faults: FieldFault[] = []
+  const values = new Map<string, readonly string[]>()
+  for (const [at, expression] of expressions.entries()) {
+    const key = textOf(expression['key'])
+    const texts = textsOf(expression['values'])
+    if (texts.length === 0) faults.push(required(`${path}[${at}].values`))
+    for (const [valueAt, value] of texts.entries()) {
+      if (texts.indexOf(value) < valueAt) faults.push(duplicate(`${path}[${at}].values[${valueAt}]`, value))
+    }
+    faults.push(...checked(`${path}[${at}].key`, key, checkQualifiedName))
+    if (values.has(key)) faults.push(duplicate(`${path}[${at}].key`, key))
+    values.set(key, texts.toSorted())
+  }
+  return { faults, values: Object.fromEntries(values) }
+}
+
+function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
+  const faults = ['parameters', 'provisioner', 'reclaimPolicy']
+    .filter((field) => !isSame(object[field], current[field]))
+    .map((field) => forbiddenField(field, `updates to ${field} are forbidden.`))
+  const { volumeBindingMode } = object
+  if (volumeBindingMode !== current['volumeBindingMode']) {
+    faults.push(invalidValue('volumeBindingMode', textOf(volumeBindingMode), 'field is immutable'))
+  }
+  return faults
+}
