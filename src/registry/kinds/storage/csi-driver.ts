@@ -17,8 +17,9 @@ export const csiDriverRules: KindRules = {
 }
 
 /** Of the gate MutableCSINodeAllocatableCount, which is off. */
-const withoutDisabled = (object: KubeObject): KubeObject =>
-  withoutField(object, 'spec', 'nodeAllocatableUpdatePeriodSeconds')
+function withoutDisabled(object: KubeObject): KubeObject {
+  return withoutField(object, 'spec', 'nodeAllocatableUpdatePeriodSeconds')
+}
 
 function validate(object: KubeObject): FieldFault[] {
   const { fsGroupPolicy, tokenRequests, volumeLifecycleModes } = fieldsOf(object['spec'])

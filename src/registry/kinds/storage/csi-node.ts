@@ -21,11 +21,7 @@ const NODE_ID_BYTES_MAX = 256
 export const csiNodeRules: KindRules = {
   validate,
   // Looked at twice there.
-  validateUpdate: (object, current) => [
-    ...validate(object),
-    ...validateChange(object, current),
-    ...validate(object),
-  ],
+  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current), ...validate(object)],
 }
 
 const driversOf = (object: KubeObject): readonly Fields[] => itemsOf(fieldsOf(object['spec'])['drivers'])
@@ -85,6 +81,10 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
 function goDriver(driver: Fields): string {
   if (driver['allocatable'] !== undefined) return 'storage.CSINodeDriver{...}'
   const keys = goStrings(textsOf(driver['topologyKeys']))
-  const parts = [`Name:${quote(textOf(driver['name']))}`, `NodeID:${quote(textOf(driver['nodeID']))}`, `TopologyKeys:${keys}`]
+  const parts = [
+    `Name:${quote(textOf(driver['name']))}`,
+    `NodeID:${quote(textOf(driver['nodeID']))}`,
+    `TopologyKeys:${keys}`,
+  ]
   return `storage.CSINodeDriver{${parts.join(', ')}, Allocatable:(*storage.VolumeNodeResources)(nil)}`
 }

@@ -4,7 +4,7 @@ import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabelSelector, validateLabelSelector } from '../../rules/label-selector.ts'
-import { deprecatedLabelWarnings } from './topology.ts'
+import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
 
 export const csiStorageCapacityRules: KindRules = {
   validate,

@@ -1,4 +1,15 @@
 /** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
 import type { KindRules } from '../../kind-rules.ts'
+import { csiDriverRules } from './csi-driver.ts'
+import { csiNodeRules } from './csi-node.ts'
+import { csiStorageCapacityRules } from './csi-storage-capacity.ts'
+import { storageClassRules } from './storage-class.ts'
+import { volumeAttachmentRules } from './volume-attachment.ts'
 
-export const rules: readonly (readonly [string, KindRules])[] = []
+export const rules: readonly (readonly [string, KindRules])[] = [
+  ['CSIDriver.storage.k8s.io', csiDriverRules],
+  ['CSINode.storage.k8s.io', csiNodeRules],
+  ['CSIStorageCapacity.storage.k8s.io', csiStorageCapacityRules],
+  ['StorageClass.storage.k8s.io', storageClassRules],
+  ['VolumeAttachment.storage.k8s.io', volumeAttachmentRules],
+]

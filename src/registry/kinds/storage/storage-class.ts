@@ -12,7 +12,7 @@ import { checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { deprecatedLabelWarnings } from './topology.ts'
+import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
 
 /** Keys and values together. */
 const PARAMETERS_BYTES_MAX = 256 * 1024
@@ -49,10 +49,11 @@ function validateProvisioner(provisioner: string): FieldFault[] {
 function validateParameters(object: KubeObject): FieldFault[] {
   const entries = Object.entries(fieldsOf(object['parameters']))
   if (entries.length > PARAMETERS_MAX) return [tooLong('parameters', PARAMETERS_MAX)]
-  const faults = entries.some(([key]) => key === '')
-    ? [invalidValue('parameters', '', 'field can not be empty.')]
-    : []
-  const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(textOf(value)), 0)
+  const faults = entries.some(([key]) => key === '') ? [invalidValue('parameters', '', 'field can not be empty.')] : []
+  const bytes = entries.reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(textOf(value)),
+    0,
+  )
   return bytes > PARAMETERS_BYTES_MAX ? [...faults, tooLong('parameters', PARAMETERS_BYTES_MAX)] : faults
 }
 

@@ -11,18 +11,108 @@ const METADATA_BYTES_MAX = 256 * 1024
 
 export const volumeAttachmentRules: KindRules = {
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
-  validate: (object) => validate(object),
-  // Looked at twice there, the first time without the status's due.
+  validate,
+  // Looked at twice there.
   validateUpdate: (object, current) => [...validate(object), ...validateSame(object, current), ...validate(object)],
-  subresourceRules: {
-    status: {
-      prepareUpdate: (object, current) => {
-        const { name, namespace, uid, resourceVersion } = object.metadata
-        const told = Object.entries({ name, namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined)
-        const status = withoutErrorCodes(fieldsOf(object['status']))
-        return { ...current, metadata: { ...current.metadata, ...Object.fromEntries(told) }, status }
-      },
-      validateUpdate: (object) => [...validate(object), ...validate(object)],
-    },
+  status: {
+    prepareUpdate: (object) => ({ ...object, status: withoutErrorCodes(fieldsOf(object['status'])) }),
+    validateUpdate: (object) => [...validate(object), ...validate(object)],
   },
+}
+
+/** Of the gate MutableCSINodeAllocatableCount, which is off. */
+function withoutErrorCodes(status: Fields): Fields {
+  const errors = ['attachError', 'detachError'].filter((field) => fieldsOf(status[field])['errorCode'] !== undefined)
+  const cut = errors.map((field) => {
+    const { errorCode: _, ...rest } = fieldsOf(status[field])
+    return [field, rest] as const
+  })
+  return { ...status, ...Object.fromEntries(cut) }
+}
+
+function validate(object: KubeObject): FieldFault[] {
+  const { attacher, nodeName, source } = fieldsOf(object['spec'])
+  const { attachError, attachmentMetadata, detachError } = fieldsOf(object['status'])
+  return [
+    ...(textOf(attacher) === '' ? [required('spec.attacher')] : []),
+    ...validateSource(fieldsOf(source), 'spec.source'),
+    ...checked('spec.nodeName', textOf(nodeName), checkDnsSubdomain),
+    ...validateMetadata(attachmentMetadata),
+    ...validateError(attachError, 'status.attachError'),
+    ...validateError(detachError, 'status.detachError'),
+    ...validateDriverName(textOf(attacher), 'spec.attacher'),
+  ]
+}
+
+function validateSource({ inlineVolumeSpec, persistentVolumeName }: Fields, path: string): FieldFault[] {
+  const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
+  if (inlineVolumeSpec === undefined && persistentVolumeName === undefined) return [required(path, exactlyOne)]
+  if (inlineVolumeSpec !== undefined && persistentVolumeName !== undefined) return [forbiddenField(path, exactlyOne)]
+  if (inlineVolumeSpec !== undefined) return validateInline(fieldsOf(inlineVolumeSpec), `${path}.inlineVolumeSpec`)
+  const name = textOf(persistentVolumeName)
+  const namePath = `${path}.persistentVolumeName`
+  return [
+    ...(name === '' ? [required(namePath, 'must specify non empty persistentVolumeName')] : []),
+    ...checked(namePath, name, checkDnsSubdomain),
+  ]
+}
+
+/** What a volume without an object of its own may not say. */
+const inlineForbidden = [
+  'capacity',
+  'claimRef',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeMode',
+  'nodeAffinity',
+] as const
+/** All else that a PersistentVolumeSpec can hold is a kind of volume. */
+const notSources: ReadonlySet<string> = new Set([
+  ...inlineForbidden,
+  'accessModes',
+  'mountOptions',
+  'volumeAttributesClassName',
+])
+
+function validateInline(spec: Fields, path: string): FieldFault[] {
+  const given = Object.keys(spec).filter((field) => spec[field] !== undefined)
+  const faults: FieldFault[] = []
+  if (spec['csi'] === undefined) {
+    faults.push(required(`${path}.csi`, 'has to be specified in the context of inline volumes'))
+  }
+  for (const field of inlineForbidden) {
+    if (isGiven(field, spec[field])) {
+      faults.push(forbiddenField(`${path}.${field}`, 'may not be specified in the context of inline volumes'))
+    }
+  }
+  if (textsOf(spec['accessModes']).length === 0) faults.push(required(`${path}.accessModes`))
+  if (given.every((field) => notSources.has(field))) faults.push(required(path, 'must specify a volume type'))
+  return faults
+}
+
+/** Defaults of volumes are nothing that anybody said. */
+function isGiven(field: string, value: Json | undefined): boolean {
+  if (field === 'persistentVolumeReclaimPolicy') return value !== undefined && value !== 'Retain'
+  if (field === 'volumeMode') return value !== undefined && value !== 'Filesystem'
+  return value !== undefined && value !== ''
+}
+
+function validateMetadata(metadata: Json | undefined): FieldFault[] {
+  const bytes = Object.entries(fieldsOf(metadata)).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(textOf(value)),
+    0,
+  )
+  return bytes > METADATA_BYTES_MAX ? [tooLong('status.attachmentMetadata', METADATA_BYTES_MAX)] : []
+}
+
+function validateError(error: Json | undefined, path: string): FieldFault[] {
+  const { message } = fieldsOf(error)
+  const isLong = Buffer.byteLength(textOf(message)) > ERROR_BYTES_MAX
+  return isLong ? [tooLong(`${path}.message`, METADATA_BYTES_MAX)] : []
+}
+
+/** Its quantities and pointers make a specification that Go never shows alike twice. */
+function validateSame(object: KubeObject, current: KubeObject): FieldFault[] {
+  if (isSame(object['spec'], current['spec'])) return []
+  return [invalidShown('spec', 'storage.VolumeAttachmentSpec{...}', 'field is immutable')]
 }
