@@ -56,6 +56,11 @@ export function tooMany(path: string, count: number, countMax: number): FieldFau
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${count}: must have at most ${countMax} items` }
 }
 
+/** What is referred to is not there. */
+export function notThere(path: string, value: Shown): FieldFault {
+  return { path, reason: 'FieldValueNotFound', message: `Not found: ${show(value)}` }
+}
+
 /** What one of the checks in names.ts has to say of a text. */
 export function checked(path: string, value: string, check: (value: string) => readonly string[]): FieldFault[] {
   return check(value).map((why) => invalidValue(path, value, why))

@@ -1,4 +1,6 @@
 /** Values as Go prints them, which some messages show: times with %v, all else with %#v. */
+import { type Json, numberOf } from './object.ts'
+import { parseQuantity } from './quantity.ts'
 import { quote } from './quote.ts'
 
 /** `[]string{"a", "b"}`; none at all is `[]string(nil)`. */
@@ -11,3 +13,30 @@ export function goTime(timestamp: string): string {
   const [, date = '', time = '', fraction = ''] = /^(.*)T([^.Z]*)(\.\d*?)?0*Z$/.exec(timestamp) ?? []
   return `${date} ${time}${fraction === '.' ? '' : fraction} +0000 UTC`
 }
+
+const formats = { decimal: 'DecimalSI', binary: 'BinarySI', exponent: 'DecimalExponent' } as const
+
+/** The inside of a quantity, which some messages show. */
+export function goQuantity(text: string): string {
+  const quantity = parseQuantity(text)
+  const format = formats['fault' in quantity ? 'decimal' : quantity.format]
+  const nanos = 'fault' in quantity ? 0n : quantity.nanos
+  const [value, scale] = nanos % 10n ** 9n === 0n ? [nanos / 10n ** 9n, 0] : [nanos / 10n ** 6n, -3]
+  const amount = `i:resource.int64Amount{value:${value}, scale:${scale}}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}`
+  return `resource.Quantity{${amount}, s:${quote(text)}, Format:${quote(format)}}`
+}
+
+/** Of a field that holds a number or a text. */
+export const goIntOrString = (value: Json | undefined): string =>
+  typeof value === 'string'
+    ? `intstr.IntOrString{Type:1, IntVal:0, StrVal:${quote(value)}}`
+    : `intstr.IntOrString{Type:0, IntVal:${numberOf(value)}, StrVal:""}`
+
+/** A struct with `%#v`. What Go shows of a pointer is its address, which says nothing: ours is always the same. */
+export function goStruct(name: string, fields: { readonly [field: string]: string }): string {
+  return `${name}{${Object.entries(fields)
+    .map(([field, value]) => `${field}:${value}`)
+    .join(', ')}}`
+}
+
+export const goPointer = (type: string, isGiven: boolean): string => `(*${type})(${isGiven ? '0xc000000000' : 'nil'})`

@@ -45,3 +45,7 @@ export const itemsOf = (list: Json | undefined): readonly Fields[] => (Array.isA
 
 /** The texts of a list of texts, or none. */
 export const textsOf = (list: Json | undefined): readonly string[] => (Array.isArray(list) ? list.map(textOf) : [])
+
+/** A number, or zero: to Go an absent number is zero. */
+export const numberOf = (value: Json | undefined): number =>
+  typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0

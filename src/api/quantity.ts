@@ -126,6 +126,12 @@ function printDecimal(nanos: bigint, format: Format): string {
   return `${value}${suffix}`
 }
 
+/** The amount in billionths; what is no quantity is none. */
+export function nanosOf(text: string): bigint {
+  const quantity = parseQuantity(text)
+  return 'fault' in quantity ? 0n : quantity.nanos
+}
+
 /** Rounded up to a thousandth, which is as exact as resource lists are. */
 export function roundToMilli(text: string): string {
   const quantity = parseQuantity(text)

@@ -1,0 +1,73 @@
+/**
+ * Rules for parts of objects. A rule looks at one value, and what is wrong it adds to `check.faults`. The rules of a struct are a
+ * table from fields to rules, in the order in which clients see the faults; what depends on several fields is a function.
+ */
+import { type FieldFault, required } from '../../api/field-fault.ts'
+import { fieldsOf, isFields, type Json } from '../../api/object.ts'
+
+/** What a rule may know besides the value. Families of rules add what theirs need. */
+export type Check = { readonly faults: FieldFault[] }
+
+export type Rule<C extends Check = Check> = (value: Json | undefined, path: string, check: C) => void
+
+export function faultsOf(rule: Rule, value: Json | undefined, path: string): FieldFault[] {
+  const faults: FieldFault[] = []
+  rule(value, path, { faults })
+  return faults
+}
+
+/** Of a struct: each field by its rule. An absent struct counts as an empty one; `given` says otherwise. */
+export function fields<C extends Check>(rules: { readonly [field: string]: Rule<C> }): Rule<C> {
+  const rows = Object.entries(rules).map(([name, rule]) => ({ name, rule, suffix: `.${name}` }))
+  return (value, path, check) => {
+    const struct = fieldsOf(value)
+    for (const { name, rule, suffix } of rows) rule(struct[name], path + suffix, check)
+  }
+}
+
+/** Of a list: each item by the same rule. */
+export function each<C extends Check>(rule: Rule<C>): Rule<C> {
+  return (value, path, check) => {
+    if (!Array.isArray(value)) return
+    for (let at = 0; at < value.length; at++) rule(value[at], `${path}[${at}]`, check)
+  }
+}
+
+export function all<C extends Check>(...rules: readonly Rule<C>[]): Rule<C> {
+  return (value, path, check) => {
+    for (const rule of rules) rule(value, path, check)
+  }
+}
+
+/** Nothing is asked of what was not given. */
+export function given<C extends Check>(rule: Rule<C>): Rule<C> {
+  return (value, path, check) => {
+    if (value !== undefined && value !== null) rule(value, path, check)
+  }
+}
+
+/** Nothing is asked of what is absent, empty or zero, which Go cannot tell apart. */
+export function unlessEmpty<C extends Check>(rule: Rule<C>): Rule<C> {
+  return (value, path, check) => {
+    if (!isEmpty(value)) rule(value, path, check)
+  }
+}
+
+/** Must be there, and then keep the rule. */
+export function needed<C extends Check>(rule?: Rule<C>, detail = ''): Rule<C> {
+  return (value, path, check) => {
+    if (isEmpty(value)) check.faults.push(required(path, detail))
+    else rule?.(value, path, check)
+  }
+}
+
+/** Fields that must not be empty. */
+export function neededFields(...names: readonly string[]): Rule {
+  return fields(Object.fromEntries(names.map((name) => [name, needed()])))
+}
+
+/** Absent, or the zero of its type. */
+export function isEmpty(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === '' || value === 0 || value === false) return true
+  return Array.isArray(value) ? value.length === 0 : isFields(value) && Object.keys(value).length === 0
+}

@@ -1,0 +1,106 @@
+/** Rules for single values: names, enumerations, numbers, addresses, paths. */
+import { isIP } from 'node:net'
+import { forbiddenField, invalidValue, notSupported, tooLong } from '../../api/field-fault.ts'
+import { numberOf, textOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import type { Rule } from './rule.ts'
+
+export const INT32_MAX = 2 ** 31 - 1
+
+/** A text that one of the rules in api/names.ts looks at. */
+export function named(checkName: (name: string) => string[]): Rule {
+  return (value, path, { faults }) => {
+    const name = textOf(value)
+    for (const why of checkName(name)) faults.push(invalidValue(path, name, why))
+  }
+}
+
+/** Absent counts as the empty text: `given` and `unlessEmpty` say otherwise. */
+export function oneOf(...supported: readonly string[]): Rule {
+  return (value, path, { faults }) => {
+    const text = textOf(value)
+    if (!supported.includes(text)) faults.push(notSupported(path, text, supported))
+  }
+}
+
+export function between(min: number, max: number): Rule {
+  return (value, path, { faults }) => {
+    const number = numberOf(value)
+    if (number >= min && number <= max) return
+    faults.push(invalidValue(path, number, `must be between ${min} and ${max}, inclusive`))
+  }
+}
+
+export const nonNegative: Rule = (value, path, { faults }) => {
+  const number = numberOf(value)
+  if (number < 0) faults.push(invalidValue(path, number, 'must be greater than or equal to 0'))
+}
+
+export const positive: Rule = (value, path, { faults }) => {
+  const number = numberOf(value)
+  if (number <= 0) faults.push(invalidValue(path, number, 'must be greater than zero'))
+}
+
+/** Of a user or a group. */
+export const accountId: Rule = between(0, INT32_MAX)
+
+const FILE_MODE_MAX = 0o777
+
+export const fileMode: Rule = (value, path, { faults }) => {
+  const mode = numberOf(value)
+  if (mode >= 0 && mode <= FILE_MODE_MAX) return
+  faults.push(invalidValue(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive'))
+}
+
+/** An address in any form that was ever accepted: leading zeros in parts of IPv4 are. */
+export const ipAddress: Rule = (value, path, { faults }) => {
+  const address = textOf(value)
+  if (isIpAddress(address)) return
+  faults.push(invalidValue(path, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'))
+}
+
+export const isIpAddress = (address: string): boolean =>
+  isIP(/^[0-9.]+$/.test(address) ? address.replace(/(^|\.)0+(?=[0-9])/g, '$1') : address) !== 0 &&
+  !address.includes('%')
+
+export const absolutePath: Rule = (value, path, { faults }) => {
+  const text = textOf(value)
+  if (!text.startsWith('/')) faults.push(invalidValue(path, text, 'must be an absolute path'))
+}
+
+export const withoutBacksteps: Rule = (value, path, { faults }) => {
+  const text = textOf(value)
+  if (text.split('/').includes('..')) faults.push(invalidValue(path, text, "must not contain '..'"))
+}
+
+/** A path below some folder. */
+export const relativePath: Rule = (value, path, check) => {
+  const text = textOf(value)
+  if (text.startsWith('/')) check.faults.push(invalidValue(path, text, 'must be a relative path'))
+  withoutBacksteps(value, path, check)
+}
+
+/** A path below a folder in which the server itself makes names that start with two dots. */
+export const visiblePath: Rule = (value, path, check) => {
+  const text = textOf(value)
+  relativePath(value, path, check)
+  if (text.startsWith('..') && !text.startsWith('../') && text !== '..') {
+    check.faults.push(invalidValue(path, text, "must not start with '..'"))
+  }
+}
+
+export function atMostBytes(bytesMax: number): Rule {
+  return (value, path, { faults }) => {
+    if (Buffer.byteLength(textOf(value)) > bytesMax) faults.push(tooLong(path, bytesMax))
+  }
+}
+
+/** Must not be there at all. */
+export function forbidden(detail: string): Rule {
+  return (value, path, { faults }) => {
+    if (value !== undefined && value !== null) faults.push(forbiddenField(path, detail))
+  }
+}
+
+/** As Go prints a list of texts. */
+export const goTexts = (texts: readonly string[]): string => `[]string{${texts.map(quote).join(', ')}}`
