@@ -65,6 +65,7 @@ const files: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
 
 /** What the facts leave out: the names in the protobuf definitions are not those in JSON. */
 const missingNumbers: Readonly<Record<string, number>> = {
+  'Probe...ProbeHandler': 1,
   'JSONSchemaProps.$schema': 2,
   'JSONSchemaProps.$ref': 3,
   'JSONSchemaProps.x-kubernetes-preserve-unknown-fields': 38,
@@ -75,6 +76,9 @@ const missingNumbers: Readonly<Record<string, number>> = {
   'JSONSchemaProps.x-kubernetes-map-type': 43,
   'JSONSchemaProps.x-kubernetes-validations': 44,
 }
+
+/** Lists that protobuf has in a message of their own, so that an empty one is not the same as none. */
+const wrapped = new Set(['ExtraValue', 'Verbs'])
 
 /** Structs without fields, which the facts leave out. */
 const emptyTypes: Readonly<Record<string, readonly string[]>> = {
@@ -165,7 +169,9 @@ for (const [file, packages] of files) {
 function writePackage(name: string, source: string): string {
   const { aliases, types }: PackageFacts = JSON.parse(readFileSync(join(facts, `${source}.json`), 'utf8'))
   const lines = [`package ${name}`, '']
-  for (const [alias, go] of Object.entries(aliases)) lines.push(`${alias} = ${goType(go)}`)
+  for (const [alias, go] of Object.entries(aliases)) {
+    lines.push(`${alias} = ${wrapped.has(alias) ? 'wrapped ' : ''}${goType(go)}`)
+  }
   if (Object.keys(aliases).length > 0) lines.push('')
   for (const [typeName, type] of Object.entries(types)) {
     if (leftOut.test(typeName) || ownForms.has(typeName)) continue
@@ -182,7 +188,10 @@ function writeType(name: string, type: TypeFacts): string[] {
 }
 
 function writeField(typeName: string, field: FieldFacts): string {
-  if (field.inline === true) return `...${goType(field.go)}`
+  if (field.inline === true) {
+    const number = field.proto ?? missingNumbers[`${typeName}...${field.go}`]
+    return `...${goType(field.go)}${number === undefined ? '' : ` ${number}`}`
+  }
   const type = goType(field.go)
   checkFormat(field, type, typeName)
   const isAlways = field.omitempty !== true

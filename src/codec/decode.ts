@@ -273,11 +273,11 @@ class Decoder {
 
 const isNullable = ({ type }: Schema): boolean => type === 'list' || type === 'map' || type === 'any' || type === 'raw'
 
-const isTarget = (value: Json | undefined): value is Target =>
+export const isTarget = (value: Json | undefined): value is Target =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** What stands for null in lists and maps, where something must stand. */
-function zeroOf(schema: Schema): Json {
+export function zeroOf(schema: Schema): Json {
   switch (schema.type) {
     case 'string':
     case 'bytes':

@@ -7,6 +7,8 @@ import { decodeStruct } from './decode.ts'
 import { printString } from './json.ts'
 import { JsonSyntaxError } from '../api/json-scanner.ts'
 import { printFields } from './print.ts'
+import { decodeObject, type Envelope, isProtobuf, openEnvelope } from './protobuf/envelope.ts'
+import { ProtobufError } from './protobuf/reader.ts'
 
 /** An object as clients see it, with the places that differ by use. */
 export type Wire = {
@@ -74,26 +76,39 @@ export class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }
 
-const protobufPrefix = Buffer.from('k8s\0', 'latin1')
-
-/** Reads what encodeStored writes, and what printWire does. Fails with an UnreadableError. The bytes are not kept. */
+/**
+ * Reads what encodeStored writes, what printWire does, and what kube-apiserver stores. Fails with an UnreadableError. The
+ * bytes are not kept.
+ */
 export function decodeStored(bytes: Buffer, schema: ObjectSchema, revision: number): KubeObject {
-  if (bytes.subarray(0, protobufPrefix.length).equals(protobufPrefix)) {
-    throw new UnreadableError('the value is stored as protobuf, which this version of Keelson does not read')
-  }
   const { struct, setDefaults } = schema
-  const stored = isStoredForm(bytes, schema) ? schema.stored : undefined
-  const read = readStored(bytes, stored?.struct ?? struct)
+  const envelope = isProtobuf(bytes) ? readEnvelope(bytes) : undefined
+  const stored = isStoredForm(envelope?.apiVersion ?? apiVersionOf(bytes), schema) ? schema.stored : undefined
+  const readAs = stored?.struct ?? struct
+  const read = envelope === undefined ? readStored(bytes, readAs) : readProtobuf(envelope, readAs)
   const object = setDefaults(stored === undefined ? read : stored.fromStored(read))
   const metadata: ObjectMeta = { ...object.metadata, resourceVersion: `${revision}` }
   return { ...object, metadata }
 }
 
 /** Whether a value is in the version that is stored rather than in the one that is served. */
-function isStoredForm(bytes: Buffer, { stored }: ObjectSchema): boolean {
-  if (stored === undefined) return false
-  const [, apiVersion] = headForm.exec(bytes.toString('latin1', 0, HEAD_BYTES_MAX)) ?? []
-  return apiVersion === undefined || apiVersion === stored.apiVersion
+const isStoredForm = (apiVersion: string | undefined, { stored }: ObjectSchema): boolean =>
+  stored !== undefined && (apiVersion === undefined || apiVersion === stored.apiVersion)
+
+const apiVersionOf = (json: Buffer): string | undefined =>
+  headForm.exec(json.toString('latin1', 0, HEAD_BYTES_MAX))?.[1]
+
+const readEnvelope = (bytes: Buffer): Envelope => readable(() => openEnvelope(bytes))
+const readProtobuf = (envelope: Envelope, struct: Struct): KubeObject => readable(() => decodeObject(envelope, struct))
+
+function readable<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (cause instanceof ProtobufError)
+      throw new UnreadableError(`the value is no protobuf: ${cause.message}`, { cause })
+    throw cause
+  }
 }
 
 /** Both servers write kind and apiVersion first. No built-in kind has a longer head. */

@@ -11,12 +11,14 @@ import { decodeStruct } from '../codec/decode.ts'
 import { parseJson } from '../codec/json.ts'
 import { decodeStored, encodeStored, printWire } from '../codec/object.ts'
 import { printStruct } from '../codec/print.ts'
+import { decodeObject, encodeObject, isProtobuf, openEnvelope } from '../codec/protobuf/envelope.ts'
 import { builtInResources } from './built-in.ts'
-import { apiVersionOf } from './resource.ts'
+import { apiVersionOf, type Resource } from './resource.ts'
 import { findType } from './types.ts'
 
 const shared = join(import.meta.dirname, '..', '..', '..', 'shared')
 const storedFile = join(shared, 'golden-storage', 'values-json.jsonl')
+const protobufFile = join(shared, 'golden-storage', 'values.jsonl')
 const goldenFolder = join(shared, 'golden')
 const skip = existsSync(storedFile) && existsSync(goldenFolder) ? false : 'there is no ../shared'
 
@@ -25,23 +27,48 @@ const resources = builtInResources()
 /** Upstream itself would write it differently the next time: it sets a default only when it reads. */
 const rewritten = new Set(['/registry/persistentvolumeclaims/golden/x'])
 
-test('stored objects are read, and stored again as they were', { skip }, () => {
-  let seen = 0
-  for (const line of readFileSync(storedFile, 'utf8').trim().split('\n')) {
+type StoredRow = {
+  readonly key: string
+  readonly stored: Buffer
+  readonly object: unknown
+  readonly resource: Resource
+  readonly revision: number
+}
+
+/** Those of a kind that we have. */
+function* storedRows(file: string): Generator<StoredRow> {
+  for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
     const row = fieldsOf(parseJson(Buffer.from(line)))
     const object = fieldsOf(row['object'])
     const resource = resources.find((one) => apiVersionOf(one) === object['apiVersion'] && one.kind === object['kind'])
     if (resource === undefined) continue
-    seen++
-    const key = textOf(row['key'])
     const stored = Buffer.from(textOf(row['value']), 'base64')
     const revision = Number(fieldsOf(object['metadata'])['resourceVersion'])
+    yield { key: textOf(row['key']), stored, object: JSON.parse(line).object, resource, revision }
+  }
+}
+
+test('stored objects are read, and stored again as they were', { skip }, () => {
+  let seen = 0
+  for (const { key, stored, object, resource, revision } of storedRows(storedFile)) {
+    seen++
     const read = decodeStored(stored, resource.shape, revision)
     if (!rewritten.has(key)) assert.equal(encodeStored(read, resource.shape).toString(), stored.toString(), key)
     const wire = printWire(read, resource.shape).bytes
-    assert.deepEqual(JSON.parse(wire.toString()), JSON.parse(line).object, key)
+    assert.deepEqual(JSON.parse(wire.toString()), object, key)
     // The cache keeps only what clients see, and reads that.
     assert.deepEqual(decodeStored(wire, resource.shape, revision), read, key)
+  }
+  assert.ok(seen > 80, `${seen} objects`)
+})
+
+test('objects stored as protobuf are read', { skip }, () => {
+  let seen = 0
+  for (const { key, stored, object, resource, revision } of storedRows(protobufFile)) {
+    if (!isProtobuf(stored)) continue
+    seen++
+    const read = decodeStored(stored, resource.shape, revision)
+    assert.deepEqual(JSON.parse(printWire(read, resource.shape).bytes.toString()), object, key)
   }
   assert.ok(seen > 80, `${seen} objects`)
 })
@@ -63,6 +90,10 @@ test('an object with every field set is written as it was read', { skip }, () =>
     const { value, fault, strictFaults } = decodeStruct(text, struct)
     assert.deepEqual([fault, strictFaults], [undefined, []], file)
     assert.equal(printStruct(value, struct), JSON.stringify(JSON.parse(text)), file)
+    const protobuf = readFileSync(join(goldenFolder, file.replace(/json$/, 'pb')))
+    const object = { ...value, kind, apiVersion: textOf(value['apiVersion']), metadata: fieldsOf(value['metadata']) }
+    assert.ok(encodeObject(object, struct).equals(protobuf), `${file} as protobuf`)
+    assert.equal(printStruct(decodeObject(openEnvelope(protobuf), struct), struct), printStruct(value, struct), file)
   }
   assert.ok(seen > 60, `${seen} kinds`)
 })

@@ -5,9 +5,10 @@
  *     package core/v1                        the types that follow are core's, version v1
  *
  *     Protocol = string                      another name for a type
+ *     Verbs = wrapped []string               the same of a list that protobuf has in a message of its own
  *
  *     ContainerPort                          a struct; `atomic` after its name: owned as a whole
- *       ...LocalObjectReference              the fields of that type stand here
+ *       ...LocalObjectReference 1            the fields of that type stand here; in protobuf they are a message, field 1
  *       name string 1                        a field, its type as Go writes it, its number in protobuf (`-`: none)
  *       ports []Port 6 map=name patch=merge key=name default="x"
  *
@@ -17,7 +18,7 @@
  */
 import type { Json } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
-import type { Field, Patch, Scalar, ScalarType, Schema, Struct, Topology, TypeDefaults } from './schema.ts'
+import type { Embedded, Field, Patch, Scalar, ScalarType, Schema, Struct, Topology, TypeDefaults } from './schema.ts'
 
 type Package = {
   readonly name: string
@@ -118,7 +119,9 @@ export class TypeCatalogue {
     const text = own.texts.get(name)
     assert(text !== undefined, `the catalogue has ${own.name} ${name}`)
     if (text.startsWith('= ')) {
-      const schema = { ...this.#type(own, text.slice(2)), goName: `${own.goName}.${name}` }
+      const isWrapped = text.startsWith('= wrapped ')
+      const go = text.slice(isWrapped ? '= wrapped '.length : '= '.length)
+      const schema = { ...this.#type(own, go), goName: `${own.goName}.${name}`, ...(isWrapped ? { isWrapped } : {}) }
       own.types.set(name, schema)
       return schema
     }
@@ -132,11 +135,14 @@ export class TypeCatalogue {
     const isAtomic = head.split(' ').includes('atomic')
     const goName = `${own.goName}.${name}`
     const defaults = this.#defaults.get(`${own.name} ${name}`)
-    const struct: Struct = { type: 'struct', name, goName, isAtomic, defaults, fields, byName }
+    const embedded: Embedded[] = []
+    const struct: Struct = { type: 'struct', name, goName, isAtomic, defaults, fields, byName, embedded }
     // Before its fields are read: a type may contain itself.
     own.types.set(name, struct)
     for (const line of lines) {
-      for (const field of this.#readFields(own, line)) {
+      const inline = line.startsWith('...') ? this.#readEmbedded(own, line) : undefined
+      if (inline !== undefined) embedded.push(inline)
+      for (const field of inline?.struct.fields ?? [this.#readField(own, line)]) {
         fields.push(field)
         byName.set(field.name, field)
       }
@@ -144,28 +150,28 @@ export class TypeCatalogue {
     return struct
   }
 
-  #readFields(own: Package, line: string): readonly Field[] {
-    if (line.startsWith('...')) {
-      const inline = this.#type(own, line.slice(3))
-      assert(inline.type === 'struct', `what stands inline is a struct: ${line}`)
-      return inline.fields
-    }
+  #readEmbedded(own: Package, line: string): Embedded {
+    const [go = '', number = '0'] = line.slice('...'.length).split(' ')
+    const struct = this.#type(own, go)
+    assert(struct.type === 'struct', `what stands inline is a struct: ${line}`)
+    return { struct, number: Number(number) }
+  }
+
+  #readField(own: Package, line: string): Field {
     const [marked = '', go = '', number = '', ...options] = line.split(' ')
     const mark = /[!+*]$/.exec(marked)?.[0] ?? ''
     const isPointer = go.startsWith('*')
     const schema = this.#type(own, isPointer ? go.slice(1) : go)
     const isAlways = mark === '!' || mark === '+'
-    return [
-      {
-        name: mark === '' ? marked : marked.slice(0, -1),
-        schema,
-        isPointer,
-        omit: isAlways ? 'never' : isPointer ? 'absent' : omitOf(schema),
-        isRequired: mark === '!' || mark === '*',
-        number: number === '-' ? 0 : Number(number),
-        ...readOptions(options),
-      },
-    ]
+    return {
+      name: mark === '' ? marked : marked.slice(0, -1),
+      schema,
+      isPointer,
+      omit: isAlways ? 'never' : isPointer ? 'absent' : omitOf(schema),
+      isRequired: mark === '!' || mark === '*',
+      number: number === '-' ? 0 : Number(number),
+      ...readOptions(options),
+    }
   }
 }
 

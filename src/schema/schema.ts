@@ -40,6 +40,8 @@ export type List = {
   readonly type: 'list'
   readonly goName: string
   readonly of: Schema
+  /** Protobuf has it as a message with the items in field 1. */
+  readonly isWrapped?: boolean
 }
 
 export type Dictionary = {
@@ -60,7 +62,12 @@ export type Struct = {
   /** In the order in which they are written; what stands inline in Go stands here by itself. */
   readonly fields: readonly Field[]
   readonly byName: ReadonlyMap<string, Field>
+  /** What stands inline, whose fields are among `fields`: protobuf has each as a message of its own. */
+  readonly embedded: readonly Embedded[]
 }
+
+/** `number` is that of the field in protobuf, 0 where there is none. */
+export type Embedded = { readonly struct: Struct; readonly number: number }
 
 /** What is set in values of a type besides the published defaults of its fields: fixed values, then what depends on others. */
 export type TypeDefaults = { readonly fields: Fields; readonly set?: (value: Fields) => Fields }

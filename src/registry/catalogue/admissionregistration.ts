@@ -88,7 +88,7 @@ MatchResources atomic
 
 NamedRuleWithOperations atomic
   resourceNames []string 1 atomic
-  ...RuleWithOperations
+  ...RuleWithOperations 2
 
 ValidatingWebhookConfiguration
   ...meta.TypeMeta
@@ -129,7 +129,7 @@ MutatingWebhook
 
 RuleWithOperations
   operations []OperationType 1 atomic
-  ...Rule
+  ...Rule 2
 
 WebhookClientConfig
   url *string 3

@@ -1,7 +1,7 @@
 export const authenticationTypes = `
 package authentication/v1
 
-ExtraValue = []string
+ExtraValue = wrapped []string
 
 TokenReview
   ...meta.TypeMeta

@@ -1,7 +1,7 @@
 export const authorizationTypes = `
 package authorization/v1
 
-ExtraValue = []string
+ExtraValue = wrapped []string
 
 SubjectAccessReview
   ...meta.TypeMeta

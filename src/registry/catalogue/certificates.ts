@@ -1,7 +1,7 @@
 export const certificatesTypes = `
 package certificates/v1
 
-ExtraValue = []string
+ExtraValue = wrapped []string
 RequestConditionType = string
 KeyUsage = string
 

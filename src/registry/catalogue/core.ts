@@ -70,7 +70,7 @@ LoadBalancerIPMode = string
 
 Volume
   name! string 1
-  ...VolumeSource
+  ...VolumeSource 2
 
 VolumeSource
   hostPath *HostPathVolumeSource 1
@@ -140,7 +140,7 @@ PersistentVolume
 
 PersistentVolumeSpec
   capacity ResourceList 1
-  ...PersistentVolumeSource
+  ...PersistentVolumeSource 2
   accessModes []PersistentVolumeAccessMode 3 atomic
   claimRef *ObjectReference 4 granular
   persistentVolumeReclaimPolicy PersistentVolumeReclaimPolicy 5
@@ -325,7 +325,7 @@ SecretVolumeSource
   optional *bool 4
 
 SecretProjection
-  ...LocalObjectReference
+  ...LocalObjectReference 1
   items []KeyToPath 2 atomic
   optional *bool 4
 
@@ -440,13 +440,13 @@ StorageOSPersistentVolumeSource
   secretRef *ObjectReference 5
 
 ConfigMapVolumeSource
-  ...LocalObjectReference
+  ...LocalObjectReference 1
   items []KeyToPath 2 atomic
   defaultMode *int32 3
   optional *bool 4
 
 ConfigMapProjection
-  ...LocalObjectReference
+  ...LocalObjectReference 1
   items []KeyToPath 2 atomic
   optional *bool 4
 
@@ -549,12 +549,12 @@ ResourceFieldSelector atomic
   divisor Quantity 3
 
 ConfigMapKeySelector atomic
-  ...LocalObjectReference
+  ...LocalObjectReference 1
   key! string 2
   optional *bool 3
 
 SecretKeySelector atomic
-  ...LocalObjectReference
+  ...LocalObjectReference 1
   key! string 2
   optional *bool 3
 
@@ -564,11 +564,11 @@ EnvFromSource
   secretRef *SecretEnvSource 3
 
 ConfigMapEnvSource
-  ...LocalObjectReference
+  ...LocalObjectReference 1
   optional *bool 2
 
 SecretEnvSource
-  ...LocalObjectReference
+  ...LocalObjectReference 1
   optional *bool 2
 
 HTTPHeader
@@ -597,7 +597,7 @@ SleepAction
   seconds! int64 1
 
 Probe
-  ...ProbeHandler
+  ...ProbeHandler 1
   initialDelaySeconds int32 2
   timeoutSeconds int32 3
   periodSeconds int32 4
@@ -942,7 +942,7 @@ EphemeralContainerCommon
   tty bool 18
 
 EphemeralContainer
-  ...EphemeralContainerCommon
+  ...EphemeralContainerCommon 1
   targetContainerName string 2
 
 PodStatus

@@ -71,7 +71,7 @@ IngressPortStatus
 
 IngressRule
   host string 1
-  ...IngressRuleValue
+  ...IngressRuleValue 2
 
 IngressRuleValue
   http *HTTPIngressRuleValue 1
