@@ -35,13 +35,13 @@ type StoredRow = {
   readonly revision: number
 }
 
-/** Those of a kind that we have. */
+/** Those of a kind that we have, and that the API shows. */
 function* storedRows(file: string): Generator<StoredRow> {
   for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
     const row = fieldsOf(parseJson(Buffer.from(line)))
     const object = fieldsOf(row['object'])
     const resource = resources.find((one) => apiVersionOf(one) === object['apiVersion'] && one.kind === object['kind'])
-    if (resource === undefined) continue
+    if (resource === undefined || row['get'] === null) continue
     const stored = Buffer.from(textOf(row['value']), 'base64')
     const revision = Number(fieldsOf(object['metadata'])['resourceVersion'])
     yield { key: textOf(row['key']), stored, object: JSON.parse(line).object, resource, revision }

@@ -19,7 +19,7 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
         revisionHistoryLimit: 10,
         persistentVolumeClaimRetentionPolicy: {},
       },
-      set: withStatefulStrategy,
+      set: withStatefulParts,
     },
   ],
   [
@@ -40,6 +40,18 @@ function withDaemonStrategy(spec: Fields): Fields {
   if (type !== 'RollingUpdate') return spec
   const rolling = { maxUnavailable: 1, maxSurge: 0, ...fieldsOf(rollingUpdate) }
   return changed(spec, 'updateStrategy', { ...rest, type, rollingUpdate: rolling })
+}
+
+function withStatefulParts(spec: Fields): Fields {
+  return withStatefulStrategy(withClaimKinds(spec))
+}
+
+/** Claims in a list have a kind all the same. */
+function withClaimKinds(spec: Fields): Fields {
+  const { volumeClaimTemplates: claims } = spec
+  if (!Array.isArray(claims)) return spec
+  const kinds = { kind: 'PersistentVolumeClaim', apiVersion: 'v1' }
+  return { ...spec, volumeClaimTemplates: claims.map((claim: Json) => ({ ...fieldsOf(claim), ...kinds })) }
 }
 
 /** Only a strategy that nobody named gets a partition. */
