@@ -1,6 +1,4 @@
 /** The rules for names, labels and keys, with kube-apiserver's words. Each returns what is wrong; nothing when all is well. */
-import { isIPv4, isIPv6 } from 'node:net'
-import { quote } from './quote.ts'
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const subdomain = `${label}(\\.${label})*`
@@ -8,6 +6,8 @@ const qualifiedPart = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const labelText = `(${qualifiedPart})?`
 const dns1035 = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const configKey = '[-._a-zA-Z0-9]+'
+const wildcard = `\\*\\.${subdomain}`
+const urlPath = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
 
 const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`)
 const patterns = {
@@ -17,6 +17,8 @@ const patterns = {
   qualifiedPart: whole(qualifiedPart),
   labelText: whole(labelText),
   configKey: whole(configKey),
+  wildcard: whole(wildcard),
+  urlPath: whole(urlPath),
 } as const
 
 const LABEL_CHARACTERS_MAX = 63
@@ -28,6 +30,8 @@ const subdomainRule =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
 const qualifiedPartRule =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+const wildcardRule =
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
 const labelTextRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 
@@ -49,6 +53,25 @@ export function checkDnsLabel(name: string): string[] {
 export function checkDnsSubdomain(name: string): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
   return patterns.subdomain.test(name) ? faults : [...faults, broken(subdomainRule, ['example.com'], subdomain)]
+}
+
+/** `*.example.com`: all names below a domain. */
+export function checkWildcardSubdomain(name: string): string[] {
+  const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
+  if (patterns.wildcard.test(name)) return faults
+  return [...faults, broken(wildcardRule, ['*.example.com'], wildcard)]
+}
+
+/** `example.com/a/path`, with a fault for the part that is wrong. */
+export function checkDomainPrefixedPath(path: string): { readonly value: string; readonly why: string }[] {
+  const slash = path.indexOf('/')
+  const [domain, rest] = [path.slice(0, Math.max(slash, 0)), path.slice(slash + 1)]
+  if (domain === '' || rest === '') {
+    return [{ value: path, why: 'must be a domain-prefixed path (such as "acme.io/foo")' }]
+  }
+  const faults = checkDnsSubdomain(domain).map((why) => ({ value: domain, why }))
+  if (patterns.urlPath.test(rest)) return faults
+  return [...faults, { value: rest, why: `Invalid path (regex used for validation is '${urlPath}')` }]
 }
 
 /** What every name must pass, since it becomes a segment of a path. */
@@ -113,15 +136,6 @@ export function checkDns1035Label(name: string): string[] {
   const faults = name.length > LABEL_CHARACTERS_MAX ? [atMost(LABEL_CHARACTERS_MAX)] : []
   if (patterns.dns1035.test(name)) return faults
   return [...faults, broken(dns1035Rule, ['my-name', 'abc-123'], dns1035)]
-}
-
-/** An address in the one form that is written for it. */
-export function checkCanonicalIp(name: string): string[] {
-  if (isIPv4(name)) return []
-  if (/^[0-9]+(\.[0-9]+){3}$/.test(name) && /(^|\.)0[0-9]/.test(name)) return ['must not have leading 0s']
-  if (!isIPv6(name)) return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
-  const canonical = new URL(`http://[${name}]`).hostname.slice(1, -1)
-  return canonical === name ? [] : [`must be in canonical form (${quote(canonical)})`]
 }
 
 /** Finalizers that need no domain before their name. */

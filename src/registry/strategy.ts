@@ -2,8 +2,9 @@
  * How the built-in kinds differ in what all kinds have: names, generation, what an update may do, what a delete answers. A
  * kind that stands in no list behaves like most. Kinds are named as in errors: `Deployment.apps`, `Pod`.
  */
-import { checkCanonicalIp, checkDnsLabel, checkDnsSubdomain, checkDns1035Label } from '../api/names.ts'
+import { checkDnsLabel, checkDnsSubdomain, checkDns1035Label } from '../api/names.ts'
 import type { MetadataRules } from './resource.ts'
+import { checkCanonicalIp } from './rules/addresses.ts'
 
 const names = (text: string): string[] => text.trim().split(/\s+/)
 const list = (text: string): ReadonlySet<string> => new Set(names(text))
@@ -67,7 +68,7 @@ export const returnedWhenDeleted = list(`
 export const orphaning = list('Job.batch ReplicationController')
 
 /** Their status is taken from whoever creates them. */
-export const statusOnCreate = list('Node')
+export const statusOnCreate = list('Node ServiceCIDR.networking.k8s.io')
 
 /** A write through /status changes nothing but the status. */
 export const statusOnly = list(`

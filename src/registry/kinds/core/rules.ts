@@ -2,6 +2,7 @@
 import type { KindRules } from '../../kind-rules.ts'
 import { nodeRules, replicationControllerRules } from '../selectable.ts'
 import { configMapRules } from './config-map.ts'
+import { endpointsRules } from './endpoints.ts'
 import { namespaceRules } from './namespace.ts'
 import { persistentVolumeClaimRules, persistentVolumeRules } from './persistent-volume.ts'
 import { podRules } from './pod.ts'
@@ -11,6 +12,7 @@ import { serviceRules } from './service.ts'
 
 export const rules: readonly (readonly [string, KindRules])[] = [
   ['ConfigMap', configMapRules],
+  ['Endpoints', endpointsRules],
   ['Namespace', namespaceRules],
   ['Node', nodeRules],
   ['PersistentVolume', persistentVolumeRules],

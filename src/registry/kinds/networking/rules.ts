@@ -1,4 +1,15 @@
 /** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
 import type { KindRules } from '../../kind-rules.ts'
+import { ingressClassRules } from './ingress-class.ts'
+import { ingressRules } from './ingress.ts'
+import { ipAddressRules } from './ip-address.ts'
+import { networkPolicyRules } from './network-policy.ts'
+import { serviceCidrRules } from './service-cidr.ts'
 
-export const rules: readonly (readonly [string, KindRules])[] = []
+export const rules: readonly (readonly [string, KindRules])[] = [
+  ['IPAddress.networking.k8s.io', ipAddressRules],
+  ['Ingress.networking.k8s.io', ingressRules],
+  ['IngressClass.networking.k8s.io', ingressClassRules],
+  ['NetworkPolicy.networking.k8s.io', networkPolicyRules],
+  ['ServiceCIDR.networking.k8s.io', serviceCidrRules],
+]

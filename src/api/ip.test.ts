@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { contains, formatCidr, formatIp, parseCidr, parseIp } from './ip.ts'
+
+const canonical = (text: string): string | undefined => {
+  const ip = parseIp(text)
+  return ip && formatIp(ip)
+}
+
+test('addresses are read leniently and written in one form', () => {
+  const cases = [
+    ['10.0.0.1', '10.0.0.1'],
+    ['010.001.0.1', '10.1.0.1'],
+    ['::', '::'],
+    ['::1', '::1'],
+    ['2001:DB8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
+    ['2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
+    ['1::', '1::'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['64:ff9b::1.2.3.4', '64:ff9b::102:304'],
+  ] as const
+  for (const [text, expected] of cases) assert.equal(canonical(text), expected, text)
+})
+
+test('what is no address is none', () => {
+  for (const text of ['', 'x', '1.2.3', '1.2.3.256', '1.2.3.4.5', '1.2.3.4 ', 'fe80::1%eth0', ':::', '1'.repeat(100)]) {
+    assert.equal(parseIp(text), undefined, text)
+  }
+})
+
+test('a range has a first and a last address', () => {
+  const range = parseCidr('10.1.2.3/16')
+  assert.ok(range)
+  assert.equal(formatCidr(range), '10.1.0.0/16')
+  assert.equal(formatIp({ family: 'IPv4', value: range.last }), '10.1.255.255')
+  const inside = parseIp('10.1.7.7')
+  const outside = parseIp('10.2.0.0')
+  assert.ok(inside && outside && contains(range, inside) && !contains(range, outside))
+  const mapped = parseCidr('::ffff:10.0.0.0/104')
+  assert.equal(mapped && formatCidr(mapped), '10.0.0.0/8')
+})
+
+test('what is no range is none', () => {
+  for (const text of ['10.0.0.0', '10.0.0.0/', '10.0.0.0/33', '10.0.0.0/-1', '::/129', '::ffff:10.0.0.0/8', 'x/8']) {
+    assert.equal(parseCidr(text), undefined, text)
+  }
+})

@@ -1,0 +1,116 @@
+/**
+ * Addresses and ranges of addresses as numbers. Reading is as lenient as old clients need it (leading zeros, IPv4 inside of IPv6);
+ * who wants one spelling only compares with what `formatIp` and `formatCidr` write, which is RFC 5952.
+ */
+import { isIPv6 } from 'node:net'
+
+export type IpFamily = 'IPv4' | 'IPv6'
+
+export type Ip = {
+  readonly family: IpFamily
+  readonly value: bigint
+  /** Written as IPv6, `::ffff:10.0.0.1`, but an IPv4 address all the same. */
+  readonly isMapped: boolean
+}
+
+export type Cidr = {
+  readonly family: IpFamily
+  /** As it was given, with the bits behind the prefix. */
+  readonly address: Ip
+  /** The first and the last address. */
+  readonly first: bigint
+  readonly last: bigint
+  readonly prefixBits: number
+}
+
+const ADDRESS_BITS: { readonly [family in IpFamily]: number } = { IPv4: 32, IPv6: 128 }
+/** What IPv4 addresses have before them where they stand as IPv6. */
+const MAPPED_PREFIX = 0xffffn << 32n
+const MAPPED_PREFIX_BITS = 96
+/** No address is longer, zeros aside; it bounds what a hostile text costs. */
+const TEXT_CHARACTERS_MAX = 64
+
+/** Undefined: it is no address. */
+export function parseIp(text: string): Ip | undefined {
+  if (text.length > TEXT_CHARACTERS_MAX) return undefined
+  if (text.includes(':')) return parseIpv6(text)
+  const value = parseIpv4(text)
+  return value === undefined ? undefined : { family: 'IPv4', value, isMapped: false }
+}
+
+/** `10.0.0.0/8`; bits behind the prefix are allowed. Undefined: it is no range. */
+export function parseCidr(text: string): Cidr | undefined {
+  const slash = text.indexOf('/')
+  if (slash === -1) return undefined
+  const address = parseIp(text.slice(0, slash))
+  const digits = text.slice(slash + 1)
+  if (address === undefined || !/^[0-9]{1,4}$/.test(digits)) return undefined
+  const bits = ADDRESS_BITS[address.family]
+  const prefixBits = Number(digits) - (address.isMapped ? MAPPED_PREFIX_BITS : 0)
+  if (prefixBits < 0 || prefixBits > bits) return undefined
+  return cidrOf(address, prefixBits)
+}
+
+/** The range of all addresses that share the first bits with this one. */
+export function cidrOf(address: Ip, prefixBits: number): Cidr {
+  const hostBits = BigInt(ADDRESS_BITS[address.family] - prefixBits)
+  const first = (address.value >> hostBits) << hostBits
+  const last = first + (1n << hostBits) - 1n
+  return { family: address.family, address, first, last, prefixBits }
+}
+
+export const contains = (cidr: Cidr, { family, value }: Pick<Ip, 'family' | 'value'>): boolean =>
+  cidr.family === family && value >= cidr.first && value <= cidr.last
+
+/** The one spelling; an IPv4 address inside of IPv6 is written as IPv4. */
+export function formatIp({ family, value }: Pick<Ip, 'family' | 'value'>): string {
+  if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
+  const groups = Array.from({ length: 8 }, (_, at) => ((value >> BigInt(112 - 16 * at)) & 0xffffn).toString(16))
+  const zeros = longestZeros(groups)
+  if (zeros === undefined) return groups.join(':')
+  return `${groups.slice(0, zeros.from).join(':')}::${groups.slice(zeros.to).join(':')}`
+}
+
+/** Without bits behind the prefix. */
+export const formatCidr = ({ family, first, prefixBits }: Cidr): string =>
+  `${formatIp({ family, value: first })}/${prefixBits}`
+
+function parseIpv4(text: string): bigint | undefined {
+  const parts = text.split('.')
+  if (parts.length !== 4 || !parts.every((part) => /^[0-9]+$/.test(part) && Number(part) <= 255)) return undefined
+  return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n)
+}
+
+function parseIpv6(text: string): Ip | undefined {
+  if (!isIPv6(text) || text.includes('%')) return undefined
+  const [head = '', tail] = ipv4AsGroups(text).split('::')
+  const before = groupsOf(head)
+  const after = groupsOf(tail ?? '')
+  const zeros = Array.from({ length: tail === undefined ? 0 : 8 - before.length - after.length }, () => 0n)
+  const value = [...before, ...zeros, ...after].reduce((sum, group) => (sum << 16n) | group, 0n)
+  const isMapped = value >> 32n === MAPPED_PREFIX >> 32n
+  return isMapped ? { family: 'IPv4', value: value - MAPPED_PREFIX, isMapped } : { family: 'IPv6', value, isMapped }
+}
+
+/** The last two groups may be written as an IPv4 address. */
+function ipv4AsGroups(text: string): string {
+  const at = text.lastIndexOf(':') + 1
+  const value = parseIpv4(text.slice(at))
+  return value === undefined
+    ? text
+    : `${text.slice(0, at)}${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`
+}
+
+const groupsOf = (text: string): bigint[] => (text === '' ? [] : text.split(':').map((group) => BigInt(`0x${group}`)))
+
+/** The first of the longest runs of two zeros or more. */
+function longestZeros(groups: readonly string[]): { readonly from: number; readonly to: number } | undefined {
+  let best: { from: number; to: number } | undefined
+  for (let from = 0; from < groups.length; from++) {
+    let to = from
+    while (groups[to] === '0') to++
+    if (to - from >= 2 && to - from > (best === undefined ? 0 : best.to - best.from)) best = { from, to }
+    from = Math.max(from, to - 1)
+  }
+  return best
+}

@@ -1,0 +1,156 @@
+import {
+  checked,
+  duplicate,
+  type FieldFault,
+  invalidValue,
+  notSupported,
+  required,
+  tooMany,
+} from '../../../api/field-fault.ts'
+import { parseIp } from '../../../api/ip.ts'
+import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { checkCanonicalIp, checkIp, validateTarget, warnOfIp } from '../../rules/addresses.ts'
+import { protocols } from '../../rules/ports.ts'
+
+const ENDPOINTS_MAX = 1000
+const ADDRESSES_MAX = 100
+const PORTS_MAX = 20_000
+const ZONE_HINTS_MAX = 8
+const addressTypes = ['FQDN', 'IPv4', 'IPv6'] as const
+
+export const endpointSliceRules: KindRules = {
+  prepareCreate: (object) => withEndpoints(object, withoutDropped),
+  prepareUpdate: (object) => withEndpoints(object, withoutDropped),
+  validate: (object) => [...validateType(object), ...validateEndpoints(object), ...validatePorts(object)],
+  validateUpdate,
+  warnings: (object, current) => [
+    ...(current === undefined && object['addressType'] === 'FQDN'
+      ? ['spec.addressType: FQDN endpoints are deprecated']
+      : []),
+    ...addressWarnings(object),
+  ],
+}
+
+function withEndpoints(object: KubeObject, change: (endpoint: Fields) => Fields): KubeObject {
+  const { endpoints } = object
+  return Array.isArray(endpoints) ? { ...object, endpoints: itemsOf(endpoints).map(change) } : object
+}
+
+/** Topology has fields of its own in this version, and hints for nodes have a gate. */
+function withoutDropped(given: Fields): Fields {
+  const { deprecatedTopology: _, ...endpoint } = given
+  const { hints } = endpoint
+  if (fieldsOf(hints)['forNodes'] === undefined) return endpoint
+  const { forNodes: __, ...kept } = fieldsOf(hints)
+  return { ...endpoint, hints: kept }
+}
+
+function validateType({ addressType }: KubeObject): FieldFault[] {
+  const type = textOf(addressType)
+  if (type === '') return [required('addressType')]
+  return addressTypes.some((known) => known === type) ? [] : [notSupported('addressType', type, addressTypes)]
+}
+
+/** What was bad before may stay. */
+function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
+  const type = textOf(object['addressType'])
+  const isSameType = type === textOf(current['addressType'])
+  const isTolerated = isSame(object['endpoints'], current['endpoints'])
+  return [
+    ...validateType(object),
+    ...(isTolerated || !isSameType ? [] : validateEndpoints(object)),
+    ...validatePorts(object),
+    ...(isSameType ? [] : [invalidValue('addressType', type, 'field is immutable')]),
+  ]
+}
+
+function validateEndpoints({ addressType, endpoints }: KubeObject): FieldFault[] {
+  const list = itemsOf(endpoints)
+  if (list.length > ENDPOINTS_MAX) return [tooMany('endpoints', list.length, ENDPOINTS_MAX)]
+  return list.flatMap((endpoint, at) => validateEndpoint(`endpoints[${at}]`, endpoint, textOf(addressType)))
+}
+
+function validateEndpoint(path: string, endpoint: Fields, type: string): FieldFault[] {
+  const { nodeName, hostname } = endpoint
+  return [
+    ...validateAddresses(`${path}.addresses`, textsOf(endpoint['addresses']), type),
+    ...(typeof nodeName === 'string' ? checked(`${path}.nodeName`, nodeName, checkDnsSubdomain) : []),
+    ...(typeof hostname === 'string' ? checked(`${path}.hostname`, hostname, checkDnsLabel) : []),
+    ...validateZones(`${path}.hints.forZones`, fieldsOf(endpoint['hints'])['forZones']),
+  ]
+}
+
+function validateAddresses(path: string, addresses: readonly string[], type: string): FieldFault[] {
+  if (addresses.length === 0) return [required(path, 'must contain at least 1 address')]
+  if (addresses.length > ADDRESSES_MAX) return [tooMany(path, addresses.length, ADDRESSES_MAX)]
+  return addresses.flatMap((address, at) => validateAddress(path, at, { address, type }))
+}
+
+function validateAddress(
+  path: string,
+  at: number,
+  { address, type }: { readonly address: string; readonly type: string },
+): FieldFault[] {
+  const item = `${path}[${at}]`
+  switch (type) {
+    case 'FQDN':
+      return validateFullName(item, address)
+    case 'IPv4':
+    case 'IPv6': {
+      const faults = checked(item, address, type === 'IPv4' ? checkIp : checkCanonicalIp)
+      if (faults.length > 0) return faults
+      const isOther = parseIp(address)?.family !== type
+      // Upstream leaves out the index here.
+      const family = isOther ? [invalidValue(path, address, `must be an ${type} address`)] : []
+      return [...family, ...validateTarget(item, address)]
+    }
+    default:
+      return []
+  }
+}
+
+function validateFullName(path: string, name: string): FieldFault[] {
+  if (name === '') return [required(path)]
+  const faults = checked(path, name, checkDnsSubdomain)
+  if (faults.length > 0 || name.includes('.')) return faults
+  return [invalidValue(path, name, 'should be a domain with at least two segments separated by dots')]
+}
+
+function validateZones(path: string, zones: Json | undefined): FieldFault[] {
+  const names = itemsOf(zones).map(({ name }) => textOf(name))
+  if (names.length > ZONE_HINTS_MAX) return [tooMany(path, names.length, ZONE_HINTS_MAX)]
+  return names.flatMap((name, at) => [
+    ...(names.indexOf(name) < at ? [duplicate(`${path}[${at}].name`, name)] : []),
+    ...checked(`${path}[${at}].name`, name, checkLabelValue),
+  ])
+}
+
+function validatePorts({ ports }: KubeObject): FieldFault[] {
+  const list = itemsOf(ports)
+  if (list.length > PORTS_MAX) return [tooMany('ports', list.length, PORTS_MAX)]
+  const names = list.map(({ name }) => textOf(name))
+  const firsts = new Map(names.map((name, at) => [name, at] as const).toReversed())
+  return list.flatMap(({ protocol, appProtocol }, at) => {
+    const path = `ports[${at}]`
+    const name = names[at] ?? ''
+    const isKnown = protocols.some((known) => known === protocol)
+    return [
+      ...(name === '' ? [] : checked(`${path}.name`, name, checkDnsLabel)),
+      ...((firsts.get(name) ?? at) < at ? [duplicate(`${path}.name`, name)] : []),
+      ...(isKnown ? [] : [notSupported(`${path}.protocol`, textOf(protocol), protocols)]),
+      ...(typeof appProtocol === 'string' ? checked(`${path}.appProtocol`, appProtocol, checkQualifiedName) : []),
+    ]
+  })
+}
+
+function addressWarnings({ addressType, endpoints }: KubeObject): string[] {
+  if (addressType !== 'IPv4' && addressType !== 'IPv6') return []
+  return itemsOf(endpoints).flatMap((endpoint, at) =>
+    textsOf(endpoint['addresses']).flatMap((address, index) =>
+      warnOfIp(`endpoints[${at}].addresses[${index}]`, address),
+    ),
+  )
+}

@@ -1,0 +1,145 @@
+import {
+  checked,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
+import { parseIp } from '../../../api/ip.ts'
+import { checkDns1035Label, checkDnsSubdomain, checkWildcardSubdomain } from '../../../api/names.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { notAName, validateIngressPoint } from '../../rules/load-balancer-status.ts'
+import { checkPortName, checkPortNumber } from '../../rules/ports.ts'
+import { validateTypedReference } from '../../rules/references.ts'
+
+/** The way to name a class before there was a field for it. */
+const classAnnotation = 'kubernetes.io/ingress.class'
+const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'] as const
+/** What may not occur in a path, and what it may not end with. */
+const badSequences = ['//', '/./', '/../', '%2f', '%2F'] as const
+const badEnds = ['/..', '/.'] as const
+
+export const ingressRules: KindRules = {
+  validate: (object) => [...validateSpec(fieldsOf(object['spec'])), ...validateClassAnnotation(object)],
+  validateUpdate: (object) => validateSpec(fieldsOf(object['spec'])),
+  warnings: (object, current) => (current === undefined ? classWarnings(object) : []),
+  status: { validateUpdate: validateStatus },
+}
+
+function validateSpec(spec: Fields): FieldFault[] {
+  const { defaultBackend, rules, tls, ingressClassName } = spec
+  const faults: FieldFault[] = []
+  if (itemsOf(rules).length === 0 && !isFields(defaultBackend)) {
+    const shown = `[]networking.IngressRule${Array.isArray(rules) ? '{}' : '(nil)'}`
+    faults.push(invalidShown('spec', shown, 'either `defaultBackend` or `rules` must be specified'))
+  }
+  if (isFields(defaultBackend)) faults.push(...validateBackend('spec.defaultBackend', defaultBackend))
+  return [
+    ...faults,
+    ...itemsOf(rules).flatMap((rule, at) => validateRule(`spec.rules[${at}]`, rule)),
+    ...itemsOf(tls).flatMap((one, at) => validateTls(`spec.tls[${at}]`, one)),
+    ...(typeof ingressClassName === 'string'
+      ? checked('spec.ingressClassName', ingressClassName, checkDnsSubdomain)
+      : []),
+  ]
+}
+
+function validateRule(path: string, { host, http }: Fields): FieldFault[] {
+  const name = textOf(host)
+  return [
+    ...(parseIp(name) === undefined ? [] : [invalidValue(`${path}.host`, name, notAName)]),
+    ...(name === '' ? [] : checked(`${path}.host`, name, checkHost)),
+    ...(isFields(http) ? validateHttp(`${path}.http.paths`, http['paths']) : []),
+  ]
+}
+
+const checkHost = (host: string): string[] =>
+  host.includes('*') ? checkWildcardSubdomain(host) : checkDnsSubdomain(host)
+
+function validateHttp(path: string, paths: Json | undefined): FieldFault[] {
+  const list = itemsOf(paths)
+  if (list.length === 0) return [required(path)]
+  return list.flatMap((one, at) => [
+    ...validatePath(`${path}[${at}]`, one),
+    ...validateBackend(`${path}[${at}].backend`, fieldsOf(one['backend'])),
+  ])
+}
+
+function validatePath(path: string, { pathType, path: text }: Fields): FieldFault[] {
+  const type = textOf(pathType)
+  const given = textOf(text)
+  if (typeof pathType !== 'string') return [required(`${path}.pathType`, 'pathType must be specified')]
+  if (!pathTypes.some((known) => known === type)) return [notSupported(`${path}.pathType`, type, pathTypes)]
+  const mayBeEmpty = type === 'ImplementationSpecific'
+  if (mayBeEmpty && given === '') return []
+  const whys = given.startsWith('/') ? [] : ['must be an absolute path']
+  if (!mayBeEmpty && given !== '') {
+    whys.push(...badSequences.filter((part) => given.includes(part)).map((part) => `must not contain '${part}'`))
+    whys.push(...badEnds.filter((end) => given.endsWith(end)).map((end) => `cannot end with '${end}'`))
+  }
+  return whys.map((why) => invalidValue(`${path}.path`, given, why))
+}
+
+function validateBackend(path: string, { service, resource }: Fields): FieldFault[] {
+  const hasResource = isFields(resource)
+  if (!isFields(service)) {
+    if (hasResource) return validateTypedReference(`${path}.resource`, resource)
+    return [invalidValue(path, '', 'resource or service backend is required')]
+  }
+  if (hasResource) return [invalidValue(path, '', 'cannot set both resource and service backends')]
+  const name = textOf(service['name'])
+  return [
+    ...(name === '' ? [required(`${path}.service.name`)] : checked(`${path}.service.name`, name, checkDns1035Label)),
+    ...validateBackendPort(path, fieldsOf(service['port'])),
+  ]
+}
+
+/** What is wrong with the choice itself is told of the backend. */
+function validateBackendPort(path: string, port: Fields): FieldFault[] {
+  const name = textOf(port['name'])
+  const number = numberOf(port['number'])
+  if (name !== '' && number !== 0) return [invalidValue(path, '', 'cannot set both port name & port number')]
+  if (name !== '') return checked(`${path}.service.port.name`, name, checkPortName)
+  if (number === 0) return [required(path, 'port name or number is required')]
+  return checkPortNumber(number).map((why) => invalidValue(`${path}.service.port.number`, number, why))
+}
+
+function validateTls(path: string, { hosts, secretName }: Fields): FieldFault[] {
+  const secret = textOf(secretName)
+  return [
+    ...textsOf(hosts).flatMap((host, at) => checked(`${path}.hosts[${at}]`, host, checkHost)),
+    ...(secret === '' ? [] : checked(`${path}.secretName`, secret, checkDnsSubdomain)),
+  ]
+}
+
+function validateStatus({ status }: KubeObject): FieldFault[] {
+  return itemsOf(fieldsOf(fieldsOf(status)['loadBalancer'])['ingress']).flatMap((point, at) =>
+    validateIngressPoint(`status.loadBalancer.ingress[${at}]`, point),
+  )
+}
+
+/** Who updates an object may have both, since old objects do. */
+function validateClassAnnotation({ metadata, spec }: KubeObject): FieldFault[] {
+  const annotated = metadata.annotations?.[classAnnotation]
+  const { ingressClassName } = fieldsOf(spec)
+  if (annotated === undefined || typeof ingressClassName !== 'string' || annotated === ingressClassName) return []
+  const path = `annotations.${classAnnotation}`
+  return [invalidValue(path, annotated, 'must match `ingressClassName` when both are specified')]
+}
+
+function classWarnings({ metadata }: KubeObject): string[] {
+  if (metadata.annotations?.[classAnnotation] === undefined) return []
+  return [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`]
+}

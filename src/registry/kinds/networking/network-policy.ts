@@ -1,0 +1,131 @@
+import {
+  checked,
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { contains, parseCidr } from '../../../api/ip.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { checkCidr, warnOfCidr } from '../../rules/addresses.ts'
+import { validateLabelSelector } from '../../rules/label-selector.ts'
+import { checkPortName, checkPortNumber } from '../../rules/ports.ts'
+
+const protocols = ['TCP', 'UDP', 'SCTP'] as const
+const policyTypes = ['Ingress', 'Egress'] as const
+
+export const networkPolicyRules: KindRules = {
+  validate,
+  // Upstream checks the whole twice, and clients see it.
+  validateUpdate: (object) => [...validate(object), ...validate(object)],
+  warnings: (object) => ipBlocks(object).flatMap(({ path, block }) => blockWarnings(path, block)),
+}
+
+function validate(object: KubeObject): FieldFault[] {
+  const spec = fieldsOf(object['spec'])
+  return [
+    ...validateLabelSelector(fieldsOf(spec['podSelector']), 'spec.podSelector'),
+    ...rulesOf(spec).flatMap(({ path, ports, peers }) => [
+      ...itemsOf(ports).flatMap((port, at) => validatePort(`${path}.ports[${at}]`, port)),
+      ...peers.flatMap((peer) => validatePeer(peer.path, peer.peer)),
+    ]),
+    ...validateTypes(spec['policyTypes']),
+  ]
+}
+
+type Peer = { readonly path: string; readonly peer: Fields }
+type PolicyRule = { readonly path: string; readonly ports: Json | undefined; readonly peers: readonly Peer[] }
+
+/** Rules of both directions differ in the name of their peers only. */
+function rulesOf(spec: Fields): PolicyRule[] {
+  const read = (direction: string, peers: string): PolicyRule[] =>
+    itemsOf(spec[direction]).map((rule, at) => {
+      const path = `spec.${direction}[${at}]`
+      const list = itemsOf(rule[peers]).map((peer, index) => ({ path: `${path}.${peers}[${index}]`, peer }))
+      return { path, ports: rule['ports'], peers: list }
+    })
+  return [...read('ingress', 'from'), ...read('egress', 'to')]
+}
+
+function validatePort(path: string, { protocol, port, endPort }: Fields): FieldFault[] {
+  const faults: FieldFault[] = []
+  if (typeof protocol === 'string' && !protocols.some((known) => known === protocol)) {
+    faults.push(notSupported(`${path}.protocol`, protocol, protocols))
+  }
+  const hasEnd = endPort !== undefined && endPort !== null
+  const end = numberOf(endPort)
+  if (typeof port === 'string') {
+    const why = 'may not be specified when `port` is non-numeric'
+    if (hasEnd) faults.push(invalidValue(`${path}.endPort`, end, why))
+    return [...faults, ...checked(`${path}.port`, port, checkPortName)]
+  }
+  if (port === undefined || port === null) {
+    const why = 'may not be specified when `port` is not specified'
+    return hasEnd ? [...faults, invalidValue(`${path}.endPort`, end, why)] : faults
+  }
+  const start = numberOf(port)
+  faults.push(...checkPortNumber(start).map((why) => invalidValue(`${path}.port`, start, why)))
+  if (!hasEnd) return faults
+  // It is the port that upstream shows.
+  if (end < start) faults.push(invalidValue(`${path}.endPort`, start, 'must be greater than or equal to `port`'))
+  return [...faults, ...checkPortNumber(end).map((why) => invalidValue(`${path}.endPort`, end, why))]
+}
+
+function validatePeer(path: string, peer: Fields): FieldFault[] {
+  const given = ['podSelector', 'namespaceSelector', 'ipBlock'].filter((name) => (peer[name] ?? null) !== null)
+  const faults = given.flatMap((name) =>
+    name === 'ipBlock'
+      ? validateBlock(`${path}.ipBlock`, fieldsOf(peer[name]))
+      : validateLabelSelector(fieldsOf(peer[name]), `${path}.${name}`),
+  )
+  if (given.length === 0) return [...faults, required(path, 'must specify a peer')]
+  if (given.length === 1 || !given.includes('ipBlock')) return faults
+  return [...faults, forbiddenField(path, 'may not specify both ipBlock and another peer')]
+}
+
+function validateBlock(path: string, block: Fields): FieldFault[] {
+  const cidr = textOf(block['cidr'])
+  if (cidr === '') return [required(`${path}.cidr`)]
+  const range = parseCidr(cidr)
+  if (range === undefined) return checked(`${path}.cidr`, cidr, checkCidr)
+  return textsOf(block['except']).flatMap((text, at) => {
+    const inner = parseCidr(text)
+    if (inner === undefined) return checked(`${path}.except[${at}]`, text, checkCidr)
+    const isInside = contains(range, inner.address) && inner.prefixBits > range.prefixBits
+    return isInside ? [] : [invalidValue(`${path}.except[${at}]`, text, 'must be a strict subset of `cidr`')]
+  })
+}
+
+function validateTypes(types: Json | undefined): FieldFault[] {
+  const given = textsOf(types)
+  if (given.length > policyTypes.length) {
+    const shown = goStrings(given, 'networking.PolicyType')
+    return [invalidShown('spec.policyTypes', shown, 'may not specify more than two policyTypes')]
+  }
+  return given.flatMap((type, at) =>
+    policyTypes.some((known) => known === type) ? [] : [notSupported(`spec.policyTypes[${at}]`, type, policyTypes)],
+  )
+}
+
+function ipBlocks(object: KubeObject): { readonly path: string; readonly block: Fields }[] {
+  const peers = rulesOf(fieldsOf(object['spec'])).flatMap((rule) => rule.peers)
+  return peers.map(({ path, peer }) => ({ path: `${path}.ipBlock`, block: fieldsOf(peer['ipBlock']) }))
+}
+
+function blockWarnings(path: string, block: Fields): string[] {
+  const except = textsOf(block['except']).flatMap((text, at) => warnOfCidr(`${path}.except[${at}]`, text))
+  return [...warnOfCidr(`${path}.cidr`, textOf(block['cidr'])), ...except]
+}

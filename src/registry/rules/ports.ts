@@ -1,0 +1,22 @@
+/** Numbers and names of ports. */
+const PORT_MAX = 65_535
+const PORT_NAME_CHARACTERS_MAX = 15
+
+export const isPort = (value: number): boolean => value >= 1 && value <= PORT_MAX
+
+export const checkPortNumber = (value: number): string[] =>
+  isPort(value) ? [] : [`must be between 1 and ${PORT_MAX}, inclusive`]
+
+/** The name of a service as RFC 6335 section 5.1 has it. */
+export function checkPortName(name: string): string[] {
+  const faults: string[] = []
+  if (name.length > PORT_NAME_CHARACTERS_MAX) faults.push(`must be no more than ${PORT_NAME_CHARACTERS_MAX} characters`)
+  if (!/^[-a-z0-9]+$/.test(name)) faults.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
+  if (!/[a-z]/.test(name)) faults.push('must contain at least one letter (a-z)')
+  if (name.includes('--')) faults.push('must not contain consecutive hyphens')
+  if (/^-|-$/.test(name)) faults.push('must not begin or end with a hyphen')
+  return faults
+}
+
+/** Sorted, as messages list them. */
+export const protocols = ['SCTP', 'TCP', 'UDP'] as const
