@@ -27,7 +27,8 @@ export function invalidValue(path: string, value: Shown, detail: string): FieldF
 
 /** For a value that is printed in a way of its own. */
 export function invalidShown(path: string, shown: string, detail: string): FieldFault {
-  return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${shown}: ${detail}` }
+  const message = detail === '' ? `Invalid value: ${shown}` : `Invalid value: ${shown}: ${detail}`
+  return { path, reason: 'FieldValueInvalid', message }
 }
 
 export function notSupported(path: string, value: Shown, supported: readonly string[]): FieldFault {

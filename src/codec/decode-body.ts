@@ -44,6 +44,8 @@ export function decodeBody(body: Body, expected: Expected, fieldValidation: Fiel
   }
   const { kind } = expected
   const object = { ...value, kind, apiVersion: apiVersionOf(expected), metadata: fieldsOf(value['metadata']) }
+  const refusal = shape.refuse?.(object)
+  if (refusal !== undefined) throw refuse(refusal)
   return { object: shape.setDefaults(object), warnings: fieldValidation === 'Warn' ? faults : [] }
 }
 

@@ -79,9 +79,10 @@ function builtIn(row: Row, rules: KindRules): Resource {
 
 function schemaOf(row: Row, rules: KindRules): ObjectSchema {
   const struct = typeOf(row.packageName, row.kind)
-  const { setDefaults } = rules
+  const { setDefaults, refuse } = rules
   return {
     struct,
+    ...(refuse === undefined ? {} : { refuse }),
     setDefaults: (object) => {
       const own = setDefaults?.(object) ?? object
       const { metadata, kind, apiVersion } = own

@@ -1,6 +1,6 @@
 /** What a kind may have of its own, beyond the catalogue and strategy.ts. Each file in kinds/ is one of these. */
 import type { KubeObject } from '../api/object.ts'
-import type { StoredForm } from '../schema/object-schema.ts'
+import type { ObjectSchema, StoredForm } from '../schema/object-schema.ts'
 import type { Resource, UpdateRules } from './resource.ts'
 
 export type KindRules = Partial<
@@ -22,6 +22,8 @@ export type KindRules = Partial<
   readonly selectableFields?: readonly string[] | Resource['selectableFields']
   /** What is set where a client said nothing. On top of the defaults in the catalogue. */
   readonly setDefaults?: (object: KubeObject) => KubeObject
+  /** Why a body cannot be read as this kind although each of its fields can; undefined: it can. */
+  readonly refuse?: NonNullable<ObjectSchema['refuse']>
   /** Of kinds that are stored in another version: how to get there and back. The rest only changes its apiVersion. */
   readonly convert?: Pick<StoredForm, 'toStored' | 'fromStored'>
 }

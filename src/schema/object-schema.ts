@@ -6,6 +6,8 @@ export type ObjectSchema = {
   readonly struct: Struct
   /** The object with what its kind sets by itself. Never changes the one it is given. */
   readonly setDefaults: (object: KubeObject) => KubeObject
+  /** Why a body cannot be read as this kind although each of its fields can; undefined: it can. */
+  readonly refuse?: (object: KubeObject) => string | undefined
   /** Undefined: objects are stored as they are served. */
   readonly stored: StoredForm | undefined
   readonly scheme: Scheme

@@ -1,4 +1,15 @@
 /** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
 import type { KindRules } from '../../kind-rules.ts'
+import { controllerRevisionRules } from './controller-revision.ts'
+import { daemonSetRules } from './daemon-set.ts'
+import { deploymentRules } from './deployment.ts'
+import { replicaSetRules } from './replica-set.ts'
+import { statefulSetRules } from './stateful-set.ts'
 
-export const rules: readonly (readonly [string, KindRules])[] = []
+export const rules: readonly (readonly [string, KindRules])[] = [
+  ['ControllerRevision.apps', controllerRevisionRules],
+  ['DaemonSet.apps', daemonSetRules],
+  ['Deployment.apps', deploymentRules],
+  ['ReplicaSet.apps', replicaSetRules],
+  ['StatefulSet.apps', statefulSetRules],
+]

@@ -1,5 +1,5 @@
 /** What types of this group get wherever they occur, besides the published defaults. */
-import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
 
 /** By package and name. `set` sees what the fixed values have filled in. */
@@ -37,8 +37,10 @@ function withStrategy(spec: Fields): Fields {
 
 function withDaemonStrategy(spec: Fields): Fields {
   const { type = 'RollingUpdate', rollingUpdate, ...rest } = fieldsOf(spec['updateStrategy'])
-  if (type !== 'RollingUpdate') return spec
-  const rolling = { maxUnavailable: 1, maxSurge: 0, ...fieldsOf(rollingUpdate) }
+  // What is not used now is kept for later, and has zeros where nothing is said.
+  if (type !== 'RollingUpdate' && rollingUpdate === undefined) return spec
+  const maxUnavailable = type === 'RollingUpdate' ? 1 : 0
+  const rolling = { maxUnavailable, maxSurge: 0, ...fieldsOf(rollingUpdate) }
   return changed(spec, 'updateStrategy', { ...rest, type, rollingUpdate: rolling })
 }
 
@@ -48,10 +50,10 @@ function withStatefulParts(spec: Fields): Fields {
 
 /** Claims in a list have a kind all the same. */
 function withClaimKinds(spec: Fields): Fields {
-  const { volumeClaimTemplates: claims } = spec
-  if (!Array.isArray(claims)) return spec
-  const kinds = { kind: 'PersistentVolumeClaim', apiVersion: 'v1' }
-  return { ...spec, volumeClaimTemplates: claims.map((claim: Json) => ({ ...fieldsOf(claim), ...kinds })) }
+  const { volumeClaimTemplates: templates } = spec
+  if (!Array.isArray(templates)) return spec
+  const claims = itemsOf(templates).map((claim) => ({ ...claim, apiVersion: 'v1', kind: 'PersistentVolumeClaim' }))
+  return changed(spec, 'volumeClaimTemplates', claims)
 }
 
 /** Only a strategy that nobody named gets a partition. */
@@ -63,6 +65,6 @@ function withStatefulStrategy(spec: Fields): Fields {
 }
 
 const changed = (fields: Fields, name: string, value: Json): Fields =>
-  isFields(fields[name]) && JSON.stringify(fields[name]) === JSON.stringify(value)
+  fields[name] !== undefined && JSON.stringify(fields[name]) === JSON.stringify(value)
     ? fields
     : { ...fields, [name]: value }

@@ -35,6 +35,8 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['core/v1 AzureDiskVolumeSource', { fields: { readOnly: false } }],
   ['core/v1 PersistentVolumeClaimSpec', { fields: { volumeMode: 'Filesystem' } }],
   ['core/v1 PersistentVolumeSpec', { fields: { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' } }],
+  ['core/v1 PersistentVolumeClaimStatus', { fields: { phase: 'Pending' } }],
+  ['core/v1 PersistentVolumeStatus', { fields: { phase: 'Pending' } }],
   ['core/v1 EndpointPort', { fields: { protocol: 'TCP' } }],
   ['core/v1 ServicePort', { fields: {}, set: withTargetPort }],
 ]

@@ -1,0 +1,105 @@
+import { invalidShown, notSupportedShown, required } from '../../../api/field-fault.ts'
+import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { requirementsOf } from '../../rules/label-selector.ts'
+import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
+import { podTemplate } from '../../rules/pod-template.ts'
+import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
+import { nonNegative } from '../../rules/scalars.ts'
+import { fixedSelector, matchingLabels, runningForever, usefulSelector } from './selector-and-template.ts'
+import { countersRule } from './status-counts.ts'
+
+/** Counts the changes of the template. It was a field once; version v1 has it as an annotation. */
+const templateGeneration = 'deprecated.daemonset.template.generation'
+
+/** Exactly one of the two is more than nothing. */
+const oneOfBoth: Rule = (value, path, { faults }) => {
+  const { maxUnavailable, maxSurge } = fieldsOf(value)
+  if (isNone(maxUnavailable) && isNone(maxSurge)) {
+    faults.push(required(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0'))
+  } else if (!isNone(maxUnavailable) && !isNone(maxSurge)) {
+    const why = 'may not be set when maxUnavailable is non-zero'
+    faults.push(invalidShown(`${path}.maxSurge`, goIntOrString(maxSurge), why))
+  }
+}
+
+const atMostAll = all(countOrPercent, atMostHundredPercent)
+const rollingUpdate = all(fields({ maxUnavailable: atMostAll, maxSurge: atMostAll }), oneOfBoth)
+
+const updateStrategy: Rule = (value, path, check) => {
+  const { type, rollingUpdate: rolling } = fieldsOf(value)
+  if (type === 'OnDelete') return
+  if (type !== 'RollingUpdate') {
+    const pointer = goPointer('apps.RollingUpdateDaemonSet', rolling !== undefined)
+    const shown = goStruct('apps.DaemonSetUpdateStrategy', { Type: quote(textOf(type)), RollingUpdate: pointer })
+    check.faults.push(notSupportedShown(path, shown, ['RollingUpdate', 'OnDelete']))
+  } else if (rolling === undefined) check.faults.push(required(`${path}.rollingUpdate`))
+  else rollingUpdate(rolling, `${path}.rollingUpdate`, check)
+}
+
+/** A selector that cannot be understood is asked nothing more. */
+const understoodLabels: Rule = (value, path, check) => {
+  const { selector } = fieldsOf(value)
+  if (requirementsOf(fieldsOf(selector)) !== undefined) matchingLabels(value, path, check)
+}
+
+const spec = all(
+  fields({ selector: usefulSelector('daemonset') }),
+  understoodLabels,
+  fields({
+    template: all(podTemplate, runningForever('DaemonSet')),
+    minReadySeconds: nonNegative,
+    updateStrategy,
+    revisionHistoryLimit: nonNegative,
+  }),
+)
+
+export const daemonSetRules: KindRules = {
+  refuse: unreadableGeneration,
+  prepareCreate: (object) => withTemplateGeneration(object, Math.max(generationOf(object), 1)),
+  prepareUpdate: (object, current) => {
+    const before = generationOf(current)
+    return withTemplateGeneration(object, isSame(templateOf(object), templateOf(current)) ? before : before + 1)
+  },
+  validate: (object) => faultsOf(spec, object['spec'], 'spec'),
+  validateUpdate: (object, current) => {
+    const before = fieldsOf(current['spec'])
+    // An update looks at everything twice.
+    const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
+    return faultsOf(rule, object['spec'], 'spec')
+  },
+  status: {
+    prepareUpdate: (object, current) => withTemplateGeneration(object, generationOf(current)),
+    validateUpdate: countersRule([
+      'currentNumberScheduled',
+      'numberMisscheduled',
+      'desiredNumberScheduled',
+      'numberReady',
+      'observedGeneration',
+      'updatedNumberScheduled',
+      'numberAvailable',
+      'numberUnavailable',
+      'collisionCount',
+    ]),
+  },
+}
+
+const templateOf = (object: KubeObject) => fieldsOf(object['spec'])['template']
+
+const generationOf = ({ metadata: { annotations = {} } }: KubeObject): number =>
+  Number(annotations[templateGeneration] ?? 0)
+
+function withTemplateGeneration(object: KubeObject, generation: number): KubeObject {
+  const { metadata } = object
+  const annotations = { ...metadata.annotations, [templateGeneration]: `${generation}` }
+  return { ...object, metadata: { ...metadata, annotations } }
+}
+
+function unreadableGeneration({ metadata: { annotations = {} } }: KubeObject): string | undefined {
+  const text = annotations[templateGeneration]
+  if (text === undefined || /^[+-]?[0-9]{1,15}$/.test(text)) return undefined
+  return `strconv.ParseInt: parsing ${quote(text)}: invalid syntax`
+}

@@ -1,0 +1,96 @@
+import { forbiddenField, invalidShown, invalidValue, notSupportedShown, required } from '../../../api/field-fault.ts'
+import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
+import { fieldsOf, numberOf, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { nameWarnings, podTemplate } from '../../rules/pod-template.ts'
+import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
+import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
+import { nonNegative } from '../../rules/scalars.ts'
+import { withoutField } from '../../rules/without-field.ts'
+import { fixedSelector, neededSelector, runningForever, selectedTemplate } from './selector-and-template.ts'
+import { countersRule, partOf } from './status-counts.ts'
+
+/** A Deployment's Pods are those of a ReplicaSet, and some messages say so. */
+const template = all(podTemplate, runningForever('ReplicaSet'))
+
+const bothNone: Rule = (value, path, { faults }) => {
+  const { maxUnavailable, maxSurge } = fieldsOf(value)
+  if (!isNone(maxUnavailable) || !isNone(maxSurge)) return
+  faults.push(
+    invalidShown(`${path}.maxUnavailable`, goIntOrString(maxUnavailable), 'may not be 0 when `maxSurge` is 0'),
+  )
+}
+
+const rollingUpdate = all(
+  fields({ maxUnavailable: countOrPercent, maxSurge: countOrPercent }),
+  bothNone,
+  fields({ maxUnavailable: atMostHundredPercent }),
+)
+
+const strategy: Rule = (value, path, check) => {
+  const { type, rollingUpdate: rolling } = fieldsOf(value)
+  const at = `${path}.rollingUpdate`
+  switch (textOf(type)) {
+    case 'Recreate':
+      if (rolling === undefined) return
+      check.faults.push(forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'"))
+      return
+    case 'RollingUpdate':
+      if (rolling === undefined) check.faults.push(required(at, 'this should be defaulted and never be nil'))
+      else rollingUpdate(rolling, at, check)
+      return
+    default: {
+      const pointer = goPointer('apps.RollingUpdateDeployment', rolling !== undefined)
+      const shown = goStruct('apps.DeploymentStrategy', { Type: quote(textOf(type)), RollingUpdate: pointer })
+      check.faults.push(notSupportedShown(path, shown, ['Recreate', 'RollingUpdate']))
+    }
+  }
+}
+
+const longerThanReady: Rule = (value, path, { faults }) => {
+  const { progressDeadlineSeconds, minReadySeconds } = fieldsOf(value)
+  const seconds = numberOf(progressDeadlineSeconds)
+  if (progressDeadlineSeconds === undefined || seconds > numberOf(minReadySeconds)) return
+  faults.push(invalidValue(`${path}.progressDeadlineSeconds`, seconds, 'must be greater than minReadySeconds'))
+}
+
+const spec = all(
+  fields({ replicas: nonNegative, selector: neededSelector('deployment') }),
+  selectedTemplate({ why: 'invalid label selector', template }),
+  fields({
+    strategy,
+    minReadySeconds: nonNegative,
+    revisionHistoryLimit: nonNegative,
+    progressDeadlineSeconds: nonNegative,
+  }),
+  longerThanReady,
+)
+
+export const deploymentRules: KindRules = {
+  validate: (object) => faultsOf(spec, object['spec'], 'spec'),
+  validateUpdate: (object, current) => {
+    const before = fieldsOf(current['spec'])
+    return faultsOf(all(spec, fields({ selector: fixedSelector(before['selector']) })), object['spec'], 'spec')
+  },
+  warnings: nameWarnings,
+  status: {
+    // Of the gate DeploymentReplicaSetTerminatingReplicas, which is off.
+    prepareUpdate: (object) => withoutField(object, 'status', 'terminatingReplicas'),
+    validateUpdate: countersRule(
+      [
+        'observedGeneration',
+        'replicas',
+        'updatedReplicas',
+        'readyReplicas',
+        'availableReplicas',
+        'unavailableReplicas',
+        'collisionCount',
+      ],
+      [
+        partOf('replicas', ['updatedReplicas', 'readyReplicas', 'availableReplicas']),
+        partOf('readyReplicas', ['availableReplicas'], 'readyReplicas'),
+      ],
+    ),
+  },
+}

@@ -1,0 +1,79 @@
+/** What all workloads have: labels that they select Pods by, and a template of Pods that must have those labels. */
+import { forbiddenField, invalidShown, notSupported, required } from '../../../api/field-fault.ts'
+import type { Labels } from '../../../api/label-selector.ts'
+import { fieldsOf, type Json, textOf } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
+import {
+  goLabels,
+  goLabelSelector,
+  isEmptySelector,
+  requirementsOf,
+  selects,
+  validateLabelSelector,
+} from '../../rules/label-selector.ts'
+import type { Rule } from '../../rules/rule.ts'
+
+/** An absent selector is fine here. `emptyFor`: who must not select everything, as messages call him. */
+export function usefulSelector(emptyFor: string): Rule {
+  return (value, path, { faults }) => {
+    if (value === undefined) return
+    const selector = fieldsOf(value)
+    faults.push(...validateLabelSelector(selector, path))
+    if (!isEmptySelector(selector)) return
+    faults.push(invalidShown(path, goLabelSelector(selector), `empty selector is invalid for ${emptyFor}`))
+  }
+}
+
+export const neededSelector =
+  (emptyFor: string): Rule =>
+  (value, path, check) => {
+    if (value === undefined) check.faults.push(required(path))
+    else usefulSelector(emptyFor)(value, path, check)
+  }
+
+/** Of a spec: a selector that cannot be understood is told, and then nothing is asked of the template. */
+export function selectedTemplate({ why, template }: { readonly why: string; readonly template: Rule }): Rule {
+  return (value, path, check) => {
+    const spec = fieldsOf(value)
+    const { selector } = spec
+    if (selector !== undefined && requirementsOf(fieldsOf(selector)) === undefined) {
+      check.faults.push(invalidShown(`${path}.selector`, goLabelSelector(fieldsOf(selector)), why))
+      return
+    }
+    matchingLabels(spec, path, check)
+    template(spec['template'], `${path}.template`, check)
+  }
+}
+
+/** Of a spec: who creates Pods must find them again. */
+export const matchingLabels: Rule = (value, path, { faults }) => {
+  const { selector, template } = fieldsOf(value)
+  const { labels } = fieldsOf(fieldsOf(template)['metadata'])
+  if (selects(selector, labelsOf(labels))) return
+  const why = '`selector` does not match template `labels`'
+  faults.push(invalidShown(`${path}.template.metadata.labels`, goLabels(labels), why))
+}
+
+export const labelsOf = (labels: Json | undefined): Labels =>
+  Object.fromEntries(Object.entries(fieldsOf(labels)).map(([key, value]) => [key, textOf(value)]))
+
+/** Of the template of a workload that keeps its Pods running. `owner`: who that is, as messages call him. */
+export function runningForever(owner: string): Rule {
+  return (value, path, { faults }) => {
+    const { restartPolicy, activeDeadlineSeconds } = fieldsOf(fieldsOf(value)['spec'])
+    const policy = textOf(restartPolicy)
+    if (policy !== 'Always') faults.push(notSupported(`${path}.spec.restartPolicy`, policy, ['Always']))
+    if (activeDeadlineSeconds === undefined) return
+    const why = `activeDeadlineSeconds in ${owner} is not Supported`
+    faults.push(forbiddenField(`${path}.spec.activeDeadlineSeconds`, why))
+  }
+}
+
+/** Against the one from before. */
+export function fixedSelector(before: Json | undefined): Rule {
+  return (value, path, { faults }) => {
+    if (isSame(value, before)) return
+    const shown = value === undefined ? '"null"' : goLabelSelector(fieldsOf(value))
+    faults.push(invalidShown(path, shown, 'field is immutable'))
+  }
+}

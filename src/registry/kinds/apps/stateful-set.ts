@@ -1,0 +1,133 @@
+import { forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { goPointer, goStruct } from '../../../api/go-value.ts'
+import { checkDnsLabel } from '../../../api/names.ts'
+import { type Fields, fieldsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { podTemplateMetadata } from '../../rules/pod-template.ts'
+import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
+import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
+import { neededSelector, runningForever, selectedTemplate } from './selector-and-template.ts'
+import { countersRule, partOf } from './status-counts.ts'
+
+const podManagementPolicy: Rule = (value, path, { faults }) => {
+  const policy = textOf(value)
+  if (policy === 'OrderedReady' || policy === 'Parallel') return
+  faults.push(policy === '' ? required(path) : invalidValue(path, policy, "must be 'OrderedReady' or 'Parallel'"))
+}
+
+const updateStrategy: Rule = (value, path, check) => {
+  const { type, rollingUpdate } = fieldsOf(value)
+  const at = `${path}.rollingUpdate`
+  switch (textOf(type)) {
+    case '':
+      check.faults.push(required(path))
+      return
+    case 'OnDelete':
+      if (rollingUpdate === undefined) return
+      check.faults.push(
+        invalidShown(at, goRollingUpdate(fieldsOf(rollingUpdate)), "only allowed for updateStrategy 'RollingUpdate'"),
+      )
+      return
+    case 'RollingUpdate':
+      fields({ partition: nonNegative })(rollingUpdate, at, check)
+      return
+    default: {
+      const pointer = goPointer('apps.RollingUpdateStatefulSetStrategy', rollingUpdate !== undefined)
+      const shown = goStruct('apps.StatefulSetUpdateStrategy', { Type: quote(textOf(type)), RollingUpdate: pointer })
+      check.faults.push(invalidShown(path, shown, "must be 'RollingUpdate' or 'OnDelete'"))
+    }
+  }
+}
+
+const goRollingUpdate = ({ partition }: Fields): string =>
+  goStruct('apps.RollingUpdateStatefulSetStrategy', {
+    Partition: `${numberOf(partition)}`,
+    MaxUnavailable: goPointer('intstr.IntOrString', false),
+  })
+
+const retention = oneOf('Retain', 'Delete')
+
+/** Neither the Pods nor the claims of the templates are looked at. */
+const spec = all(
+  fields({
+    podManagementPolicy,
+    updateStrategy,
+    persistentVolumeClaimRetentionPolicy: given(fields({ whenDeleted: retention, whenScaled: retention })),
+    replicas: nonNegative,
+    minReadySeconds: nonNegative,
+    ordinals: given(fields({ start: nonNegative })),
+    selector: neededSelector('statefulset'),
+    serviceName: unlessEmpty(named(checkDnsLabel)),
+  }),
+  selectedTemplate({ why: '', template: all(podTemplateMetadata, runningForever('StatefulSet')) }),
+)
+
+const changeable = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+]
+
+export const statefulSetRules: KindRules = {
+  prepareCreate: withoutDisabled,
+  prepareUpdate: withoutDisabled,
+  validate: (object) => faultsOf(spec, object['spec'], 'spec'),
+  // A name that cannot be changed is not checked.
+  validateUpdate: (object, current) => {
+    const before = fieldsOf(current['spec'])
+    const now = fieldsOf(object['spec'])
+    const withOldName = { ...now, serviceName: before['serviceName'] }
+    return [...faultsOf(spec, withOldName, 'spec'), ...faultsOf(onlyChangeable(before), now, 'spec')]
+  },
+  warnings: (object) => {
+    const { revisionHistoryLimit } = fieldsOf(object['spec'])
+    if (numberOf(revisionHistoryLimit) >= 0) return []
+    return ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
+  },
+  status: {
+    validateUpdate: countersRule(
+      [
+        'replicas',
+        'readyReplicas',
+        'currentReplicas',
+        'updatedReplicas',
+        'availableReplicas',
+        'observedGeneration',
+        'collisionCount',
+      ],
+      [
+        partOf('replicas', ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas']),
+        partOf('readyReplicas', ['availableReplicas']),
+      ],
+    ),
+  },
+}
+
+function onlyChangeable(before: Fields): Rule {
+  return (value, path, { faults }) => {
+    const now = fieldsOf(value)
+    const isFixed = (name: string): boolean => !changeable.includes(name)
+    const names = [...Object.keys(now), ...Object.keys(before)].filter(isFixed)
+    if (names.every((name) => isSame(now[name], before[name]))) return
+    const list = changeable
+      .map((name) => `'${name}'`)
+      .join(', ')
+      .replace(/, ([^,]*)$/, ' and $1')
+    faults.push(forbiddenField(path, `updates to statefulset spec for fields other than ${list} are forbidden`))
+  }
+}
+
+/** Of the gate MaxUnavailableStatefulSet, which is off. */
+function withoutDisabled(object: KubeObject): KubeObject {
+  const before = fieldsOf(object['spec'])
+  const { rollingUpdate, ...strategy } = fieldsOf(before['updateStrategy'])
+  const { maxUnavailable, ...rolling } = fieldsOf(rollingUpdate)
+  if (maxUnavailable === undefined) return object
+  return { ...object, spec: { ...before, updateStrategy: { ...strategy, rollingUpdate: rolling } } }
+}

@@ -1,0 +1,38 @@
+/** The counters in the status of workloads: none is negative, none is greater than what it is a part of. */
+import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
+import { fieldsOf, type KubeObject, numberOf } from '../../../api/object.ts'
+import { faultsOf, fields } from '../../rules/rule.ts'
+import { nonNegative } from '../../rules/scalars.ts'
+
+type Part = {
+  readonly names: readonly string[]
+  readonly of: string
+  /** How messages call the whole. */
+  readonly shown: string
+}
+
+export const partOf = (of: string, names: readonly string[], shown = `status.${of}`): Part => ({ names, of, shown })
+
+/** `counters` in the order in which faults are told. */
+export function countersRule(
+  counters: readonly string[],
+  parts: readonly Part[] = [],
+): (object: KubeObject, current: KubeObject) => FieldFault[] {
+  const signs = fields(Object.fromEntries(counters.map((name) => [name, nonNegative])))
+  return (object, current) => {
+    const status = fieldsOf(object['status'])
+    const tooGreat = parts.flatMap(({ names, of, shown }) =>
+      names
+        .filter((name) => numberOf(status[name]) > numberOf(status[of]))
+        .map((name) => invalidValue(`status.${name}`, numberOf(status[name]), `cannot be greater than ${shown}`)),
+    )
+    return [...faultsOf(signs, status, 'status'), ...tooGreat, ...validateCollisions(object, current)]
+  }
+}
+
+/** The count of collisions makes names unique, so that it never goes back. */
+function validateCollisions(object: KubeObject, current: KubeObject): FieldFault[] {
+  const count = numberOf(fieldsOf(object['status'])['collisionCount'])
+  const before = numberOf(fieldsOf(current['status'])['collisionCount'])
+  return count < before ? [invalidValue('status.collisionCount', count, 'cannot be decremented')] : []
+}
