@@ -277,3 +277,19 @@ export class JsonScanner {
     return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`
   }
 }
+
+/** Why a text is no JSON of this type, in Go's words. Null is one of any type. */
+export function jsonFault(text: string, wanted: 'object' | 'array'): string | undefined {
+  const scanner = new JsonScanner(text)
+  try {
+    const type = scanner.peekType()
+    scanner.skipValue()
+    scanner.end()
+    if (type === wanted || type === 'null') return undefined
+    const goType = wanted === 'object' ? 'map[string]interface {}' : '[]interface {}'
+    return `json: cannot unmarshal ${type} into Go value of type ${goType}`
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return error.message
+    throw error
+  }
+}

@@ -49,3 +49,7 @@ export const textsOf = (list: Json | undefined): readonly string[] => (Array.isA
 /** A number, or zero: to Go an absent number is zero. */
 export const numberOf = (value: Json | undefined): number =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0
+
+/** The entries of a map from texts to texts, or none. */
+export const entriesOf = (map: Json | undefined): [string, string][] =>
+  Object.entries(fieldsOf(map)).map(([key, text]) => [key, textOf(text)])

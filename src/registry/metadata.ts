@@ -5,7 +5,7 @@
 import { type FieldFault, forbiddenField, invalidShown, invalidValue, required, tooLong } from '../api/field-fault.ts'
 import { goTime } from '../api/go-value.ts'
 import { checkDnsLabel, checkLabelValue, checkQualifiedName, isStandardFinalizer } from '../api/names.ts'
-import { type Fields, fieldsOf, type Json, type ObjectMeta } from '../api/object.ts'
+import { entriesOf, type Fields, fieldsOf, type Json, type ObjectMeta } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 
 /** All keys and values of the annotations of one object together. */
@@ -71,7 +71,7 @@ function validateGeneration({ generation = 0 }: ObjectMeta): FieldFault[] {
 
 const validateLists = (metadata: ObjectMeta): FieldFault[] => [
   ...validateLabels(metadata),
-  ...validateAnnotations(metadata),
+  ...validateAnnotations(metadata.annotations),
   ...validateOwners(metadata['ownerReferences']),
 ]
 
@@ -83,17 +83,15 @@ function validateLabels({ labels }: ObjectMeta): FieldFault[] {
   ])
 }
 
-function validateAnnotations({ annotations }: ObjectMeta): FieldFault[] {
+export function validateAnnotations(annotations: Json | undefined, path = 'metadata.annotations'): FieldFault[] {
   if (annotations === undefined) return []
   const faults: FieldFault[] = []
   let totalBytes = 0
-  for (const [key, value] of Object.entries(annotations)) {
-    for (const fault of checkQualifiedName(key.toLowerCase())) {
-      faults.push(invalidValue('metadata.annotations', key, fault))
-    }
+  for (const [key, value] of entriesOf(annotations)) {
+    for (const fault of checkQualifiedName(key.toLowerCase())) faults.push(invalidValue(path, key, fault))
     totalBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
   }
-  if (totalBytes > ANNOTATIONS_BYTES_MAX) faults.push(tooLong('metadata.annotations', ANNOTATIONS_BYTES_MAX))
+  if (totalBytes > ANNOTATIONS_BYTES_MAX) faults.push(tooLong(path, ANNOTATIONS_BYTES_MAX))
   return faults
 }
 

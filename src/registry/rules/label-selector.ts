@@ -4,6 +4,8 @@ import { type Labels, matchesLabels, type Requirement } from '../../api/label-se
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
+import { given, type Rule } from './rule.ts'
+import { named } from './scalars.ts'
 
 /** Whether it says nothing, and so selects everything. */
 export const isEmptySelector = (selector: Fields): boolean =>
@@ -17,6 +19,15 @@ export function validateLabelSelector(selector: Fields, path: string): FieldFaul
     ),
   ]
 }
+
+/** The same as rules; an absent selector is fine. */
+export const labelSelector: Rule = given((value, path, { faults }) => {
+  faults.push(...validateLabelSelector(fieldsOf(value), path))
+})
+export const labelMap: Rule = (value, path, { faults }) => {
+  faults.push(...validateLabels(value, path))
+}
+export const labelKey: Rule = named(checkQualifiedName)
 
 /** Of any map of labels: keys and values are told at the path of the map. */
 export function validateLabels(labels: Json | undefined, path: string): FieldFault[] {

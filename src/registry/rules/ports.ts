@@ -1,4 +1,7 @@
 /** Numbers and names of ports. */
+import type { Rule } from './rule.ts'
+import { between, named, oneOf } from './scalars.ts'
+
 const PORT_MAX = 65_535
 const PORT_NAME_CHARACTERS_MAX = 15
 
@@ -20,3 +23,13 @@ export function checkPortName(name: string): string[] {
 
 /** Sorted, as messages list them. */
 export const protocols = ['SCTP', 'TCP', 'UDP'] as const
+
+export const portNumber: Rule = between(1, PORT_MAX)
+export const portName: Rule = named(checkPortName)
+export const protocol: Rule = oneOf(...protocols)
+
+/** A port by number, or by the name that it has in the Pod. */
+export const portNumberOrName: Rule = (value, path, check) => {
+  if (typeof value === 'string') return portName(value, path, check)
+  portNumber(value, path, check)
+}

@@ -1,13 +1,29 @@
 /** What a Pod gets that a template for Pods does not. Its rules come later. */
-import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../../api/object.ts'
+import { type FieldFault, forbiddenField } from '../../../api/field-fault.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, type KubeObject } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { validatePodAnnotations, validateSaidTwice } from './pod/annotations.ts'
+import { validatePodSpec } from './pod/spec.ts'
 import { podFields } from '../selectable.ts'
 
 export const podRules: KindRules = {
   selectableFields: podFields,
   setDefaults,
+  validate,
   prepareCreate: (pod) => ({ ...pod, status: { phase: 'Pending', qosClass: qosClassOf(fieldsOf(pod['spec'])) } }),
+}
+
+function validate(pod: KubeObject): FieldFault[] {
+  const { metadata, spec } = pod
+  return [
+    ...validatePodAnnotations(pod, 'metadata.annotations'),
+    ...validatePodSpec(fieldsOf(spec), 'spec', { podName: metadata.name ?? '' }),
+    ...validateSaidTwice(pod),
+    ...(itemsOf(fieldsOf(spec)['ephemeralContainers']).length > 0
+      ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')]
+      : []),
+  ]
 }
 
 function setDefaults(pod: KubeObject): KubeObject {

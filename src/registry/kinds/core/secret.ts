@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { type FieldFault, forbiddenField, invalidValue, required, tooLong } from '../../../api/field-fault.ts'
 import { JsonMap } from '../../../api/json-map.ts'
-import { JsonScanner, JsonSyntaxError } from '../../../api/json-scanner.ts'
+import { jsonFault } from '../../../api/json-scanner.ts'
 import { checkConfigKey } from '../../../api/names.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
@@ -73,23 +73,8 @@ function validateContent({ type, metadata }: KubeObject, data: Fields): FieldFau
 
 function validateJson(data: Fields, key: string): FieldFault[] {
   if (!Object.hasOwn(data, key)) return [required(`data[${key}]`)]
-  const fault = jsonFault(Buffer.from(textAt(data, key), 'base64').toString('utf8'))
+  const fault = jsonFault(Buffer.from(textAt(data, key), 'base64').toString('utf8'), 'object')
   return fault === undefined ? [] : [invalidValue(`data[${key}]`, '<secret contents redacted>', fault)]
-}
-
-/** Why a text is no JSON object, in Go's words. */
-function jsonFault(text: string): string | undefined {
-  const scanner = new JsonScanner(text)
-  try {
-    const type = scanner.peekType()
-    scanner.skipValue()
-    scanner.end()
-    if (type === 'object' || type === 'null') return undefined
-    return `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return error.message
-    throw error
-  }
 }
 
 /** What is wrong with the certificate and key of a TLS secret, in the words of Go's library. */

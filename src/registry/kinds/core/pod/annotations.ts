@@ -1,0 +1,114 @@
+/** Annotations that say what fields say by now, and those that others act upon. */
+import { type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
+import { jsonFault } from '../../../../api/json-scanner.ts'
+import { entriesOf, type Fields, fieldsOf, textOf } from '../../../../api/object.ts'
+import { quote } from '../../../../api/quote.ts'
+import { faultsOf } from '../../../rules/rule.ts'
+import { INT32_MAX, relativePath } from '../../../rules/scalars.ts'
+import { containersOf } from './windows.ts'
+
+const mirror = 'kubernetes.io/config.mirror'
+const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
+const oldTolerations = 'scheduler.alpha.kubernetes.io/tolerations'
+const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod'
+const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/'
+export const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/'
+
+/** `path` is that of the annotations. */
+export function validatePodAnnotations(pod: Fields, path: string): FieldFault[] {
+  const spec = fieldsOf(pod['spec'])
+  return entriesOf(fieldsOf(pod['metadata'])['annotations']).flatMap(([key, value]) => {
+    const at = `${path}[${key}]`
+    switch (key) {
+      case mirror:
+        if (textOf(spec['nodeName']) !== '') return []
+        return [invalidValue(at, value, 'must set spec.nodeName if mirror pod annotation is set')]
+      case deletionCost:
+        return isInt32(value) ? [] : [invalidValue(at, value, 'must be a 32bit integer')]
+      case oldTolerations: {
+        const fault = value === '' ? undefined : jsonFault(value, 'array')
+        return fault === undefined ? [] : [invalidValue(path, oldTolerations, fault)]
+      }
+      case podSeccomp:
+        return seccompFaults(value, `${path}.${key}`)
+      default:
+        if (key.startsWith(containerSeccomp)) return seccompFaults(value, `${path}.${key}`)
+        return key.startsWith(appArmorPrefix) ? appArmorFaults(key, value, { at, spec }) : []
+    }
+  })
+}
+
+const isInt32 = (text: string): boolean =>
+  /^(0|-?[1-9][0-9]*)$/.test(text) && text.length < 12 && Number(text) <= INT32_MAX && Number(text) >= -INT32_MAX - 1
+
+const seccompWords = ['', 'runtime/default', 'docker/default', 'unconfined']
+
+function seccompFaults(profile: string, path: string): FieldFault[] {
+  if (seccompWords.includes(profile)) return []
+  if (profile.startsWith('localhost/')) return faultsOf(relativePath, profile.slice('localhost/'.length), path)
+  return [invalidValue(path, profile, 'must be a valid seccomp profile')]
+}
+
+function appArmorFaults(
+  key: string,
+  profile: string,
+  { at, spec }: { readonly at: string; readonly spec: Fields },
+): FieldFault[] {
+  const name = key.slice(appArmorPrefix.length)
+  const faults = containersOf(spec).some(({ container }) => container['name'] === name)
+    ? []
+    : [invalidValue(at, name, 'container not found')]
+  if (isAppArmorProfile(profile)) return faults
+  return [...faults, invalidValue(at, profile, `invalid AppArmor profile name: ${quote(profile)}`)]
+}
+
+const isAppArmorProfile = (profile: string): boolean =>
+  profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith('localhost/')
+
+/** The type and the file that an annotation speaks of. */
+export function profileOf(
+  annotation: string,
+): { readonly type: string; readonly localhostProfile?: string } | undefined {
+  if (annotation === 'unconfined') return { type: 'Unconfined' }
+  if (annotation === 'runtime/default' || annotation === 'docker/default') return { type: 'RuntimeDefault' }
+  if (!annotation.startsWith('localhost/')) return undefined
+  return { type: 'Localhost', localhostProfile: annotation.slice('localhost/'.length) }
+}
+
+/** Of a new Pod: what is said twice must be the same. */
+export function validateSaidTwice(pod: Fields): FieldFault[] {
+  const spec = fieldsOf(pod['spec'])
+  const annotations = new Map(entriesOf(fieldsOf(pod['metadata'])['annotations']))
+  const compare = (key: string, owner: Fields, { path, field, word }: Compared): FieldFault[] => {
+    const annotation = annotations.get(key)
+    const profile = fieldsOf(owner['securityContext'])[field]
+    if (annotation === undefined || profile === undefined) return []
+    return profileFaults(fieldsOf(profile), profileOf(annotation), { path: `${path}.securityContext.${field}`, word })
+  }
+  return [
+    ...compare(podSeccomp, spec, { path: 'spec', field: 'seccompProfile', word: 'seccomp' }),
+    ...containersOf(spec).flatMap(({ container, at }) => {
+      const name = textOf(container['name'])
+      const path = `spec.${at}`
+      return [
+        ...compare(`${containerSeccomp}${name}`, container, { path, field: 'seccompProfile', word: 'seccomp' }),
+        ...compare(`${appArmorPrefix}${name}`, container, { path, field: 'appArmorProfile', word: 'apparmor' }),
+      ]
+    }),
+  ]
+}
+
+type Compared = { readonly path: string; readonly field: string; readonly word: string }
+
+function profileFaults(
+  field: Fields,
+  said: ReturnType<typeof profileOf>,
+  { path, word }: Pick<Compared, 'path' | 'word'>,
+): FieldFault[] {
+  if (said === undefined) return []
+  if (field['type'] !== said.type) {
+    return [forbiddenField(`${path}.type`, `${word} type in annotation and field must match`)]
+  }
+  if (said.localhostProfile === undefined || field['localhostProfile'] === said.localhostProfile) return []
+  return [forbiddenField(`${path}.localhostProfile`, `${word} profile in annotation and field must match`)]
+}

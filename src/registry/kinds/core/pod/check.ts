@@ -1,0 +1,15 @@
+/** What the rules of a Pod's parts know of the whole. */
+import type { Fields } from '../../../../api/object.ts'
+import type { Check, Rule } from '../../../rules/rule.ts'
+
+export type PodCheck = Check & {
+  readonly spec: Fields
+  /** The volumes that containers may use, by name. Those with faulty names are not among them. */
+  readonly volumes: ReadonlyMap<string, Fields>
+  /** Undefined in a template: its Pods get names later. */
+  readonly podName: string | undefined
+  /** What the object had before, where rules are kinder to what is there already. */
+  readonly current: Fields | undefined
+}
+
+export type PodRule = Rule<PodCheck>

@@ -1,0 +1,214 @@
+/** Containers of all three lists: what they share, and what each list adds. */
+import {
+  duplicate,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  notSupportedShown,
+  notThere,
+  required,
+} from '../../../../api/field-fault.ts'
+import { checkDnsLabel } from '../../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
+import { portName, portNumber, protocol } from '../../../rules/ports.ts'
+import { resourceRequirements } from '../../../rules/resources.ts'
+import { all, fields, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import { forbidden, named, oneOf } from '../../../rules/scalars.ts'
+import type { PodCheck, PodRule } from './check.ts'
+import { environment, environmentSources } from './env.ts'
+import { running } from './handlers.ts'
+import { volumeDevices, volumeMounts } from './mounts.ts'
+import { containerSecurity } from './security.ts'
+
+const image: Rule = named((name) => (name.trim() === name ? [] : ['must not have leading or trailing whitespace']))
+
+const port: Rule = fields({
+  name: unlessEmpty(portName),
+  containerPort: needed(portNumber),
+  hostPort: unlessEmpty(portNumber),
+  protocol,
+})
+
+const ports: Rule = (value, path, check) => {
+  const names = new Set<string>()
+  for (const [at, item] of itemsOf(value).entries()) {
+    const name = textOf(item['name'])
+    if (name !== '' && names.has(name)) check.faults.push(duplicate(`${path}[${at}].name`, name))
+    names.add(name)
+    port(item, `${path}[${at}]`, check)
+  }
+}
+
+const restartPolicies = ['NotRequired', 'RestartContainer'] as const
+
+/** Faults name the list, not the item, but for one. */
+const resizePolicy: PodRule = (value, path, { faults, spec }) => {
+  const names = new Set<string>()
+  for (const [at, item] of itemsOf(value).entries()) {
+    const resource = textOf(fieldsOf(item)['resourceName'])
+    const policy = textOf(fieldsOf(item)['restartPolicy'])
+    if (names.has(resource)) faults.push({ ...duplicate(`${path}[${at}]`, 0), message: `Duplicate value: ${resource}` })
+    names.add(resource)
+    if (resource === '') faults.push(required(path))
+    else if (resource !== 'cpu' && resource !== 'memory') {
+      faults.push(notSupportedShown(path, resource, ['cpu', 'memory']))
+    }
+    if (policy === '') faults.push(required(path))
+    else if (!restartPolicies.some((known) => known === policy)) {
+      faults.push(notSupported(path, policy, restartPolicies))
+    }
+    if (spec['restartPolicy'] === 'Never' && policy !== 'NotRequired') {
+      faults.push(invalidValue(path, policy, "must be 'NotRequired' when `restartPolicy` is 'Never'"))
+    }
+  }
+}
+
+/** What all containers must keep, in the order in which it is told. */
+const container: PodRule = all<PodCheck>(
+  fields({
+    name: needed(named(checkDnsLabel)),
+    image: needed(image),
+    terminationMessagePolicy: oneOf('File', 'FallbackToLogsOnError'),
+    ports,
+    env: environment,
+    envFrom: environmentSources,
+  }),
+  (value, path, check) => {
+    volumeMounts(fieldsOf(value), `${path}.volumeMounts`, check)
+    volumeDevices(fieldsOf(value), `${path}.volumeDevices`, check)
+  },
+  fields({
+    imagePullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
+    resources: resourceRequirements,
+    resizePolicy,
+    securityContext: containerSecurity,
+  }),
+)
+
+const onlyForInit: Rule = forbidden('may not be set for non-init containers')
+
+/** The names of the lists before are taken. */
+export function containers(spec: Fields, path: string, check: PodCheck): void {
+  const list = itemsOf(spec['containers'])
+  if (list.length === 0) {
+    check.faults.push(required(path))
+    return
+  }
+  const names = new Set<string>()
+  for (const [at, item] of list.entries()) {
+    const one = fieldsOf(item)
+    const own = `${path}[${at}]`
+    container(one, own, check)
+    checkName(one, own, { names, check })
+    running(one, own, check)
+    onlyForInit(one['restartPolicy'], `${own}.restartPolicy`, check)
+  }
+  hostPorts(list, path, check)
+}
+
+export function initContainers(spec: Fields, path: string, check: PodCheck): void {
+  const names = new Set(itemsOf(spec['containers']).map((item) => textOf(fieldsOf(item)['name'])))
+  for (const [at, item] of itemsOf(spec['initContainers']).entries()) {
+    const one = fieldsOf(item)
+    const own = `${path}[${at}]`
+    container(one, own, check)
+    if (one['restartPolicy'] !== undefined) oneOf('Always')(one['restartPolicy'], `${own}.restartPolicy`, check)
+    checkName(one, own, { names, check })
+    hostPorts([item], path, check, at)
+    if (one['restartPolicy'] === 'Always') running(one, own, check)
+    else notRunning(one, own, check)
+  }
+}
+
+const onlyForSidecars: Rule = forbidden('may not be set for init containers without restartPolicy=Always')
+
+const notRunning: Rule = fields({
+  lifecycle: onlyForSidecars,
+  livenessProbe: onlyForSidecars,
+  readinessProbe: onlyForSidecars,
+  startupProbe: onlyForSidecars,
+})
+
+const notEphemeral = 'cannot be set for an Ephemeral Container'
+const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
+  const one = fieldsOf(value)
+  for (const name of [
+    'ports',
+    'livenessProbe',
+    'readinessProbe',
+    'startupProbe',
+    'lifecycle',
+    'resources',
+    'resizePolicy',
+  ]) {
+    const isSet = name === 'resources' ? Object.keys(fieldsOf(one[name])).length > 0 : one[name] !== undefined
+    if (isSet && itemsOf(one[name]).length + Object.keys(fieldsOf(one[name])).length > 0) {
+      faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
+    }
+  }
+}
+
+/** Containers that are added to a Pod while it runs: they only look around. */
+export function ephemeralContainers(spec: Fields, path: string, check: PodCheck): void {
+  const names = new Set(
+    ['containers', 'initContainers'].flatMap((list) =>
+      itemsOf(spec[list]).map((item) => textOf(fieldsOf(item)['name'])),
+    ),
+  )
+  const others = new Set(names)
+  for (const [at, item] of itemsOf(spec['ephemeralContainers']).entries()) {
+    const one = fieldsOf(item)
+    const own = `${path}[${at}]`
+    container(one, own, check)
+    checkName(one, own, { names, check })
+    const target = textOf(one['targetContainerName'])
+    if (target !== '' && !others.has(target)) {
+      check.faults.push(notThere(`${own}.targetContainerName`, target))
+    }
+    forbiddenForEphemeral(one, own, check)
+    for (const [index, mount] of itemsOf(one['volumeMounts']).entries()) {
+      for (const name of ['subPath', 'subPathExpr']) {
+        if (textOf(fieldsOf(mount)[name]) === '') continue
+        check.faults.push(forbiddenField(`${own}.volumeMounts[${index}].${name}`, notEphemeral))
+      }
+    }
+    onlyForInit(one['restartPolicy'], `${own}.restartPolicy`, check)
+  }
+}
+
+function checkName(
+  { name }: Fields,
+  path: string,
+  { names, check }: { readonly names: Set<string>; readonly check: PodCheck },
+): void {
+  const text = textOf(name)
+  if (names.has(text)) check.faults.push(duplicate(`${path}.name`, text))
+  names.add(text)
+}
+
+/** A port of the node is given once. */
+function hostPorts(list: readonly Json[], path: string, { faults }: PodCheck, first = 0): void {
+  const taken = new Set<string>()
+  for (const [at, item] of list.entries()) {
+    for (const [index, entry] of itemsOf(fieldsOf(item)['ports']).entries()) {
+      const { hostPort, hostIP, protocol: spoken } = fieldsOf(entry)
+      if (numberOf(hostPort) === 0) continue
+      const key = `${textOf(spoken)}/${textOf(hostIP)}/${numberOf(hostPort)}`
+      if (taken.has(key)) faults.push(duplicate(`${path}[${first + at}].ports[${index}].hostPort`, key))
+      taken.add(key)
+    }
+  }
+}
+
+/** On the network of the node the port of a container is the port of the node. */
+export function hostNetworkPorts(spec: Fields, path: string, { faults }: PodCheck): void {
+  if (spec['hostNetwork'] !== true) return
+  for (const [at, item] of itemsOf(spec['containers']).entries()) {
+    for (const [index, entry] of itemsOf(fieldsOf(item)['ports']).entries()) {
+      const { hostPort, containerPort } = fieldsOf(entry)
+      if (numberOf(hostPort) === numberOf(containerPort)) continue
+      const why = 'must match `containerPort` when `hostNetwork` is true'
+      faults.push(invalidValue(`${path}[${at}].ports[${index}].hostPort`, numberOf(hostPort), why))
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** The environment of a container: values, and where they come from. */
+import { type FieldFault, invalidValue } from '../../../../api/field-fault.ts'
+import { checkConfigKey, checkDnsSubdomain } from '../../../../api/names.ts'
+import { fieldsOf, textOf } from '../../../../api/object.ts'
+import { each, fields, given, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import { named } from '../../../rules/scalars.ts'
+import { envPaths, fieldRef, resourceFieldRef } from './downward.ts'
+
+const nameFault = "a valid environment variable name must consist only of printable ASCII characters other than '='"
+
+const variableName: Rule = named((name) => (/^[ -<>-~]+$/.test(name) ? [] : [nameFault]))
+
+const keyRef: Rule = fields({ name: named(checkDnsSubdomain), key: needed(named(checkConfigKey)) })
+
+const sources: { readonly [source: string]: Rule } = {
+  fieldRef: fieldRef(envPaths),
+  resourceFieldRef: resourceFieldRef({ isVolume: false }),
+  configMapKeyRef: keyRef,
+  secretKeyRef: keyRef,
+}
+
+const variable: Rule = (value, path, check) => {
+  const { name, value: text, valueFrom } = fieldsOf(value)
+  needed(variableName)(name, `${path}.name`, check)
+  if (valueFrom === undefined || valueFrom === null) return
+  const from = fieldsOf(valueFrom)
+  const names = Object.keys(sources).filter((source) => from[source] !== undefined)
+  for (const source of names) sources[source]?.(from[source], `${path}.valueFrom.${source}`, check)
+  const why = sourceFault(names.length, textOf(text) !== '')
+  if (why !== undefined) check.faults.push(invalidValue(`${path}.valueFrom`, '', why))
+}
+
+function sourceFault(count: number, hasValue: boolean): string | undefined {
+  if (count === 0) {
+    return 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`'
+  }
+  if (hasValue) return 'may not be specified when `value` is not empty'
+  return count > 1 ? 'may not have more than one field specified at a time' : undefined
+}
+
+export const environment: Rule = each(variable)
+
+const namedSource: Rule = fields({ name: needed(named(checkDnsSubdomain)) })
+
+const wholeSource: Rule = fields({
+  prefix: unlessEmpty(variableName),
+  configMapRef: given(namedSource),
+  secretRef: given(namedSource),
+})
+
+/** Faults of the number of sources name the list, not the item. */
+export const environmentSources: Rule = (value, path, check) => {
+  each(wholeSource)(value, path, check)
+  if (!Array.isArray(value)) return
+  for (const item of value) {
+    const fault = countFault(Number(item?.configMapRef !== undefined) + Number(item?.secretRef !== undefined), path)
+    if (fault !== undefined) check.faults.push(fault)
+  }
+}
+
+function countFault(count: number, path: string): FieldFault | undefined {
+  if (count === 1) return undefined
+  const why =
+    count === 0
+      ? 'must specify one of: `configMapRef` or `secretRef`'
+      : 'may not have more than one field specified at a time'
+  return invalidValue(path, '', why)
+}

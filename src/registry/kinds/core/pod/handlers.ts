@@ -1,0 +1,89 @@
+/** Probes and lifecycle handlers. */
+import { forbiddenField, invalidValue, required } from '../../../../api/field-fault.ts'
+import { fieldsOf, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
+import { portNumber, portNumberOrName } from '../../../rules/ports.ts'
+import { fields, given, needed, type Rule } from '../../../rules/rule.ts'
+import { nonNegative, oneOf } from '../../../rules/scalars.ts'
+import type { PodRule } from './check.ts'
+
+const headerRule =
+  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')"
+
+const httpHeaders: Rule = (value, path, { faults }) => {
+  for (const item of itemsOf(value)) {
+    const name = textOf(fieldsOf(item)['name'])
+    if (!/^[-A-Za-z0-9]+$/.test(name)) faults.push(invalidValue(path, name, headerRule))
+  }
+}
+
+const httpGet: Rule = fields({ path: needed(), port: portNumberOrName, scheme: oneOf('HTTP', 'HTTPS'), httpHeaders })
+
+/** Not before the end of the grace in which a Pod may go; zero only where the server is told to allow it, and it is. */
+const sleep: PodRule = (value, path, { faults, spec }) => {
+  const seconds = numberOf(fieldsOf(value)['seconds'])
+  const grace = numberOf(spec['terminationGracePeriodSeconds'] ?? 30)
+  if (seconds >= 0 && seconds <= grace) return
+  const why = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`
+  faults.push(invalidValue(path, seconds, why))
+}
+
+/** In the order in which they count: a second one is too many. */
+const handlers: { readonly [handler: string]: PodRule } = {
+  exec: fields({ command: needed() }),
+  httpGet,
+  tcpSocket: fields({ port: portNumberOrName }),
+  grpc: fields({ port: portNumber }),
+  sleep,
+}
+
+/** Exactly one. */
+const handler: PodRule = (value, path, check) => {
+  const struct = fieldsOf(value)
+  const names = Object.keys(handlers).filter((name) => struct[name] !== undefined && struct[name] !== null)
+  for (const [at, name] of names.entries()) {
+    if (at > 0) check.faults.push(forbiddenField(`${path}.${name}`, 'may not specify more than 1 handler type'))
+    else handlers[name]?.(struct[name], `${path}.${name}`, check)
+  }
+  if (names.length === 0) check.faults.push(required(path, 'must specify a handler type'))
+}
+
+export const lifecycle: PodRule = given(fields({ postStart: given(handler), preStop: given(handler) }))
+
+const times: Rule = fields({
+  initialDelaySeconds: nonNegative,
+  timeoutSeconds: nonNegative,
+  periodSeconds: nonNegative,
+  successThreshold: nonNegative,
+  failureThreshold: nonNegative,
+  terminationGracePeriodSeconds: given((value, path, { faults }) => {
+    if (numberOf(value) <= 0) faults.push(invalidValue(path, numberOf(value), 'must be greater than 0'))
+  }),
+})
+
+const probe: PodRule = (value, path, check) => {
+  handler(value, path, check)
+  times(value, path, check)
+}
+
+/** One that restarts the container: one success is enough. */
+const restarting: PodRule = given((value, path, check) => {
+  probe(value, path, check)
+  const successes = numberOf(fieldsOf(value)['successThreshold'])
+  if (successes !== 1) check.faults.push(invalidValue(`${path}.successThreshold`, successes, 'must be 1'))
+})
+
+const readiness: PodRule = given((value, path, check) => {
+  probe(value, path, check)
+  const grace = fieldsOf(value)['terminationGracePeriodSeconds']
+  if (grace === undefined) return
+  const at = `${path}.terminationGracePeriodSeconds`
+  check.faults.push(invalidValue(at, numberOf(grace), 'must not be set for readinessProbes'))
+})
+
+/** All that is called while a container runs. */
+export const running: PodRule = fields({
+  lifecycle,
+  livenessProbe: restarting,
+  readinessProbe: readiness,
+  startupProbe: restarting,
+})

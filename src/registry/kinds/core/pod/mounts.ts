@@ -1,0 +1,109 @@
+/** How a container uses the Pod's volumes: mounted as folders, or as raw devices. */
+import { forbiddenField, invalidValue, notSupported, notThere, required } from '../../../../api/field-fault.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
+import { relativePath } from '../../../rules/scalars.ts'
+import type { PodCheck } from './check.ts'
+
+const propagations = ['Bidirectional', 'HostToContainer', 'None'] as const
+const recursions = ['Disabled', 'Enabled', 'IfPossible'] as const
+
+/** Faults of most fields of a mount name the list, not the item. */
+export function volumeMounts(container: Fields, path: string, check: PodCheck): void {
+  const devices = itemsOf(container['volumeDevices'])
+  const paths = new Set<string>()
+  for (const [at, item] of itemsOf(container['volumeMounts']).entries()) {
+    const mount = fieldsOf(item)
+    const name = textOf(mount['name'])
+    const mountPath = textOf(mount['mountPath'])
+    const own = `${path}[${at}]`
+    if (name === '') check.faults.push(required(`${own}.name`))
+    if (mountPath === '') check.faults.push(required(`${own}.mountPath`))
+    if (paths.has(mountPath)) check.faults.push(invalidValue(`${own}.mountPath`, mountPath, 'must be unique'))
+    paths.add(mountPath)
+    const isDevice = devices.some((device) => device['name'] === mount['name'])
+    if (!check.volumes.has(name)) check.faults.push(notThere(`${own}.name`, name))
+    if (isDevice) check.faults.push(invalidValue(`${own}.name`, name, 'must not already exist in volumeDevices'))
+    if (devices.some((device) => device['devicePath'] === mount['mountPath'])) {
+      const why = 'must not already exist as a path in volumeDevices'
+      check.faults.push(invalidValue(`${own}.mountPath`, mountPath, why))
+    }
+    mountOptions(mount, { list: path, own, container, check })
+  }
+}
+
+type Place = { readonly list: string; readonly own: string; readonly container: Fields; readonly check: PodCheck }
+
+function mountOptions(mount: Fields, { list, own, container, check }: Place): void {
+  const subPath = textOf(mount['subPath'])
+  const subPathExpr = textOf(mount['subPathExpr'])
+  if (subPath !== '') relativePath(subPath, `${list}.subPath`, check)
+  if (subPathExpr !== '') {
+    if (subPath !== '') {
+      const why = 'subPathExpr and subPath are mutually exclusive'
+      check.faults.push(invalidValue(`${own}.subPathExpr`, subPathExpr, why))
+    }
+    relativePath(subPathExpr, `${list}.subPathExpr`, check)
+  }
+  propagation(mount['mountPropagation'], `${list}.mountPropagation`, { container, check })
+  recursiveReadOnly(mount, `${list}.recursiveReadOnly`, check)
+}
+
+function propagation(
+  value: Json | undefined,
+  path: string,
+  { container, check }: Pick<Place, 'container' | 'check'>,
+): void {
+  if (value === undefined) return
+  const text = textOf(value)
+  if (!propagations.some((known) => known === text)) check.faults.push(notSupported(path, text, propagations))
+  const isPrivileged = fieldsOf(container['securityContext'])['privileged'] === true
+  if (text !== 'Bidirectional' || isPrivileged) return
+  const why = 'Bidirectional mount propagation is available only to privileged containers'
+  check.faults.push(forbiddenField(path, why))
+}
+
+function recursiveReadOnly(mount: Fields, path: string, { faults }: PodCheck): void {
+  const { recursiveReadOnly: value, readOnly, mountPropagation } = mount
+  if (value === undefined) return
+  const text = textOf(value)
+  if (!recursions.some((known) => known === text)) {
+    faults.push(notSupported(path, text, recursions))
+    return
+  }
+  if (text === 'Disabled') return
+  if (readOnly !== true) faults.push(forbiddenField(path, 'may only be specified when readOnly is true'))
+  if (mountPropagation === undefined || mountPropagation === 'None') return
+  faults.push(forbiddenField(path, 'may only be specified when mountPropagation is None or not specified'))
+}
+
+export function volumeDevices(container: Fields, path: string, { faults, volumes }: PodCheck): void {
+  const mounts = itemsOf(container['volumeMounts'])
+  const names = new Set<string>()
+  const paths = new Set<string>()
+  for (const [at, item] of itemsOf(container['volumeDevices']).entries()) {
+    const device = fieldsOf(item)
+    const name = textOf(device['name'])
+    const devicePath = textOf(device['devicePath'])
+    const own = `${path}[${at}]`
+    const volume = volumes.get(name)
+    if (name === '') faults.push(required(`${own}.name`))
+    if (names.has(name)) faults.push(invalidValue(`${own}.name`, name, 'must be unique'))
+    if (volume !== undefined && volume['persistentVolumeClaim'] === undefined && volume['ephemeral'] === undefined) {
+      const why = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode'
+      faults.push(invalidValue(`${own}.name`, name, why))
+    }
+    if (volume === undefined) faults.push(notThere(`${own}.name`, name))
+    if (devicePath === '') faults.push(required(`${own}.devicePath`))
+    if (paths.has(devicePath)) faults.push(invalidValue(`${own}.devicePath`, devicePath, 'must be unique'))
+    if (devicePath.split('/').includes('..')) {
+      faults.push(invalidValue(`${own}.devicePath`, devicePath, "can not contain backsteps ('..')"))
+    } else paths.add(devicePath)
+    if (mounts.some((mount) => mount['name'] === device['name'])) {
+      faults.push(invalidValue(`${own}.name`, name, 'must not already exist in volumeMounts'))
+    }
+    if (mounts.some((mount) => mount['mountPath'] === device['devicePath'])) {
+      faults.push(invalidValue(`${own}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))
+    }
+    if (name !== '') names.add(name)
+  }
+}

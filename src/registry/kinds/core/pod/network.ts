@@ -1,0 +1,59 @@
+/** Names and addresses that a Pod looks up. */
+import { type FieldFault, invalidShown, invalidValue, required } from '../../../../api/field-fault.ts'
+import { goStrings } from '../../../../api/go-value.ts'
+import { checkDnsSubdomain } from '../../../../api/names.ts'
+import { fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
+import { each, fields, type Rule } from '../../../rules/rule.ts'
+import { ipAddress, named } from '../../../rules/scalars.ts'
+import type { PodRule } from './check.ts'
+
+const NAMESERVERS_MAX = 3
+const SEARCHES_MAX = 32
+/** All of them together, with blanks between. */
+const SEARCH_CHARACTERS_MAX = 2048
+
+export const hostAliases: Rule = each(fields({ ip: ipAddress, hostnames: each(named(checkDnsSubdomain)) }))
+
+/** A name may end with the dot of the root, and its parts may have underscores. */
+const searchPath: Rule = (value, path, { faults }) => {
+  const search = textOf(value)
+  const name = (search === '.' ? '' : search.replace(/\.$/, '')).replaceAll('_', '-')
+  if (name === '') return
+  for (const why of checkDnsSubdomain(name.replace(/(^|\.)-/g, '$1a').replace(/-(?=\.|$)/g, 'a'))) {
+    faults.push(invalidValue(path, search, why.replace("characters, '-' or '.'", "characters, '_', '-' or '.'")))
+  }
+}
+
+export const dnsConfig: PodRule = (value, path, check) => {
+  const { faults, spec } = check
+  const isOwn = spec['dnsPolicy'] === 'None'
+  if (value === undefined) {
+    if (isOwn) faults.push(required(path, 'must provide `dnsConfig` when `dnsPolicy` is None'))
+    return
+  }
+  const { nameservers, searches, options } = fieldsOf(value)
+  const servers = textsOf(nameservers)
+  const paths = textsOf(searches)
+  if (isOwn && servers.length === 0) {
+    const why = 'must provide at least one DNS nameserver when `dnsPolicy` is None'
+    faults.push(required(`${path}.nameservers`, why))
+  }
+  if (servers.length > NAMESERVERS_MAX) {
+    faults.push(tooMany(`${path}.nameservers`, servers, `must not have more than ${NAMESERVERS_MAX} nameservers`))
+  }
+  each(ipAddress)(servers, `${path}.nameservers`, check)
+  if (paths.length > SEARCHES_MAX) {
+    faults.push(tooMany(`${path}.searches`, paths, `must not have more than ${SEARCHES_MAX} search paths`))
+  }
+  if (paths.join(' ').length > SEARCH_CHARACTERS_MAX) {
+    const why = `must not have more than ${SEARCH_CHARACTERS_MAX} characters (including spaces) in the search list`
+    faults.push(tooMany(`${path}.searches`, paths, why))
+  }
+  each(searchPath)(paths, `${path}.searches`, check)
+  for (const [at, { name }] of itemsOf(options).entries()) {
+    if (textOf(name) === '') faults.push(required(`${path}.options[${at}]`, 'must not be empty'))
+  }
+}
+
+const tooMany = (path: string, list: readonly string[], why: string): FieldFault =>
+  invalidShown(path, goStrings(list), why)

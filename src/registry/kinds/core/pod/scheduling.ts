@@ -1,0 +1,223 @@
+/** Where a Pod may run: affinity, spreading, tolerations, gates. */
+import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
+import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName } from '../../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../../../api/object.ts'
+import { labelKey, labelSelector } from '../../../rules/label-selector.ts'
+import { type Check, each, fields, given, needed, type Rule } from '../../../rules/rule.ts'
+import { named, oneOf, positive } from '../../../rules/scalars.ts'
+
+const weight: Rule = (value, path, { faults }) => {
+  const number = numberOf(value)
+  if (number < 1 || number > 100) faults.push(invalidValue(path, number, 'must be in the range 1-100'))
+}
+
+const labelRequirement: Rule = (value, path, check) => {
+  const { key, operator, values } = fieldsOf(value)
+  const count = textsOf(values).length
+  switch (textOf(operator)) {
+    case 'In':
+    case 'NotIn':
+      if (count === 0)
+        check.faults.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+      break
+    case 'Exists':
+    case 'DoesNotExist':
+      if (count > 0) {
+        const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        check.faults.push(forbiddenField(`${path}.values`, why))
+      }
+      break
+    case 'Gt':
+    case 'Lt':
+      if (count !== 1) {
+        const why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+        check.faults.push(required(`${path}.values`, why))
+      }
+      break
+    default:
+      check.faults.push(invalidValue(`${path}.operator`, textOf(operator), 'not a valid selector operator'))
+  }
+  labelKey(key, `${path}.key`, check)
+  each(named(checkLabelValue))(values, `${path}.values`, check)
+}
+
+/** The only field that can be asked for is the name, and only whether it is one. */
+const fieldRequirement: Rule = (value, path, check) => {
+  const { key, operator, values } = fieldsOf(value)
+  if (operator === 'In' || operator === 'NotIn') {
+    if (textsOf(values).length !== 1) {
+      const why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+      check.faults.push(required(`${path}.values`, why))
+    }
+  } else check.faults.push(invalidValue(`${path}.operator`, textOf(operator), 'not a valid selector operator'))
+  if (key === 'metadata.name') each(named(checkDnsSubdomain))(values, `${path}.values`, check)
+  else check.faults.push(invalidValue(`${path}.key`, textOf(key), 'not a valid field selector key'))
+}
+
+const nodeSelectorTerm: Rule = fields({ matchExpressions: each(labelRequirement), matchFields: each(fieldRequirement) })
+
+/** Which nodes: also those of a persistent volume. */
+export const nodeSelector: Rule = fields({
+  nodeSelectorTerms: needed(each(nodeSelectorTerm), 'must have at least one node selector term'),
+})
+
+const nodeAffinity: Rule = given(
+  fields({
+    requiredDuringSchedulingIgnoredDuringExecution: given(nodeSelector),
+    preferredDuringSchedulingIgnoredDuringExecution: each(fields({ weight, preference: nodeSelectorTerm })),
+  }),
+)
+
+const podAffinityTerm: Rule = (value, path, check) => {
+  const term = fieldsOf(value)
+  labelSelector(term['labelSelector'], `${path}.labelSelector`, check)
+  labelSelector(term['namespaceSelector'], `${path}.namespaceSelector`, check)
+  for (const name of textsOf(term['namespaces'])) named(checkDnsLabel)(name, `${path}.namespace`, check)
+  if (textOf(term['topologyKey']) === '') check.faults.push(required(`${path}.topologyKey`, 'can not be empty'))
+  labelKey(term['topologyKey'], `${path}.topologyKey`, check)
+  affinityKeys(term, path, check)
+}
+
+/** Keys whose values come from the Pod itself. */
+function affinityKeys(term: Fields, path: string, check: Check): void {
+  const mismatched = textsOf(term['mismatchLabelKeys'])
+  labelKeys(term, { list: 'matchLabelKeys', path, check })
+  labelKeys(term, { list: 'mismatchLabelKeys', path, check })
+  for (const [at, key] of textsOf(term['matchLabelKeys']).entries()) {
+    if (!mismatched.includes(key)) continue
+    const why = 'exists in both matchLabelKeys and mismatchLabelKeys'
+    check.faults.push(invalidValue(`${path}.matchLabelKeys[${at}]`, key, why))
+  }
+  doubleKeys(term, path, check)
+}
+
+/** The server adds an expression for each key on create: an own one for the same key would hide it. The odd path is upstream's. */
+function doubleKeys(term: Fields, path: string, check: Check): void {
+  const { matchLabels, matchExpressions } = fieldsOf(term['labelSelector'])
+  for (const list of ['matchLabelKeys', 'mismatchLabelKeys'] as const) {
+    const added = list === 'matchLabelKeys' ? 'In' : 'NotIn'
+    for (const [at, key] of textsOf(term[list]).entries()) {
+      const own = itemsOf(matchExpressions).filter((one) => one['key'] === key)
+      const isAdded = own.length === 1 && own[0]?.['operator'] === added
+      if (!Object.hasOwn(fieldsOf(matchLabels), key) && (own.length === 0 || isAdded)) continue
+      check.faults.push(invalidValue(`${path}[${at}]`, key, `exists in both ${list} and labelSelector`))
+    }
+  }
+}
+
+function labelKeys(
+  owner: Fields,
+  { list, path, check }: { readonly list: string; readonly path: string; readonly check: Check },
+): void {
+  const keys = textsOf(owner[list])
+  if (keys.length === 0) return
+  if (owner['labelSelector'] === undefined) {
+    check.faults.push(forbiddenField(`${path}.${list}`, 'must not be specified when labelSelector is not set'))
+  }
+  each(labelKey)(keys, `${path}.${list}`, check)
+}
+
+const podAffinity: Rule = given(
+  fields({
+    requiredDuringSchedulingIgnoredDuringExecution: each(podAffinityTerm),
+    preferredDuringSchedulingIgnoredDuringExecution: each(fields({ weight, podAffinityTerm })),
+  }),
+)
+
+export const affinity: Rule = given(fields({ nodeAffinity, podAffinity, podAntiAffinity: podAffinity }))
+
+const nodePolicy: Rule = given(oneOf('Honor', 'Ignore'))
+
+const spread: Rule = (value, path, check) => {
+  const constraint = fieldsOf(value)
+  const { minDomains, whenUnsatisfiable } = constraint
+  spreadFields(constraint, path, check)
+  if (minDomains !== undefined) {
+    positive(minDomains, `${path}.minDomains`, check)
+    if (whenUnsatisfiable !== 'DoNotSchedule') {
+      const why = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${textOf(whenUnsatisfiable)}`
+      check.faults.push(invalidValue(`${path}.minDomains`, numberOf(minDomains), why))
+    }
+  }
+  fields({ nodeAffinityPolicy: nodePolicy, nodeTaintsPolicy: nodePolicy })(constraint, path, check)
+  spreadKeys(constraint, path, check)
+  labelSelector(constraint['labelSelector'], `${path}.labelSelector`, check)
+}
+
+const spreadFields: Rule = fields({
+  maxSkew: positive,
+  topologyKey: (value, path, check) => {
+    if (textOf(value) === '') check.faults.push(required(path, 'can not be empty'))
+    else labelKey(value, path, check)
+  },
+  whenUnsatisfiable: oneOf('DoNotSchedule', 'ScheduleAnyway'),
+})
+
+function spreadKeys(constraint: Fields, path: string, check: Check): void {
+  const { matchLabels, matchExpressions } = fieldsOf(constraint['labelSelector'])
+  const selected = new Set([
+    ...Object.keys(fieldsOf(matchLabels)),
+    ...itemsOf(matchExpressions).map(({ key }) => textOf(key)),
+  ])
+  labelKeys(constraint, { list: 'matchLabelKeys', path, check })
+  for (const [at, key] of textsOf(constraint['matchLabelKeys']).entries()) {
+    if (!selected.has(key)) continue
+    check.faults.push(
+      invalidValue(`${path}.matchLabelKeys[${at}]`, key, 'exists in both matchLabelKeys and labelSelector'),
+    )
+  }
+}
+
+export const topologySpread: Rule = (value, path, check) => {
+  each(spread)(value, path, check)
+  const pairs = itemsOf(value).map((one) => `{${textOf(one['topologyKey'])}, ${textOf(one['whenUnsatisfiable'])}}`)
+  for (const [at, pair] of pairs.entries()) {
+    // The first of two is the one that is named.
+    if (!pairs.slice(at + 1).includes(pair)) continue
+    check.faults.push(duplicate(`${path}[${at}].{topologyKey, whenUnsatisfiable}`, pair))
+  }
+}
+
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const
+
+const toleration: Rule = (value, path, check) => {
+  const { key, operator, value: text, effect, tolerationSeconds } = fieldsOf(value)
+  const at = `${path}.operator`
+  if (textOf(key) !== '') labelKey(key, `${path}.key`, check)
+  else if (operator !== 'Exists') {
+    const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+    check.faults.push(invalidValue(at, textOf(operator), why))
+  }
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+    const why = "effect must be 'NoExecute' when `tolerationSeconds` is set"
+    check.faults.push(invalidValue(`${path}.effect`, textOf(effect), why))
+  }
+  switch (textOf(operator)) {
+    case '':
+    case 'Equal':
+      named(checkLabelValue)(text, at, check)
+      break
+    case 'Exists':
+      if (textOf(text) !== '') {
+        check.faults.push(invalidValue(at, textOf(text), "value must be empty when `operator` is 'Exists'"))
+      }
+      break
+    default:
+      check.faults.push(notSupported(at, textOf(operator), ['Equal', 'Exists']))
+  }
+  if (textOf(effect) !== '') oneOf(...effects)(effect, `${path}.effect`, check)
+}
+
+export const tolerations: Rule = each(toleration)
+
+export const readinessGates: Rule = each(fields({ conditionType: named(checkQualifiedName) }))
+
+export const schedulingGates: Rule = (value, path, check) => {
+  const names = new Set<string>()
+  for (const [at, { name }] of itemsOf(value).entries()) {
+    const gate = textOf(name)
+    named(checkQualifiedName)(gate, `${path}[${at}]`, check)
+    if (names.has(gate)) check.faults.push(duplicate(`${path}[${at}]`, gate))
+    names.add(gate)
+  }
+}

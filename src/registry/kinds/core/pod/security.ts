@@ -1,0 +1,152 @@
+/** Security contexts of Pods and containers. */
+import { duplicate, invalidShown, invalidValue, required } from '../../../../api/field-fault.ts'
+import { goPointer, goStruct } from '../../../../api/go-value.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
+import { quote } from '../../../../api/quote.ts'
+import { all, each, fields, given, type Rule } from '../../../rules/rule.ts'
+import { accountId, atMostBytes, oneOf, relativePath } from '../../../rules/scalars.ts'
+import type { PodRule } from './check.ts'
+import { windowsOptions } from './windows.ts'
+
+const APPARMOR_PROFILE_BYTES_MAX = 4095
+
+const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'] as const
+
+const seccompProfile: Rule = given((value, path, check) => {
+  const { type, localhostProfile: profile } = fieldsOf(value)
+  const at = `${path}.localhostProfile`
+  if (type === 'Localhost') {
+    if (profile === undefined) check.faults.push(required(at, 'must be set when seccomp type is Localhost'))
+    else relativePath(profile, at, check)
+  } else if (profile !== undefined) {
+    const shown = goStruct('core.SeccompProfile', {
+      Type: quote(textOf(type)),
+      LocalhostProfile: goPointer('string', true),
+    })
+    check.faults.push(invalidShown(at, shown, 'can only be set when seccomp type is Localhost'))
+  }
+  if (textOf(type) === '') check.faults.push(required(`${path}.type`, 'type is required when seccompProfile is set'))
+  else oneOf(...profileTypes)(type, `${path}.type`, check)
+})
+
+const appArmorProfile: Rule = given((value, path, check) => {
+  const { type, localhostProfile } = fieldsOf(value)
+  const at = `${path}.localhostProfile`
+  const profile = textOf(localhostProfile)
+  if (type === undefined) check.faults.push(required(`${path}.type`, 'type is required when appArmorProfile is set'))
+  else if (type === 'Localhost') {
+    if (profile.trim() === '') check.faults.push(required(at, 'must be set when AppArmor type is Localhost'))
+    else {
+      if (profile.trim() !== profile) {
+        check.faults.push(invalidValue(at, profile, 'must not be padded with whitespace'))
+      }
+      atMostBytes(APPARMOR_PROFILE_BYTES_MAX)(profile, at, check)
+    }
+  } else {
+    if (localhostProfile !== undefined) {
+      check.faults.push(invalidValue(at, profile, 'can only be set when AppArmor type is Localhost'))
+    }
+    oneOf(...profileTypes)(type, `${path}.type`, check)
+  }
+})
+
+/** A container that sees more of its node's processes must have users of its own. */
+const procMount: PodRule = given((value, path, check) => {
+  oneOf('Default', 'Unmasked')(value, path, check)
+  if (value !== 'Unmasked' || check.spec['hostUsers'] === false) return
+  check.faults.push(invalidValue(path, 'Unmasked', '`hostUsers` must be false to use `Unmasked`'))
+})
+
+/** Who may not get more rights cannot have them all. */
+const escalation: Rule = (value, path, { faults }) => {
+  const context = fieldsOf(value)
+  if (context['allowPrivilegeEscalation'] !== false) return
+  const not = 'cannot set `allowPrivilegeEscalation` to false and'
+  if (context['privileged'] === true) {
+    faults.push(invalidShown(path, goContext(context), `${not} \`privileged\` to true`))
+  }
+  if (textsOf(fieldsOf(context['capabilities'])['add']).includes('CAP_SYS_ADMIN')) {
+    faults.push(invalidShown(path, goContext(context), `${not} \`capabilities.Add\` CAP_SYS_ADMIN`))
+  }
+}
+
+function goContext(context: Fields): string {
+  const pointer = (field: string, type: string): string => goPointer(type, context[field] !== undefined)
+  return goStruct('core.SecurityContext', {
+    Capabilities: pointer('capabilities', 'core.Capabilities'),
+    Privileged: pointer('privileged', 'bool'),
+    SELinuxOptions: pointer('seLinuxOptions', 'core.SELinuxOptions'),
+    WindowsOptions: pointer('windowsOptions', 'core.WindowsSecurityContextOptions'),
+    RunAsUser: pointer('runAsUser', 'int64'),
+    RunAsGroup: pointer('runAsGroup', 'int64'),
+    RunAsNonRoot: pointer('runAsNonRoot', 'bool'),
+    ReadOnlyRootFilesystem: pointer('readOnlyRootFilesystem', 'bool'),
+    AllowPrivilegeEscalation: pointer('allowPrivilegeEscalation', 'bool'),
+    ProcMount: pointer('procMount', 'core.ProcMountType'),
+    SeccompProfile: pointer('seccompProfile', 'core.SeccompProfile'),
+    AppArmorProfile: pointer('appArmorProfile', 'core.AppArmorProfile'),
+  })
+}
+
+export const containerSecurity: PodRule = given(
+  all(
+    fields({ runAsUser: given(accountId), runAsGroup: given(accountId), seccompProfile, procMount }),
+    escalation,
+    fields({ windowsOptions, appArmorProfile }),
+  ),
+)
+
+const SYSCTL_CHARACTERS_MAX = 253
+const sysctlForm = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/
+const sysctlRule =
+  'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
+
+/** Names of kernel parameters; those of a namespace of the kernel need that namespace to be the Pod's own. */
+const sysctls: PodRule = (value, path, { faults, spec }) => {
+  const names = new Set<string>()
+  for (const [at, item] of itemsOf(value).entries()) {
+    const name = textOf(fieldsOf(item)['name'])
+    const own = `${path}[${at}].name`
+    if (name === '') {
+      faults.push(required(own))
+      continue
+    }
+    // Only texts that are short enough are matched: the pattern looks back.
+    if (name.length > SYSCTL_CHARACTERS_MAX || !sysctlForm.test(name)) faults.push(invalidValue(own, name, sysctlRule))
+    else if (names.has(name)) faults.push(duplicate(own, name))
+    names.add(name)
+    const dotted =
+      name.includes('.') && name.indexOf('.') < (name + '/').indexOf('/') ? name : name.replaceAll('/', '.')
+    const host = dotted.startsWith('net.')
+      ? 'hostNetwork'
+      : /^(kernel\.(shm|msg|sem)|fs\.mqueue\.)/.test(dotted)
+        ? 'hostIPC'
+        : undefined
+    if (host !== undefined && spec[host] === true) {
+      faults.push(invalidValue(own, name, `may not be specified when '${host}' is true`))
+    }
+  }
+}
+
+const sharedProcesses: PodRule = (_value, path, { faults, spec }) => {
+  if (spec['shareProcessNamespace'] !== true || spec['hostPID'] !== true) return
+  const why = 'ShareProcessNamespace and HostPID cannot both be enabled'
+  faults.push(invalidValue(`${path}.shareProcessNamespace`, true, why))
+}
+
+export const podSecurity: PodRule = all(
+  sharedProcesses,
+  fields({
+    fsGroup: given(accountId),
+    runAsUser: given(accountId),
+    runAsGroup: given(accountId),
+    supplementalGroups: each(accountId),
+    sysctls,
+    fsGroupChangePolicy: given(oneOf('Always', 'OnRootMismatch')),
+    seccompProfile,
+    windowsOptions,
+    appArmorProfile,
+    supplementalGroupsPolicy: given(oneOf('Merge', 'Strict')),
+    seLinuxChangePolicy: given(oneOf('Recursive')),
+  }),
+)

@@ -1,0 +1,113 @@
+/** The specification of a Pod: in Pods and in all templates for them. */
+import { type FieldFault, forbiddenField, required } from '../../../../api/field-fault.ts'
+import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
+import { type Fields, fieldsOf, textOf } from '../../../../api/object.ts'
+import { labelMap } from '../../../rules/label-selector.ts'
+import { checkResourceName, resourceList } from '../../../rules/resources.ts'
+import { fields, given, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import { between, INT32_MAX, named, oneOf } from '../../../rules/scalars.ts'
+import type { PodCheck, PodRule } from './check.ts'
+import { containers, ephemeralContainers, hostNetworkPorts, initContainers } from './containers.ts'
+import { dnsConfig, hostAliases } from './network.ts'
+import { affinity, readinessGates, schedulingGates, tolerations, topologySpread } from './scheduling.ts'
+import { podSecurity } from './security.ts'
+import { checkVolumes } from './volumes.ts'
+import { forSystem, hostProcess } from './windows.ts'
+
+export type PodOptions = {
+  /** Undefined in a template. */
+  readonly podName: string | undefined
+  /** Before the update: what was there already may stay as it is. */
+  readonly current?: Fields | undefined
+}
+
+export function validatePodSpec(value: Fields, path: string, { podName, current }: PodOptions): FieldFault[] {
+  const faults: FieldFault[] = []
+  const early: PodCheck = { faults, spec: value, podName, current, volumes: new Map() }
+  const check: PodCheck = { ...early, volumes: checkVolumes(value, `${path}.volumes`, early) }
+  containers(value, `${path}.containers`, check)
+  initContainers(value, `${path}.initContainers`, check)
+  ephemeralContainers(value, `${path}.ephemeralContainers`, check)
+  policies(value, path, check)
+  hostNetworkPorts(value, `${path}.containers`, check)
+  podSecurity(value['securityContext'], `${path}.securityContext`, check)
+  placement(value, path, check)
+  hostProcess(value, path, check)
+  ownUsers(value, path, check)
+  names(value, path, check)
+  system(value, path, check)
+  return faults
+}
+
+const subdomainName: Rule = unlessEmpty(named(checkDnsSubdomain))
+const labelName: Rule = unlessEmpty(named(checkDnsLabel))
+
+const policies: Rule = fields({
+  restartPolicy: oneOf('Always', 'OnFailure', 'Never'),
+  dnsPolicy: oneOf('ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'),
+  nodeSelector: labelMap,
+})
+
+/** A Pod that waits for others to let it go cannot be anywhere yet. */
+const gated: Rule = (value, path, { faults }) => {
+  const { nodeName, schedulingGates: gates } = fieldsOf(value)
+  if (textOf(nodeName) === '' || !Array.isArray(gates) || gates.length === 0) return
+  const why = 'cannot be set until all schedulingGates have been cleared'
+  faults.push(forbiddenField(`${path}.nodeName`, why))
+}
+
+const placement: PodRule = fields({
+  affinity,
+  dnsConfig,
+  readinessGates,
+  schedulingGates,
+  topologySpreadConstraints: topologySpread,
+})
+
+/** Users of its own: then nothing else is shared with the node. The names with capitals are upstream's. */
+const ownUsers: Rule = (value, path, { faults }) => {
+  const spec = fieldsOf(value)
+  if (spec['hostUsers'] !== false) return
+  for (const [field, shown] of [
+    ['hostNetwork', 'hostNetwork'],
+    ['hostPID', 'HostPID'],
+    ['hostIPC', 'HostIPC'],
+  ] as const) {
+    if (spec[field] === true) faults.push(forbiddenField(`${path}.${shown}`, 'when `pod.Spec.HostUsers` is false'))
+  }
+}
+
+/** The odd path is upstream's. */
+const overhead: Rule = (value, path, check) => resourceList(checkResourceName)(value, `${path}.limits`, check)
+
+const names: Rule = fields({
+  serviceAccountName: subdomainName,
+  nodeName: subdomainName,
+  activeDeadlineSeconds: given(between(1, INT32_MAX)),
+  hostname: labelName,
+  subdomain: labelName,
+  tolerations,
+  hostAliases,
+  priorityClassName: subdomainName,
+  runtimeClassName: given(named(checkDnsSubdomain)),
+  preemptionPolicy: given(oneOf('Never', 'PreemptLowerPriority')),
+  overhead: given(overhead),
+})
+
+const systems = ['linux', 'windows'] as const
+const onSystem: { readonly [name: string]: PodRule } = Object.fromEntries(
+  systems.map((name) => [name, forSystem(name)]),
+)
+
+const system: PodRule = (value, path, check) => {
+  gated(value, path, check)
+  const os = fieldsOf(value)['os']
+  if (os === undefined) return
+  const name = textOf(fieldsOf(os)['name'])
+  if (name === '') {
+    check.faults.push(required(`${path}.os.name`, 'cannot be empty'))
+    return
+  }
+  oneOf(...systems)(name, `${path}.os`, check)
+  if (Object.hasOwn(onSystem, name)) onSystem[name]?.(value, path, check)
+}

@@ -1,0 +1,35 @@
+/** Templates for Pods, as workloads and PodTemplates have them. */
+import { type FieldFault, forbiddenField, notSupported } from '../../../../api/field-fault.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
+import { validateLabels } from '../../../rules/label-selector.ts'
+import { validateAnnotations } from '../../../metadata.ts'
+import { validatePodAnnotations } from './annotations.ts'
+import { validatePodSpec } from './spec.ts'
+
+/** `path` is that of the template: `spec.template`. `current` is the template before an update. */
+export function validatePodTemplate(template: Json | undefined, path: string, current?: Json): FieldFault[] {
+  const { metadata, spec } = fieldsOf(template)
+  const { labels, annotations } = fieldsOf(metadata)
+  const before = current === undefined ? undefined : fieldsOf(fieldsOf(current)['spec'])
+  // Labels of a template have no `metadata` in their path.
+  return [
+    ...validateLabels(labels, `${path}.labels`),
+    ...validateAnnotations(annotations, `${path}.annotations`),
+    ...validatePodAnnotations(fieldsOf(template), `${path}.annotations`),
+    ...validatePodSpec(fieldsOf(spec), `${path}.spec`, { podName: undefined, current: before }),
+    ...(itemsOf(fieldsOf(spec)['ephemeralContainers']).length > 0
+      ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
+      : []),
+  ]
+}
+
+/** Workloads that keep a number of Pods running cannot have Pods that end. */
+export function validateAlwaysRestarted(template: Json | undefined, path: string): FieldFault[] {
+  const spec: Fields = fieldsOf(fieldsOf(template)['spec'])
+  const policy = textOf(spec['restartPolicy'])
+  const faults =
+    policy === 'Always' || policy === '' ? [] : [notSupported(`${path}.spec.restartPolicy`, policy, ['Always'])]
+  if (spec['activeDeadlineSeconds'] === undefined) return faults
+  const why = 'activeDeadlineSeconds in ReplicaSet is not Supported'
+  return [...faults, forbiddenField(`${path}.spec.activeDeadlineSeconds`, why)]
+}

@@ -1,0 +1,200 @@
+/** The kinds of volumes that there are, and what each must say. Volumes of Pods and persistent volumes share most of them. */
+import { forbiddenField, invalidShown, invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
+import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
+import { fieldsOf, textOf, textsOf } from '../../../../api/object.ts'
+import { nanosOf } from '../../../../api/quantity.ts'
+import { all, fields, given, isEmpty, needed, neededFields, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import {
+  absolutePath,
+  atMostBytes,
+  between,
+  goTexts,
+  named,
+  oneOf,
+  relativePath,
+  withoutBacksteps,
+} from '../../../rules/scalars.ts'
+
+const hostPathTypes = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+]
+const DRIVER_BYTES_MAX = 63
+const TENANT_CHARACTERS_MAX = 64
+
+const partition: Rule = unlessEmpty(between(1, 255))
+const lun: Rule = between(0, 255)
+const secretName: Rule = given(neededFields('name'))
+
+const emptyDir: Rule = (value, path, { faults }) => {
+  const { sizeLimit } = fieldsOf(value)
+  if (sizeLimit === undefined || nanosOf(textOf(sizeLimit)) >= 0n) return
+  faults.push(forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity'))
+}
+
+const iscsiName: Rule = named((name) => {
+  if (!/^(iqn|eui|naa)/.test(name)) return ['must be valid format starting with iqn, eui, or naa']
+  const form = iscsiForms[name.slice(0, 3)]
+  return form?.test(name) === true ? [] : ['must be valid format']
+})
+const iscsiForms: { readonly [prefix: string]: RegExp } = {
+  iqn: /^iqn\.\d{4}-\d{2}\.([a-z0-9]+(?:[-.][a-z0-9]+)*)(:[^,;*&$|\s]+)?$/,
+  eui: /^eui\.[a-zA-Z0-9]{16}$/,
+  naa: /^naa\.[a-zA-Z0-9]{32}$/,
+}
+
+const iscsi: Rule = all(
+  fields({ targetPortal: needed(), iqn: needed(iscsiName), lun }),
+  (value, path, { faults }) => {
+    const { secretRef, chapAuthDiscovery, chapAuthSession } = fieldsOf(value)
+    const needsSecret = chapAuthDiscovery === true || chapAuthSession === true
+    if (needsSecret && secretRef === undefined) faults.push(required(`${path}.secretRef`))
+    else if (secretRef !== undefined && isEmpty(fieldsOf(secretRef)['name'])) {
+      faults.push(required(`${path}.secretRef.name`))
+    }
+  },
+  (value, path, check) => {
+    const { initiatorName } = fieldsOf(value)
+    if (initiatorName !== undefined) iscsiName(initiatorName, `${path}.initiatorname`, check)
+  },
+)
+
+const fc: Rule = (value, path, check) => {
+  const { targetWWNs, wwids, lun: unit } = fieldsOf(value)
+  const names = textsOf(targetWWNs)
+  const hasIds = textsOf(wwids).length > 0
+  const at = `${path}.targetWWNs`
+  if (names.length === 0 && !hasIds) {
+    check.faults.push(required(at, 'must specify either targetWWNs or wwids, but not both'))
+  }
+  if (names.length > 0 && hasIds) {
+    check.faults.push(invalidShown(at, goTexts(names), 'targetWWNs and wwids can not be specified simultaneously'))
+  }
+  if (names.length === 0) return
+  if (unit === undefined) check.faults.push(required(`${path}.lun`, 'lun is required if targetWWNs is specified'))
+  else lun(unit, `${path}.lun`, check)
+}
+
+const flocker: Rule = (value, path, { faults }) => {
+  const name = textOf(fieldsOf(value)['datasetName'])
+  const id = textOf(fieldsOf(value)['datasetUUID'])
+  if (name === '' && id === '') faults.push(required(path, 'one of datasetName and datasetUUID is required'))
+  if (name !== '' && id !== '') {
+    faults.push(invalidValue(path, 'resource', 'datasetName and datasetUUID can not be specified simultaneously'))
+  }
+  if (name.includes('/')) faults.push(invalidValue(`${path}.datasetName`, name, "must not contain '/'"))
+}
+
+const reservedOption = /^([^/]*\.)?(kubernetes\.io|k8s\.io)\//i
+
+const flexVolume: Rule = (value, path, { faults }) => {
+  const { driver, options } = fieldsOf(value)
+  if (textOf(driver) === '') faults.push(required(`${path}.driver`))
+  for (const key of Object.keys(fieldsOf(options))) {
+    if (!reservedOption.test(key)) continue
+    const why = 'kubernetes.io and k8s.io namespaces are reserved'
+    faults.push(invalidValue(`${path}.options[${key}]`, key, why))
+  }
+}
+
+const managedUri = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
+const sharedUri = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'
+
+const azureDisk: Rule = all(fields({ diskName: needed(), diskURI: needed() }), (value, path, { faults }) => {
+  const { cachingMode, kind, diskURI } = fieldsOf(value)
+  const uri = textOf(diskURI)
+  const modes = ['None', 'ReadOnly', 'ReadWrite']
+  const kinds = ['Dedicated', 'Managed', 'Shared']
+  if (cachingMode !== undefined && !modes.includes(textOf(cachingMode))) {
+    faults.push(notSupported(`${path}.cachingMode`, textOf(cachingMode), modes))
+  }
+  if (kind !== undefined && !kinds.includes(textOf(kind)))
+    faults.push(notSupported(`${path}.kind`, textOf(kind), kinds))
+  else if (kind === 'Managed' && !uri.startsWith('/subscriptions/')) {
+    faults.push(notSupported(`${path}.diskURI`, uri, [managedUri]))
+  } else if (kind !== 'Managed' && kind !== undefined && !uri.startsWith('https://')) {
+    faults.push(notSupported(`${path}.diskURI`, uri, [sharedUri]))
+  }
+})
+
+const registryRule = 'must be a host:port pair or multiple pairs separated by commas'
+
+const quobyte: Rule = (value, path, { faults }) => {
+  const registry = textOf(fieldsOf(value)['registry'])
+  const tenant = textOf(fieldsOf(value)['tenant'])
+  if (registry === '') faults.push(required(`${path}.registry`, registryRule))
+  else if (tenant.length > TENANT_CHARACTERS_MAX) {
+    faults.push(required(`${path}.tenant`, 'must be a UUID and may not exceed a length of 64 characters'))
+  } else {
+    for (const pair of registry.split(',')) {
+      if (!/^(\[[^\]]*\]|[^:]*):[^:]*$/.test(pair))
+        faults.push(invalidValue(`${path}.registry`, registry, registryRule))
+    }
+  }
+  if (isEmpty(fieldsOf(value)['volume'])) faults.push(required(`${path}.volume`))
+}
+
+/** Who names a driver: a domain, since drivers come from everywhere. */
+export const driverName: Rule = (value, path, check) => {
+  if (isEmpty(value)) check.faults.push(required(path))
+  atMostBytes(DRIVER_BYTES_MAX)(value, path, check)
+  named((name) => checkDnsSubdomain(name.toLowerCase()))(value, path, check)
+}
+
+const csi: Rule = (value, path, check) => {
+  const { driver, nodePublishSecretRef } = fieldsOf(value)
+  driverName(driver, `${path}.driver`, check)
+  if (nodePublishSecretRef === undefined) return
+  const name = fieldsOf(nodePublishSecretRef)['name']
+  if (isEmpty(name)) check.faults.push(required(`${path}.nodePublishSecretRef.name`))
+  // The path without the reference is upstream's.
+  else named(checkDnsSubdomain)(name, `${path}.name`, check)
+}
+
+export type Source = {
+  readonly rule: Rule
+  /** As faults name it, where that is not its field. */
+  readonly shownAs?: string
+  /** As it is named when it is one too many. */
+  readonly extraAs?: string
+}
+
+/** Sources that need to know no more than themselves. */
+export const volumeSources: { readonly [source: string]: Source } = {
+  emptyDir: { rule: emptyDir },
+  hostPath: { rule: fields({ path: needed(withoutBacksteps), type: given(oneOf(...hostPathTypes)) }) },
+  gitRepo: { rule: fields({ repository: needed(), directory: unlessEmpty(relativePath) }) },
+  gcePersistentDisk: { rule: fields({ pdName: needed(), partition }), shownAs: 'persistentDisk' },
+  awsElasticBlockStore: { rule: fields({ volumeID: needed(), partition }) },
+  nfs: { rule: all(fields({ server: needed() }), fields({ path: all(needed(), absolutePath) })) },
+  iscsi: { rule: iscsi },
+  glusterfs: { rule: neededFields('endpoints', 'path') },
+  flocker: { rule: flocker },
+  persistentVolumeClaim: { rule: neededFields('claimName') },
+  rbd: { rule: neededFields('monitors', 'image') },
+  cinder: { rule: fields({ volumeID: needed(), secretRef: secretName }) },
+  cephfs: { rule: neededFields('monitors'), extraAs: 'cephFS' },
+  quobyte: { rule: quobyte },
+  fc: { rule: fc },
+  flexVolume: { rule: flexVolume },
+  azureFile: { rule: neededFields('secretName', 'shareName') },
+  vsphereVolume: { rule: neededFields('volumePath') },
+  photonPersistentDisk: { rule: neededFields('pdID') },
+  portworxVolume: { rule: neededFields('volumeID') },
+  azureDisk: { rule: azureDisk },
+  storageos: {
+    rule: fields({
+      volumeName: needed(named(checkDnsLabel)),
+      volumeNamespace: unlessEmpty(named(checkDnsLabel)),
+      secretRef: secretName,
+    }),
+  },
+  scaleIO: { rule: neededFields('gateway', 'system', 'volumeName') },
+  csi: { rule: csi },
+}

@@ -1,0 +1,231 @@
+/** The volumes of a Pod. */
+import { duplicate, type FieldFault, forbiddenField, invalidValue, required } from '../../../../api/field-fault.ts'
+import { checkDnsLabel } from '../../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
+import { labelMap } from '../../../rules/label-selector.ts'
+import { each, fields, given, isEmpty, needed } from '../../../rules/rule.ts'
+import { fileMode, visiblePath } from '../../../rules/scalars.ts'
+import { claimSpec } from '../claim-spec.ts'
+import type { PodCheck, PodRule } from './check.ts'
+import { fieldRef, resourceFieldRef, volumePaths } from './downward.ts'
+import { volumeSources } from './volume-sources.ts'
+
+const TOKEN_SECONDS_MIN = 10 * 60
+const TOKEN_SECONDS_MAX = 2 ** 32
+const ISCSI_NAME_CHARACTERS_MAX = 64
+
+/** Files from the keys of a Secret or a ConfigMap. */
+const keyFiles: PodRule = each(fields({ key: needed(), path: needed(visiblePath), mode: given(fileMode) }))
+
+const reference: PodRule = (value, path, check) => {
+  const { fieldRef: field, resourceFieldRef: amount } = fieldsOf(value)
+  if (field !== undefined) {
+    if (amount !== undefined) {
+      const why = 'fieldRef and resourceFieldRef can not be specified simultaneously'
+      check.faults.push(invalidValue(path, 'resource', why))
+    }
+    fieldRef(volumePaths)(field, `${path}.fieldRef`, check)
+  } else if (amount !== undefined) resourceFieldRef({ isVolume: true })(amount, `${path}.resourceFieldRef`, check)
+  else check.faults.push(required(path, 'one of fieldRef and resourceFieldRef is required'))
+}
+
+/** Faults of its items name the volume. */
+const downwardFile: PodRule = (value, path, check) => {
+  const { path: file, mode } = fieldsOf(value)
+  needed(visiblePath)(file, `${path}.path`, check)
+  reference(value, path, check)
+  given(fileMode)(mode, `${path}.mode`, check)
+}
+
+const downwardApi: PodRule = (value, path, check) => {
+  const { defaultMode, items } = fieldsOf(value)
+  given(fileMode)(defaultMode, `${path}.defaultMode`, check)
+  for (const item of itemsOf(items)) downwardFile(item, path, check)
+}
+
+const sourceNames = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken', 'clusterTrustBundle'] as const
+
+const projected: PodRule = (value, path, check) => {
+  const { defaultMode, sources } = fieldsOf(value)
+  given(fileMode)(defaultMode, `${path}.defaultMode`, check)
+  const taken = new Set<string>()
+  for (const [at, item] of itemsOf(sources).entries()) {
+    const source = fieldsOf(item)
+    const own = `${path}.sources[${at}]`
+    const names = sourceNames.filter((name) => source[name] !== undefined)
+    for (const [index, name] of names.entries()) {
+      if (index > 0) check.faults.push(forbiddenField(own, 'may not specify more than 1 volume type per source'))
+      else projectedSource(name, fieldsOf(source[name]), { own, path, taken, check })
+    }
+  }
+}
+
+type Projected = {
+  readonly own: string
+  readonly path: string
+  readonly taken: Set<string>
+  readonly check: PodCheck
+}
+
+function projectedSource(name: (typeof sourceNames)[number], source: Fields, at: Projected): void {
+  const { own, check } = at
+  switch (name) {
+    case 'secret':
+    case 'configMap': {
+      if (isEmpty(source['name'])) check.faults.push(required(`${own}.${name}.name`))
+      keyFiles(source['items'], `${own}.${name}.items`, check)
+      for (const item of itemsOf(source['items'])) takePath(fieldsOf(item)['path'], textOf(source['name']), at)
+      return
+    }
+    case 'downwardAPI':
+      for (const item of itemsOf(source['items'])) {
+        downwardFile(item, `${own}.downwardAPI`, check)
+        const file = fieldsOf(item)['path']
+        takePath(file, textOf(file), at)
+      }
+      return
+    case 'serviceAccountToken':
+      tokenSource(source, at)
+      return
+    case 'clusterTrustBundle':
+      // The gate is off: what it says is dropped.
+      return
+  }
+}
+
+function tokenSource(source: Fields, { own, path, check, ...rest }: Projected): void {
+  const seconds = numberOf(source['expirationSeconds'])
+  const at = `${own}.serviceAccountToken`
+  if (textOf(check.spec['serviceAccountName']) === '' && check.podName !== undefined) {
+    check.faults.push(forbiddenField(at, 'must not be specified when serviceAccountName is not set'))
+  }
+  if (seconds < TOKEN_SECONDS_MIN) {
+    const why = 'may not specify a duration less than 10 minutes'
+    check.faults.push(invalidValue(`${at}.expirationSeconds`, seconds, why))
+  }
+  if (seconds > TOKEN_SECONDS_MAX) {
+    const why = 'may not specify a duration larger than 2^32 seconds'
+    check.faults.push(invalidValue(`${at}.expirationSeconds`, seconds, why))
+  }
+  // Here the path of the volume is named, not that of the source.
+  needed(visiblePath)(source['path'], `${path}.path`, check)
+  takePath(source['path'], '', { own, path, check, ...rest })
+}
+
+/** A file is made by one source. */
+function takePath(file: Json | undefined, shown: string, { path, taken, check }: Projected): void {
+  const name = textOf(file)
+  if (name === '') return
+  if (taken.has(name)) check.faults.push(invalidValue(path, shown, 'conflicting duplicate paths'))
+  taken.add(name)
+}
+
+const fixedByTemplate = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'finalizers',
+  'ownerReferences',
+] as const
+
+/** A claim that is made with the Pod and goes with it. */
+const ephemeral: PodRule = (value, path, check) => {
+  const { volumeClaimTemplate } = fieldsOf(value)
+  const at = `${path}.volumeClaimTemplate`
+  if (volumeClaimTemplate === undefined) {
+    check.faults.push(required(at))
+    return
+  }
+  const { metadata, spec } = fieldsOf(volumeClaimTemplate)
+  const meta = fieldsOf(metadata)
+  for (const name of fixedByTemplate) {
+    if (!isEmpty(meta[name])) check.faults.push(forbiddenField(`${at}.metadata.${name}`, 'cannot be set'))
+  }
+  labelMap(meta['labels'], `${at}.metadata.labels`, check)
+  claimSpec(spec, `${at}.spec`, check)
+}
+
+/** Those that look at more than themselves; in the order in which a second one is found to be too many. */
+const podSources: {
+  readonly [source: string]: { readonly rule: PodRule; readonly shownAs?: string; readonly extraAs?: string }
+} = {
+  secret: { rule: fields({ secretName: needed(), defaultMode: given(fileMode), items: keyFiles }) },
+  downwardAPI: { rule: downwardApi, extraAs: 'downwarAPI' },
+  configMap: { rule: fields({ name: needed(), defaultMode: given(fileMode), items: keyFiles }) },
+  projected: { rule: projected },
+  ephemeral: { rule: ephemeral },
+}
+
+const order = `emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker
+  persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc flexVolume configMap azureFile vsphereVolume
+  photonPersistentDisk portworxVolume azureDisk storageos projected scaleIO csi ephemeral`.split(/\s+/)
+
+type PodSource = { readonly name: string; readonly rule: PodRule; readonly shownAs: string; readonly extraAs: string }
+
+const sources: readonly PodSource[] = order.flatMap((name) => {
+  const source = podSources[name] ?? volumeSources[name]
+  if (source === undefined) return []
+  const { rule, shownAs = name, extraAs = shownAs } = source
+  return [{ name, rule, shownAs, extraAs }]
+})
+
+function volumeSource(volume: Fields, path: string, check: PodCheck): void {
+  let count = 0
+  for (const { name, rule, shownAs, extraAs } of sources) {
+    if (volume[name] === undefined || volume[name] === null) continue
+    if (count++ > 0) check.faults.push(forbiddenField(`${path}.${extraAs}`, 'may not specify more than 1 volume type'))
+    else rule(volume[name], `${path}.${shownAs}`, check)
+  }
+  if (count === 0) check.faults.push(required(path, 'must specify a volume type'))
+  iscsiLength(volume, path, check)
+}
+
+function iscsiLength({ name, iscsi }: Fields, path: string, { faults }: PodCheck): void {
+  const { initiatorName, targetPortal } = fieldsOf(iscsi)
+  if (initiatorName === undefined) return
+  if (`${textOf(name)}:${textOf(targetPortal)}`.length <= ISCSI_NAME_CHARACTERS_MAX) return
+  const why =
+    'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.'
+  faults.push(invalidValue(`${path}.name`, textOf(name), why))
+}
+
+/** Checks all of them; returns those that containers may name. */
+export function checkVolumes(spec: Fields, path: string, check: PodCheck): ReadonlyMap<string, Fields> {
+  const found = new Map<string, Fields>()
+  const list = itemsOf(spec['volumes'])
+  for (const [at, item] of list.entries()) {
+    const volume = fieldsOf(item)
+    const own = `${path}[${at}]`
+    const before = check.faults.length
+    const name = textOf(volume['name'])
+    volumeSource(volume, own, check)
+    const nameFaults = nameFaultsOf(name, `${own}.name`, found)
+    check.faults.push(...nameFaults)
+    if (check.faults.length === before || nameFaults.length === 0) found.set(name, volume)
+  }
+  claimsOfTheirOwn(list, path, check)
+  return found
+}
+
+function nameFaultsOf(name: string, path: string, found: ReadonlyMap<string, Fields>): FieldFault[] {
+  if (name === '') return [required(path)]
+  const faults = checkDnsLabel(name).map((why) => invalidValue(path, name, why))
+  return faults.length === 0 && found.has(name) ? [duplicate(path, name)] : faults
+}
+
+/** The claim of an ephemeral volume is its own. */
+function claimsOfTheirOwn(list: readonly Fields[], path: string, { faults, podName }: PodCheck): void {
+  if (podName === undefined || podName === '') return
+  const made = new Set(
+    list.flatMap(({ name, ephemeral: own }) => (own === undefined ? [] : [`${podName}-${textOf(name)}`])),
+  )
+  if (made.size === 0) return
+  for (const [at, item] of list.entries()) {
+    const claim = textOf(fieldsOf(fieldsOf(item)['persistentVolumeClaim'])['claimName'])
+    if (!made.has(claim)) continue
+    const why = 'must not reference a PVC that gets created for an ephemeral volume'
+    faults.push(invalidValue(`${path}[${at}].persistentVolumeClaim.claimName`, claim, why))
+  }
+}

@@ -1,0 +1,139 @@
+/** What only Pods on Windows may say, and what they may not. */
+import { forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
+import { checkDnsSubdomain } from '../../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf } from '../../../../api/object.ts'
+import { all, fields, given, type Rule } from '../../../rules/rule.ts'
+import { forbidden, named } from '../../../rules/scalars.ts'
+import type { PodCheck, PodRule } from './check.ts'
+
+const CREDENTIAL_SPEC_BYTES_MAX = 64 * 1024
+const DOMAIN_CHARACTERS_MAX = 256
+const USER_CHARACTERS_MAX = 104
+
+const netBiosForm = /^[^\\/:*?|".]([^\\/:*?|"]{0,14})?$/
+const dnsForm = /^([a-zA-Z0-9]+)(\.[a-zA-Z0-9]+)*$/
+const userForbidden = '"/\\:;|=,+*?<>@[]'
+
+const credentialSpec: Rule = named((spec) => {
+  if (spec === '') return ['gmsaCredentialSpec cannot be an empty string']
+  if (Buffer.byteLength(spec) <= CREDENTIAL_SPEC_BYTES_MAX) return []
+  return [`gmsaCredentialSpec size must be under ${CREDENTIAL_SPEC_BYTES_MAX / 1024} KiB`]
+})
+
+/** `user` or `domain\user`. */
+const userName: Rule = named((name) => {
+  if (name === '') return ['runAsUserName cannot be an empty string']
+  // eslint-disable-next-line no-control-regex
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return ['runAsUserName cannot contain control characters']
+  const parts = name.split('\\')
+  if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash']
+  const [first = '', second] = parts
+  const faults = second === undefined ? [] : domainFaults(first)
+  return [...faults, ...userFaults(second ?? first)]
+})
+
+function domainFaults(domain: string): string[] {
+  const faults =
+    domain.length >= DOMAIN_CHARACTERS_MAX
+      ? [`runAsUserName's Domain length must be under ${DOMAIN_CHARACTERS_MAX} characters`]
+      : []
+  if (netBiosForm.test(domain) || (domain.length < DOMAIN_CHARACTERS_MAX && dnsForm.test(domain))) return faults
+  return [...faults, "runAsUserName's Domain doesn't match the NetBios nor the DNS format"]
+}
+
+function userFaults(user: string): string[] {
+  if (user === '') return ["runAsUserName's User cannot be empty"]
+  if (user.length > USER_CHARACTERS_MAX) {
+    return [`runAsUserName's User length must not be longer than ${USER_CHARACTERS_MAX} characters`]
+  }
+  if (/^[. ]+$/.test(user)) return ["runAsUserName's User cannot contain only periods or spaces"]
+  if (!/["/\\:;|=,+*?<>@[\]]/.test(user)) return []
+  return [`runAsUserName's User cannot contain the following characters: ${userForbidden}`]
+}
+
+export const windowsOptions: Rule = given(
+  fields({
+    gmsaCredentialSpecName: given(named(checkDnsSubdomain)),
+    gmsaCredentialSpec: given(credentialSpec),
+    runAsUserName: given(userName),
+  }),
+)
+
+const isHostProcess = (context: Fields): boolean | undefined => {
+  const value = fieldsOf(context['windowsOptions'])['hostProcess']
+  return typeof value === 'boolean' ? value : undefined
+}
+
+/** Containers that are processes of the host: all of them or none, and with the network of the host. */
+export const hostProcess: PodRule = (value, path, { faults }) => {
+  const spec = fieldsOf(value)
+  const ofPod = isHostProcess(fieldsOf(spec['securityContext']))
+  const flags = containersOf(spec).map(({ container, at }) => {
+    const own = isHostProcess(fieldsOf(container['securityContext']))
+    if (ofPod !== undefined && own !== undefined && own !== ofPod) {
+      const why = `pod hostProcess value must be identical if both are specified, was ${ofPod}`
+      faults.push(invalidValue(`${path}.${at}.securityContext.windowsOptions.hostProcess`, own, why))
+    }
+    return own ?? ofPod ?? false
+  })
+  if (!flags.includes(true)) return
+  if (flags.includes(false)) {
+    const why = 'If pod contains any hostProcess containers then all containers must be HostProcess containers'
+    faults.push(invalidValue(path, '', why))
+  }
+  if (spec['hostNetwork'] === true) return
+  const why = 'hostNetwork must be true if pod contains any hostProcess containers'
+  faults.push(invalidValue(`${path}.hostNetwork`, false, why))
+}
+
+const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
+
+/** All containers, with where they stand. */
+export function containersOf(spec: Fields): { readonly container: Fields; readonly at: string }[] {
+  return containerLists.flatMap((list) =>
+    itemsOf(spec[list]).map((item, index) => ({ container: fieldsOf(item), at: `${list}[${index}]` })),
+  )
+}
+
+const notOnWindows: Rule = forbidden('cannot be set for a windows pod')
+const notOnLinux: Rule = forbidden('windows options cannot be set for a linux pod')
+
+const forbiddenOf = (names: string): Rule =>
+  fields(
+    Object.fromEntries(
+      names
+        .trim()
+        .split(/\s+/)
+        .map((name) => [name, notOnWindows]),
+    ),
+  )
+
+const notTrue: Rule = (value, path, { faults }) => {
+  if (value === true) faults.push(forbiddenField(path, 'cannot be set for a windows pod'))
+}
+
+const podOnWindows: Rule = all(
+  fields({
+    securityContext: forbiddenOf(`
+      appArmorProfile seLinuxOptions seccompProfile fsGroup fsGroupChangePolicy sysctls runAsUser runAsGroup
+      supplementalGroups supplementalGroupsPolicy seLinuxChangePolicy`),
+  }),
+  fields({ hostUsers: notOnWindows, hostPID: notTrue, hostIPC: notTrue, shareProcessNamespace: notOnWindows }),
+)
+
+const containerOnWindows: Rule = forbiddenOf(`
+  appArmorProfile seLinuxOptions seccompProfile capabilities readOnlyRootFilesystem privileged allowPrivilegeEscalation
+  procMount runAsUser runAsGroup`)
+
+/** What the system that the Pod is for does not have. */
+export function forSystem(system: string): PodRule {
+  const ofContainer = system === 'windows' ? containerOnWindows : fields({ windowsOptions: notOnLinux })
+  const ofPod: Rule =
+    system === 'windows' ? podOnWindows : fields({ securityContext: fields({ windowsOptions: notOnLinux }) })
+  return (value, path, check: PodCheck) => {
+    ofPod(value, path, check)
+    for (const { container, at } of containersOf(fieldsOf(value))) {
+      ofContainer(container['securityContext'], `${path}.${at}.securityContext`, check)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/** Amounts of resources: which names there are, and what each may hold. */
+import { type FieldFault, forbiddenField, invalidShown, invalidValue, required } from '../../api/field-fault.ts'
+import { goQuantity } from '../../api/go-value.ts'
+import { checkQualifiedName } from '../../api/names.ts'
+import { entriesOf, type Fields, fieldsOf, textOf } from '../../api/object.ts'
+import { nanosOf, parseQuantity } from '../../api/quantity.ts'
+import type { Check, Rule } from './rule.ts'
+
+const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+
+const compute = words('cpu memory ephemeral-storage')
+/** Counts of objects, which are whole. */
+const counts = words(`
+  pods services replicationcontrollers resourcequotas secrets configmaps persistentvolumeclaims services.nodeports
+  services.loadbalancers`)
+const standard: ReadonlySet<string> = new Set([
+  ...compute,
+  ...compute.map((name) => `requests.${name}`),
+  ...compute.map((name) => `limits.${name}`),
+  ...counts,
+  'storage',
+  'requests.storage',
+])
+
+const hugePages = 'hugepages-'
+export const isHugePages = (name: string): boolean => name.startsWith(hugePages)
+
+/** Kubernetes' own: without a domain, or with its. */
+export const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
+
+/** What others add to nodes: `example.com/gpu`. */
+export const isExtended = (name: string): boolean =>
+  !isNative(name) && !name.startsWith('requests.') && checkQualifiedName(`requests.${name}`).length === 0
+
+export const isStandard = (name: string): boolean =>
+  standard.has(name) || isHugePages(name) || name.startsWith(`requests.${hugePages}`)
+
+export const isWholeCount = (name: string): boolean => counts.includes(name) || isExtended(name)
+
+/** May be asked for beyond what there is. */
+const allowsOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
+
+/** The name of a resource is shown without quotes. */
+export function checkResourceName(name: string): string[] {
+  const faults = checkQualifiedName(name)
+  if (faults.length > 0 || name.includes('/') || isStandard(name)) return faults
+  return ['must be a standard resource type or fully qualified']
+}
+
+export function checkContainerResourceName(name: string): string[] {
+  const faults = checkResourceName(name)
+  if (!name.includes('/')) {
+    const isForContainers = compute.includes(name) || isHugePages(name)
+    return isForContainers ? faults : [...faults, 'must be a standard resource for containers']
+  }
+  if (isNative(name) || isExtended(name)) return faults
+  return [...faults, "doesn't follow extended resource name standard"]
+}
+
+/** A single amount of the resource of this name. */
+export function checkAmount(name: string, amount: string, path: string): FieldFault[] {
+  const nanos = nanosOf(amount)
+  if (nanos < 0n) return [invalidValue(path, amount, 'must be greater than or equal to 0')]
+  if (isWholeCount(name) && nanos % 10n ** 9n !== 0n)
+    return [invalidShown(path, goQuantity(amount), 'must be an integer')]
+  return []
+}
+
+/** A map of amounts, each under a name that `checkName` allows. */
+export function resourceList(checkName: (name: string) => string[]): Rule {
+  return (value, path, { faults }) => {
+    for (const [name, amount] of entriesOf(value)) {
+      const at = `${path}[${name}]`
+      for (const why of checkName(name)) faults.push(invalidShown(at, name, why))
+      faults.push(...checkAmount(name, amount, at))
+    }
+  }
+}
+
+const containerList = resourceList(checkContainerResourceName)
+
+/** What a container asks for and what it is limited to. */
+export const resourceRequirements: Rule = (value, path, check) => {
+  const { limits, requests } = fieldsOf(value)
+  if (limits === undefined && requests === undefined) return
+  const limited = fieldsOf(limits)
+  containerList(limits, `${path}.limits`, check)
+  hugePagesFit(limited, `${path}.limits`, check)
+  for (const [name, amount] of entriesOf(requests)) {
+    const only = { [name]: amount }
+    containerList(only, `${path}.requests`, check)
+    hugePagesFit(only, `${path}.requests`, check)
+    check.faults.push(...requestFaults(name, amount, { limit: textOf(limited[name]), path }))
+  }
+  const names = [...Object.keys(limited), ...Object.keys(fieldsOf(requests))]
+  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
+    check.faults.push(forbiddenField(path, 'HugePages require cpu or memory'))
+  }
+}
+
+function hugePagesFit(list: Fields, path: string, { faults }: Check): void {
+  for (const [name, amount] of entriesOf(list)) {
+    if (!isHugePages(name)) continue
+    const size = parseQuantity(name.slice(hugePages.length))
+    const isFit = !('fault' in size) && size.nanos > 0n && nanosOf(amount) % size.nanos === 0n
+    if (isFit) continue
+    faults.push(invalidValue(`${path}[${name}]`, amount, `${amount} is not positive integer multiple of ${name}`))
+  }
+}
+
+function requestFaults(
+  name: string,
+  amount: string,
+  { limit, path }: { readonly limit: string; readonly path: string },
+): FieldFault[] {
+  if (limit === '') {
+    if (allowsOvercommit(name)) return []
+    return [required(`${path}.limits`, 'Limit must be set for non overcommitable resources')]
+  }
+  const asked = nanosOf(amount)
+  const most = nanosOf(limit)
+  if (asked !== most && !allowsOvercommit(name)) {
+    return [invalidValue(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`)]
+  }
+  if (asked <= most) return []
+  return [invalidValue(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)]
+}
