@@ -1,4 +1,11 @@
 /** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
 import type { KindRules } from '../../kind-rules.ts'
+import { admissionPolicyBindingRules, admissionPolicyRules } from './admission-policy.ts'
+import { mutatingWebhookRules, validatingWebhookRules } from './webhook-configuration.ts'
 
-export const rules: readonly (readonly [string, KindRules])[] = []
+export const rules: readonly (readonly [string, KindRules])[] = [
+  ['MutatingWebhookConfiguration.admissionregistration.k8s.io', mutatingWebhookRules],
+  ['ValidatingAdmissionPolicy.admissionregistration.k8s.io', admissionPolicyRules],
+  ['ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io', admissionPolicyBindingRules],
+  ['ValidatingWebhookConfiguration.admissionregistration.k8s.io', validatingWebhookRules],
+]

@@ -1,0 +1,205 @@
+/** ValidatingAdmissionPolicy and its bindings. Whether the caller may read what a policy takes as parameters is not asked yet. */
+import {
+  checked,
+  duplicate,
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { checkDns1035Label, checkDnsSubdomain, checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { validateConditions } from '../../rules/conditions.ts'
+import { validateLabelSelector } from '../../rules/label-selector.ts'
+import { isIdentifier, validateExpression } from './expression.ts'
+import { validateMatchConditions, validateMatchResources, validateOneOf } from './matching.ts'
+import { failurePolicies } from './webhook-configuration.ts'
+
+const AUDIT_ANNOTATIONS_MAX = 20
+const VALUE_EXPRESSION_BYTES_MAX = 5 * 1024
+const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
+const actions = ['Audit', 'Deny', 'Warn']
+const missing = 'expression is not specified'
+
+export const admissionPolicyRules: KindRules = {
+  validate: validatePolicy,
+  status: { validateUpdate: validateStatus },
+}
+
+export const admissionPolicyBindingRules: KindRules = { validate: validateBinding }
+
+function validatePolicy(policy: KubeObject): FieldFault[] {
+  const spec = fieldsOf(policy['spec'])
+  const { name = '' } = policy.metadata
+  return [
+    ...validateOneOf(spec['failurePolicy'], failurePolicies, 'spec.failurePolicy'),
+    ...(spec['paramKind'] === undefined ? [] : validateParamKind(fieldsOf(spec['paramKind']), 'spec.paramKind')),
+    ...validateConstraints(spec, 'spec.matchConstraints'),
+    ...validateMatchConditions(spec['matchConditions'], 'spec.matchConditions'),
+    ...itemsOf(spec['variables']).flatMap((variable, at) => validateVariable(variable, `spec.variables[${at}]`)),
+    ...validateNotEmpty(spec),
+    ...itemsOf(spec['validations']).flatMap((one, at) => validateValidation(one, `spec.validations[${at}]`)),
+    ...validateAuditAnnotations(itemsOf(spec['auditAnnotations']), 'spec.auditAnnotations', name),
+  ]
+}
+
+function validateParamKind({ apiVersion, kind }: Fields, path: string): FieldFault[] {
+  const kindPath = `${path}.kind`
+  const kindFaults = checkDns1035Label(textOf(kind).toLowerCase())
+  const why = `may have mixed case, but should otherwise match: ${kindFaults.join(', ')}`
+  return [
+    ...validateGroupVersion(textOf(apiVersion), `${path}.apiVersion`),
+    ...(textOf(kind) === ''
+      ? [required(kindPath)]
+      : kindFaults.length === 0
+        ? []
+        : [invalidValue(kindPath, textOf(kind), why)]),
+  ]
+}
+
+function validateGroupVersion(apiVersion: string, path: string): FieldFault[] {
+  if (apiVersion === '') return [required(path)]
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return [invalidValue(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
+  const [version = '', group = ''] = parts.toReversed()
+  return [
+    ...(group === '' ? [] : checked(path, group, checkDnsSubdomain)),
+    ...(version === ''
+      ? [invalidValue(path, apiVersion, 'version must be specified')]
+      : checked(path, version, checkDns1035Label)),
+  ]
+}
+
+function validateConstraints({ matchConstraints }: Fields, path: string): FieldFault[] {
+  if (matchConstraints === undefined) return [required(path)]
+  const constraints = fieldsOf(matchConstraints)
+  const hasRules = itemsOf(constraints['resourceRules']).length > 0
+  return [...validateMatchResources(constraints, path), ...(hasRules ? [] : [required(`${path}.resourceRules`)])]
+}
+
+function validateVariable({ name, expression }: Fields, path: string): FieldFault[] {
+  const text = textOf(name)
+  const namePath = `${path}.name`
+  return [
+    ...(text === ''
+      ? [required(namePath, 'name is not specified')]
+      : isIdentifier(text)
+        ? []
+        : [invalidValue(namePath, text, 'name is not a valid CEL identifier')]),
+    ...validateExpression(textOf(expression), `${path}.expression`, missing),
+  ]
+}
+
+function validateNotEmpty(spec: Fields): FieldFault[] {
+  const lists = ['validations', 'auditAnnotations']
+  if (lists.some((list) => itemsOf(spec[list]).length > 0)) return []
+  return lists.map((list) => required(`spec.${list}`, 'validations or auditAnnotations must contain at least one item'))
+}
+
+function validateValidation(validation: Fields, path: string): FieldFault[] {
+  const [message, messageExpression] = [textOf(validation['message']), textOf(validation['messageExpression'])]
+  const faults = validateExpression(textOf(validation['expression']), `${path}.expression`, missing)
+  if (isBlank(messageExpression)) {
+    faults.push(invalidValue(`${path}.messageExpression`, messageExpression, 'must be non-empty if specified'))
+  }
+  if (isBlank(message)) {
+    faults.push(invalidValue(`${path}.message`, message, 'message must be non-empty if specified'))
+  } else if (/[\r\n]/.test(message.trim())) {
+    faults.push(invalidValue(`${path}.message`, message, 'message must not contain line breaks'))
+  }
+  const { reason } = validation
+  return [...faults, ...(reason === undefined ? [] : validateOneOf(reason, reasons, `${path}.reason`))]
+}
+
+const isBlank = (text: string): boolean => text !== '' && text.trim() === ''
+
+/** The key is told as the audit log will have it, below the name of the policy. */
+function validateAuditAnnotations(annotations: readonly Fields[], path: string, policy: string): FieldFault[] {
+  const keys = annotations.map(({ key }) => textOf(key))
+  const faults = annotations.flatMap(({ valueExpression }, at) => {
+    const key = keys[at] ?? ''
+    return [
+      ...checked(`${path}[${at}].key`, `${policy}/${key}`, checkQualifiedName),
+      ...validateValueExpression(textOf(valueExpression), `${path}[${at}].valueExpression`),
+      ...(keys.indexOf(key) < at ? [duplicate(`${path}[${at}].key`, key)] : []),
+    ]
+  })
+  if (annotations.length <= AUDIT_ANNOTATIONS_MAX) return faults
+  const why = `must not have more than ${AUDIT_ANNOTATIONS_MAX} auditAnnotations`
+  return [invalidShown(path, goAnnotations(annotations), why), ...faults]
+}
+
+function goAnnotations(annotations: readonly Fields[]): string {
+  const type = 'admissionregistration.AuditAnnotation'
+  const shown = annotations.map(({ key, valueExpression }) => {
+    return `${type}{Key:${quote(textOf(key))}, ValueExpression:${quote(textOf(valueExpression))}}`
+  })
+  return `[]${type}{${shown.join(', ')}}`
+}
+
+function validateValueExpression(expression: string, path: string): FieldFault[] {
+  if (Buffer.byteLength(expression.trim()) > VALUE_EXPRESSION_BYTES_MAX) {
+    return [required(path, `must not exceed ${VALUE_EXPRESSION_BYTES_MAX} bytes in length`)]
+  }
+  return validateExpression(expression, path, 'valueExpression is not specified')
+}
+
+function validateStatus(policy: KubeObject): FieldFault[] {
+  const status = fieldsOf(policy['status'])
+  const warnings = itemsOf(fieldsOf(status['typeChecking'])['expressionWarnings'])
+  return [
+    ...warnings.flatMap(({ fieldRef, warning }, at) => {
+      const path = `status.typeChecking.expressionWarnings[${at}]`
+      return [
+        ...(textOf(warning) === '' ? [required(`${path}.warning`)] : []),
+        ...(textOf(fieldRef) === '' ? [required(`${path}.fieldRef`)] : []),
+      ]
+    }),
+    ...validateConditions(status['conditions'], 'status.conditions'),
+  ]
+}
+
+function validateBinding(binding: KubeObject): FieldFault[] {
+  const { matchResources, paramRef, policyName, validationActions } = fieldsOf(binding['spec'])
+  const name = textOf(policyName)
+  return [
+    ...(name === '' ? [required('spec.policyName')] : checked('spec.policyName', name, checkDnsSubdomain)),
+    ...(paramRef === undefined ? [] : validateParamRef(fieldsOf(paramRef), 'spec.paramRef')),
+    ...(matchResources === undefined ? [] : validateMatchResources(fieldsOf(matchResources), 'spec.matchResources')),
+    ...validateActions(textsOf(validationActions), 'spec.validationActions'),
+  ]
+}
+
+function validateParamRef({ name, parameterNotFoundAction, selector }: Fields, path: string): FieldFault[] {
+  const text = textOf(name)
+  const faults = text === '' ? [] : checked(`${path}.name`, text, checkPathSegment)
+  if (text !== '' && selector !== undefined) {
+    for (const field of ['name', 'selector']) {
+      faults.push(forbiddenField(`${path}.${field}`, 'name and selector are mutually exclusive'))
+    }
+  } else if (selector !== undefined) {
+    faults.push(...validateLabelSelector(fieldsOf(selector), `${path}.selector`))
+  } else if (text === '') {
+    faults.push(required(path, 'one of name or selector must be specified'))
+  }
+  const actionPath = `${path}.parameterNotFoundAction`
+  if (parameterNotFoundAction === undefined) return [...faults, required(actionPath)]
+  return [...faults, ...validateOneOf(parameterNotFoundAction, ['Deny', 'Allow'], actionPath)]
+}
+
+function validateActions(given: readonly string[], path: string): FieldFault[] {
+  if (given.length === 0) return [required(path, 'at least one validation action is required')]
+  const faults = given.flatMap((action, at) => {
+    if (!actions.includes(action)) return [notSupported(`${path}[${at}]`, action, actions)]
+    return given.indexOf(action) < at ? [duplicate(`${path}[${at}]`, action)] : []
+  })
+  if (!given.includes('Deny') || !given.includes('Warn')) return faults
+  const why =
+    'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)'
+  return [...faults, invalidShown(path, goStrings(given, 'admissionregistration.ValidationAction'), why)]
+}

@@ -1,0 +1,135 @@
+/** What webhooks and policies apply to: rules about requests, selectors, and conditions. */
+import {
+  checked,
+  duplicate,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+  tooMany,
+} from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
+import { validateLabelSelector } from '../../rules/label-selector.ts'
+import { validateExpression } from './expression.ts'
+
+const CONDITIONS_MAX = 64
+const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
+const scopes = ['*', 'Cluster', 'Namespaced']
+const matchPolicies = ['Equivalent', 'Exact']
+
+export function validateOneOf(value: Json | undefined, supported: readonly string[], path: string): FieldFault[] {
+  return supported.includes(textOf(value)) ? [] : [notSupported(path, textOf(value), supported)]
+}
+
+export const validateMatchPolicy = (value: Json | undefined, path: string): FieldFault[] =>
+  validateOneOf(value, matchPolicies, path)
+
+export function validateMatchResources(resources: Fields, path: string): FieldFault[] {
+  const rules = (list: string): FieldFault[] =>
+    itemsOf(resources[list]).flatMap((rule, at) => [
+      ...validateResourceNames(textsOf(rule['resourceNames']), `${path}.${list}[${at}].resourceNames`),
+      ...validateRule(rule, `${path}.${list}[${at}]`),
+    ])
+  return [
+    ...validateMatchPolicy(resources['matchPolicy'], `${path}.matchPolicy`),
+    ...validateLabelSelector(fieldsOf(resources['namespaceSelector']), `${path}.namespaceSelector`),
+    ...validateLabelSelector(fieldsOf(resources['objectSelector']), `${path}.objectSelector`),
+    ...rules('resourceRules'),
+    ...rules('excludeResourceRules'),
+  ]
+}
+
+function validateResourceNames(names: readonly string[], path: string): FieldFault[] {
+  return names.flatMap((name, at) => [
+    ...checked(`${path}[${at}]`, name, checkPathSegment),
+    ...(names.indexOf(name) < at ? [duplicate(`${path}[${at}]`, name)] : []),
+  ])
+}
+
+export function validateRule(rule: Fields, path: string): FieldFault[] {
+  const texts = textsOf(rule['operations'])
+  return [
+    ...validateNames(texts, `${path}.operations`, {
+      type: 'admissionregistration.OperationType',
+      others: 'operations',
+      check: (value, at) => validateOneOf(value, operations, at),
+    }),
+    ...validateNames(textsOf(rule['apiGroups']), `${path}.apiGroups`, { others: 'API groups', check: () => [] }),
+    ...validateNames(textsOf(rule['apiVersions']), `${path}.apiVersions`, {
+      others: 'API versions',
+      check: (value, at) => (value === '' ? [required(at)] : []),
+    }),
+    ...validateResources(textsOf(rule['resources']), `${path}.resources`),
+    ...validateOneOf(rule['scope'], scopes, `${path}.scope`),
+  ]
+}
+
+type Names = {
+  /** Go's, of the items. */
+  readonly type?: string
+  /** What must not stand beside the one that means all of them. */
+  readonly others: string
+  readonly check: (value: string, path: string) => FieldFault[]
+}
+
+function validateNames(names: readonly string[], path: string, { type, others, check }: Names): FieldFault[] {
+  if (names.length === 0) return [required(path)]
+  const isAmbiguous = names.length > 1 && names.includes('*')
+  const why = `if '*' is present, must not specify other ${others}`
+  return [
+    ...(isAmbiguous ? [invalidShown(path, goStrings(names, type), why)] : []),
+    ...names.flatMap((name, at) => check(name, `${path}[${at}]`)),
+  ]
+}
+
+/** What one says of all subresources, or of a subresource of all resources, no other says again. */
+function validateResources(resources: readonly string[], path: string): FieldFault[] {
+  if (resources.length === 0) return [required(path)]
+  const faults = resources.flatMap((resource, at) => {
+    if (resource === '') return [required(`${path}[${at}]`)]
+    const [name = '', subresource] = split(resource)
+    if (subresource === undefined) return []
+    const before = resources.slice(0, at)
+    return [`${name}/*`, `*/${subresource}`]
+      .filter((pattern) => before.includes(pattern))
+      .map((pattern) =>
+        invalidValue(`${path}[${at}]`, resource, `if '${pattern}' is present, must not specify ${resource}`),
+      )
+  })
+  const refuse = (why: string): FieldFault => invalidShown(path, goStrings(resources), why)
+  if (resources.length > 1 && resources.includes('*/*')) {
+    faults.push(refuse("if '*/*' is present, must not specify other resources"))
+  }
+  const isPlain = (resource: string): boolean => resource !== '*' && resource !== '' && !resource.includes('/')
+  if (resources.includes('*') && resources.some(isPlain)) {
+    faults.push(refuse("if '*' is present, must not specify other resources without subresources"))
+  }
+  return faults
+}
+
+function split(resource: string): readonly string[] {
+  const slash = resource.indexOf('/')
+  return slash < 0 ? [resource] : [resource.slice(0, slash), resource.slice(slash + 1)]
+}
+
+export function validateMatchConditions(list: Json | undefined, path: string): FieldFault[] {
+  const conditions = itemsOf(list)
+  const names = conditions.map(({ name }) => textOf(name))
+  const { length } = conditions
+  return [
+    ...(length > CONDITIONS_MAX ? [tooMany(path, length, CONDITIONS_MAX)] : []),
+    ...conditions.flatMap(({ expression }, at) => {
+      const name = names[at] ?? ''
+      const namePath = `${path}[${at}].name`
+      const isRepeated = name !== '' && names.indexOf(name) < at
+      return [
+        ...validateExpression(textOf(expression), `${path}[${at}].expression`, ''),
+        ...(name === '' ? [required(namePath)] : checked(namePath, name, checkQualifiedName)),
+        ...(isRepeated ? [duplicate(namePath, name)] : []),
+      ]
+    }),
+  ]
+}

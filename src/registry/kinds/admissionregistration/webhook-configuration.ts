@@ -1,0 +1,86 @@
+/** MutatingWebhookConfiguration and ValidatingWebhookConfiguration. */
+import { checked, duplicate, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { validateLabelSelector } from '../../rules/label-selector.ts'
+import { validateClientConfig } from '../../rules/webhook.ts'
+import { validateMatchConditions, validateMatchPolicy, validateOneOf, validateRule } from './matching.ts'
+
+const TIMEOUT_SECONDS_MAX = 30
+export const failurePolicies = ['Fail', 'Ignore']
+const sideEffects = ['None', 'NoneOnDryRun']
+const reviewVersions = ['v1', 'v1beta1']
+const reinvocationPolicies = ['IfNeeded', 'Never']
+
+export const validatingWebhookRules: KindRules = { validate: (object) => validate(object, () => []) }
+
+export const mutatingWebhookRules: KindRules = {
+  validate: (object) =>
+    validate(object, (webhook, path) =>
+      validateOneOf(webhook['reinvocationPolicy'], reinvocationPolicies, `${path}.reinvocationPolicy`),
+    ),
+}
+
+type ValidateOwn = (webhook: Fields, path: string) => FieldFault[]
+
+function validate(object: KubeObject, validateOwn: ValidateOwn): FieldFault[] {
+  const webhooks = itemsOf(object['webhooks'])
+  const names = webhooks.map(({ name }) => textOf(name))
+  return webhooks.flatMap((webhook, at) => {
+    const path = `webhooks[${at}]`
+    const name = names[at] ?? ''
+    const isRepeated = name !== '' && names.indexOf(name) < at
+    return [
+      ...validateWebhook(webhook, path, validateOwn),
+      ...validateVersions(textsOf(webhook['admissionReviewVersions']), `${path}.admissionReviewVersions`),
+      ...(isRepeated ? [duplicate(`${path}.name`, name)] : []),
+    ]
+  })
+}
+
+function validateWebhook(webhook: Fields, path: string, validateOwn: ValidateOwn): FieldFault[] {
+  return [
+    ...validateName(textOf(webhook['name']), `${path}.name`),
+    ...itemsOf(webhook['rules']).flatMap((rule, at) => validateRule(rule, `${path}.rules[${at}]`)),
+    ...validateOneOf(webhook['failurePolicy'], failurePolicies, `${path}.failurePolicy`),
+    ...validateMatchPolicy(webhook['matchPolicy'], `${path}.matchPolicy`),
+    ...validateSideEffects(webhook['sideEffects'], `${path}.sideEffects`),
+    ...validateTimeout(webhook['timeoutSeconds'], `${path}.timeoutSeconds`),
+    ...validateLabelSelector(fieldsOf(webhook['namespaceSelector']), `${path}.namespaceSelector`),
+    ...validateLabelSelector(fieldsOf(webhook['objectSelector']), `${path}.objectSelector`),
+    ...validateOwn(webhook, path),
+    ...validateClientConfig(fieldsOf(webhook['clientConfig']), `${path}.clientConfig`),
+    ...validateMatchConditions(webhook['matchConditions'], `${path}.matchConditions`),
+  ]
+}
+
+function validateName(name: string, path: string): FieldFault[] {
+  if (name === '') return [required(path)]
+  const faults = checked(path, name, checkDnsSubdomain)
+  if (faults.length > 0 || name.split('.').length >= 3) return faults
+  return [invalidValue(path, name, 'should be a domain with at least three segments separated by dots')]
+}
+
+function validateSideEffects(effects: Json | undefined, path: string): FieldFault[] {
+  if (effects === undefined) return [required(path, `must specify one of ${sideEffects.join(', ')}`)]
+  return validateOneOf(effects, sideEffects, path)
+}
+
+function validateTimeout(seconds: Json | undefined, path: string): FieldFault[] {
+  if (typeof seconds !== 'number' || (seconds >= 1 && seconds <= TIMEOUT_SECONDS_MAX)) return []
+  return [invalidValue(path, seconds, `the timeout value must be between 1 and ${TIMEOUT_SECONDS_MAX} seconds`)]
+}
+
+function validateVersions(versions: readonly string[], path: string): FieldFault[] {
+  const known = reviewVersions.join(', ')
+  if (versions.length === 0) return [required(path, `must specify one of ${known}`)]
+  const faults = versions.flatMap((version, at) =>
+    versions.indexOf(version) < at
+      ? [invalidValue(`${path}[${at}]`, version, 'duplicate version')]
+      : checked(`${path}[${at}]`, version, checkDns1035Label),
+  )
+  if (versions.some((version) => reviewVersions.includes(version))) return faults
+  return [...faults, invalidShown(path, goStrings(versions), `must include at least one of ${known}`)]
+}
