@@ -1,0 +1,41 @@
+/** What every server needs, whatever else it is told: requests that wait for nobody, and a place for all that are left. */
+import type { Fields } from '../../../api/object.ts'
+
+const everything: Fields = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+}
+
+const ofGroup = (name: string): Fields => ({ kind: 'Group', group: { name } })
+
+/** Their specifications, by name. */
+export const mandatoryFlowSchemas: ReadonlyMap<string, Fields> = new Map([
+  [
+    'exempt',
+    {
+      priorityLevelConfiguration: { name: 'exempt' },
+      matchingPrecedence: 1,
+      rules: [{ subjects: [ofGroup('system:masters')], ...everything }],
+    },
+  ],
+  [
+    'catch-all',
+    {
+      priorityLevelConfiguration: { name: 'catch-all' },
+      matchingPrecedence: 10_000,
+      distinguisherMethod: { type: 'ByUser' },
+      rules: [{ subjects: [ofGroup('system:unauthenticated'), ofGroup('system:authenticated')], ...everything }],
+    },
+  ],
+])
+
+export const mandatoryPriorityLevels: ReadonlyMap<string, Fields> = new Map([
+  ['exempt', { type: 'Exempt', exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } }],
+  [
+    'catch-all',
+    {
+      type: 'Limited',
+      limited: { nominalConcurrencyShares: 5, limitResponse: { type: 'Reject' }, lendablePercent: 0 },
+    },
+  ],
+])
