@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { anonymousUser } from '../api/user.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { decodeStored, encodeStored, printObject } from '../codec/object.ts'
 import { builtInResources } from './built-in.ts'
@@ -57,17 +58,23 @@ test('the table says what a resource is', () => {
   assert.equal(resource('authorization.k8s.io', 'v1', 'subjectaccessreviews').isStored, false)
 })
 
+const writer = { user: anonymousUser, now: () => '2026-03-01T10:00:00Z' }
+
 test('a status is dropped on create and kept on update', () => {
   const given = object('Deployment', { spec: { replicas: 2 }, status: { replicas: 7 } })
-  const created = deployments.prepareCreate(given)
+  const created = deployments.prepareCreate(given, writer)
   assert.equal(created['status'], undefined)
   assert.equal(created.metadata.generation, 1)
   const current = { ...created, status: { replicas: 1 } }
-  const same = deployments.prepareUpdate({ ...given, metadata: current.metadata }, current)
+  const same = deployments.prepareUpdate({ ...given, metadata: current.metadata }, current, writer)
   assert.deepEqual([same['status'], same.metadata.generation], [{ replicas: 1 }, 1])
-  const changed = deployments.prepareUpdate({ ...current, spec: { replicas: 3 } }, current)
+  const changed = deployments.prepareUpdate({ ...current, spec: { replicas: 3 } }, current, writer)
   assert.equal(changed.metadata.generation, 2)
-  const status = deployments.subresourceRules['status']?.prepareUpdate({ ...given, spec: { replicas: 9 } }, current)
+  const status = deployments.subresourceRules['status']?.prepareUpdate(
+    { ...given, spec: { replicas: 9 } },
+    current,
+    writer,
+  )
   assert.deepEqual([status?.['spec'], status?.['status']], [{ replicas: 2 }, { replicas: 7 }])
 })
 

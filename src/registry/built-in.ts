@@ -59,14 +59,14 @@ function builtIn(row: Row, rules: KindRules): Resource {
     faultGroup: name === 'Event.events.k8s.io' ? '' : row.group,
     checkName: rules.checkName ?? strategy.nameRuleOf(name),
     metadataRules: strategy.metadataRulesOf(name),
-    prepareCreate: (given) => {
+    prepareCreate: (given, writer) => {
       const object = hasStatus && !strategy.statusOnCreate.has(name) ? without(given, 'status') : given
       const numbered = generation === undefined || generation.kept === true ? object : withGeneration(object, 1)
-      return rules.prepareCreate?.(numbered) ?? numbered
+      return rules.prepareCreate?.(numbered, writer) ?? numbered
     },
-    prepareUpdate: (given, current) => {
+    prepareUpdate: (given, current, writer) => {
       const object = hasStatus ? withField(given, 'status', current['status']) : given
-      const prepared = rules.prepareUpdate?.(object, current) ?? object
+      const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
       return generation === undefined ? prepared : counted(prepared, current, generation.fields)
     },
     validate: rules.validate ?? (() => []),
@@ -112,13 +112,13 @@ function statusRules(kind: string, own: Partial<UpdateRules> = {}): UpdateRules 
   const kept = strategy.keptByStatus.get(kind) ?? []
   const isStatusOnly = strategy.statusOnly.has(kind)
   return {
-    prepareUpdate: (object, current) => {
+    prepareUpdate: (object, current, writer) => {
       const was = current.metadata
       const metadata = isStatusOnly
         ? metadataOfStatusOnly(object.metadata, was)
         : present({ ...object.metadata, ...Object.fromEntries(kept.map((name) => [name, was[name]])) })
       const prepared = withField({ ...current, metadata }, 'status', object['status'])
-      return own.prepareUpdate?.(prepared, current) ?? prepared
+      return own.prepareUpdate?.(prepared, current, writer) ?? prepared
     },
     validateUpdate: own.validateUpdate ?? (() => []),
   }

@@ -62,8 +62,8 @@ export type Resource = {
   readonly checkName: (name: string) => string[]
   readonly metadataRules: MetadataRules
   /** What the server sets or resets before a new object is checked. */
-  readonly prepareCreate: (object: KubeObject) => KubeObject
-  readonly prepareUpdate: (object: KubeObject, current: KubeObject) => KubeObject
+  readonly prepareCreate: (object: KubeObject, writer: Writer) => KubeObject
+  readonly prepareUpdate: (object: KubeObject, current: KubeObject, writer: Writer) => KubeObject
   /** Of the whole object, metadata aside: validate.ts has all rules together. */
   readonly validate: (object: KubeObject) => FieldFault[]
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
@@ -97,9 +97,16 @@ export type MetadataRules = {
   readonly isRepeated: boolean
 }
 
+/** Who writes, and when, for the few kinds that keep it. */
+export type Writer = {
+  readonly user: User
+  /** As a timestamp of metadata. */
+  readonly now: () => string
+}
+
 /** What an update through one path may change (the rest is kept from `current`), and what it must be then. */
 export type UpdateRules = {
-  readonly prepareUpdate: (object: KubeObject, current: KubeObject) => KubeObject
+  readonly prepareUpdate: (object: KubeObject, current: KubeObject, writer: Writer) => KubeObject
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
 }
 

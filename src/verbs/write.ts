@@ -56,7 +56,7 @@ export async function createObject(
 }
 
 /** What the server sets itself, whatever the client sent. */
-function newObject({ resource }: ResourceRequest, given: KubeObject, { ids, now }: WriteAccess): KubeObject {
+function newObject({ resource, user }: ResourceRequest, given: KubeObject, { ids, now }: WriteAccess): KubeObject {
   const { generateName = '', name = '' } = given.metadata
   const prefix = generateName.slice(0, NAME_PREFIX_CHARACTERS_MAX)
   const metadata: ObjectMeta = {
@@ -65,7 +65,7 @@ function newObject({ resource }: ResourceRequest, given: KubeObject, { ids, now 
     uid: ids.uid(),
     creationTimestamp: now(),
   }
-  return resource.prepareCreate({ ...given, metadata })
+  return resource.prepareCreate({ ...given, metadata }, { user, now })
 }
 
 /** What a write needs besides the object. */
@@ -189,7 +189,8 @@ async function decideReplace(
   checkVersion(request, admitted, revision)
   const rules = view === undefined ? rulesOf(request) : resource
   const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
-  const object = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before), before)
+  const writer = { user: request.user, now: access.now }
+  const object = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
   if (rules === resource) for (const warning of resource.warnings(object, before)) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }

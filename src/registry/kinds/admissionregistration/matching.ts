@@ -103,12 +103,13 @@ function validateResources(resources: readonly string[], path: string): FieldFau
   if (resources.length > 1 && resources.includes('*/*')) {
     faults.push(refuse("if '*/*' is present, must not specify other resources"))
   }
-  const isPlain = (resource: string): boolean => resource !== '*' && resource !== '' && !resource.includes('/')
   if (resources.includes('*') && resources.some(isPlain)) {
     faults.push(refuse("if '*' is present, must not specify other resources without subresources"))
   }
   return faults
 }
+
+const isPlain = (resource: string): boolean => resource !== '*' && resource !== '' && !resource.includes('/')
 
 function split(resource: string): readonly string[] {
   const slash = resource.indexOf('/')

@@ -40,7 +40,7 @@ function validateType(type: string, name: string): FieldFault[] {
 }
 
 function validateParts({ type, exempt, limited }: Fields): FieldFault[] {
-  switch (type) {
+  switch (textOf(type)) {
     case 'Exempt':
       return [
         ...(limited === undefined ? [] : [forbiddenField('spec.limited', 'must be nil if the type is not Limited')]),
@@ -87,7 +87,7 @@ function validateLimited(limited: Fields, path: string): FieldFault[] {
 
 function validateResponse({ type, queuing }: Fields, path: string): FieldFault[] {
   const queuingPath = `${path}.queuing`
-  switch (type) {
+  switch (textOf(type)) {
     case 'Reject':
       if (queuing === undefined) return []
       return [forbiddenField(queuingPath, 'must be nil if limited.limitResponse.type is not Limited')]
