@@ -168,6 +168,12 @@ export function invalid({ group, kind }: KindName, name: string, faults: readonl
   })
 }
 
+/** A patch that cannot be applied to what is there. Upstream says no more. */
+export function patchRejected(cause?: unknown): ApiError {
+  const text = 'the server rejected our request due to an error in our request'
+  return new ApiError(422, 'Invalid', text, { details: {}, cause })
+}
+
 export function badRequest(message: string, cause?: unknown): ApiError {
   return new ApiError(400, 'BadRequest', message, { cause })
 }
@@ -214,6 +220,11 @@ export function unsupportedMediaTypeHere(): ApiError {
 
 export function bodyTooLarge(bytesMax: number): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${bytesMax}`)
+}
+
+export function tooManyOperations(max: number, given: number): ApiError {
+  const text = `The allowed maximum operations in a JSON patch is ${max}, got ${given}`
+  return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
 export function expired(

@@ -3,6 +3,7 @@ import { badRequest } from '../api/errors.ts'
 import { fieldsOf, type Json, type KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { Struct } from '../schema/schema.ts'
 import { type Decoding, decodeStruct } from './decode.ts'
 import { jsonTypeOf, readAny } from './json.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
@@ -108,29 +109,78 @@ function readHead(text: string, body: Body, expected: Expected): Head {
 
 /** Fails unless the kind is the expected one; returns how to refuse the rest of the body. */
 function checkKind(head: Head, body: Body, expected: Expected): (why: string) => Error {
-  const wanted = apiVersionOf(expected)
-  const kind = head.kind === '' ? expected.kind : head.kind
-  // The core group has no name, and may be written so.
-  const apiVersion = head.apiVersion === '' ? wanted : head.apiVersion.replace(/^\//, '')
+  const { kind, apiVersion } = namedBy(head, expected)
   const refuse = (why: string): Error =>
     badRequest(`${kind} in version ${quote(versionOf(apiVersion))} cannot be handled as a ${expected.kind}: ${why}`)
-  if (kind === expected.kind && apiVersion === wanted) return refuse
+  const fault = kindFault(head, body.bytes.toString('utf8'), expected)
+  if (fault === undefined) return refuse
+  if (fault.what === 'form') throw unrecognized(fault.why, body, expected)
+  throw fault.what === 'version' ? badRequest(fault.why) : refuse(fault.why)
+}
+
+/** What is not named is what the path names. The core group has no name, and may be written so. */
+function namedBy(head: Head, expected: Expected): Head {
+  const kind = head.kind === '' ? expected.kind : head.kind
+  const apiVersion = head.apiVersion === '' ? apiVersionOf(expected) : head.apiVersion.replace(/^\//, '')
+  return { kind, apiVersion }
+}
+
+type KindFault =
+  | { readonly what: 'form' | 'unknown' | 'version'; readonly why: string }
+  | { readonly what: 'kind'; readonly why: string; readonly struct: Struct | undefined }
+
+/** Why an object is not of the kind that the path names. */
+function kindFault(head: Head, text: string, expected: Expected): KindFault | undefined {
+  const wanted = apiVersionOf(expected)
+  const { kind, apiVersion } = namedBy(head, expected)
+  if (kind === expected.kind && apiVersion === wanted) return undefined
   if (apiVersion.split('/').length > 2) {
-    throw unrecognized(`unexpected GroupVersion string: ${apiVersion}`, body, expected)
+    return { what: 'form', why: `unexpected GroupVersion string: ${apiVersion}` }
   }
-  if (apiVersion.endsWith('/')) throw refuse(`Object 'apiVersion' is missing in '${body.bytes.toString('utf8')}'`)
+  if (apiVersion.endsWith('/')) return { what: 'unknown', why: `Object 'apiVersion' is missing in '${text}'` }
   const { scheme } = expected.shape
   const known = scheme.find(apiVersion, kind)
   if (known === undefined) {
-    throw refuse(
-      `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme.name)}`,
-    )
+    const why = `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme.name)}`
+    return { what: 'unknown', why }
   }
+  const { goName, struct } = known
   const hubName = scheme.find(wanted, expected.kind)?.hubName ?? expected.kind
   if (known.hubName !== hubName) {
-    throw refuse(`converting (${known.goName}) to (${hubName}): unknown conversion`)
+    return { what: 'kind', why: `converting (${goName}) to (${hubName}): unknown conversion`, struct }
   }
-  throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`)
+  const why = `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`
+  return { what: 'version', why }
+}
+
+export type Patched =
+  | { readonly object: KubeObject; readonly strictFaults: readonly string[] }
+  | { readonly fault: string }
+
+/**
+ * What a patch made of an object. A kind that it changed is looked at as upstream does: the object is read as one of that kind
+ * first. One without a version cannot be read at all, and comes out empty.
+ */
+export function decodePatched(text: string, expected: Expected): Patched {
+  const { kind, shape } = expected
+  const scanner = new JsonScanner(text)
+  const type = scanner.peekType()
+  if (type !== 'object') {
+    return { fault: parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`) }
+  }
+  const { value, fault, strictFaults } = decodeStruct(text, shape.struct)
+  const head = { kind: textOf(value['kind'] ?? ''), apiVersion: textOf(value['apiVersion'] ?? '') }
+  const apiVersion = apiVersionOf(expected)
+  if (head.apiVersion === '') return { object: { kind, apiVersion, metadata: {} }, strictFaults: [] }
+  const other = kindFault(head, text, expected)
+  if (other?.what === 'kind') {
+    const own = other.struct && decodeStruct(text, other.struct).fault
+    return { fault: own ?? other.why }
+  }
+  if (other !== undefined) return { fault: other.why }
+  if (fault !== undefined) return { fault }
+  const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+  return { object: shape.setDefaults(object), strictFaults }
 }
 
 const parseFault = (why: string): string => `couldn't get version/kind; json parse error: ${why}`

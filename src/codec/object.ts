@@ -55,8 +55,12 @@ const uidKey = '"uid":"'
 
 /** For an answer that nobody keeps: the object may have no resourceVersion, as that of a dry run has none. */
 export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffer {
-  return Buffer.from(`${printHead(object)}${printBody(object, struct)}}\n`, 'utf8')
+  return Buffer.from(`${objectText(object, struct)}\n`, 'utf8')
 }
+
+/** JSON. */
+export const objectText = (object: KubeObject, struct: Struct): string =>
+  `${printHead(object)}${printBody(object, struct)}}`
 
 /** The stored form has no resourceVersion: the database itself keeps that. */
 export function encodeStored(object: KubeObject, { struct, stored }: ObjectSchema): Buffer {

@@ -120,7 +120,11 @@ function findKind(apiVersion: string, kind: string): KnownKind | undefined {
   const packageName = packages.get(group)
   if (packageName === undefined || !isKnown(packageName, apiVersion, version, kind)) return undefined
   const hubName = commonKinds.has(kind) ? `v1.${kind}` : `${packageName}.${kind}`
-  return { goName: `${commonKinds.has(kind) ? 'v1' : version}.${kind}`, hubName: movedHubs.get(hubName) ?? hubName }
+  return {
+    goName: `${commonKinds.has(kind) ? 'v1' : version}.${kind}`,
+    hubName: movedHubs.get(hubName) ?? hubName,
+    struct: findType(`${packageName}/${version}`, kind),
+  }
 }
 
 function isKnown(packageName: string, apiVersion: string, version: string, kind: string): boolean {

@@ -28,8 +28,8 @@ export type Scheme = {
   readonly find: (apiVersion: string, kind: string) => KnownKind | undefined
 }
 
-/** `v1.Secret`, and the form common to all its versions, `core.Secret`. */
-export type KnownKind = { readonly goName: string; readonly hubName: string }
+/** `v1.Secret`, and the form common to all its versions, `core.Secret`; and its schema, unless that is of an old version. */
+export type KnownKind = { readonly goName: string; readonly hubName: string; readonly struct?: Struct | undefined }
 
 /** For schemas without defaults that are stored as they are. */
 export const plainSchema = (struct: Struct): ObjectSchema => ({

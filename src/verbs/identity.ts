@@ -14,13 +14,6 @@ export function checkName({ metadata }: KubeObject, { name }: ResourceRequest): 
   }
 }
 
-/** Of an object that was made here: one that was sent is refused in other words (inNamespace). */
-export function checkNamespace({ metadata }: KubeObject, { namespace }: ResourceRequest): void {
-  const given = metadata.namespace ?? ''
-  if (namespace === '' || given === '' || given === namespace) return
-  throw badRequest(`the namespace of the object (${given}) does not match the namespace on the request (${namespace})`)
-}
-
 /** The object with the namespace of the path. One that names another namespace is refused. */
 export function inNamespace(object: KubeObject, { resource, namespace }: ResourceRequest): KubeObject {
   const { namespace: given = '', ...metadata } = object.metadata

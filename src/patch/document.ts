@@ -1,0 +1,104 @@
+/**
+ * JSON as a patch looks at it: what an operation goes through is opened, the rest keeps its text. So a patch costs what it
+ * touches, and the document comes out as upstream's does, down to the order of keys that its errors quote: sorted where it was
+ * opened, as it stood elsewhere. Keys are in Maps, where `__proto__` is a key like any other.
+ */
+import { JsonScanner } from '../api/json-scanner.ts'
+import { compareKeys, printString, readRaw } from '../codec/json.ts'
+import { checkDepth, type Work } from './work.ts'
+
+/** Null stands for null. */
+export type Value = JsonNode | null
+
+export type Items = Value[]
+export type Members = Map<string, Value>
+
+export class JsonNode {
+  /** Without blanks; undefined once the node is open. */
+  #text: string | undefined
+  #inside: Items | Members | undefined
+  readonly #work: Work
+
+  constructor(text: string, work: Work) {
+    this.#text = text
+    this.#work = work
+  }
+
+  /** The members of an object, which is open from then on; undefined for anything else. */
+  members(): Members | undefined {
+    if (this.#text?.startsWith('{') === true) this.#open(readMembers)
+    return this.#inside instanceof Map ? this.#inside : undefined
+  }
+
+  items(): Items | undefined {
+    if (this.#text?.startsWith('[') === true) this.#open(readItems)
+    return Array.isArray(this.#inside) ? this.#inside : undefined
+  }
+
+  #open(read: (scanner: JsonScanner, work: Work) => Items | Members): void {
+    const text = this.#text ?? ''
+    this.#work.spend(text.length)
+    this.#inside = read(new JsonScanner(text), this.#work)
+    this.#text = undefined
+  }
+
+  /** Fails with a PatchError on what nests too deeply. */
+  print(depth = 0): string {
+    if (this.#text !== undefined) return this.#text
+    checkDepth(depth)
+    const show = (value: Value | undefined): string => value?.print(depth + 1) ?? 'null'
+    if (Array.isArray(this.#inside)) return `[${this.#inside.map(show).join(',')}]`
+    const members = this.#inside ?? new Map<string, Value>()
+    const keys = [...members.keys()].toSorted(compareKeys)
+    return `{${keys.map((key) => `${printString(key)}:${show(members.get(key))}`).join(',')}}`
+  }
+
+  /** Objects are equal whatever the order of their keys; numbers and strings only when they are written alike. */
+  equals(other: JsonNode, depth = 0): boolean {
+    checkDepth(depth)
+    const own = this.members()
+    if (own !== undefined) {
+      const others = other.members()
+      if (others?.size !== own.size) return false
+      return [...own].every(([key, value]) => others.has(key) && isEqual(value, others.get(key) ?? null, depth + 1))
+    }
+    const items = this.items()
+    if (items === undefined) return this.#text === other.#text
+    const others = other.items()
+    if (others?.length !== items.length) return false
+    return items.every((item, at) => isEqual(item, others[at] ?? null, depth + 1))
+  }
+}
+
+function isEqual(one: Value, other: Value, depth: number): boolean {
+  return one === null || other === null ? one === other : one.equals(other, depth)
+}
+
+/** The value at the scanner's place. */
+export function readValue(scanner: JsonScanner, work: Work): Value {
+  const text = readRaw(scanner)
+  return text === 'null' ? null : new JsonNode(text, work)
+}
+
+/** Fails with a JsonSyntaxError. */
+export function parseValue(text: string, work: Work): Value {
+  const scanner = new JsonScanner(text)
+  const value = readValue(scanner, work)
+  scanner.end()
+  return value
+}
+
+function readMembers(scanner: JsonScanner, work: Work): Members {
+  const members: Members = new Map()
+  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+    const key = scanner.readKey()
+    members.set(key, readValue(scanner, work))
+  }
+  return members
+}
+
+function readItems(scanner: JsonScanner, work: Work): Items {
+  const items: Items = []
+  for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) items.push(readValue(scanner, work))
+  return items
+}

@@ -1,0 +1,66 @@
+/** Keys that stand twice in one object, anywhere in a text: the one thing about patches that reading them does not show. */
+import { JsonScanner } from '../api/json-scanner.ts'
+import { quote } from '../api/quote.ts'
+import { DEPTH_MAX } from './work.ts'
+
+/** As many as Go keeps. */
+const FAULTS_MAX = 100
+
+/** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. */
+export function duplicateFields(text: string, path = ''): readonly string[] {
+  const search = new Search(text, path)
+  search.value(0)
+  return search.faults
+}
+
+class Search {
+  readonly faults: string[] = []
+  readonly #scanner: JsonScanner
+  readonly #path: string[]
+
+  constructor(text: string, path: string) {
+    this.#scanner = new JsonScanner(text)
+    this.#path = path === '' ? [] : [path]
+  }
+
+  value(depth: number): void {
+    const scanner = this.#scanner
+    const type = scanner.peekType()
+    if (type !== 'object' && type !== 'array') return scanner.skipValue()
+    if (depth === DEPTH_MAX) {
+      scanner.at++
+      throw scanner.tooDeep()
+    }
+    if (type === 'object') this.#object(depth)
+    else this.#array(depth)
+  }
+
+  #object(depth: number): void {
+    const scanner = this.#scanner
+    const seen = new Set<string>()
+    for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+      const key = scanner.readKey()
+      this.#path.push(this.#path.length === 0 ? key : `.${key}`)
+      if (seen.has(key)) this.#found()
+      seen.add(key)
+      this.value(depth + 1)
+      this.#path.pop()
+    }
+  }
+
+  #array(depth: number): void {
+    const scanner = this.#scanner
+    let index = 0
+    for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
+      this.#path.push(`[${index++}]`)
+      this.value(depth + 1)
+      this.#path.pop()
+    }
+  }
+
+  #found(): void {
+    if (this.faults.length >= FAULTS_MAX) return
+    const fault = `duplicate field ${quote(this.#path.join(''))}`
+    if (!this.faults.includes(fault)) this.faults.push(fault)
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * JSON patch, RFC 6902, as upstream's library understands it: indices below zero count from the end, a member that is not there
+ * can be replaced and copied (as null), and a value that is not given is null.
+ */
+import { type Items, JsonNode, type Members, type Value } from './document.ts'
+import { PatchError, type Work } from './work.ts'
+
+/** What copies may add to a document, all together: as much as a body may have. */
+const COPIED_BYTES_MAX = 3 * 1024 * 1024
+
+/** What was not given, or is null, is undefined; a value that is null was given. */
+export type Operation = {
+  readonly op: string | undefined
+  readonly path: string | undefined
+  readonly from: string | undefined
+  readonly value: Value | undefined
+}
+
+/** The document with all operations done; the one given is changed on the way. Fails with a PatchError. */
+export function applyOperations(document: JsonNode, operations: readonly Operation[], work: Work): JsonNode {
+  const run = new Run(document, work)
+  for (const operation of operations) run.apply(operation)
+  return run.root
+}
+
+/** Where an operation points: something that contains, and a key or an index in it. */
+type Place = { readonly inside: Items | Members; readonly key: string }
+
+class Run {
+  root: JsonNode
+  readonly #work: Work
+  #copiedBytes = 0
+
+  constructor(root: JsonNode, work: Work) {
+    this.root = root
+    this.#work = work
+  }
+
+  apply({ op, path, from, value }: Operation): void {
+    if (path === undefined) throw new PatchError('no path')
+    switch (op) {
+      case 'add':
+        return this.#add(this.#find(path), value ?? null)
+      case 'remove':
+        this.#remove(this.#find(path))
+        return
+      case 'replace':
+        return path === '' ? this.#replaceRoot(value ?? null) : replace(this.#find(path), value ?? null)
+      case 'move': {
+        const moved = this.#remove(this.#find(from))
+        return this.#add(this.#find(path), moved)
+      }
+      case 'copy': {
+        const copied = this.#copy(get(this.#find(from)))
+        return this.#add(this.#find(path), copied)
+      }
+      case 'test': {
+        const current = path === '' ? this.root : get(this.#find(path))
+        if (!isSame(current, value)) throw new PatchError('the test failed')
+        return
+      }
+      default:
+        throw new PatchError('no such operation')
+    }
+  }
+
+  /** What stands before the first slash is passed over. */
+  #find(pointer: string | undefined): Place {
+    const [, ...keys] = (pointer ?? '').split('/').map(unescaped)
+    const last = keys.pop()
+    if (last === undefined) throw new PatchError('the path names nothing inside of the document')
+    let inside = insideOf(this.root)
+    for (const key of keys) inside = insideOf(get({ inside, key }))
+    return { inside, key: last }
+  }
+
+  #add({ inside, key }: Place, value: Value): void {
+    if (!Array.isArray(inside)) {
+      inside.set(key, value)
+      return
+    }
+    const index = key === '-' ? inside.length : indexOf(key, inside.length + 1)
+    this.#work.spend(inside.length - index)
+    inside.splice(index, 0, value)
+  }
+
+  #remove(place: Place): Value {
+    const value = get(place)
+    const { inside, key } = place
+    if (Array.isArray(inside)) {
+      const index = indexOf(key, inside.length)
+      this.#work.spend(inside.length - index)
+      inside.splice(index, 1)
+    } else if (!inside.delete(key)) throw new PatchError('there is nothing to remove')
+    return value
+  }
+
+  /** Another document; a scalar in its place is passed over. */
+  #replaceRoot(value: Value): void {
+    if (value !== null && (value.members() ?? value.items()) !== undefined) this.root = value
+  }
+
+  #copy(value: Value): Value {
+    if (value === null) return null
+    const text = value.print()
+    this.#work.spend(text.length)
+    this.#copiedBytes += Buffer.byteLength(text)
+    if (this.#copiedBytes > COPIED_BYTES_MAX) throw new PatchError('the copies are too large')
+    return new JsonNode(text, this.#work)
+  }
+}
+
+function insideOf(value: Value): Items | Members {
+  const inside = value?.members() ?? value?.items()
+  if (inside === undefined) throw new PatchError('the path goes through what contains nothing')
+  return inside
+}
+
+/** Null for a member that is not there; an item must be there. */
+function get({ inside, key }: Place): Value {
+  return (Array.isArray(inside) ? inside[indexOf(key, inside.length)] : inside.get(key)) ?? null
+}
+
+function replace({ inside, key }: Place, value: Value): void {
+  if (Array.isArray(inside)) inside[indexOf(key, inside.length)] = value
+  else inside.set(key, value)
+}
+
+function indexOf(key: string, length: number): number {
+  if (!/^[+-]?[0-9]+$/.test(key)) throw new PatchError('not an index')
+  const given = Number(key)
+  const index = given < 0 ? given + length : given
+  if (index < 0 || index >= length) throw new PatchError('the index is out of range')
+  return index
+}
+
+/** A value that was not given is the same as null, and so is a member that is not there. */
+function isSame(current: Value, value: Value | undefined): boolean {
+  if (current === null) return (value ?? null) === null
+  return value !== undefined && value !== null && current.equals(value)
+}
+
+const unescaped = (key: string): string =>
+  key.includes('~') ? key.replace(/~[01]/g, (escape) => (escape === '~1' ? '/' : '~')) : key

@@ -1,0 +1,34 @@
+/** JSON merge patch, RFC 7386: null removes, objects are merged, everything else is replaced. */
+import type { JsonNode, Members } from './document.ts'
+import { checkDepth } from './work.ts'
+
+/** Changes the members in place. */
+export function mergeInto(members: Members, patch: Members): void {
+  for (const [key, value] of patch) {
+    const current = members.get(key) ?? null
+    if (value === null) members.delete(key)
+    else if (current === null) members.set(key, withoutNulls(value))
+    else members.set(key, merged(current, value))
+  }
+}
+
+function merged(current: JsonNode, patch: JsonNode): JsonNode {
+  const members = current.members()
+  if (members === undefined) return withoutNulls(patch)
+  const own = patch.members()
+  if (own === undefined) return patch
+  mergeInto(members, own)
+  return current
+}
+
+/** Where there is nothing to remove, null means absent; in a list it stays, since others have their places after it. */
+function withoutNulls(node: JsonNode, depth = 0): JsonNode {
+  checkDepth(depth)
+  const members = node.members()
+  for (const [key, value] of members ?? []) {
+    if (value === null) members?.delete(key)
+    else withoutNulls(value, depth + 1)
+  }
+  for (const item of node.items() ?? []) if (item !== null) withoutNulls(item, depth + 1)
+  return node
+}

@@ -1,0 +1,26 @@
+/** What a patch may cost. A client can write in a few bytes what takes long: a list that is moved for each of 10,000 inserts. */
+
+/** Characters read and items moved by one patch: about 0.1 s. An honest patch of an object of 1.5 MB takes a tenth of it. */
+const UNITS_MAX = 100_000_000
+
+/** A patch that cannot be applied. Clients are not told why, as upstream has it. */
+export class PatchError extends Error {
+  override readonly name = 'PatchError'
+}
+
+export class Work {
+  #left = UNITS_MAX
+
+  /** Fails with a PatchError when there is no more to spend. */
+  spend(units: number): void {
+    this.#left -= units
+    if (this.#left < 0) throw new PatchError('the patch costs too much')
+  }
+}
+
+/** How deep a patched document may nest: far more than any kind does, and far less than would use up the stack. */
+export const DEPTH_MAX = 1000
+
+export function checkDepth(depth: number): void {
+  if (depth >= DEPTH_MAX) throw new PatchError('the document nests too deeply')
+}
