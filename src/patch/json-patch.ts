@@ -59,6 +59,7 @@ class Run {
         if (!isSame(current, value)) throw new PatchError('the test failed')
         return
       }
+      case undefined:
       default:
         throw new PatchError('no such operation')
     }

@@ -3,7 +3,12 @@ import type { RequestContext } from '../api/context.ts'
 import { fieldsOf, type Json, type KubeObject } from '../api/object.ts'
 import { printOrdered } from '../codec/json.ts'
 
-export function withoutDuplicateOwners(object: KubeObject, context: RequestContext): KubeObject {
+/** `isMutated`: it is looked for again after admission had its say, and told in other words. */
+export function withoutDuplicateOwners(
+  object: KubeObject,
+  context: RequestContext,
+  { isMutated = false } = {},
+): KubeObject {
   const owners = object.metadata['ownerReferences']
   if (!Array.isArray(owners) || owners.length < 2) return object
   const seen = new Set<string>()
@@ -17,8 +22,9 @@ export function withoutDuplicateOwners(object: KubeObject, context: RequestConte
     seen.add(form)
   }
   if (repeated.length === 0) return object
+  const when = isMutated ? ' after mutating admission happens' : ''
   context.warn(
-    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
   )
   return { ...object, metadata: { ...object.metadata, ownerReferences: kept } }
 }

@@ -24,6 +24,7 @@ import type { Current, Decision, UpdateResult } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { isMarked, isReleased } from './deletion.ts'
 import { uintFault } from './options.ts'
+import { withoutDuplicateOwners } from './owner-references.ts'
 import { translated } from './storage-errors.ts'
 import { unsupportedPart } from './unsupported.ts'
 import type { WriteOptions } from './write-options.ts'
@@ -183,7 +184,8 @@ async function decideReplace(
   const { options, access } = writing
   const view = viewOf(request)
   const oldObject = shownAt(request, before)
-  const shown = await mutated(request, { operation: 'UPDATE', object: given, oldObject, options, access })
+  const mutatedObject = await mutated(request, { operation: 'UPDATE', object: given, oldObject, options, access })
+  const shown = withoutDuplicateOwners(mutatedObject, context, { isMutated: true })
   if (view !== undefined) refuseInvalid(view, shown, view.validate(shown))
   const admitted = view === undefined ? shown : view.change(before, shown)
   checkVersion(request, admitted, revision)
@@ -252,17 +254,17 @@ function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   const was = before.metadata
   const kept: readonly string[] = isMarked(before) ? [...keptFields, 'deletionTimestamp'] : keptFields
   const metadata = Object.fromEntries(kept.map((name) => [name, was[name]]))
-  // Of a marked object a changed grace is refused, an absent one is filled in.
+  // These are filled in where they are absent; a change of them is refused.
   const grace = isMarked(before) ? { deletionGracePeriodSeconds: was['deletionGracePeriodSeconds'] } : {}
   const own = without(object.metadata, serverFields)
-  return { ...object, metadata: withoutAbsent({ ...grace, ...own, ...metadata }) }
+  return { ...object, metadata: withoutAbsent({ uid: was.uid, ...grace, ...own, ...metadata }) }
 }
 
 /** What a client sends of these is passed over. */
 const serverFields = ['selfLink', 'managedFields'] as const
 const deletionFields = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const
 /** What stays through all updates. */
-const keptFields = ['uid', 'creationTimestamp', 'managedFields'] as const
+const keptFields = ['creationTimestamp', 'managedFields'] as const
 
 function without(metadata: ObjectMeta, names: readonly string[]): ObjectMeta {
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => !names.includes(name)))
