@@ -174,6 +174,7 @@ function createAccess({
       admission,
       authorizeCreate,
       convertYaml: (bytes) => yaml.convert(bytes),
+      inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
       ttlSeconds: resource.kind === 'Event' ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),
       watchMsMin: config.watchMsMin,
@@ -189,6 +190,11 @@ function createAccess({
     return access
   }
   return accessOf
+}
+
+function inVersion(registry: Registry, { group, plural }: Resource, apiVersion: string): Resource | undefined {
+  const found = registry.find({ group, version: apiVersion.slice(apiVersion.indexOf('/') + 1), plural })
+  return found !== undefined && apiVersionOf(found) === apiVersion ? found : undefined
 }
 
 function decodeOrFail(stored: Buffer, resource: Resource, revision: Revision): KubeObject {

@@ -3,7 +3,7 @@ import type { Admission } from '../admission/admission.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Reader } from '../cache/reader.ts'
 import type { ConvertedYaml } from '../codec/yaml.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
+import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { Store, Stored } from '../storage/store.ts'
 
@@ -32,6 +32,8 @@ export type WriteAccess = ReadAccess & {
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
   /** Fails with a YamlError. */
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
+  /** The same resource in another version of its group; undefined when that is not served. */
+  readonly inVersion: (apiVersion: string) => Resource | undefined
   /** Objects end by themselves after this time; undefined: never. */
   readonly ttlSeconds: number | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * The steps of a write, in kube-apiserver's order, for all verbs that write: mutate (admission), system fields, prepare,
- * validate (registry), validate (admission), store. The object has been decoded. An update runs all of them again when
+ * The steps of a write, in kube-apiserver's order, for all verbs that write: record field owners, mutate (admission), system fields,
+ * prepare, validate (registry), validate (admission), store. The object has been decoded. An update runs all of them again when
  * somebody else was first.
  */
 import type { Attributes } from '../admission/admission.ts'
@@ -23,6 +23,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { Current, Decision, UpdateResult } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { isMarked, isReleased } from './deletion.ts'
+import { ownersAfterCreate, ownersAfterUpdate, withOwners } from './owners.ts'
 import { uintFault } from './options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
 import { translated } from './storage-errors.ts'
@@ -42,7 +43,14 @@ export async function createObject(
 ): Promise<Buffer> {
   const { resource } = request
   const { generateName = '', name = '' } = given.metadata
-  const admitted = await mutated(request, { operation: 'CREATE', object: given, oldObject: undefined, options, access })
+  const tracked = withOwners(given, ownersAfterCreate(request, given, { options, access }))
+  const admitted = await mutated(request, {
+    operation: 'CREATE',
+    object: tracked,
+    oldObject: undefined,
+    options,
+    access,
+  })
   const isGenerated = name === '' && generateName !== ''
   for (let tries = 1; ; tries++) {
     const object = newObject(request, admitted, access)
@@ -70,7 +78,12 @@ function newObject({ resource, user }: ResourceRequest, given: KubeObject, { ids
 }
 
 /** What a write needs besides the object. */
-export type Writing = { readonly options: WriteOptions; readonly access: WriteAccess }
+export type Writing = {
+  readonly options: WriteOptions
+  readonly access: WriteAccess
+  /** Whether the change itself says who owns what, as that of an apply does. */
+  readonly isTracked?: boolean
+}
 
 async function createOnce(request: ResourceRequest, object: KubeObject, writing: Writing): Promise<Buffer> {
   const { resource, namespace, context } = request
@@ -165,7 +178,9 @@ type Decided = { readonly object: KubeObject; readonly decision: Decision }
 /** Some changes make what is not there. */
 async function decideNew({ request, given, writing }: Update): Promise<Decided> {
   const { options, access } = writing
-  const admitted = await mutated(request, { operation: 'CREATE', object: given, oldObject: undefined, options, access })
+  const tracked = writing.isTracked === true ? given : withOwners(given, ownersAfterCreate(request, given, writing))
+  const attributes = { operation: 'CREATE', object: tracked, oldObject: undefined, options, access } as const
+  const admitted = await mutated(request, attributes)
   const fault = versionFault(admitted)
   if (fault !== undefined) throw unclassified(fault)
   const object = newObject(request, admitted, access)
@@ -184,7 +199,9 @@ async function decideReplace(
   const { options, access } = writing
   const view = viewOf(request)
   const oldObject = shownAt(request, before)
-  const mutatedObject = await mutated(request, { operation: 'UPDATE', object: given, oldObject, options, access })
+  const isTracked = view !== undefined || writing.isTracked === true
+  const tracked = isTracked ? given : withOwners(given, ownersAfterUpdate(request, { before, after: given }, writing))
+  const mutatedObject = await mutated(request, { operation: 'UPDATE', object: tracked, oldObject, options, access })
   const shown = withoutDuplicateOwners(mutatedObject, context, { isMutated: true })
   if (view !== undefined) refuseInvalid(view, shown, view.validate(shown))
   const admitted = view === undefined ? shown : view.change(before, shown)
@@ -192,7 +209,8 @@ async function decideReplace(
   const rules = view === undefined ? rulesOf(request) : resource
   const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
   const writer = { user: request.user, now: access.now }
-  const object = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
+  const prepared = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
+  const object = withOwners(prepared, admitted.metadata['managedFields'])
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
   if (rules === resource) for (const warning of resource.warnings(object, before)) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }
@@ -261,10 +279,10 @@ function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
 }
 
 /** What a client sends of these is passed over. */
-const serverFields = ['selfLink', 'managedFields'] as const
+const serverFields = ['selfLink'] as const
 const deletionFields = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const
 /** What stays through all updates. */
-const keptFields = ['creationTimestamp', 'managedFields'] as const
+const keptFields = ['creationTimestamp'] as const
 
 function without(metadata: ObjectMeta, names: readonly string[]): ObjectMeta {
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => !names.includes(name)))
