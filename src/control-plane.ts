@@ -3,7 +3,7 @@
  * number of them on one database, each below its own prefix; nothing in here is global.
  */
 import { Admission } from './admission/admission.ts'
-import { createNamespaceLifecycle } from './admission/namespace-lifecycle.ts'
+import { createPlugins } from './admission/plugins.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
 import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
@@ -31,6 +31,7 @@ import { deleteOne } from './verbs/delete.ts'
 import { deleteCollection } from './verbs/delete-collection.ts'
 import { get } from './verbs/get.ts'
 import { list } from './verbs/list.ts'
+import { createOwnObjects } from './verbs/own-objects.ts'
 import { patch } from './verbs/patch.ts'
 import { reviewSelf } from './verbs/self-review.ts'
 import { createNow } from './verbs/timestamps.ts'
@@ -137,14 +138,9 @@ function createAccess({
   const { cache, store } = parts
   const root = rootOf(config.etcd.prefix)
   const now = createNow(clock.wallMs)
-  const readNamespace = async (name: string, at: 'any' | 'latest'): Promise<KubeObject | undefined> => {
-    const namespaces = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
-    if (namespaces === undefined) return undefined
-    const { keys, reader } = accessOf(namespaces)
-    const { item } = await reader.get(keys.key('', name), at)
-    return item?.object()
-  }
-  const admission = new Admission([createNamespaceLifecycle({ readNamespace, clock })])
+  const objects = createOwnObjects(registry, (resource) => accessOf(resource))
+  const plugins = createPlugins({ objects, clock })
+  const admission = new Admission(plugins.filter(({ name }) => config.admission.isOn(name)))
   const authorizeCreate: WriteAccess['authorizeCreate'] = async ({ user, context }) => {
     const { info } = context
     if (info.kind !== 'resource') return

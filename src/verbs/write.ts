@@ -339,7 +339,7 @@ async function dryRun(
 }
 
 /** What the cache has, to begin with: if it is old the compare loses, and the store reads the latest. */
-async function cachedCurrent(key: Key, { reader }: WriteAccess): Promise<Current<KubeObject> | undefined> {
+export async function cachedCurrent(key: Key, { reader }: WriteAccess): Promise<Current<KubeObject> | undefined> {
   const { item } = await reader.get(key, 'any')
   if (item === undefined) return undefined
   return { revision: item.revision, createRevision: item.createRevision, object: item.object(), stale: false }
