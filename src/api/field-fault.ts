@@ -31,6 +31,11 @@ export function invalidShown(path: string, shown: string, detail: string): Field
   return { path, reason: 'FieldValueInvalid', message }
 }
 
+/** For a value that is not shown. */
+export function invalidWithoutValue(path: string, detail: string): FieldFault {
+  return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${detail}` }
+}
+
 export function notSupported(path: string, value: Shown, supported: readonly string[]): FieldFault {
   return notSupportedShown(path, show(value), supported)
 }

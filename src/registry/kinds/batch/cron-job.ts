@@ -1,11 +1,106 @@
-import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
-import type { KubeObject } from '../../../api/object.ts'
+import { type FieldFault, invalidShown, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { goLabelSelector } from '../../rules/label-selector.ts'
+import { nameWarnings } from '../../rules/pod-template.ts'
+import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
+import { nonNegative, oneOf } from '../../rules/scalars.ts'
+import { scheduleFault } from './cron-schedule.ts'
+import { jobSpec, jobSpecWarnings } from './job-spec.ts'
+import { isTimeZone } from './time-zone.ts'
 
 /** Jobs are named after their CronJob with eleven characters more, and must be labels. */
 const NAME_CHARACTERS_MAX = 52
 
-export const cronJobRules: KindRules = { validate: validateName, validateUpdate: () => [] }
+const hasZone = (schedule: string): boolean => schedule.includes('TZ')
+
+/** A schedule that has had a time zone in it before may go on. */
+const scheduleRule =
+  (before: string): Rule =>
+  (value, path, { faults }) => {
+    const { schedule, timeZone } = fieldsOf(value)
+    const text = textOf(schedule)
+    const at = `${path}.schedule`
+    if (text === '') {
+      faults.push(required(at))
+      return
+    }
+    const fault = scheduleFault(text)
+    if (fault !== undefined) faults.push(invalidValue(at, text, fault))
+    if (!hasZone(text)) return
+    if (!hasZone(before)) {
+      faults.push(invalidValue(at, text, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
+    } else if (timeZone !== undefined) {
+      faults.push(invalidValue(at, text, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'))
+    }
+  }
+
+const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/
+
+const timeZone: Rule = (value, path, { faults }) => {
+  if (value === undefined) return
+  const zone = textOf(value)
+  const push = (why: string): number => faults.push(invalidValue(path, zone, why))
+  if (zone === '') {
+    push('timeZone must be nil or non-empty string')
+    return
+  }
+  const isOdd = zone
+    .split('/')
+    .some((part) => part === '.' || part === '..' || part.startsWith('-') || !zonePart.test(part))
+  if (isOdd) {
+    push(`unknown time zone ${zone}`)
+    return
+  }
+  if (zone.toLowerCase() === 'local') {
+    push('timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')
+  }
+  if (!isTimeZone(zone)) push(`unknown time zone ${zone}`)
+}
+
+/** Each Job gets a selector of its own. */
+const generatedSelector: Rule = (value, path, { faults }) => {
+  const { selector, manualSelector } = fieldsOf(value)
+  if (selector !== undefined) {
+    faults.push(
+      invalidShown(`${path}.selector`, goLabelSelector(fieldsOf(selector)), '`selector` will be auto-generated'),
+    )
+  }
+  if (manualSelector === true) faults.push(notSupported(`${path}.manualSelector`, true, ['nil', 'false']))
+}
+
+const specRule = (scheduleBefore: string): Rule =>
+  all(
+    scheduleRule(scheduleBefore),
+    fields({
+      startingDeadlineSeconds: nonNegative,
+      timeZone,
+      concurrencyPolicy: oneOf('Allow', 'Forbid', 'Replace'),
+      jobTemplate: fields({ spec: all(jobSpec, generatedSelector) }),
+      successfulJobsHistoryLimit: nonNegative,
+      failedJobsHistoryLimit: nonNegative,
+    }),
+  )
+
+const newSpec = specRule('')
+
+export const cronJobRules: KindRules = {
+  validate: (object) => [...faultsOf(newSpec, object['spec'], 'spec'), ...validateName(object)],
+  validateUpdate: (object, current) => {
+    const before = textOf(fieldsOf(current['spec'])['schedule'])
+    return faultsOf(hasZone(before) ? specRule(before) : newSpec, object['spec'], 'spec')
+  },
+  warnings: (object, current) => {
+    const { schedule, jobTemplate } = fieldsOf(object['spec'])
+    const path = 'spec.jobTemplate.spec'
+    const zone = hasZone(textOf(schedule))
+      ? [
+          'CRON_TZ or TZ used in spec.schedule is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
+        ]
+      : []
+    return [...nameWarnings(object, current), ...jobSpecWarnings(fieldsOf(jobTemplate)['spec'], path), ...zone]
+  },
+}
 
 function validateName({ metadata: { name = '' } }: KubeObject): FieldFault[] {
   if (name.length <= NAME_CHARACTERS_MAX) return []

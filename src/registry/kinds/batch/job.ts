@@ -1,16 +1,55 @@
-import { fieldsOf, type KubeObject } from '../../../api/object.ts'
+import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import type { Labels } from '../../../api/label-selector.ts'
+import { checkDnsLabel } from '../../../api/names.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+  textOf,
+} from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { goLabels, goLabelSelector, requirementsOf, validateLabelSelector } from '../../rules/label-selector.ts'
+import { nameWarnings } from '../../rules/pod-template.ts'
+import { all, faultsOf, type Rule } from '../../rules/rule.ts'
+import { fixedSelector, labelsOf, matchingLabels } from '../apps/selector-and-template.ts'
 import { jobFields } from '../selectable.ts'
+import { goFailurePolicy } from './job-policies.ts'
+import { jobSpec, jobSpecWarnings } from './job-spec.ts'
+import { validateJobStatus } from './job-status.ts'
 
 const BACKOFF_LIMIT = 6
 const INT32_MAX = 2 ** 31 - 1
+const uidLabel = 'batch.kubernetes.io/controller-uid'
 
-export const jobRules: KindRules = { selectableFields: jobFields, setDefaults }
+const selector: Rule = (value, path, check) => {
+  const { selector: given } = fieldsOf(value)
+  if (given === undefined) check.faults.push(required(`${path}.selector`))
+  else check.faults.push(...validateLabelSelector(fieldsOf(given), `${path}.selector`))
+  if (given === undefined || requirementsOf(fieldsOf(given)) !== undefined) matchingLabels(value, path, check)
+}
+
+const spec = all(jobSpec, selector)
+
+export const jobRules: KindRules = {
+  selectableFields: jobFields,
+  setDefaults: (object) => withLabels(setDefaults(object)),
+  prepareCreate: (object) => withLabels(withSelector(object)),
+  validate,
+  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
+  warnings: (object, current) => [...nameWarnings(object, current), ...jobSpecWarnings(object['spec'], 'spec')],
+  status: { validateUpdate: validateJobStatus },
+}
 
 /** Not where a CronJob has a template for Jobs: only the Job itself gets these. */
 function setDefaults(object: KubeObject): KubeObject {
-  const spec = fieldsOf(object['spec'])
-  const { parallelism, completions, backoffLimitPerIndex, podFailurePolicy } = spec
+  const given = fieldsOf(object['spec'])
+  const { parallelism, completions, backoffLimitPerIndex, podFailurePolicy } = given
   const isOne = parallelism === undefined && completions === undefined
   return {
     ...object,
@@ -22,7 +61,149 @@ function setDefaults(object: KubeObject): KubeObject {
       suspend: false,
       manualSelector: false,
       podReplacementPolicy: podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
-      ...spec,
+      ...given,
+      ...(podFailurePolicy === undefined ? {} : { podFailurePolicy: withStatuses(podFailurePolicy) }),
+    },
+  }
+}
+
+function withStatuses(policy: Json): Json {
+  const { rules } = fieldsOf(policy)
+  if (!Array.isArray(rules)) return policy
+  const filled = itemsOf(rules).map((rule) =>
+    Array.isArray(rule['onPodConditions'])
+      ? { ...rule, onPodConditions: itemsOf(rule['onPodConditions']).map((one) => ({ status: 'True', ...one })) }
+      : rule,
+  )
+  return { ...fieldsOf(policy), rules: filled }
+}
+
+/** A Job without labels has those of its Pods: the very same, so that what is generated later is added to both. */
+function withLabels(object: KubeObject): KubeObject {
+  const { labels } = templateMetadata(object)
+  if (Object.keys(object.metadata.labels ?? {}).length > 0 || !isLabels(labels)) return object
+  return { ...object, metadata: { ...object.metadata, labels } }
+}
+
+const isLabels = (value: Json | undefined): value is Labels =>
+  isFields(value) && Object.keys(value).length > 0 && Object.values(value).every((label) => typeof label === 'string')
+
+const templateMetadata = (object: KubeObject): Fields =>
+  fieldsOf(fieldsOf(fieldsOf(object['spec'])['template'])['metadata'])
+
+/** Nobody else has Pods with the uid of this Job on them. */
+function withSelector(object: KubeObject): KubeObject {
+  const given = fieldsOf(object['spec'])
+  if (given['manualSelector'] === true) return object
+  const { name = '', uid = '' } = object.metadata
+  const template = fieldsOf(given['template'])
+  const { labels: before } = templateMetadata(object)
+  const labels = { ...ownLabels(name, uid), ...labelsOf(before) }
+  const isShared = object.metadata.labels !== undefined && object.metadata.labels === before
+  const { matchLabels, ...rest } = fieldsOf(given['selector'])
+  return {
+    ...object,
+    metadata: isShared ? { ...object.metadata, labels } : object.metadata,
+    spec: {
+      ...given,
+      selector: { ...rest, matchLabels: { [uidLabel]: uid, ...fieldsOf(matchLabels) } },
+      template: { ...template, metadata: { ...fieldsOf(template['metadata']), labels } },
+    },
+  }
+}
+
+const ownLabels = (name: string, uid: string): { readonly [label: string]: string } => ({
+  'controller-uid': uid,
+  'job-name': name,
+  [uidLabel]: uid,
+  'batch.kubernetes.io/job-name': name,
+})
+
+function validate(object: KubeObject): FieldFault[] {
+  return [...validateGenerated(object), ...faultsOf(spec, object['spec'], 'spec'), ...validateHostNames(object)]
+}
+
+/** What was generated is still there. */
+function validateGenerated(object: KubeObject): FieldFault[] {
+  const { manualSelector, selector: given } = fieldsOf(object['spec'])
+  if (manualSelector === true || given === undefined) return []
+  const { name = '', uid = '' } = object.metadata
+  const { labels } = templateMetadata(object)
+  const found = labelsOf(labels)
+  const path = 'spec.template.metadata.labels'
+  const faults = Object.entries(ownLabels(name, uid)).flatMap(([label, wanted]) => {
+    if (found[label] === wanted) return []
+    const why = `must be '${wanted}'`
+    if (found[label] === undefined) return [required(`${path}[${label}]`, why)]
+    return [invalidShown(`${path}[${label}]`, goLabels(labels), why)]
+  })
+  const isOwn = [uidLabel, 'controller-uid'].some((label) => isSame(given, { matchLabels: { [label]: uid } }))
+  if (isOwn) return faults
+  return [...faults, invalidShown('spec.selector', goLabelSelector(fieldsOf(given)), '`selector` not auto-generated')]
+}
+
+/** Pods of an indexed Job are named after their index, and hosts after Pods. */
+function validateHostNames({ metadata: { name = '' }, spec: given }: KubeObject): FieldFault[] {
+  const { completionMode, completions } = fieldsOf(given)
+  if (completionMode !== 'Indexed' || numberOf(completions) <= 0) return []
+  const last = `${name}-${numberOf(completions) - 1}`
+  if (checkDnsLabel(last).length === 0) return []
+  return [invalidValue('metadata.name', name, `will not able to create pod with invalid DNS label: ${last}`)]
+}
+
+const quoted = (value: Json): string => quote(textOf(value))
+const number = (value: Json): string => `${numberOf(value)}`
+
+function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
+  const now = fieldsOf(object['spec'])
+  const before = fieldsOf(current['spec'])
+  const fixed = (name: string, show: (value: Json) => string): FieldFault[] => {
+    const value = now[name]
+    if (isSame(value, before[name])) return []
+    return [invalidShown(`spec.${name}`, value === undefined ? '"null"' : show(value), 'field is immutable')]
+  }
+  return [
+    ...faultsOf(spec, now, 'spec'),
+    ...(now['completionMode'] === 'Indexed' ? validateElastic(now, before) : fixed('completions', number)),
+    ...faultsOf(fixedSelector(before['selector']), now['selector'], 'spec.selector'),
+    ...validateTemplate(now, current),
+    ...fixed('completionMode', quoted),
+    ...fixed('podFailurePolicy', goFailurePolicy),
+    ...fixed('backoffLimitPerIndex', number),
+    ...fixed('managedBy', quoted),
+    ...fixed('successPolicy', () => 'batch.SuccessPolicy{...}'),
+  ]
+}
+
+/** An indexed Job can grow and shrink as a whole. */
+function validateElastic({ completions, parallelism }: Fields, before: Fields): FieldFault[] {
+  if (completions === undefined || completions === before['completions'] || completions === parallelism) return []
+  const why = 'can only be modified in tandem with spec.parallelism'
+  return [invalidValue('spec.completions', numberOf(completions), why)]
+}
+
+/** Where Pods go may be changed until they are. */
+const placing = ['nodeSelector', 'tolerations', 'schedulingGates'] as const
+
+function validateTemplate({ template }: Fields, current: KubeObject): FieldFault[] {
+  const before = fieldsOf(current['spec'])
+  const isWaiting = before['suspend'] === true && fieldsOf(current['status'])['startTime'] === undefined
+  const expected = isWaiting ? placedLike(fieldsOf(before['template']), fieldsOf(template)) : before['template']
+  if (isSame(template, expected)) return []
+  return [invalidShown('spec.template', 'core.PodTemplateSpec{...}', 'field is immutable')]
+}
+
+function placedLike(template: Fields, other: Fields): Fields {
+  const [own, pod] = [fieldsOf(template['spec']), fieldsOf(other['spec'])]
+  const { labels, annotations } = fieldsOf(other['metadata'])
+  const { nodeAffinity } = fieldsOf(pod['affinity'])
+  return {
+    ...template,
+    metadata: { ...fieldsOf(template['metadata']), labels, annotations },
+    spec: {
+      ...own,
+      ...Object.fromEntries(placing.map((name) => [name, pod[name]])),
+      affinity: { ...fieldsOf(own['affinity']), nodeAffinity },
     },
   }
 }

@@ -1,0 +1,46 @@
+/** Sets of indexes of an indexed Job, as texts: `0,2-4`, in rising order. */
+import { quote } from '../../../api/quote.ts'
+
+export type Indexes = { readonly ranges: readonly (readonly [number, number])[]; readonly count: number }
+
+/** `completions`: all indexes are below. */
+export function parseIndexes(text: string, completions: number): Indexes | { readonly fault: string } {
+  const ranges: [number, number][] = []
+  let last = -1
+  let count = 0
+  for (const fragment of text === '' ? [] : text.split(',')) {
+    const parts = fragment.split('-')
+    if (parts.length > 2) {
+      const rule = "an index interval can have at most two parts separated by '-'"
+      return { fault: `the fragment ${quote(fragment)} violates the requirement that ${rule}` }
+    }
+    const first = readIndex(parts[0] ?? '', { above: last, below: completions })
+    if (typeof first === 'string') return { fault: first }
+    const end = parts[1] === undefined ? first : readIndex(parts[1], { above: first, below: completions })
+    if (typeof end === 'string') return { fault: end }
+    ranges.push([first, end])
+    count += end - first + 1
+    last = end
+  }
+  return { ranges, count }
+}
+
+/** A text is the fault. */
+function readIndex(
+  text: string,
+  { above, below }: { readonly above: number; readonly below: number },
+): number | string {
+  const index = /^[+-]?[0-9]{1,15}$/.test(text) ? Number(text) : undefined
+  if (index === undefined) return `cannot convert string to integer for index: ${quote(text)}`
+  if (index >= below) return `too large index: ${quote(text)}`
+  return index <= above ? `non-increasing order, previous: ${above}, current: ${index}` : index
+}
+
+/** The first index that both have. */
+export function overlapOf(one: Indexes, other: Indexes): number | undefined {
+  for (const [first, last] of one.ranges) {
+    const hit = other.ranges.find(([from, to]) => from <= last && first <= to)
+    if (hit !== undefined) return Math.max(first, hit[0])
+  }
+  return undefined
+}

@@ -1,0 +1,161 @@
+/** When a Job counts as failed or as successful before all of its Pods have ended. */
+import {
+  duplicate,
+  invalidShown,
+  invalidValue,
+  invalidWithoutValue,
+  notSupported,
+  required,
+  tooMany,
+} from '../../../api/field-fault.ts'
+import { goStruct } from '../../../api/go-value.ts'
+import { checkQualifiedName } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { each, fields, given, type Rule } from '../../rules/rule.ts'
+import { named, nonNegative } from '../../rules/scalars.ts'
+import { parseIndexes } from './indexes.ts'
+
+const RULES_MAX = 20
+const EXIT_CODES_MAX = 255
+const CONDITIONS_MAX = 20
+
+function atMost(max: number): Rule {
+  return (value, path, { faults }) => {
+    const { length } = itemsOf(value)
+    if (length > max) faults.push(tooMany(path, length, max))
+  }
+}
+
+/** Empty and unknown are told in different words. */
+function knownWord(...words: readonly string[]): Rule {
+  return (value, path, { faults }) => {
+    const word = textOf(value)
+    if (word === '') faults.push(required(path, `valid values: [${words.map(quote).join(' ')}]`))
+    else if (!words.includes(word)) faults.push(notSupported(path, word, words))
+  }
+}
+
+const exitCodeValues: Rule = (value, path, { faults }) => {
+  const { operator, values } = fieldsOf(value)
+  const codes = Array.isArray(values) ? values.map(numberOf) : []
+  const at = `${path}.values`
+  const shown = Array.isArray(values) ? `[]int32{${codes.join(', ')}}` : '[]int32(nil)'
+  if (codes.length === 0) faults.push(invalidShown(at, shown, 'at least one value is required'))
+  else if (codes.length > EXIT_CODES_MAX) faults.push(tooMany(at, codes.length, EXIT_CODES_MAX))
+  for (const [index, code] of codes.entries()) {
+    if (code === 0 && operator === 'In') {
+      faults.push(invalidValue(`${at}[${index}]`, code, 'must not be 0 for the In operator'))
+    }
+    if (codes.indexOf(code) < index) faults.push(duplicate(`${at}[${index}]`, code))
+  }
+  if (codes.some((code, index) => index > 0 && code < (codes[index - 1] ?? 0))) {
+    faults.push(invalidShown(at, shown, 'must be ordered'))
+  }
+}
+
+const exitCodes =
+  (containers: readonly string[]): Rule =>
+  (value, path, check) => {
+    const { operator, containerName } = fieldsOf(value)
+    knownWord('In', 'NotIn')(operator, `${path}.operator`, check)
+    if (containerName !== undefined && !containers.includes(textOf(containerName))) {
+      const why = 'must be one of the container or initContainer names in the pod template'
+      check.faults.push(invalidValue(`${path}.containerName`, textOf(containerName), why))
+    }
+    exitCodeValues(value, path, check)
+  }
+
+const conditions = each(fields({ type: named(checkQualifiedName), status: knownWord('False', 'True', 'Unknown') }))
+const actions = knownWord('Count', 'FailIndex', 'FailJob', 'Ignore')
+
+/** Of a whole spec: rules name its containers. */
+export const podFailurePolicy: Rule = (value, path, check) => {
+  const { podFailurePolicy: policy, backoffLimitPerIndex, template } = fieldsOf(value)
+  if (policy === undefined) return
+  const { rules } = fieldsOf(policy)
+  const at = `${path}.podFailurePolicy.rules`
+  const pod = fieldsOf(fieldsOf(template)['spec'])
+  const containers = [...itemsOf(pod['containers']), ...itemsOf(pod['initContainers'])].map(({ name }) => textOf(name))
+  atMost(RULES_MAX)(rules, at, check)
+  for (const [index, rule] of itemsOf(rules).entries()) {
+    const ruleAt = `${at}[${index}]`
+    const { action, onExitCodes, onPodConditions } = rule
+    if (action === 'FailIndex' && backoffLimitPerIndex === undefined) {
+      check.faults.push(invalidValue(`${ruleAt}.action`, action, 'requires the backoffLimitPerIndex to be set'))
+    } else actions(action, `${ruleAt}.action`, check)
+    if (onExitCodes !== undefined) exitCodes(containers)(onExitCodes, `${ruleAt}.onExitCodes`, check)
+    atMost(CONDITIONS_MAX)(onPodConditions, `${ruleAt}.onPodConditions`, check)
+    conditions(onPodConditions, `${ruleAt}.onPodConditions`, check)
+    const hasConditions = itemsOf(onPodConditions).length > 0
+    if ((onExitCodes !== undefined) !== hasConditions) continue
+    const why = hasConditions
+      ? 'specifying both OnExitCodes and OnPodConditions is not supported'
+      : 'specifying one of OnExitCodes and OnPodConditions is required'
+    check.faults.push(invalidWithoutValue(ruleAt, why))
+  }
+}
+
+/** As Go dumps it; where it has pointers they say nothing. */
+export function goFailurePolicy(policy: Json | undefined): string {
+  const rules = itemsOf(fieldsOf(policy)['rules'])
+  if (rules.some(({ onExitCodes }) => onExitCodes !== undefined)) return 'batch.PodFailurePolicy{...}'
+  return `batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule{${rules.map(goRule).join(', ')}}}`
+}
+
+const goRule = (rule: Fields): string =>
+  goStruct('batch.PodFailurePolicyRule', {
+    Action: quote(textOf(rule['action'])),
+    OnExitCodes: '(*batch.PodFailurePolicyOnExitCodesRequirement)(nil)',
+    OnPodConditions: goConditions(rule['onPodConditions']),
+  })
+
+function goConditions(list: Json | undefined): string {
+  const type = 'batch.PodFailurePolicyOnPodConditionsPattern'
+  if (!Array.isArray(list)) return `[]${type}(nil)`
+  const items = itemsOf(list).map((item) =>
+    goStruct(type, { Type: quote(textOf(item['type'])), Status: quote(textOf(item['status'])) }),
+  )
+  return `[]${type}{${items.join(', ')}}`
+}
+
+/** Of an indexed Job with so many completions. */
+export function successPolicy(completions: number): Rule {
+  return given((value, path, check) => {
+    const { rules } = fieldsOf(value)
+    const at = `${path}.rules`
+    if (itemsOf(rules).length === 0) {
+      check.faults.push(required(at, 'at least one rules must be specified when the successPolicy is specified'))
+    }
+    atMost(RULES_MAX)(rules, at, check)
+    each(successRule(completions))(rules, at, check)
+  })
+}
+
+const successRule =
+  (completions: number): Rule =>
+  (value, path, check) => {
+    const { succeededIndexes, succeededCount } = fieldsOf(value)
+    const { faults } = check
+    if (succeededIndexes === undefined && succeededCount === undefined) {
+      faults.push(required(path, 'at least one of succeededCount or succeededIndexes must be specified'))
+    }
+    const indexes = succeededIndexes === undefined ? undefined : parseIndexes(textOf(succeededIndexes), completions)
+    if (indexes !== undefined && 'fault' in indexes) {
+      const why = `error parsing succeededIndexes: ${indexes.fault}`
+      faults.push(invalidValue(`${path}.succeededIndexes`, textOf(succeededIndexes), why))
+    }
+    if (succeededCount === undefined) return
+    const count = numberOf(succeededCount)
+    const at = `${path}.succeededCount`
+    nonNegative(succeededCount, at, check)
+    if (count > completions) {
+      const why = `must be less than or equal to ${completions} (the number of specified completions)`
+      faults.push(invalidValue(at, count, why))
+    }
+    if (indexes === undefined) return
+    const most = 'fault' in indexes ? 0 : indexes.count
+    if (count <= most) return
+    const of = 'the number of indexes in the specified succeededIndexes field'
+    faults.push(invalidValue(at, count, `must be less than or equal to ${most} (${of})`))
+  }

@@ -1,0 +1,131 @@
+/** What a Job is to do: the same for Jobs and for the templates of Jobs that CronJobs have. */
+import { invalidShown, invalidValue, notSupported, required, tooLong } from '../../../api/field-fault.ts'
+import { checkDnsSubdomain } from '../../../api/names.ts'
+import { fieldsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
+import { podTemplate } from '../../rules/pod-template.ts'
+import { all, fields, given, type Rule } from '../../rules/rule.ts'
+import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
+import { podFailurePolicy, successPolicy } from './job-policies.ts'
+
+/** What is tracked of each index must fit into one object. */
+const INDEXED_PARALLELISM_MAX = 100_000
+const FAILED_INDEXES_MAX = 100_000
+/** Beyond so many completions fewer may run or fail at a time. */
+const COMPLETIONS_SOFT_MAX = 100_000
+const PARALLELISM_OF_MANY_MAX = 10_000
+const FAILED_INDEXES_OF_MANY_MAX = 10_000
+const MANAGED_BY_BYTES_MAX = 63
+
+const pathRule = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')"
+
+/** `example.com/path`. */
+const domainPrefixedPath: Rule = (value, path, check) => {
+  const text = textOf(value)
+  const [, host = '', rest = ''] = /^([^/]*)\/(.*)$/s.exec(text) ?? []
+  if (text === '') check.faults.push(required(path))
+  else if (host === '' || rest === '') {
+    check.faults.push(invalidValue(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")'))
+  } else {
+    named(checkDnsSubdomain)(host, path, check)
+    if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest)) check.faults.push(invalidValue(path, rest, pathRule))
+  }
+}
+
+const shortEnough: Rule = (value, path, { faults }) => {
+  if (Buffer.byteLength(textOf(value)) > MANAGED_BY_BYTES_MAX) faults.push(tooLong(path, MANAGED_BY_BYTES_MAX))
+}
+
+const indexedNumbers: Rule = (value, path, { faults }) => {
+  const { completions, parallelism, maxFailedIndexes, backoffLimitPerIndex } = fieldsOf(value)
+  const [wanted, running, failed] = [numberOf(completions), numberOf(parallelism), numberOf(maxFailedIndexes)]
+  const tooGreat = (field: string, number: number, why: string): number =>
+    faults.push(invalidValue(`${path}.${field}`, number, `must be less than or equal to ${why}`))
+  if (completions === undefined) faults.push(required(`${path}.completions`, 'when completion mode is Indexed'))
+  if (running > INDEXED_PARALLELISM_MAX) {
+    tooGreat('parallelism', running, `${INDEXED_PARALLELISM_MAX} when completion mode is Indexed`)
+  }
+  if (completions !== undefined && failed > wanted) tooGreat('maxFailedIndexes', failed, 'completions')
+  if (failed > FAILED_INDEXES_MAX) tooGreat('maxFailedIndexes', failed, `${FAILED_INDEXES_MAX}`)
+  if (wanted <= COMPLETIONS_SOFT_MAX || backoffLimitPerIndex === undefined) return
+  const when = `when completions are above ${COMPLETIONS_SOFT_MAX} and used with backoff limit per index`
+  if (maxFailedIndexes === undefined) {
+    faults.push(
+      required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${COMPLETIONS_SOFT_MAX}`),
+    )
+  }
+  if (running > PARALLELISM_OF_MANY_MAX) tooGreat('parallelism', running, `${PARALLELISM_OF_MANY_MAX} ${when}`)
+  if (failed > FAILED_INDEXES_OF_MANY_MAX) tooGreat('maxFailedIndexes', failed, `${FAILED_INDEXES_OF_MANY_MAX} ${when}`)
+}
+
+/** Some fields mean something only where each Pod has an index. */
+const completionMode: Rule = (value, path, check) => {
+  const { completionMode: mode, backoffLimitPerIndex, maxFailedIndexes } = fieldsOf(value)
+  if (mode !== undefined) oneOf('NonIndexed', 'Indexed')(mode, `${path}.completionMode`, check)
+  if (mode === 'Indexed') return indexedNumbers(value, path, check)
+  for (const [name, number] of Object.entries({ backoffLimitPerIndex, maxFailedIndexes })) {
+    if (number === undefined) continue
+    check.faults.push(invalidValue(`${path}.${name}`, numberOf(number), 'requires indexed completion mode'))
+  }
+}
+
+const neededPerIndex: Rule = (value, path, { faults }) => {
+  const { maxFailedIndexes, backoffLimitPerIndex } = fieldsOf(value)
+  if (maxFailedIndexes === undefined || backoffLimitPerIndex !== undefined) return
+  faults.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
+}
+
+const indexedSuccess: Rule = (value, path, check) => {
+  const { completionMode: mode, successPolicy: policy, completions } = fieldsOf(value)
+  const at = `${path}.successPolicy`
+  if (policy === undefined) return
+  if (mode === 'Indexed') successPolicy(numberOf(completions))(policy, at, check)
+  else check.faults.push(invalidShown(at, 'batch.SuccessPolicy{...}', 'requires indexed completion mode'))
+}
+
+const podReplacementPolicy: Rule = (value, path, check) => {
+  const { podReplacementPolicy: policy, podFailurePolicy: failure } = fieldsOf(value)
+  if (policy === undefined) return
+  const known = oneOf(...(failure === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed']))
+  known(policy, `${path}.podReplacementPolicy`, check)
+}
+
+/** The Pods of a Job end. */
+const restartPolicy: Rule = (value, path, { faults }) => {
+  const { template, podFailurePolicy: failure } = fieldsOf(value)
+  const policy = textOf(fieldsOf(fieldsOf(template)['spec'])['restartPolicy'])
+  const at = `${path}.template.spec.restartPolicy`
+  if (policy === '' || policy === 'Always') faults.push(required(at, 'valid values: "OnFailure", "Never"'))
+  else if (policy !== 'OnFailure' && policy !== 'Never') faults.push(notSupported(at, policy, ['OnFailure', 'Never']))
+  else if (failure !== undefined && policy !== 'Never') {
+    faults.push(invalidValue(at, policy, 'only "Never" is supported when podFailurePolicy is specified'))
+  }
+}
+
+/** Of everything but the selector. */
+export const jobSpec: Rule = all(
+  fields({
+    parallelism: nonNegative,
+    completions: nonNegative,
+    activeDeadlineSeconds: nonNegative,
+    backoffLimit: nonNegative,
+    ttlSecondsAfterFinished: nonNegative,
+    backoffLimitPerIndex: nonNegative,
+    maxFailedIndexes: nonNegative,
+  }),
+  neededPerIndex,
+  fields({ managedBy: given(all(domainPrefixedPath, shortEnough)) }),
+  completionMode,
+  podFailurePolicy,
+  indexedSuccess,
+  podReplacementPolicy,
+  fields({ template: podTemplate }),
+  restartPolicy,
+)
+
+export function jobSpecWarnings(spec: Json | undefined, path: string): string[] {
+  const { completionMode: mode, completions, parallelism } = fieldsOf(spec)
+  const isMany = numberOf(completions) > COMPLETIONS_SOFT_MAX && numberOf(parallelism) > PARALLELISM_OF_MANY_MAX
+  if (mode !== 'Indexed' || !isMany) return []
+  const what = 'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4'
+  return [`${path}: ${what}, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`]
+}
