@@ -56,6 +56,7 @@ function builtIn(row: Row, rules: KindRules): Resource {
     returnsDeleted: strategy.returnedWhenDeleted.has(name),
     defaultPropagation: strategy.orphaning.has(name) ? 'Orphan' : 'Background',
     isCollected: rules.isCollected ?? true,
+    whyKept: rules.whyKept ?? (() => undefined),
     faultGroup: name === 'Event.events.k8s.io' ? '' : row.group,
     checkName: rules.checkName ?? strategy.nameRuleOf(name),
     metadataRules: strategy.metadataRulesOf(name),

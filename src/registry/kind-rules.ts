@@ -14,6 +14,7 @@ export type KindRules = Partial<
     | 'warnings'
     | 'subresourceRules'
     | 'isCollected'
+    | 'whyKept'
   >
 > & {
   /** Of writes through /status, on top of what all kinds do there. */

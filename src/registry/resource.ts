@@ -53,6 +53,8 @@ export type Resource = {
   readonly createsOnUpdate: boolean
   /** Whether the answer to a delete that removed the object is the object, not a Status. */
   readonly returnsDeleted: boolean
+  /** Why an object of this name must not be deleted; undefined: it may be. */
+  readonly whyKept: (name: string) => string | undefined
   /** What becomes of dependents when a delete does not say it. */
   readonly defaultPropagation: 'Background' | 'Orphan'
   /** Whether objects can own and be owned: a delete of an Event never waits for anything. */

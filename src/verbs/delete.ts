@@ -1,4 +1,4 @@
-import { type ApiError, conflict, notFound, type ResourceName, type Status } from '../api/errors.ts'
+import { type ApiError, conflict, forbidden, notFound, type ResourceName, type Status } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
@@ -37,7 +37,7 @@ export function warnOfOrphans({ resource, context }: ResourceRequest, options: D
 
 export type Deleted = { readonly isRemoved: boolean; readonly object: KubeObject }
 
-/** Fails with NotFound, Conflict or what admission says. */
+/** Fails with NotFound, Conflict, Forbidden or what admission says. */
 export async function deleteObject(
   request: ResourceRequest,
   options: DeleteOptions,
@@ -45,6 +45,8 @@ export async function deleteObject(
 ): Promise<Deleted> {
   const { resource, namespace, name } = request
   const key = access.keys.key(namespace, name)
+  const why = resource.whyKept(name)
+  if (why !== undefined) throw forbidden(resource, name, why)
   return translated(request.context, { resource, name, verb: 'delete' }, async () => {
     let deletion: Deletion = { step: 'keep' }
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {

@@ -1,13 +1,19 @@
-import { type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
-import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
-import { type Fields, fieldsOf, type Json, type KubeObject } from '../../../api/object.ts'
+import { checked, type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import { checkDns1035Label, checkDnsSubdomain, checkPathSegment } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 const GROUP_PRIORITY_MAX = 20_000
 const VERSION_PRIORITY_MAX = 1000
+const PORT_MAX = 65_535
+const statuses = ['True', 'False', 'Unknown']
 
-export const apiServiceRules: KindRules = { prepareCreate, validate }
+export const apiServiceRules: KindRules = {
+  prepareCreate,
+  validate,
+  status: { validateUpdate: validateStatus },
+}
 
 /** One that names no service stands for what this server serves itself, which is always there. */
 function prepareCreate(object: KubeObject): KubeObject {
@@ -26,28 +32,63 @@ function prepareCreate(object: KubeObject): KubeObject {
 function validate(object: KubeObject): FieldFault[] {
   const { name = '' } = object.metadata
   const spec = fieldsOf(object['spec'])
-  const group = textOf(spec['group'])
-  const version = textOf(spec['version'])
+  const [group, version] = [textOf(spec['group']), textOf(spec['version'])]
+  const isUnnamed = group === '' && version !== 'v1'
+  return [
+    ...validateName(name, `${version}.${group}`),
+    ...(isUnnamed ? [required('spec.group', 'only v1 may have an empty group and it better be legacy kube')] : []),
+    ...(group === '' ? [] : checked('spec.group', group, checkDnsSubdomain)),
+    ...checked('spec.version', version, checkDns1035Label),
+    ...validatePriority(spec, 'groupPriorityMinimum', GROUP_PRIORITY_MAX),
+    ...validatePriority(spec, 'versionPriority', VERSION_PRIORITY_MAX),
+    ...(spec['service'] === undefined ? validateLocal(spec) : validateRemote(spec)),
+  ]
+}
+
+function validateName(name: string, wanted: string): FieldFault[] {
+  const faults = checked('metadata.name', name, checkPathSegment)
+  if (faults.length > 0 || name === '' || name === wanted) return faults
+  return [invalidValue('metadata.name', name, `must be \`spec.version+"."+spec.group\`: ${quote(wanted)}`)]
+}
+
+/** Nobody is asked over the network. */
+function validateLocal({ caBundle, insecureSkipTLSVerify }: Fields): FieldFault[] {
+  const bytes = Buffer.byteLength(textOf(caBundle), 'base64')
+  const shown = `${bytes} bytes`
+  return [
+    ...(bytes > 0 ? [invalidValue('spec.caBundle', shown, 'local APIServices may not have a caBundle')] : []),
+    ...(insecureSkipTLSVerify === true
+      ? [invalidValue('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify')]
+      : []),
+  ]
+}
+
+function validateRemote({ caBundle, insecureSkipTLSVerify, service }: Fields): FieldFault[] {
+  const { name, namespace, port } = fieldsOf(service)
   const faults: FieldFault[] = []
-  const wanted = `${version}.${group}`
-  if (name !== '' && name !== wanted) {
-    faults.push(invalidValue('metadata.name', name, `must be \`spec.version+"."+spec.group\`: ${quote(wanted)}`))
+  if (textOf(namespace) === '') faults.push(required('spec.service.namespace'))
+  if (textOf(name) === '') faults.push(required('spec.service.name'))
+  const number = numberOf(port)
+  if (number < 1 || number > PORT_MAX) {
+    const why = `port is not valid: must be between 1 and ${PORT_MAX}, inclusive`
+    faults.push(invalidValue('spec.service.port', number, why))
   }
-  if (group === '' && version !== 'v1') {
-    faults.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'))
+  if (insecureSkipTLSVerify === true && textOf(caBundle) !== '') {
+    faults.push(invalidValue('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'))
   }
-  if (group !== '') faults.push(...checkDnsSubdomain(group).map((why) => invalidValue('spec.group', group, why)))
-  faults.push(...checkDns1035Label(version).map((why) => invalidValue('spec.version', version, why)))
-  faults.push(...validatePriority(spec, 'groupPriorityMinimum', GROUP_PRIORITY_MAX))
-  faults.push(...validatePriority(spec, 'versionPriority', VERSION_PRIORITY_MAX))
   return faults
 }
 
+function validateStatus(object: KubeObject): FieldFault[] {
+  return itemsOf(fieldsOf(object['status'])['conditions']).flatMap(({ status }, at) =>
+    statuses.includes(textOf(status))
+      ? []
+      : [notSupported(`status.conditions[${at}].status`, textOf(status), statuses)],
+  )
+}
+
 function validatePriority(spec: Fields, field: string, max: number): FieldFault[] {
-  const value = spec[field]
-  const priority = typeof value === 'number' ? value : 0
+  const priority = numberOf(spec[field])
   if (priority > 0 && priority <= max) return []
   return [invalidValue(`spec.${field}`, priority, `must be positive and less than ${max}`)]
 }
-
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')

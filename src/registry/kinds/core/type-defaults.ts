@@ -1,5 +1,5 @@
 /** What types of this group get wherever they occur, besides the published defaults. */
-import { type Fields } from '../../../api/object.ts'
+import { type Fields, fieldsOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
 
 const container = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' }
@@ -34,7 +34,7 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['core/v1 HostPathVolumeSource', { fields: { type: '' } }],
   ['core/v1 AzureDiskVolumeSource', { fields: { readOnly: false } }],
   ['core/v1 PersistentVolumeClaimSpec', { fields: { volumeMode: 'Filesystem' } }],
-  ['core/v1 PersistentVolumeSpec', { fields: { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' } }],
+  ['core/v1 PersistentVolume', { fields: {}, set: withVolumeDefaults }],
   ['core/v1 PersistentVolumeClaimStatus', { fields: { phase: 'Pending' } }],
   ['core/v1 PersistentVolumeStatus', { fields: { phase: 'Pending' } }],
   ['core/v1 EndpointPort', { fields: { protocol: 'TCP' } }],
@@ -73,4 +73,11 @@ function withTargetPort(port: Fields): Fields {
   return (targetPort === 0 || targetPort === '') && port['port'] !== undefined
     ? { ...port, targetPort: port['port'] }
     : port
+}
+
+/** Not of the specification wherever it stands: a VolumeAttachment may hold one, too. */
+function withVolumeDefaults(volume: Fields): Fields {
+  const spec = fieldsOf(volume['spec'])
+  if (spec['persistentVolumeReclaimPolicy'] !== undefined && spec['volumeMode'] !== undefined) return volume
+  return { ...volume, spec: { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem', ...spec } }
 }

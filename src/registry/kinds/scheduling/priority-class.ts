@@ -1,5 +1,5 @@
-import { type FieldFault, forbiddenField } from '../../../api/field-fault.ts'
-import type { KubeObject } from '../../../api/object.ts'
+import { type FieldFault, forbiddenField, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import { type KubeObject, numberOf, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 /** The server's own, with their values. */
@@ -9,10 +9,30 @@ const systemClasses: ReadonlyMap<string, number> = new Map([
 ])
 /** What users may give is below all of those. */
 const USER_VALUE_MAX = 1_000_000_000
+const policies = ['PreemptLowerPriority', 'Never']
 
-export const priorityClassRules: KindRules = { validate, validateUpdate: () => [] }
+export const priorityClassRules: KindRules = {
+  validate: (object) => [...validateValue(object), ...validatePolicy(textOf(object['preemptionPolicy']))],
+  validateUpdate: validateChange,
+  whyKept: (name) => (systemClasses.has(name) ? 'this is a system priority class and cannot be deleted' : undefined),
+}
 
-function validate({ metadata: { name = '' }, value = 0, globalDefault = false }: KubeObject): FieldFault[] {
+function validatePolicy(policy: string): FieldFault[] {
+  if (policy === '') return [required('preemptionPolicy')]
+  return policies.includes(policy) ? [] : [notSupported('preemptionPolicy', policy, policies)]
+}
+
+/** Pods have taken them over. */
+function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
+  const [value, was] = [object, current].map((one) => numberOf(one['value']))
+  const policy = textOf(object['preemptionPolicy'])
+  return [
+    ...(value === was ? [] : [forbiddenField('value', 'may not be changed in an update.')]),
+    ...(policy === current['preemptionPolicy'] ? [] : [invalidValue('preemptionPolicy', policy, 'field is immutable')]),
+  ]
+}
+
+function validateValue({ metadata: { name = '' }, value = 0, globalDefault = false }: KubeObject): FieldFault[] {
   if (!name.startsWith('system-')) {
     if (typeof value === 'number' && value <= USER_VALUE_MAX) return []
     return [forbiddenField('value', `maximum allowed value of a user defined priority is ${USER_VALUE_MAX}`)]

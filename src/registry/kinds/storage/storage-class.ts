@@ -57,9 +57,9 @@ function validateParameters(object: KubeObject): FieldFault[] {
   return bytes > PARAMETERS_BYTES_MAX ? [...faults, tooLong('parameters', PARAMETERS_BYTES_MAX)] : faults
 }
 
-/** A term is compared with those before it, and first of all with the empty one: who has nothing repeats that. */
+/** A term is compared with those before it, and first with an empty one for each: who says nothing repeats them all. */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
-  const seen: Fields[] = [{}]
+  const seen: Fields[] = terms.map(() => ({}))
   return terms.flatMap((term, at) => {
     const path = `allowedTopologies[${at}].matchLabelExpressions`
     const { faults, values } = validateTerm(itemsOf(term['matchLabelExpressions']), path)

@@ -81,20 +81,13 @@ function validateInline(spec: Fields, path: string): FieldFault[] {
     faults.push(required(`${path}.csi`, 'has to be specified in the context of inline volumes'))
   }
   for (const field of inlineForbidden) {
-    if (isGiven(field, spec[field])) {
+    if (spec[field] !== undefined && spec[field] !== '') {
       faults.push(forbiddenField(`${path}.${field}`, 'may not be specified in the context of inline volumes'))
     }
   }
   if (textsOf(spec['accessModes']).length === 0) faults.push(required(`${path}.accessModes`))
   if (given.every((field) => notSources.has(field))) faults.push(required(path, 'must specify a volume type'))
   return faults
-}
-
-/** Defaults of volumes are nothing that anybody said. */
-function isGiven(field: string, value: Json | undefined): boolean {
-  if (field === 'persistentVolumeReclaimPolicy') return value !== undefined && value !== 'Retain'
-  if (field === 'volumeMode') return value !== undefined && value !== 'Filesystem'
-  return value !== undefined && value !== ''
 }
 
 function validateMetadata(metadata: Json | undefined): FieldFault[] {
