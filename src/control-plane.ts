@@ -3,7 +3,7 @@
  * number of them on one database, each below its own prefix; nothing in here is global.
  */
 import { Admission } from './admission/admission.ts'
-import { createPlugins } from './admission/plugins.ts'
+import { createNamespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
 import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
@@ -31,10 +31,10 @@ import { deleteOne } from './verbs/delete.ts'
 import { deleteCollection } from './verbs/delete-collection.ts'
 import { get } from './verbs/get.ts'
 import { list } from './verbs/list.ts'
-import { createOwnObjects } from './verbs/own-objects.ts'
 import { patch } from './verbs/patch.ts'
 import { reviewSelf } from './verbs/self-review.ts'
 import { createNow } from './verbs/timestamps.ts'
+import { ResourceForms } from './verbs/represent/forms.ts'
 import { update } from './verbs/update.ts'
 import { watch } from './verbs/watch.ts'
 
@@ -138,9 +138,14 @@ function createAccess({
   const { cache, store } = parts
   const root = rootOf(config.etcd.prefix)
   const now = createNow(clock.wallMs)
-  const objects = createOwnObjects(registry, (resource) => accessOf(resource))
-  const plugins = createPlugins({ objects, clock })
-  const admission = new Admission(plugins.filter(({ name }) => config.admission.isOn(name)))
+  const readNamespace = async (name: string, at: 'any' | 'latest'): Promise<KubeObject | undefined> => {
+    const namespaces = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
+    if (namespaces === undefined) return undefined
+    const { keys, reader } = accessOf(namespaces)
+    const { item } = await reader.get(keys.key('', name), at)
+    return item?.object()
+  }
+  const admission = new Admission([createNamespaceLifecycle({ readNamespace, clock })])
   const authorizeCreate: WriteAccess['authorizeCreate'] = async ({ user, context }) => {
     const { info } = context
     if (info.kind !== 'resource') return
@@ -162,6 +167,7 @@ function createAccess({
     return {
       keys,
       reader,
+      forms: new ResourceForms(resource, cache.made, clock.wallMs),
       store,
       decode: ({ value, key, revision }) => decode(value, key, revision),
       ids,
@@ -170,7 +176,6 @@ function createAccess({
       admission,
       authorizeCreate,
       convertYaml: (bytes) => yaml.convert(bytes),
-      inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
       ttlSeconds: resource.kind === 'Event' ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),
       watchMsMin: config.watchMsMin,
@@ -186,11 +191,6 @@ function createAccess({
     return access
   }
   return accessOf
-}
-
-function inVersion(registry: Registry, { group, plural }: Resource, apiVersion: string): Resource | undefined {
-  const found = registry.find({ group, version: apiVersion.slice(apiVersion.indexOf('/') + 1), plural })
-  return found !== undefined && apiVersionOf(found) === apiVersion ? found : undefined
 }
 
 function decodeOrFail(stored: Buffer, resource: Resource, revision: Revision): KubeObject {

@@ -130,11 +130,6 @@ export function conflict(resource: ResourceName, name: string, why: string): Api
   return new ApiError(409, 'Conflict', text, { details: detailsOf(resource, name) })
 }
 
-/** Others own what an applier wants to set. */
-export function applyConflict(message: string, causes: readonly StatusCause[]): ApiError {
-  return new ApiError(409, 'Conflict', message, { details: { causes } })
-}
-
 export const modifiedMeanwhile =
   'the object has been modified; please apply your changes to the latest version and try again'
 
@@ -212,6 +207,20 @@ export function notAcceptableHere(offered: readonly string[]): ApiError {
   const text = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`
   return new ApiError(406, 'NotAcceptable', text, { details: {} })
 }
+
+/** Metadata of one object was asked for, or of a list, where the answer is the other. `goType` is upstream's name of its type. */
+export const isAList = (goType: string): ApiError =>
+  new ApiError(
+    406,
+    'NotAcceptable',
+    `you requested PartialObjectMetadata, but the requested object is a list (${goType})`,
+  )
+export const isNoList = (goType: string): ApiError =>
+  new ApiError(
+    406,
+    'NotAcceptable',
+    `you requested PartialObjectMetadataList, but the requested object is not a list (${goType})`,
+  )
 
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   const text = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`

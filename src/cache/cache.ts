@@ -10,7 +10,7 @@ import { Feed } from '../storage/feed.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { checkResource } from './check.ts'
-import { FrameShelf } from './event.ts'
+import { Shelf } from './made.ts'
 import { Past } from './past.ts'
 import { Reader } from './reader.ts'
 import { type Parts, Resource, type ResourceSpec } from './resource.ts'
@@ -22,6 +22,8 @@ import { Slabs } from './slabs.ts'
 const PAST_BYTES = 32 << 20
 const DECODED_BYTES = 32 << 20
 const FRAMES_BYTES = 4 << 20
+/** Room for some ten thousand objects in protobuf, or some thousand in two other forms. */
+const MADE_BYTES = 32 << 20
 /** An informer that lost its connection is back within this time. */
 const UNUSED_MS = 5 * 60_000
 const HOUSEKEEPING_MS = 10_000
@@ -36,12 +38,19 @@ export type CacheOptions = {
   readonly root: Key
   readonly clock: Clock
   readonly log: Log
-  readonly budgets?: { readonly pastBytes?: number; readonly decodedBytes?: number; readonly framesBytes?: number }
+  readonly budgets?: {
+    readonly pastBytes?: number
+    readonly decodedBytes?: number
+    readonly framesBytes?: number
+    readonly madeBytes?: number
+  }
   readonly unusedMs?: number
   readonly checkEveryMs?: number
 }
 
 export class Cache implements AsyncDisposable {
+  /** For other forms of cached objects. */
+  readonly made: Shelf
   readonly #feed: Feed
   readonly #parts: Parts
   readonly #options: CacheOptions
@@ -54,6 +63,7 @@ export class Cache implements AsyncDisposable {
   constructor(options: CacheOptions) {
     const { engine, store, transformer, root, clock, log, budgets } = options
     this.#options = options
+    this.made = new Shelf(budgets?.madeBytes ?? MADE_BYTES)
     this.#feed = new Feed({ engine, root, clock, log })
     this.#parts = {
       engine,
@@ -64,7 +74,7 @@ export class Cache implements AsyncDisposable {
       feed: new SharedFeed(this.#feed),
       slabs: new Slabs(),
       decoded: new DecodedShelf(budgets?.decodedBytes ?? DECODED_BYTES),
-      frames: new FrameShelf(budgets?.framesBytes ?? FRAMES_BYTES),
+      frames: new Shelf(budgets?.framesBytes ?? FRAMES_BYTES),
       past: new Past(budgets?.pastBytes ?? PAST_BYTES),
     }
   }

@@ -1,7 +1,7 @@
 /** What happened to one object, and its one framed form that all watchers share. */
-import { Deque } from '../lib/deque.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import type { Item } from './item.ts'
+import type { Shelf } from './made.ts'
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
@@ -44,7 +44,7 @@ export class Change {
   }
 
   /** As a watcher sees it that selected the object before, after, or both; undefined if neither. */
-  shown(wasSelected: boolean, isSelected: boolean, shelf: FrameShelf): Shown | undefined {
+  shown(wasSelected: boolean, isSelected: boolean, shelf: Shelf): Shown | undefined {
     const type = isSelected ? (wasSelected ? 'MODIFIED' : 'ADDED') : 'DELETED'
     if (!isSelected && !wasSelected) return undefined
     const known = this.#shown?.find((one) => one.type === type)
@@ -61,31 +61,14 @@ export class Change {
 /** An object that was there when the watch began. */
 export const initialEvent = (item: Item): Shown => new SharedFrame('ADDED', item.revision, item, undefined)
 
-/** Framed bytes are kept for the watchers that follow closely, within a budget for the whole cache; who is late frames anew. */
-export class FrameShelf {
-  readonly #bytesMax: number
-  readonly #frames = new Deque<SharedFrame>()
-  #bytes = 0
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax
-  }
-
-  add(frame: SharedFrame, bytes: number): void {
-    this.#frames.push(frame)
-    this.#bytes += bytes
-    while (this.#bytes > this.#bytesMax) this.#bytes -= this.#frames.shift()?.drop() ?? this.#bytes
-  }
-}
-
 class SharedFrame implements Shown {
   readonly type: ChangeType
   readonly revision: Revision
   readonly item: Item
-  readonly #shelf: FrameShelf | undefined
+  readonly #shelf: Shelf | undefined
   #frame: Buffer | undefined
 
-  constructor(type: ChangeType, revision: Revision, item: Item, shelf: FrameShelf | undefined) {
+  constructor(type: ChangeType, revision: Revision, item: Item, shelf: Shelf | undefined) {
     this.#shelf = shelf
     this.type = type
     this.revision = revision

@@ -68,6 +68,11 @@ export class Item extends Slot {
     return object
   }
 
+  /** The same for who needs it once: it is not kept. */
+  peek(): KubeObject {
+    return this.decoded ?? this.#decode()
+  }
+
   /** The JSON of the object, with a newline at the end. */
   wire(): Buffer {
     this.#print()
@@ -110,7 +115,7 @@ export class Item extends Slot {
 
   /** Who only passes the bytes on does not need the object again: it is not kept. */
   #print(): void {
-    if (this.#versionAt === STORED) this.#keepWire(this.#home.form.print(this.decoded ?? this.#decode()))
+    if (this.#versionAt === STORED) this.#keepWire(this.#home.form.print(this.peek()))
   }
 
   #keepWire(wire: Wire): void {

@@ -14,7 +14,8 @@ import { StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
-import { Change, type FrameShelf } from './event.ts'
+import { Change } from './event.ts'
+import type { Shelf } from './made.ts'
 import { type Form, Item, type ItemHome, type Wire } from './item.ts'
 import { Own } from './own.ts'
 import type { Past } from './past.ts'
@@ -49,7 +50,7 @@ export type Parts = {
   readonly feed: SharedFeed
   readonly slabs: Slabs
   readonly decoded: DecodedShelf
-  readonly frames: FrameShelf
+  readonly frames: Shelf
   readonly past: Past
   readonly clock: Clock
   readonly log: Log

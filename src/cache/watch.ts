@@ -7,7 +7,8 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
-import { type Change, type FrameShelf, initialEvent, type WatchEvent } from './event.ts'
+import { type Change, initialEvent, type WatchEvent } from './event.ts'
+import type { Shelf } from './made.ts'
 import type { Item } from './item.ts'
 import type { Ring } from './ring.ts'
 
@@ -35,7 +36,7 @@ export type WatchStart = {
 
 export type WatchSource = {
   readonly ring: Ring
-  readonly frames: FrameShelf
+  readonly frames: Shelf
   /** Everything up to this revision is in the ring. */
   readonly revision: () => Revision
   /** Calls the watcher's wake when there are events. */

@@ -6,6 +6,8 @@ import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { type Decoding, decodeStruct } from './decode.ts'
 import { jsonTypeOf, readAny } from './json.ts'
+import { decodeObject, openEnvelope } from './protobuf/envelope.ts'
+import { ProtobufError } from './protobuf/reader.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 
 export type Expected = {
@@ -48,6 +50,27 @@ export function decodeBody(body: Body, expected: Expected, fieldValidation: Fiel
   const refusal = shape.refuse?.(object)
   if (refusal !== undefined) throw refuse(refusal)
   return { object: shape.setDefaults(object), warnings: fieldValidation === 'Warn' ? faults : [] }
+}
+
+/** Of protobuf nobody sees unknown fields. */
+export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObject {
+  const { shape, kind } = expected
+  const body = { bytes }
+  const envelope = orElse(
+    (why) => unrecognized(why, body, expected),
+    () => openEnvelope(bytes),
+  )
+  const refuse = checkKind(envelope, body, expected)
+  const object = orElse(refuse, () => decodeObject(envelope, shape.struct))
+  return shape.setDefaults({ ...object, kind, apiVersion: apiVersionOf(expected) })
+}
+
+function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
+  try {
+    return decode()
+  } catch (error) {
+    throw error instanceof ProtobufError ? refuse(error.message) : error
+  }
 }
 
 /** What a body says of itself. Empty where it says nothing. */

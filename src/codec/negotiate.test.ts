@@ -28,8 +28,8 @@ const cases: readonly [string, string][] = [
   ['application/json;q=0.1,application/yaml;q=x', 'json'],
   ['*/*, application/yaml;q=0.1', 'yaml'],
   ['application/json;as=Table;v=v1;g=meta.k8s.io,application/json', 'json'],
-  ['application/vnd.kubernetes.protobuf,application/json', 'json'],
-  ['application/vnd.kubernetes.protobuf', '406 parameters'],
+  ['application/vnd.kubernetes.protobuf,application/json', 'protobuf'],
+  ['application/vnd.kubernetes.protobuf', 'protobuf'],
   ['application/json;stream=watch', 'json'],
   ['application/json;stream=x', '406 parameters'],
   ['application/json;pretty=1', 'json indented'],
@@ -69,16 +69,17 @@ test('people get indented JSON', () => {
   )
 })
 
-test('a form that is not there yet is refused at once when something would be written', () => {
-  const table = asked('application/json;as=Table;v=v1;g=meta.k8s.io')
+test('a conversion is taken where there is one', () => {
+  const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+  assert.deepEqual(negotiate(asked(table)).as, { kind: 'Table', version: 'v1' })
   assert.equal(
-    told(() => negotiate(table)),
+    told(() => negotiate(asked(table), { hasTable: false })),
     '406 parameters',
   )
-  assert.equal(negotiate(table, { isRead: true }).refusal?.code, 406)
+  assert.equal(negotiate(asked(`${table.replace('json', 'vnd.kubernetes.protobuf')},application/yaml`)).type, 'yaml')
   const unknown = asked('application/json;as=Chair;v=v1;g=meta.k8s.io')
   assert.equal(
-    told(() => negotiate(unknown, { isRead: true })),
+    told(() => negotiate(unknown)),
     '406 parameters',
   )
 })

@@ -3,19 +3,25 @@
  * router first looks whether any clause of Accept names a type that it has at all, then the parameters of each are weighed.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { type ApiError, notAcceptable, notAcceptableHere, unsupportedMediaType } from '../api/errors.ts'
+import { notAcceptable, notAcceptableHere, unsupportedMediaType } from '../api/errors.ts'
 import { firstHeader } from '../api/request.ts'
 
 export const jsonType = 'application/json'
 export const yamlType = 'application/yaml'
-const protobufType = 'application/vnd.kubernetes.protobuf'
+export const protobufType = 'application/vnd.kubernetes.protobuf'
 
-/** How an answer is printed. Indented JSON is for people at a terminal. */
+/** How an answer is written. Indented JSON is for people at a terminal. */
 export type Form = {
-  readonly type: 'json' | 'yaml'
+  readonly type: 'json' | 'yaml' | 'protobuf'
   readonly isIndented: boolean
-  /** The client wants a form of objects that there is not yet: what it gets instead of one. Other errors come first. */
-  readonly refusal?: ApiError
+  /** Undefined: objects as they are. */
+  readonly as?: Conversion
+}
+
+/** Objects as something else: rows of a table, or nothing but their metadata. Two versions that differ in their name only. */
+export type Conversion = {
+  readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
+  readonly version: 'v1' | 'v1beta1'
 }
 
 export const compactJson: Form = { type: 'json', isIndented: false }
@@ -26,25 +32,27 @@ type Asked = { readonly headers: IncomingHttpHeaders; readonly query: URLSearchP
 /** The representations that the router knows, in its order. */
 const routed: readonly string[] = [jsonType, yamlType, protobufType]
 const routedStreams: readonly string[] = [`${jsonType};stream=watch`, `${protobufType};stream=watch`]
-/** What there is so far. */
 const registered = [
   { type: 'application', subtype: 'json', form: 'json', isStreamed: true },
   { type: 'application', subtype: 'yaml', form: 'yaml', isStreamed: false },
+  { type: 'application', subtype: 'vnd.kubernetes.protobuf', form: 'protobuf', isStreamed: true },
 ] as const
 
-/**
- * Fails with NotAcceptable. `onCollection`: the router offers streams too, where a watch is possible. `isRead`: nothing
- * will be written, so a refusal of a conversion can wait until there is something to convert.
- */
-export function negotiate({ headers, query }: Asked, { onCollection = false, isRead = false } = {}): Form {
+export type Offer = {
+  /** The router offers streams too, where a watch is possible. */
+  readonly onCollection?: boolean
+  /** Whether what is answered can be shown as rows: not so what can only be created. */
+  readonly hasTable?: boolean
+}
+
+/** Fails with NotAcceptable. */
+export function negotiate({ headers, query }: Asked, { onCollection = false, hasTable = true }: Offer = {}): Form {
   const accept = firstHeader(headers, 'accept') ?? ''
   if (isPlainJson(accept)) return isIndented(query, headers) ? indentedJson : compactJson
   checkRoute(accept, onCollection)
-  const form = choose(accept, { isStream: false })
-  if (form !== undefined) return { type: form.type, isIndented: form.isIndented || isIndented(query, headers) }
-  const refusal = notAcceptable(offered(accept))
-  if (isRead && asksConversion(accept)) return { ...compactJson, refusal }
-  throw refusal
+  const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables' })
+  if (form === undefined) throw notAcceptable(routed)
+  return !form.isIndented && isIndented(query, headers) ? { ...form, isIndented: true } : form
 }
 
 /** Of a watch, which is never indented. Fails with NotAcceptable, also for a form that cannot be streamed. */
@@ -52,49 +60,30 @@ export function negotiateStream({ headers }: Pick<Asked, 'headers'>): Form {
   const accept = firstHeader(headers, 'accept') ?? ''
   if (isPlainJson(accept)) return compactJson
   checkRoute(accept, true)
-  if (choose(accept, { isStream: false })?.type === 'yaml') throw notAcceptable(routedStreams)
-  if (choose(accept, { isStream: true }) !== undefined) return compactJson
-  const refusal = notAcceptable(offered(accept))
-  if (asksConversion(accept)) return { ...compactJson, refusal }
-  throw refusal
+  const form = choose(accept, { conversions: 'all' })
+  if (form === undefined) throw notAcceptable(routed)
+  if (form.type === 'yaml') throw notAcceptable(routedStreams)
+  return form.isIndented ? { ...form, isIndented: false } : form
 }
 
-/** Of an error: conversions do not count, and what nobody can read is told as indented JSON all the same. */
+/** Of an error: it is never converted, and what nobody can read is told as indented JSON all the same. */
 export function negotiateError({ headers, query }: Asked): Form {
   const accept = firstHeader(headers, 'accept') ?? ''
-  const form = isPlainJson(accept) ? compactJson : choose(accept, { isStream: false })
+  const form = isPlainJson(accept) ? compactJson : choose(accept, { conversions: 'none' })
   if (form === undefined) return indentedJson
   return form.isIndented || isIndented(query, headers) ? { type: form.type, isIndented: true } : form
 }
 
 /** Which form a body has. None at all is JSON. */
-export function bodyForm(headers: IncomingHttpHeaders): 'json' | 'yaml' {
+export function bodyForm(headers: IncomingHttpHeaders): Form['type'] {
   const contentType = firstHeader(headers, 'content-type') ?? ''
   if (contentType === '' || contentType === jsonType) return 'json'
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim())
   const isReadable = parameters.every((parameter) => parameter === '' || /^[^\s=,]+\s*=\s*[^,]+$/.test(parameter))
   if (isReadable && type.toLowerCase() === jsonType) return 'json'
   if (isReadable && type.toLowerCase() === yamlType) return 'yaml'
-  throw unsupportedMediaType([jsonType, yamlType, protobufType])
-}
-
-const conversions: readonly (string | undefined)[] = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']
-const conversionVersions: readonly (string | undefined)[] = ['v1', 'v1beta1']
-
-/** Whether a clause asks for one of upstream's other forms of objects, and rightly so. */
-function asksConversion(accept: string): boolean {
-  return accept.split(',').some((text) => {
-    const { type, subtype, parameters } = parseClause(text)
-    const isText = type === 'application' && (subtype === 'json' || subtype === 'yaml')
-    const isKnown = conversions.includes(parameters.get('as')) && conversionVersions.includes(parameters.get('v'))
-    return isText && isKnown && parameters.get('g') === 'meta.k8s.io'
-  })
-}
-
-/** Upstream's list, but nobody who asks for protobuf itself is told that there is some. */
-function offered(accept: string): readonly string[] {
-  const asksProtobuf = accept.split(',').some((clause) => clause.trim() === protobufType)
-  return asksProtobuf ? [jsonType, yamlType] : routed
+  if (isReadable && type.toLowerCase() === protobufType) return 'protobuf'
+  throw unsupportedMediaType(routed)
 }
 
 const isPlainJson = (accept: string): boolean => accept === '' || accept === jsonType || accept === '*/*'
@@ -115,17 +104,19 @@ type Clause = {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-type Wanted = { readonly isStream: boolean }
+type Wanted = { readonly conversions: 'all' | 'no tables' | 'none' }
 
 /** The first clause that can be met decides. */
-function choose(accept: string, wanted: Wanted): Form | undefined {
+function choose(accept: string, { conversions }: Wanted): Form | undefined {
   for (const clause of sortClauses(accept.split(',').map(parseClause))) {
-    const found = registered.find(({ type, subtype, isStreamed }) => {
-      if (!matches(clause, type, subtype)) return false
-      return !wanted.isStream || isStreamed
-    })
-    if (found === undefined || !isMet(clause.parameters, found.isStreamed)) continue
-    return { type: found.form, isIndented: clause.parameters.get('pretty') === '1' }
+    const { parameters } = clause
+    const found = registered.find(({ type, subtype }) => matches(clause, type, subtype))
+    if (found === undefined || !isMet(parameters, found.isStreamed)) continue
+    const plain = { type: found.form, isIndented: parameters.get('pretty') === '1' }
+    if (!conversionNames.some((name) => parameters.has(name))) return plain
+    const as = conversionOf(parameters)
+    const isOffered = as !== undefined && (as.kind !== 'Table' || (conversions === 'all' && found.form !== 'protobuf'))
+    if (isOffered && conversions !== 'none') return { ...plain, as }
   }
   return undefined
 }
@@ -134,13 +125,22 @@ const matches = (clause: Clause, type: string, subtype: string): boolean =>
   (clause.type === type && (clause.subtype === subtype || clause.subtype === '*')) ||
   (clause.type === '*' && clause.subtype === '*')
 
-/** A conversion (`as=Table`) is passed over: there is none yet, and clients name the plain form after it. */
 function isMet(parameters: ReadonlyMap<string, string>, isStreamed: boolean): boolean {
-  if (parameters.has('as') || parameters.has('g') || parameters.has('v')) return false
   const stream = parameters.get('stream')
   if (stream !== undefined && (stream !== 'watch' || !isStreamed)) return false
   const version = parameters.get('sv')
   return version === undefined || version === 'v1'
+}
+
+const conversionNames = ['as', 'g', 'v'] as const
+const kinds = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const
+const versions = ['v1', 'v1beta1'] as const
+
+function conversionOf(parameters: ReadonlyMap<string, string>): Conversion | undefined {
+  const kind = kinds.find((one) => one === parameters.get('as'))
+  const version = versions.find((one) => one === parameters.get('v'))
+  const isMeta = parameters.get('g') === 'meta.k8s.io'
+  return kind === undefined || version === undefined || !isMeta ? undefined : { kind, version }
 }
 
 function parseClause(text: string): Clause {

@@ -74,12 +74,7 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   return { stop: () => all.disposeAsync(), failed }
 }
 
-/** Without the controller that makes service accounts, no pod could have one. */
-const serveDefaults = [
-  '--bind-address=127.0.0.1',
-  '--authorization-mode=Node,RBAC',
-  '--disable-admission-plugins=ServiceAccount',
-]
+const serveDefaults = ['--bind-address=127.0.0.1', '--authorization-mode=Node,RBAC']
 
 type Own = {
   readonly dataDir: string

@@ -1,18 +1,20 @@
-/** Documents of the server in the form that a client takes: JSON, indented for people, or YAML. */
-import { notAcceptable } from '../api/errors.ts'
-import type { Json } from '../api/object.ts'
+/** Documents of the server in the form that a client takes: JSON, indented for people, YAML or protobuf. */
+import { notAcceptable, type Status } from '../api/errors.ts'
+import { type Fields, isFields, type Json } from '../api/object.ts'
 import { type ApiRequest, firstHeader } from '../api/request.ts'
 import { indentJson } from '../codec/indent.ts'
 import { printOrdered } from '../codec/json.ts'
-import { type Form, jsonType, negotiate, negotiateError, yamlType } from '../codec/negotiate.ts'
+import { type Form, jsonType, negotiate, negotiateError, protobufType, yamlType } from '../codec/negotiate.ts'
+import { encodeObject } from '../codec/protobuf/envelope.ts'
 import { jsonToYaml } from '../codec/yaml-print.ts'
+import { findType } from '../registry/types.ts'
 
 export type Printed = { readonly type: string; readonly body: Buffer }
 
 type Request = Pick<ApiRequest, 'headers' | 'query'>
 
-/** What upstream offers for its documents; protobuf is refused until we have it. */
-const offered = [jsonType, yamlType, 'application/vnd.kubernetes.protobuf']
+/** What upstream offers for its documents. */
+const offered = [jsonType, yamlType, protobufType]
 
 /** Of upstream's two routers, the aggregator's says otherwise what it does not accept. */
 export function printDocument(document: Json, request: Request, { isAggregator = false } = {}): Printed {
@@ -28,10 +30,17 @@ const isConversion = (clause: string): boolean => /;\s*(as|g|v)=/.test(clause)
 const knownType = /^(\*\/\*|application\/(\*|json|yaml|vnd\.kubernetes\.protobuf))\s*(;|$)/
 
 /** An error must be told somehow: who takes none of our forms gets JSON. */
-export const printError = (status: Json, request: Request): Printed => print(status, negotiateError(request))
+export const printError = (status: Status, request: Request): Printed => print(status, negotiateError(request))
+
+type Document = Fields & { readonly kind: string; readonly apiVersion: string }
 
 function print(document: Json, { type, isIndented }: Form): Printed {
   if (type === 'yaml') return { type: yamlType, body: Buffer.from(jsonToYaml(document)) }
+  const struct = type === 'protobuf' && isDocument(document) ? findType('meta/v1', document.kind) : undefined
+  if (struct !== undefined && isDocument(document)) return { type: protobufType, body: encodeObject(document, struct) }
   const text = printOrdered(document)
   return { type: jsonType, body: Buffer.from(isIndented ? indentJson(text) : `${text}\n`) }
 }
+
+const isDocument = (value: Json): value is Document =>
+  isFields(value) && typeof value['kind'] === 'string' && typeof value['apiVersion'] === 'string'

@@ -11,6 +11,7 @@ import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
 import { scaleView } from './scale.ts'
 import { schemeOf } from './scheme.ts'
 import * as strategy from './strategy.ts'
+import { defaultTable, tables } from './tables/all.ts'
 import { typeOf } from './types.ts'
 
 /** In the order in which discovery lists groups and versions. */
@@ -70,10 +71,10 @@ function builtIn(row: Row, rules: KindRules): Resource {
       const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
       return generation === undefined ? prepared : counted(prepared, current, generation.fields)
     },
+    table: tables.get(name) ?? defaultTable,
     validate: rules.validate ?? (() => []),
     validateUpdate: rules.validateUpdate ?? rules.validate ?? (() => []),
     warnings: rules.warnings ?? (() => []),
-    resetPaths: strategy.resetPathsOf(name, hasStatus),
     subresourceRules: { ...(hasStatus ? { status: statusRules(name, rules.status) } : {}), ...rules.subresourceRules },
     views: row.subresources.some((subresource) => subresource.name === 'scale') ? { scale: scaleView() } : {},
   }

@@ -3,12 +3,18 @@ import type { Admission } from '../admission/admission.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Reader } from '../cache/reader.ts'
 import type { ConvertedYaml } from '../codec/yaml.ts'
-import type { Resource, ResourceRequest } from '../registry/resource.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { Store, Stored } from '../storage/store.ts'
+import type { ResourceForms } from './represent/forms.ts'
 
 /** Enough for reads. */
-export type ReadAccess = { readonly keys: ResourceKeys; readonly reader: Reader }
+export type ReadAccess = {
+  readonly keys: ResourceKeys
+  readonly reader: Reader
+  /** Other forms of its objects. */
+  readonly forms: ResourceForms
+}
 
 export type WatchAccess = ReadAccess & {
   /** From 0 to below 1. */
@@ -32,8 +38,6 @@ export type WriteAccess = ReadAccess & {
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
   /** Fails with a YamlError. */
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
-  /** The same resource in another version of its group; undefined when that is not served. */
-  readonly inVersion: (apiVersion: string) => Resource | undefined
   /** Objects end by themselves after this time; undefined: never. */
   readonly ttlSeconds: number | undefined
 }

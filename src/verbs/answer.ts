@@ -1,23 +1,29 @@
 /** Answers that several verbs give, in the form that the client asked for. */
 import type { Status } from '../api/errors.ts'
-import type { ApiResponse, Headers } from '../api/request.ts'
-import { indentJson } from '../codec/indent.ts'
-import { parseJson, printOrdered } from '../codec/json.ts'
-import { type Form, jsonType, yamlType } from '../codec/negotiate.ts'
-import { jsonToYaml } from '../codec/yaml-print.ts'
+import type { ApiResponse } from '../api/request.ts'
+import { printOrdered } from '../codec/json.ts'
+import type { Form } from '../codec/negotiate.ts'
+import { encodeObject } from '../codec/protobuf/envelope.ts'
+import { statusStruct } from '../registry/meta-types.ts'
+import { type ResourceRequest, viewOf } from '../registry/resource.ts'
+import { contentHeaders } from './represent/headers.ts'
+import { styled } from './represent/json.ts'
+import type { Representation } from './represent/representation.ts'
+import type { Updated } from './write.ts'
 
-export const jsonHeaders: Headers = { 'content-type': jsonType }
-export const yamlHeaders: Headers = { 'content-type': yamlType }
+export const ok = ({ headers }: Representation, body: Buffer): ApiResponse => ({ status: 200, headers, body })
 
-/** `json` ends with a newline. */
-export function answer(status: number, json: Buffer, form: Form): ApiResponse {
-  if (form.refusal !== undefined) throw form.refusal
-  if (form.type === 'yaml') {
-    return { status, headers: yamlHeaders, body: Buffer.from(jsonToYaml(parseJson(json))) }
-  }
-  return { status, headers: jsonHeaders, body: form.isIndented ? Buffer.from(indentJson(json.toString())) : json }
+/** 201 where an update, a patch or an apply made what was not there. */
+export function answerUpdate(request: ResourceRequest, updated: Updated, show: Representation): ApiResponse {
+  const { shape } = viewOf(request) ?? request.resource
+  return { status: updated.isNew ? 201 : 200, headers: show.headers, body: show.written(updated, shape) }
 }
 
-export const ok = (json: Buffer, form: Form): ApiResponse => answer(200, json, form)
-
-export const printStatus = (status: Status): Buffer => Buffer.from(`${printOrdered(status)}\n`)
+/** A Status is never converted to anything else. */
+export function answerStatus(status: Status, form: Form): ApiResponse {
+  const body =
+    form.type === 'protobuf'
+      ? encodeObject(status, statusStruct())
+      : styled(Buffer.from(`${printOrdered(status)}\n`), form)
+  return { status: 200, headers: contentHeaders[form.type], body }
+}

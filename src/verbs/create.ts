@@ -3,20 +3,21 @@ import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
-import { answer } from './answer.ts'
 import { readObject } from './read-body.ts'
+import { represent } from './represent/represent.ts'
 import { unsupportedPart } from './unsupported.ts'
 import { createObject } from './write.ts'
 import { parseWriteOptions } from './write-options.ts'
 
 export async function create(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, subresource, namespace, http } = request
-  const form = negotiate(http)
+  const show = represent(negotiate(http), access.forms, http.query)
   if (subresource !== '' || !resource.isStored) throw await refusePart(request, access)
   if (resource.isNamespaced && namespace === '') throw badRequest('Namespace parameter required.')
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const object = await readObject(request, options.fieldValidation, access)
-  return answer(201, await createObject(request, object, { options, access }), form)
+  const written = await createObject(request, object, { options, access })
+  return { status: 201, headers: show.headers, body: show.written(written, resource.shape) }
 }
 
 /** What is in the way of any write is told first. */

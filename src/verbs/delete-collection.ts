@@ -5,7 +5,8 @@ import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { deleteObject, warnOfOrphans } from './delete.ts'
 import { readDeleteOptions } from './delete-options.ts'
-import { printPage, readPage } from './list.ts'
+import { readPage } from './list.ts'
+import { represent } from './represent/represent.ts'
 
 /**
  * Deletes what a list with the same query shows, one after the other, and answers with that list. What went away meanwhile
@@ -13,8 +14,8 @@ import { printPage, readPage } from './list.ts'
  */
 export async function deleteCollection(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
-  const form = negotiate(http)
-  const { page, as } = await readPage(request, access)
+  const representation = represent(negotiate(http), access.forms, http.query)
+  const { page, metadata } = await readPage(request, access)
   const options = await readDeleteOptions(http, access)
   for (const { key } of page.items) {
     const place = access.keys.parse(key)
@@ -27,5 +28,5 @@ export async function deleteCollection(request: ResourceRequest, access: WriteAc
       if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
     }
   }
-  return printPage(page, as, form)
+  return { status: 200, headers: representation.headers, body: await representation.list(page.items, metadata) }
 }

@@ -7,6 +7,8 @@ import { quote } from '../api/quote.ts'
 import { decodeStruct } from '../codec/decode.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { bodyForm } from '../codec/negotiate.ts'
+import { decodeObject, openEnvelope } from '../codec/protobuf/envelope.ts'
+import { ProtobufError } from '../codec/protobuf/reader.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { typeOf } from '../registry/types.ts'
 import type { WriteAccess } from './access.ts'
@@ -50,7 +52,9 @@ const isNumber = (value: Json | undefined): value is number | bigint =>
 
 /** A body that cannot be read is an unclassified error here, unlike in other verbs. */
 async function fromBody(http: ApiRequest, body: Buffer, access: Pick<WriteAccess, 'convertYaml'>): Promise<Fields> {
-  const text = await textOf(body, bodyForm(http.headers), access)
+  const form = bodyForm(http.headers)
+  if (form === 'protobuf') return fromProtobuf(body)
+  const text = await textOf(body, form, access)
   if (text.trim() === 'null') return {}
   try {
     checkIsObject(text)
@@ -62,6 +66,17 @@ async function fromBody(http: ApiRequest, body: Buffer, access: Pick<WriteAccess
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     throw unclassified(`couldn't get version/kind; json parse error: ${error.message}`, error)
+  }
+}
+
+function fromProtobuf(body: Buffer): Fields {
+  try {
+    const envelope = openEnvelope(body)
+    const { kind, apiVersion } = envelope
+    if (kind !== '' && kind !== 'DeleteOptions') throw unclassified(otherKind(kind, apiVersion))
+    return decodeObject(envelope, typeOf('meta/v1', 'DeleteOptions'))
+  } catch (error) {
+    throw error instanceof ProtobufError ? unclassified(error.message, error) : error
   }
 }
 

@@ -2,14 +2,15 @@ import { type ApiError, conflict, forbidden, notFound, type ResourceName, type S
 import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
-import { encodeStored, printObject } from '../codec/object.ts'
+import { encodeStored } from '../codec/object.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
 import type { Current, Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
-import { answer, printStatus } from './answer.ts'
+import { answerStatus } from './answer.ts'
 import { type Deletion, decideDeletion, isMarked, markNamespace, namespaceFinalizers } from './deletion.ts'
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
+import { represent } from './represent/represent.ts'
 import { translated } from './storage-errors.ts'
 import { commit, withVersion, written } from './write.ts'
 
@@ -20,10 +21,11 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   const options = await readDeleteOptions(http, access)
   const { isRemoved, object } = await deleteObject(request, options, access)
   warnOfOrphans(request, options)
-  if (isRemoved && !resource.returnsDeleted) return answer(200, printStatus(deleted(request, object)), form)
+  if (isRemoved && !resource.returnsDeleted) return answerStatus(deleted(request, object), form)
   // Only the older option has its own word for "not yet".
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
-  return answer(status, printObject(object, resource.shape), form)
+  const show = represent(form, access.forms, http.query)
+  return { status, headers: show.headers, body: show.object(object, resource.shape) }
 }
 
 /** The pods of a Job outlive it unless the client says otherwise, which surprises many. */

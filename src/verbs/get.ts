@@ -2,26 +2,26 @@ import { badRequest, notFound } from '../api/errors.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { At } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
-import { printObject } from '../codec/object.ts'
 import { type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { ReadAccess } from './access.ts'
 import { ok } from './answer.ts'
 import { isReadThrough, parseBoolean, parseVersion } from './options.ts'
+import { represent } from './represent/represent.ts'
 import { translated } from './storage-errors.ts'
 import { checkPart } from './unsupported.ts'
 
 /** Of the object, or of a part of it that has a path of its own: `status`, `scale`. */
-export async function get(request: ResourceRequest, { keys, reader }: ReadAccess): Promise<ApiResponse> {
+export async function get(request: ResourceRequest, { keys, reader, forms }: ReadAccess): Promise<ApiResponse> {
   const { resource, namespace, name, http } = request
-  const form = negotiate(http, { isRead: true })
+  const show = represent(negotiate(http), forms, http.query)
   const { at, askedVersion } = wanted(http.query, resource)
   return translated(request.context, { resource, name, verb: 'get', askedVersion }, async () => {
     const { item } = await reader.get(keys.key(namespace, name), at)
     if (item === undefined) throw notFound(resource, name)
     const view = viewOf(request)
-    if (view !== undefined) return ok(printObject(view.show(item.object()), view.shape), form)
+    if (view !== undefined) return ok(show, show.object(view.show(item.object()), view.shape))
     checkPart(request)
-    return ok(item.wire(), form)
+    return ok(show, show.item(item))
   })
 }
 

@@ -1,24 +1,27 @@
 import type { ApiError } from '../api/errors.ts'
 import { badRequest, expired, unclassified } from '../api/errors.ts'
+import type { Fields } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { At, Listed } from '../cache/reader.ts'
-import { type Form, negotiate } from '../codec/negotiate.ts'
+import { negotiate } from '../codec/negotiate.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
-import { decodeContinue, encodeContinueFrom } from '../storage/paging.ts'
+import { decodeContinue, encodeContinue, encodeContinueFrom } from '../storage/paging.ts'
 import type { ReadAccess } from './access.ts'
-import { jsonHeaders, yamlHeaders } from './answer.ts'
-import { type ListForm, printIndentedList, printList, printYamlList } from './list-body.ts'
 import { isReadThrough, type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
+import { represent } from './represent/represent.ts'
 import { choose } from './selection.ts'
 import { translated } from './storage-errors.ts'
 
 export async function list(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
-  const form = negotiate(request.http, { onCollection: true, isRead: true })
-  const { page, as } = await readPage(request, access)
   const { http } = request
-  return tagged(await printPage(page, as, form), `${http.path}?${http.query.toString()} at ${page.revision}`)
+  const form = negotiate(http, { onCollection: true })
+  const representation = represent(form, access.forms, http.query)
+  const { page, metadata } = await readPage(request, access)
+  const { headers } = representation
+  const response = { status: 200, headers, body: await representation.list(page.items, metadata) }
+  return tagged(response, `${http.path}?${http.query.toString()} as ${form.type} ${form.as?.kind} at ${page.revision}`)
 }
 
 /** A revision, a path and a query determine a list to the byte: who asks for the same again may be given what was made before. */
@@ -27,7 +30,8 @@ function tagged(response: ApiResponse, tag: string): ApiResponse {
   return { ...response, body: { ...response.body, tag } }
 }
 
-export type ReadPage = { readonly page: Listed; readonly as: ListForm }
+/** The metadata of the list of them, too. */
+export type ReadPage = { readonly page: Listed; readonly metadata: Fields }
 
 /** The objects that the query asks for. Fails for options that cannot be read or do not fit together. */
 export async function readPage(request: ResourceRequest, { keys, reader }: ReadAccess): Promise<ReadPage> {
@@ -41,7 +45,7 @@ export async function readPage(request: ResourceRequest, { keys, reader }: ReadA
   return translated(context, { resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
     try {
       const page = await reader.list({ from, to: range.to }, start.at, { limit: start.limit, matches })
-      return { page, as: { resource, folder, isFiltered: matches !== undefined } }
+      return { page, metadata: listMetadata(page, folder, matches !== undefined) }
     } catch (error) {
       if (isCode(error, 'compacted') && start.from !== undefined) throw expiredToken(folder, start.from)
       if (isCode(error, 'too-new') && isExact(start.at)) throw notYet(error)
@@ -50,12 +54,15 @@ export async function readPage(request: ResourceRequest, { keys, reader }: ReadA
   })
 }
 
-/** Compact JSON goes to the client as it is made; the forms for people are made item by item. */
-export async function printPage(page: Listed, as: ListForm, form: Form): Promise<ApiResponse> {
-  if (form.refusal !== undefined) throw form.refusal
-  if (form.type === 'yaml') return { status: 200, headers: yamlHeaders, body: await printYamlList(page, as) }
-  const body = form.isIndented ? await printIndentedList(page, as) : await printList(page, as)
-  return { status: 200, headers: jsonHeaders, body }
+/** With a selector nobody knows how many items remain. `folder` is what continue tokens are relative to. */
+function listMetadata(page: Listed, folder: Key, isFiltered: boolean): Fields {
+  const last = page.items.at(-1)
+  const hasNext = page.more && last !== undefined
+  return {
+    resourceVersion: `${page.revision}`,
+    continue: hasNext ? encodeContinue(folder, last.key, page.revision) : undefined,
+    remainingItemCount: hasNext && !isFiltered ? page.remaining : undefined,
+  }
 }
 
 type PageStart = {

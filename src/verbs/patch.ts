@@ -7,10 +7,11 @@ import { negotiate } from '../codec/negotiate.ts'
 import { patchForm } from '../codec/patch-form.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
-import { answer } from './answer.ts'
+import { answerUpdate } from './answer.ts'
 import { readApply } from './apply.ts'
 import { checkName, inNamespace } from './identity.ts'
 import { readPatch } from './read-patch.ts'
+import { represent } from './represent/represent.ts'
 import { checkPart } from './unsupported.ts'
 import { type Change, updateObject } from './write.ts'
 import { parsePatchOptions } from './write-options.ts'
@@ -19,7 +20,7 @@ import { parsePatchOptions } from './write-options.ts'
 export async function patch(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
   const form = patchForm(http.headers)
-  const answerForm = negotiate(http)
+  const show = represent(negotiate(http), access.forms, http.query)
   checkPart(request)
   const options = parsePatchOptions(http.query, { isApply: form === 'apply' })
   const body = await http.body()
@@ -27,8 +28,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   const { fieldValidation } = options
   const change =
     form === 'apply' ? await readApply(request, body, writing) : readPatch(request, body, { form, fieldValidation })
-  const { isNew, bytes } = await updateObject(request, inPlace(change, request), writing)
-  return answer(isNew ? 201 : 200, bytes, answerForm)
+  return answerUpdate(request, await updateObject(request, inPlace(change, request), writing), show)
 }
 
 /** What comes out must still be the object that the path names. */

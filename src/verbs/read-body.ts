@@ -1,7 +1,7 @@
 /** The body of a create or an update as an object of the resource, whatever form it was sent in. The one place that decodes. */
 import { badRequest } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
-import { type Body, decodeBody, type FieldValidation, summary } from '../codec/decode-body.ts'
+import { type Body, decodeBody, decodeProtobufBody, type FieldValidation, summary } from '../codec/decode-body.ts'
 import { bodyForm } from '../codec/negotiate.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
@@ -18,11 +18,16 @@ export async function readObject(
   const { resource, context, http } = request
   const form = bodyForm(http.headers)
   const bytes = await http.body()
+  const expected = viewOf(request) ?? resource
+  if (form === 'protobuf') return placed(decodeProtobufBody(bytes, expected), request)
   const body = form === 'json' ? { bytes } : await fromYaml(bytes, request, access)
-  const { object, warnings } = decodeBody(body, viewOf(request) ?? resource, fieldValidation)
+  const { object, warnings } = decodeBody(body, expected, fieldValidation)
   for (const warning of warnings) context.warn(warning)
-  return withoutDuplicateOwners(inNamespace(object, request), context)
+  return placed(object, request)
 }
+
+const placed = (object: KubeObject, request: ResourceRequest): KubeObject =>
+  withoutDuplicateOwners(inNamespace(object, request), request.context)
 
 async function fromYaml(
   bytes: Buffer,

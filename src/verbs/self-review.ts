@@ -2,16 +2,15 @@
 import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
-import { printObject } from '../codec/object.ts'
 import { apiVersionOf, type ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
-import { answer } from './answer.ts'
 import { readObject } from './read-body.ts'
+import { represent } from './represent/represent.ts'
 import { parseWriteOptions } from './write-options.ts'
 
 export async function reviewSelf(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, user, http } = request
-  const form = negotiate(http)
+  const show = represent(negotiate(http, { hasTable: false }), access.forms, http.query)
   const options = parseWriteOptions(http.query, 'CreateOptions')
   await readObject(request, options.fieldValidation, access)
   const review: KubeObject = {
@@ -27,5 +26,5 @@ export async function reviewSelf(request: ResourceRequest, access: WriteAccess):
       },
     },
   }
-  return answer(201, printObject(review, resource.shape), form)
+  return { status: 201, headers: show.headers, body: show.object(review, resource.shape) }
 }

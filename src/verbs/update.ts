@@ -5,9 +5,10 @@ import { negotiate } from '../codec/negotiate.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import { toText } from '../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
-import { answer } from './answer.ts'
+import { answerUpdate } from './answer.ts'
 import { checkName } from './identity.ts'
 import { readObject } from './read-body.ts'
+import { represent } from './represent/represent.ts'
 import { checkPart } from './unsupported.ts'
 import { updateObject } from './write.ts'
 import { parseWriteOptions } from './write-options.ts'
@@ -15,7 +16,7 @@ import { parseWriteOptions } from './write-options.ts'
 /** Of the object, or of a part of it that has a path of its own. */
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, subresource, name, http } = request
-  const form = negotiate(http)
+  const show = represent(negotiate(http), access.forms, http.query)
   checkPart(request)
   const options = parseWriteOptions(http.query, 'UpdateOptions')
   const object = await readObject(request, options.fieldValidation, access)
@@ -26,8 +27,8 @@ export async function update(request: ResourceRequest, access: WriteAccess): Pro
     if (current === undefined && !isCreated) throw notFound(resource, name)
     return object
   }
-  const { isNew, bytes } = await updateObject(request, replace, { options, access })
-  return answer(isNew ? 201 : 200, bytes, form)
+  const updated = await updateObject(request, replace, { options, access })
+  return answerUpdate(request, updated, show)
 }
 
 /** The words are those of upstream's storage, where this is checked. */

@@ -4,8 +4,7 @@
  */
 import type { FrameSource } from '../api/request.ts'
 import type { Watcher } from '../cache/watch.ts'
-import type { Resource } from '../registry/resource.ts'
-import { frameOf } from './watch-frames.ts'
+import type { Framing } from './represent/framing.ts'
 
 /** Time between bookmarks; as upstream. */
 const BOOKMARK_MS = 60_000
@@ -13,7 +12,7 @@ const BOOKMARK_MS = 60_000
 const LAST_BOOKMARK_MS = 2_000
 
 export type WatchStreamOptions = {
-  readonly resource: Resource
+  readonly framing: Framing
   readonly timeoutMs: number
   readonly sendsBookmarks: boolean
   readonly onFrames: (frames: readonly Buffer[]) => void
@@ -39,14 +38,22 @@ export class WatchStream implements FrameSource {
 
   /** Several events become one buffer: a write costs more than the copy. */
   readonly take = (): readonly Buffer[] | undefined => {
-    const { resource } = this.#options
+    const { framing } = this.#options
     const events = this.#watcher.take()
     if (events.length === 0) {
       if (this.#watcher.state !== 'closed') return none
       this.close()
       return undefined
     }
-    const frames = events.map((event) => frameOf(event, resource))
+    const frames: Buffer[] = []
+    for (const event of events) {
+      const frame = framing.event(event)
+      if (frame === undefined) {
+        this.close()
+        return undefined
+      }
+      frames.push(frame)
+    }
     this.#options.onFrames(frames)
     return frames.length === 1 ? frames : [Buffer.concat(frames)]
   }

@@ -1,3 +1,4 @@
+import { toStatus } from '../api/errors.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { Reader, WatchOptions } from '../cache/reader.ts'
 import { negotiateStream } from '../codec/negotiate.ts'
@@ -5,11 +6,10 @@ import type { ResourceRequest } from '../registry/resource.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import type { WatchAccess } from './access.ts'
-import { jsonHeaders } from './answer.ts'
 import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
+import { framingOf } from './represent/framing.ts'
 import { choose } from './selection.ts'
-import type { Operation } from './storage-errors.ts'
-import { errorFrame } from './watch-frames.ts'
+import { fromStorage, type Operation } from './storage-errors.ts'
 import { WatchStream } from './watch-stream.ts'
 
 /** The longest time that a timer of Node's can wait: 24 days. */
@@ -18,7 +18,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 export async function watch(request: ResourceRequest, access: WatchAccess): Promise<ApiResponse> {
   const { resource, http } = request
   const { reader, allowsWatchList } = access
-  const { refusal } = negotiateStream(http)
+  const framing = framingOf(negotiateStream(http), access.forms, http.query)
+  const { headers } = framing
   const options = parseListOptions(http.query)
   const { range, matches } = choose(request, options, access.keys)
   validateListOptions(http.query, 'watch', { allowsWatchList })
@@ -28,17 +29,13 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   try {
     const start = await startOf(options, { askedVersion, range, reader, allowsWatchList })
     const watcher = await reader.watch({ range, start, matches })
-    if (refusal !== undefined) {
-      watcher.close()
-      throw refusal
-    }
     const sendsBookmarks = options.allowWatchBookmarks
-    const frames = new WatchStream(watcher, { resource, timeoutMs, sendsBookmarks, onFrames: access.onFrames })
-    return { status: 200, headers: jsonHeaders, frames }
+    const frames = new WatchStream(watcher, { framing, timeoutMs, sendsBookmarks, onFrames: access.onFrames })
+    return { status: 200, headers, frames }
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
     // What goes wrong from here on is told inside the stream, even before its first event.
-    return { status: 200, headers: jsonHeaders, stream: single(errorFrame(error, operation)) }
+    return { status: 200, headers, stream: single(framing.error(toStatus(fromStorage(error, operation)))) }
   }
 }
 

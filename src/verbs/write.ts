@@ -1,6 +1,6 @@
 /**
- * The steps of a write, in kube-apiserver's order, for all verbs that write: record field owners, mutate (admission), system fields,
- * prepare, validate (registry), validate (admission), store. The object has been decoded. An update runs all of them again when
+ * The steps of a write, in kube-apiserver's order, for all verbs that write: mutate (admission), system fields, prepare,
+ * validate (registry), validate (admission), store. The object has been decoded. An update runs all of them again when
  * somebody else was first.
  */
 import type { Attributes } from '../admission/admission.ts'
@@ -14,7 +14,7 @@ import {
   unclassified,
 } from '../api/errors.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
-import { encodeStored, printObject, printWire, wireOfStored } from '../codec/object.ts'
+import { encodeStored, printWire, wireOfStored } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
@@ -23,9 +23,9 @@ import { StorageError } from '../storage/errors.ts'
 import type { Current, Decision, UpdateResult } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { isMarked, isReleased } from './deletion.ts'
-import { ownersAfterCreate, ownersAfterUpdate, withOwners } from './owners.ts'
 import { uintFault } from './options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
+import type { Written } from './represent/representation.ts'
 import { translated } from './storage-errors.ts'
 import { unsupportedPart } from './unsupported.ts'
 import type { WriteOptions } from './write-options.ts'
@@ -35,22 +35,15 @@ const NAME_TRIES = 8
 /** With its random end a generated name fits where a label's value must fit. */
 const NAME_PREFIX_CHARACTERS_MAX = 58
 
-/** Stores a new object; returns it as clients see it. */
+/** Stores a new object; returns it in the shape of the path, with its JSON where that was printed for the cache. */
 export async function createObject(
   request: ResourceRequest,
   given: KubeObject,
   { options, access }: { readonly options: WriteOptions; readonly access: WriteAccess },
-): Promise<Buffer> {
+): Promise<Written> {
   const { resource } = request
   const { generateName = '', name = '' } = given.metadata
-  const tracked = withOwners(given, ownersAfterCreate(request, given, { options, access }))
-  const admitted = await mutated(request, {
-    operation: 'CREATE',
-    object: tracked,
-    oldObject: undefined,
-    options,
-    access,
-  })
+  const admitted = await mutated(request, { operation: 'CREATE', object: given, oldObject: undefined, options, access })
   const isGenerated = name === '' && generateName !== ''
   for (let tries = 1; ; tries++) {
     const object = newObject(request, admitted, access)
@@ -78,14 +71,9 @@ function newObject({ resource, user }: ResourceRequest, given: KubeObject, { ids
 }
 
 /** What a write needs besides the object. */
-export type Writing = {
-  readonly options: WriteOptions
-  readonly access: WriteAccess
-  /** Whether the change itself says who owns what, as that of an apply does. */
-  readonly isTracked?: boolean
-}
+export type Writing = { readonly options: WriteOptions; readonly access: WriteAccess }
 
-async function createOnce(request: ResourceRequest, object: KubeObject, writing: Writing): Promise<Buffer> {
+async function createOnce(request: ResourceRequest, object: KubeObject, writing: Writing): Promise<Written> {
   const { resource, namespace, context } = request
   const { options, access } = writing
   const { name = '', resourceVersion = '' } = object.metadata
@@ -95,7 +83,7 @@ async function createOnce(request: ResourceRequest, object: KubeObject, writing:
     if (options.isDryRun) {
       const { item } = await access.reader.get(key, 'latest')
       if (item !== undefined) throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
-      return printObject(object, resource.shape)
+      return { object, json: undefined }
     }
     if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
       throw unclassified('resourceVersion should not be set on objects to be created')
@@ -127,7 +115,7 @@ async function existing(resource: Resource, name: string, key: Key, { reader }: 
   return alreadyExists(resource, name, { isTerminating: item !== undefined && isMarked(item.object()) })
 }
 
-export type Updated = { readonly isNew: boolean; readonly bytes: Buffer }
+export type Updated = Written & { readonly isNew: boolean }
 
 /**
  * What update, patch and apply differ in: how they make the object to write from the one that is there, both in the shape of the
@@ -135,7 +123,7 @@ export type Updated = { readonly isNew: boolean; readonly bytes: Buffer }
  */
 export type Change = (current: KubeObject | undefined) => KubeObject | Promise<KubeObject>
 
-/** Changes an object, or a part of it that has a path of its own; returns it as clients see it. */
+/** Changes an object, or a part of it that has a path of its own. */
 export async function updateObject(request: ResourceRequest, change: Change, writing: Writing): Promise<Updated> {
   const { resource, namespace, name, context } = request
   const { options, access } = writing
@@ -151,20 +139,14 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
     })
     assert(object !== undefined, 'a write was decided')
     const isNew = result.previous === undefined
-    if (options.isDryRun && isNew) return { isNew, bytes: printShown(request, object) }
+    if (options.isDryRun && isNew) return { isNew, object: shownAt(request, object), json: undefined }
     // A write that lets go of the last finalizer removes the object; its answer has the version from before.
     const revision = result.outcome === 'deleted' ? (result.previous?.revision ?? result.revision) : result.revision
     const isStored = result.outcome === 'put' && !options.isDryRun
-    const bytes = isStored ? written(object, key, revision, { resource, access }) : undefined
-    if (bytes !== undefined && viewOf(request) === undefined) return { isNew, bytes }
-    return { isNew, bytes: printShown(request, withVersion(object, revision)) }
+    const stored = isStored ? written(object, key, revision, { resource, access }) : undefined
+    if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
+    return { isNew, object: shownAt(request, withVersion(object, revision)), json: undefined }
   })
-}
-
-/** In the shape of the path. */
-function printShown(request: ResourceRequest, object: KubeObject): Buffer {
-  const { shape } = viewOf(request) ?? request.resource
-  return printObject(shownAt(request, object), shape)
 }
 
 type Update = {
@@ -178,9 +160,7 @@ type Decided = { readonly object: KubeObject; readonly decision: Decision }
 /** Some changes make what is not there. */
 async function decideNew({ request, given, writing }: Update): Promise<Decided> {
   const { options, access } = writing
-  const tracked = writing.isTracked === true ? given : withOwners(given, ownersAfterCreate(request, given, writing))
-  const attributes = { operation: 'CREATE', object: tracked, oldObject: undefined, options, access } as const
-  const admitted = await mutated(request, attributes)
+  const admitted = await mutated(request, { operation: 'CREATE', object: given, oldObject: undefined, options, access })
   const fault = versionFault(admitted)
   if (fault !== undefined) throw unclassified(fault)
   const object = newObject(request, admitted, access)
@@ -199,9 +179,7 @@ async function decideReplace(
   const { options, access } = writing
   const view = viewOf(request)
   const oldObject = shownAt(request, before)
-  const isTracked = view !== undefined || writing.isTracked === true
-  const tracked = isTracked ? given : withOwners(given, ownersAfterUpdate(request, { before, after: given }, writing))
-  const mutatedObject = await mutated(request, { operation: 'UPDATE', object: tracked, oldObject, options, access })
+  const mutatedObject = await mutated(request, { operation: 'UPDATE', object: given, oldObject, options, access })
   const shown = withoutDuplicateOwners(mutatedObject, context, { isMutated: true })
   if (view !== undefined) refuseInvalid(view, shown, view.validate(shown))
   const admitted = view === undefined ? shown : view.change(before, shown)
@@ -209,8 +187,7 @@ async function decideReplace(
   const rules = view === undefined ? rulesOf(request) : resource
   const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
   const writer = { user: request.user, now: access.now }
-  const prepared = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
-  const object = withOwners(prepared, admitted.metadata['managedFields'])
+  const object = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
   if (rules === resource) for (const warning of resource.warnings(object, before)) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }
@@ -279,10 +256,10 @@ function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
 }
 
 /** What a client sends of these is passed over. */
-const serverFields = ['selfLink'] as const
+const serverFields = ['selfLink', 'managedFields'] as const
 const deletionFields = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const
 /** What stays through all updates. */
-const keptFields = ['creationTimestamp'] as const
+const keptFields = ['creationTimestamp', 'managedFields'] as const
 
 function without(metadata: ObjectMeta, names: readonly string[]): ObjectMeta {
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => !names.includes(name)))
@@ -339,7 +316,7 @@ async function dryRun(
 }
 
 /** What the cache has, to begin with: if it is old the compare loses, and the store reads the latest. */
-export async function cachedCurrent(key: Key, { reader }: WriteAccess): Promise<Current<KubeObject> | undefined> {
+async function cachedCurrent(key: Key, { reader }: WriteAccess): Promise<Current<KubeObject> | undefined> {
   const { item } = await reader.get(key, 'any')
   if (item === undefined) return undefined
   return { revision: item.revision, createRevision: item.createRevision, object: item.object(), stale: false }
@@ -351,12 +328,12 @@ export function written(
   key: Key,
   revision: Revision,
   { resource, access, stored }: { readonly resource: Resource; readonly access: WriteAccess; readonly stored?: Buffer },
-): Buffer {
+): Written {
   const current = withVersion(object, revision)
   const made = stored === undefined ? undefined : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
   access.reader.expect(key, revision, current, wire)
-  return wire.bytes
+  return { object: current, json: wire.bytes }
 }
 
 export function withVersion(object: KubeObject, revision: Revision): KubeObject {

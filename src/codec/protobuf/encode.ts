@@ -56,7 +56,7 @@ function fieldEncoder({ name, schema, number, isPointer }: Field, owner: Struct)
   if (schema.type === 'list' && schema.isWrapped !== true) return listEncoder(name, number, schema, owner)
   if (schema.type === 'map') return mapEncoder(name, number, schema, owner)
   const encode = taggedEncoder(number, schema, owner)
-  const isLeftOut = isPointer || schema.type === 'bytes'
+  const isLeftOut = isPointer || schema.type === 'bytes' || schema.type === 'list'
   return (fields, writer) => {
     const value = fields[name] ?? null
     if (value !== null || !isLeftOut) encode(value, writer)

@@ -2,7 +2,7 @@
  * The envelope around an object in protobuf: four bytes that say what it is, then a message with kind, apiVersion and the
  * object's own message, which has neither.
  */
-import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
 import type { Struct } from '../../schema/schema.ts'
 import { decodeMessage } from './decode.ts'
 import { encodeMessage } from './encode.ts'
@@ -21,24 +21,38 @@ export type Envelope = {
   readonly raw: Buffer
 }
 
-export function encodeObject(object: KubeObject, struct: Struct): Buffer {
+type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
+
+export function encodeObject(object: TypeMeta & Fields, struct: Struct): Buffer {
   const writer = new Writer()
   writeEnvelope(writer, object, () => encodeMessage(object, struct, writer))
   return writer.take()
 }
 
-/** `writeRaw` writes the object's own message. */
-export function writeEnvelope(
-  writer: Writer,
-  { apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>,
-  writeRaw: () => void,
-): void {
-  // The encoding and the type of the content, always empty.
-  writer.byte(0)
-  writer.tag(4, BYTES)
-  writer.byte(0)
-  writer.tag(3, BYTES)
+/** The object's own message alone, as it stands in lists. */
+export function encodeItem(object: Fields, struct: Struct): Buffer {
+  const writer = new Writer()
+  encodeMessage(object, struct, writer)
+  return writer.take()
+}
+
+/** The envelope around a message that is there already. */
+export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
+  const writer = new Writer()
+  writeEnvelope(writer, typeMeta, () => writer.bytes(item))
+  return writer.take()
+}
+
+function writeEnvelope(writer: Writer, typeMeta: TypeMeta, writeRaw: () => void): void {
+  writer.bytes(noContentType)
   writer.message(2, writeRaw)
+  writeTypeMeta(writer, typeMeta)
+}
+
+/** The encoding and the type of the content, fields 3 and 4: always there, always empty. */
+const noContentType = Buffer.from([0x1a, 0, 0x22, 0])
+
+function writeTypeMeta(writer: Writer, { apiVersion, kind }: TypeMeta): void {
   writer.message(1, () => {
     writer.varint(writer.text(kind))
     writer.tag(2, BYTES)
@@ -48,12 +62,56 @@ export function writeEnvelope(
   writer.bytes(protobufPrefix)
 }
 
+/** What stands before and behind the items of a list, each of which has `itemHead` before it. */
+export type ListEnvelope = { readonly head: Buffer; readonly tail: Buffer }
+
+/** `itemsBytes`: of all items with their heads. */
+export function listEnvelope(
+  typeMeta: TypeMeta,
+  metadata: { readonly fields: Fields; readonly struct: Struct },
+  itemsBytes: number,
+): ListEnvelope {
+  const writer = new Writer()
+  writer.message(1, () => encodeMessage(metadata.fields, metadata.struct, writer))
+  writer.varint(writer.length + itemsBytes)
+  writer.tag(2, BYTES)
+  writeTypeMeta(writer, typeMeta)
+  return { head: writer.take(), tail: noContentType }
+}
+
+export function itemHead(itemBytes: number): Buffer {
+  const writer = new Writer()
+  writer.varint(itemBytes)
+  writer.tag(2, BYTES)
+  return writer.take()
+}
+
+const LENGTH_BYTES = 4
+
+/** An event of a watch: its length, then its type and the object in its own envelope. */
+export function encodeEvent(type: string, object: Buffer): Buffer {
+  const writer = new Writer()
+  writer.message(2, () => {
+    writer.bytes(object)
+    writer.varint(object.length)
+    writer.tag(1, BYTES)
+  })
+  writer.varint(writer.text(type))
+  writer.tag(1, BYTES)
+  const length = Buffer.allocUnsafe(LENGTH_BYTES)
+  length.writeUInt32BE(writer.length)
+  writer.bytes(length)
+  return writer.take()
+}
+
 /** Fails with a ProtobufError. */
 export function openEnvelope(bytes: Buffer): Envelope {
+  if (bytes.length === 0) throw new ProtobufError('empty data')
   if (!isProtobuf(bytes)) {
     const shown = [...protobufPrefix].join(' ')
     throw new ProtobufError(`provided data does not appear to be a protobuf message, expected prefix [${shown}]`)
   }
+  if (bytes.length === protobufPrefix.length) throw new ProtobufError('empty body')
   const reader = new Reader(bytes, protobufPrefix.length)
   let apiVersion = ''
   let kind = ''

@@ -13,7 +13,8 @@ export const FIXED32 = 5
 /** Writes a value, of a struct its fields, without tag or length. */
 export type Encode = (value: Json, writer: Writer) => void
 
-const FIRST_BYTES = 4096
+/** Most messages fit; so small a buffer comes from Node's pool. */
+const FIRST_BYTES = 2048
 /** Up to here a loop over the characters is faster than a call into the runtime. */
 const SHORT_CHARACTERS = 32
 const SAFE_HIGH = 2 ** 32

@@ -125,6 +125,47 @@ StatusCause
   message string 2
   field string 3
 
+APIVersions
+  ...TypeMeta
+  versions! []string 1 atomic
+  serverAddressByClientCIDRs! []ServerAddressByClientCIDR 2 atomic
+
+APIGroupList
+  ...TypeMeta
+  groups! []APIGroup 1 atomic
+
+APIGroup
+  ...TypeMeta
+  name! string 1
+  versions! []GroupVersionForDiscovery 2 atomic
+  preferredVersion GroupVersionForDiscovery 3
+  serverAddressByClientCIDRs []ServerAddressByClientCIDR 4 atomic
+
+ServerAddressByClientCIDR
+  clientCIDR! string 1
+  serverAddress! string 2
+
+GroupVersionForDiscovery
+  groupVersion! string 1
+  version! string 2
+
+APIResource
+  name! string 1
+  singularName! string 6
+  namespaced! bool 2
+  group string 8
+  version string 9
+  kind! string 3
+  verbs! Verbs 4
+  shortNames []string 5 atomic
+  categories []string 7 atomic
+  storageVersionHash string 10
+
+APIResourceList
+  ...TypeMeta
+  groupVersion! string 1
+  resources! []APIResource 2 atomic
+
 LabelSelector atomic
   matchLabels map[string]string 1
   matchExpressions []LabelSelectorRequirement 2 atomic

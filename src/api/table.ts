@@ -1,0 +1,59 @@
+/** Objects as rows of a table, for people: which columns a kind has, and what stands in them. */
+import type { Fields, KubeObject } from './object.ts'
+
+export type Column = {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  /** `name` of the column that has the object's name. */
+  readonly format: string
+  readonly description: string
+  /** 0: always shown; more: only in wide output. */
+  readonly priority: number
+}
+
+export type Cell = string | number | boolean | null | Age | AgedText
+
+/** A time, in milliseconds since 1970, of which is shown how long ago it was. */
+export type Age = { readonly sinceMs: number }
+
+/** A text with times in it: `3 (5m ago)`. */
+export type AgedText = { readonly parts: readonly (string | Age)[] }
+
+export type TableKind = {
+  readonly columns: readonly Column[]
+  readonly cells: (object: KubeObject) => readonly Cell[]
+  /** Of a row that stands for something finished. */
+  readonly conditions?: (object: KubeObject) => readonly Fields[]
+  /** Kinds that nobody gave columns to write a list of no rows in another way. */
+  readonly isDefault?: boolean
+}
+
+/** How long ago a timestamp of an object was. */
+export const ageOf = (timestamp: unknown): Age | '<unknown>' =>
+  typeof timestamp === 'string' && timestamp !== '' ? { sinceMs: Date.parse(timestamp) } : '<unknown>'
+
+const SECOND_MS = 1000
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const YEAR = 365 * DAY
+
+/** Two units at most, and only as exact as people care for: `95s`, `3m20s`, `26h`, `2y30d`. */
+export function durationText(ms: number): string {
+  const seconds = Math.trunc(ms / SECOND_MS)
+  if (seconds < -1) return '<invalid>'
+  if (seconds <= 0) return '0s'
+  const both = (unit: number, small: number, names: readonly [string, string]): string => {
+    const rest = Math.floor((seconds % unit) / small)
+    return `${Math.floor(seconds / unit)}${names[0]}${rest === 0 ? '' : `${rest}${names[1]}`}`
+  }
+  if (seconds < 2 * MINUTE) return `${seconds}s`
+  if (seconds < 10 * MINUTE) return both(MINUTE, 1, ['m', 's'])
+  if (seconds < 3 * HOUR) return `${Math.floor(seconds / MINUTE)}m`
+  if (seconds < 8 * HOUR) return both(HOUR, MINUTE, ['h', 'm'])
+  if (seconds < 2 * DAY) return `${Math.floor(seconds / HOUR)}h`
+  if (seconds < 8 * DAY) return both(DAY, HOUR, ['d', 'h'])
+  if (seconds < 2 * YEAR) return `${Math.floor(seconds / DAY)}d`
+  if (seconds < 8 * YEAR) return both(YEAR, DAY, ['y', 'd'])
+  return `${Math.floor(seconds / YEAR)}y`
+}

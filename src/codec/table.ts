@@ -1,0 +1,60 @@
+/**
+ * Tables as JSON. The row of an object stays the same until the object changes, but for how long ago things were: so a row
+ * is kept as texts with the times between them, and put together when it is shown.
+ */
+import type { Fields, KubeObject } from '../api/object.ts'
+import { type Cell, type Column, durationText, type TableKind } from '../api/table.ts'
+import { printOrdered, printString } from './json.ts'
+
+/** Texts of JSON, and between them times whose age is shown. */
+export type Row = readonly (string | number)[]
+
+/** `objectJson`: what the row shows of the object itself; `null` for nothing. */
+export function rowOf(object: KubeObject, kind: TableKind, objectJson: string): Row {
+  const row: (string | number)[] = ['{"cells":[']
+  for (const [at, cell] of kind.cells(object).entries()) {
+    if (at > 0) row.push(',')
+    addCell(row, cell)
+  }
+  const conditions = kind.conditions?.(object) ?? []
+  const shown = conditions.length === 0 ? '' : `,"conditions":${printOrdered(conditions)}`
+  row.push(`]${shown},"object":${objectJson}}`)
+  return joined(row)
+}
+
+function addCell(row: (string | number)[], cell: Cell): void {
+  if (typeof cell !== 'object' || cell === null) row.push(printOrdered(cell))
+  else if ('sinceMs' in cell) row.push('"', cell.sinceMs, '"')
+  else {
+    const parts = cell.parts.map((part) => (typeof part === 'string' ? printString(part).slice(1, -1) : part.sinceMs))
+    row.push('"', ...parts, '"')
+  }
+}
+
+/** Texts that stand beside each other become one. */
+function joined(row: readonly (string | number)[]): Row {
+  const texts: (string | number)[] = []
+  for (const part of row) {
+    const last = texts.at(-1)
+    if (typeof part === 'string' && typeof last === 'string') texts[texts.length - 1] = last + part
+    else texts.push(part)
+  }
+  return texts
+}
+
+export function printRow(row: Row, nowMs: number): string {
+  let text = ''
+  for (const part of row) text += typeof part === 'string' ? part : printString(durationText(nowMs - part)).slice(1, -1)
+  return text
+}
+
+export const bytesOfRow = (row: Row): number =>
+  row.reduce<number>((sum, part) => sum + (typeof part === 'string' ? part.length : 8), 0)
+
+type Head = { readonly version: string; readonly metadata: Fields; readonly columns: readonly Column[] | null }
+
+/** Everything before the first row. */
+export const printTableHead = ({ version, metadata, columns }: Head): string =>
+  `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${printOrdered(metadata)},"columnDefinitions":${
+    columns === null ? 'null' : printOrdered(columns.map(({ ...column }) => column))
+  },"rows":`

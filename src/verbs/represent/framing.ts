@@ -1,0 +1,125 @@
+/**
+ * Events of a watch in the form that its client asked for: lines of JSON, or messages of protobuf with their length before
+ * them. An event is framed once for all watchers that see it in the same form; tables, which show ages, for each of them.
+ */
+import type { Status } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Headers } from '../../api/request.ts'
+import type { Shown, WatchEvent } from '../../cache/event.ts'
+import { printOrdered } from '../../codec/json.ts'
+import type { Conversion, Form } from '../../codec/negotiate.ts'
+import { printWire } from '../../codec/object.ts'
+import { encodeEvent, encodeObject, wrapItem } from '../../codec/protobuf/envelope.ts'
+import { partialStruct, statusStruct } from '../../registry/meta-types.ts'
+import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import type { ResourceForms } from './forms.ts'
+import { streamHeaders } from './headers.ts'
+import { partialJson, partialOf } from './partial.ts'
+import { tableParts } from './represent.ts'
+import { printEventTable } from './table.ts'
+
+/** Made for one client. */
+export type Framing = {
+  readonly headers: Headers
+  /** Undefined: it cannot be shown, and the stream ends. */
+  readonly event: (event: WatchEvent) => Buffer | undefined
+  readonly error: (status: Status) => Buffer
+}
+
+type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
+
+/** How objects are framed: events of the cache, and objects that only this stream shows. */
+type Frames = {
+  readonly shown: (shown: Shown) => Buffer
+  readonly bookmark: (object: KubeObject) => Buffer
+}
+
+export function framingOf(form: Form, forms: ResourceForms, query: URLSearchParams): Framing {
+  const type = form.type === 'protobuf' ? 'protobuf' : 'json'
+  const error = type === 'protobuf' ? protobufError : jsonError
+  const headers = streamHeaders[type]
+  if (form.as?.kind === 'PartialObjectMetadataList') return { headers, error, event: () => undefined }
+  const { shown, bookmark } = framesOf(form, forms, query)
+  const event = (one: WatchEvent): Buffer =>
+    one.type === 'BOOKMARK' ? bookmark(bookmarkObject(forms.resource, one)) : shown(one)
+  return { headers, error, event }
+}
+
+function framesOf(form: Form, forms: ResourceForms, query: URLSearchParams): Frames {
+  const { as } = form
+  if (as?.kind === 'Table') return tableFrames({ ...form, as }, forms, query)
+  if (as !== undefined) return form.type === 'protobuf' ? partialMessages(as, forms) : partialLines(as, forms)
+  return form.type === 'protobuf' ? objectMessages(forms) : objectLines(forms.resource)
+}
+
+const line = (type: string, json: string): Buffer => Buffer.from(`{"type":"${type}","object":${json}}\n`)
+
+const objectLines = ({ shape }: Resource): Frames => ({
+  shown: (shown) => shown.frame(),
+  bookmark: (object) => line('BOOKMARK', printWire(object, shape).bytes.toString().trimEnd()),
+})
+
+function objectMessages(forms: ResourceForms): Frames {
+  const { shape, kind, group, version } = forms.resource
+  const typeMeta = { kind, apiVersion: apiVersionOf({ group, version }) }
+  const whole = ({ item, revision }: Shown): Buffer =>
+    item.revision === revision
+      ? wrapItem(typeMeta, forms.message(item))
+      : encodeObject(objectAt({ item, revision }), shape.struct)
+  return {
+    shown: forms.frames('protobuf', (shown) => encodeEvent(shown.type, whole(shown))),
+    bookmark: (object) => encodeEvent('BOOKMARK', encodeObject(object, shape.struct)),
+  }
+}
+
+const partialLines = ({ version }: Conversion, forms: ResourceForms): Frames => ({
+  shown: forms.frames(`partial ${version}`, (shown) => line(shown.type, partialJson(objectAt(shown), version))),
+  bookmark: (object) => line('BOOKMARK', partialJson(object, version)),
+})
+
+function partialMessages({ version }: Conversion, forms: ResourceForms): Frames {
+  const encode = (object: KubeObject): Buffer => encodeObject(partialOf(object, version), partialStruct())
+  return {
+    shown: forms.frames(`partial protobuf ${version}`, (shown) => encodeEvent(shown.type, encode(objectAt(shown)))),
+    bookmark: (object) => encodeEvent('BOOKMARK', encode(object)),
+  }
+}
+
+function tableFrames(form: Form & Required<Pick<Form, 'as'>>, forms: ResourceForms, query: URLSearchParams): Frames {
+  const parts = tableParts(forms, form, query)
+  let isFirst = true
+  const frame = (type: string, object: KubeObject): Buffer => {
+    const json = printEventTable(object, parts, isFirst)
+    isFirst = false
+    return line(type, json)
+  }
+  return { shown: (shown) => frame(shown.type, objectAt(shown)), bookmark: (object) => frame('BOOKMARK', object) }
+}
+
+/** The object of an event, with the version of the event: that of a deletion is another one. */
+function objectAt({ item, revision }: Pick<Shown, 'item' | 'revision'>): KubeObject {
+  const object = item.peek()
+  if (item.revision === revision) return object
+  return { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }
+}
+
+const jsonError = (status: Status): Buffer => line('ERROR', printOrdered(status))
+const protobufError = (status: Status): Buffer => encodeEvent('ERROR', encodeObject(status, statusStruct()))
+
+/** An object of the kind with nothing in it but the version that the client may go on from. */
+function bookmarkObject(resource: Resource, { revision, initialEventsEnd }: Bookmark): KubeObject {
+  return {
+    kind: resource.kind,
+    apiVersion: apiVersionOf(resource),
+    metadata: { resourceVersion: `${revision}`, ...(initialEventsEnd ? { annotations: endOfInitial(resource) } : {}) },
+  }
+}
+
+/** Says that all objects have been shown, and what an empty list of them would look like. */
+function endOfInitial(resource: Resource): { readonly [key: string]: string } {
+  const list = { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata: {}, items: null }
+  return {
+    'k8s.io/initial-events-end': 'true',
+    'kubernetes.io/initial-events-list-blueprint': Buffer.from(`${printOrdered(list)}\n`).toString('base64'),
+  }
+}

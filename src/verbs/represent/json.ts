@@ -1,0 +1,113 @@
+/**
+ * Objects as they are, in JSON or YAML. A list is a head, the cached bytes of the items, a tail: nothing is printed twice.
+ * A long list is put together while the client reads it, so that it is never whole in memory beside the cache.
+ */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { LazyBody } from '../../api/request.ts'
+import type { Item } from '../../cache/item.ts'
+import { indentJson } from '../../codec/indent.ts'
+import { parseJson, printOrdered } from '../../codec/json.ts'
+import type { Form } from '../../codec/negotiate.ts'
+import { printObject } from '../../codec/object.ts'
+import { jsonToYaml } from '../../codec/yaml-print.ts'
+import { Slices } from '../../lib/slices.ts'
+import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import { CHUNK_BYTES } from './chunks.ts'
+import { contentHeaders } from './headers.ts'
+import type { Representation } from './representation.ts'
+
+const COMMA = 0x2c
+const BRACE_OPEN = 0x7b
+const tail = Buffer.from(']}\n')
+
+export function jsonObjects(resource: Resource, form: Form): Representation {
+  const listHead = { kind: resource.listKind, apiVersion: apiVersionOf(resource) }
+  return {
+    headers: contentHeaders[form.type],
+    item: (item) => styled(item.wire(), form),
+    object: (object: KubeObject, shape) => styled(printObject(object, shape), form),
+    written: ({ json, object }, shape) => styled(json ?? printObject(object, shape), form),
+    list: (items, metadata) => printer(form)(items, { ...listHead, metadata }),
+  }
+}
+
+/** `json` is compact and ends with a newline. */
+export function styled(json: Buffer, { type, isIndented }: Form): Buffer {
+  if (type === 'yaml') return Buffer.from(jsonToYaml(parseJson(json)))
+  return isIndented ? Buffer.from(indentJson(json.toString())) : json
+}
+
+type PrintList = (items: readonly Item[], head: Fields) => Promise<Buffer | LazyBody | readonly Buffer[]>
+
+/** Compact JSON goes to the client as it is made; the forms for people are made item by item. */
+function printer({ type, isIndented }: Form): PrintList {
+  if (type === 'yaml') return printYamlList
+  return isIndented ? printIndentedList : printList
+}
+
+/** Items that nobody has looked at yet are printed first, in slices: the length must be known before the first byte leaves. */
+async function printList(items: readonly Item[], listHead: Fields): Promise<Buffer | LazyBody> {
+  const head = Buffer.from(`${printOrdered(listHead).slice(0, -1)},"items":[`)
+  const slices = new Slices()
+  let length = head.length + tail.length + 2 * items.length - (items.length === 0 ? 0 : 1)
+  for (const item of items) {
+    length += item.listTailBytes
+    if (slices.isOver) await slices.turn()
+  }
+  const parts: ListParts = { head, items, length }
+  const chunks = printItems(parts)
+  return length <= CHUNK_BYTES ? Buffer.concat([...chunks].flat(), length) : { length, chunks }
+}
+
+/** The same, indented. */
+async function printIndentedList(items: readonly Item[], listHead: Fields): Promise<readonly Buffer[]> {
+  const head = indentJson(printOrdered(listHead)).slice(0, -'\n}'.length)
+  const between = items.length === 0 ? '' : '\n    '
+  const printed = await eachItem(items, (json, at) => `${at === 0 ? '' : ','}${between}${indentJson(json, 2)}`)
+  return [Buffer.from(`${head},\n  "items": [`), ...printed, Buffer.from(between === '' ? ']\n}' : '\n  ]\n}')]
+}
+
+/** The same in YAML, whose keys are sorted: the items stand between the apiVersion and the kind. */
+async function printYamlList(items: readonly Item[], listHead: Fields): Promise<readonly Buffer[]> {
+  const { apiVersion = null, ...rest } = listHead
+  const printed = await eachItem(items, (json) => jsonToYaml([parseJson(Buffer.from(json))]))
+  const begin = `${jsonToYaml({ apiVersion })}items:${items.length === 0 ? ' []' : ''}\n`
+  return [Buffer.from(begin), ...printed, Buffer.from(jsonToYaml(rest))]
+}
+
+/** Other forms cost a hundred times the copy, so they are made in slices. */
+async function eachItem(items: readonly Item[], print: (json: string, at: number) => string): Promise<Buffer[]> {
+  const slices = new Slices()
+  const printed: Buffer[] = []
+  for (const [at, item] of items.entries()) {
+    printed.push(Buffer.from(print(`{${item.listTail().toString()}`, at)))
+    if (slices.isOver) await slices.turn()
+  }
+  return printed
+}
+
+type ListParts = { readonly head: Buffer; readonly items: readonly Item[]; readonly length: number }
+
+function* printItems({ head, items, length }: ListParts): Generator<readonly Buffer[], void, void> {
+  let chunk = Buffer.allocUnsafeSlow(Math.min(length, Math.max(CHUNK_BYTES, head.length)))
+  let used = head.copy(chunk)
+  let isFirst = true
+  for (const item of items) {
+    const needed = item.listTailBytes + 2
+    if (used + needed > chunk.length) {
+      yield [chunk.subarray(0, used)]
+      if (needed > chunk.length) chunk = Buffer.allocUnsafeSlow(needed)
+      used = 0
+    }
+    if (!isFirst) chunk[used++] = COMMA
+    chunk[used++] = BRACE_OPEN
+    used += item.copyListTail(chunk, used)
+    isFirst = false
+  }
+  if (used + tail.length > chunk.length) {
+    yield [chunk.subarray(0, used), tail]
+    return
+  }
+  used += tail.copy(chunk, used)
+  yield [chunk.subarray(0, used)]
+}

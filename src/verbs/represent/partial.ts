@@ -1,0 +1,105 @@
+/** Nothing but the metadata of objects, for who only wants to know which there are. */
+import { isAList, isNoList } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { LazyBody } from '../../api/request.ts'
+import type { Item } from '../../cache/item.ts'
+import { printOrdered } from '../../codec/json.ts'
+import type { Conversion, Form } from '../../codec/negotiate.ts'
+import { printStruct } from '../../codec/print.ts'
+import { encodeObject, wrapItem } from '../../codec/protobuf/envelope.ts'
+import { Slices } from '../../lib/slices.ts'
+import { partialStruct } from '../../registry/meta-types.ts'
+import { inChunks } from './chunks.ts'
+import { contentHeaders } from './headers.ts'
+import { styled } from './json.ts'
+import { protobufList } from './protobuf.ts'
+import type { Representation } from './representation.ts'
+
+type Version = Conversion['version']
+
+export const partialKind = 'PartialObjectMetadata'
+
+/** Of an object of any kind. */
+export const partialOf = ({ metadata }: KubeObject, version: Version): KubeObject => ({
+  kind: partialKind,
+  apiVersion: `meta.k8s.io/${version}`,
+  metadata,
+})
+
+/** Compact, without a newline. */
+export const partialJson = (object: KubeObject, version: Version): string =>
+  printStruct(partialOf(object, version), partialStruct())
+
+/** The kept forms of the metadata of cached objects. */
+export type KeptPartials = {
+  readonly json: (item: Item) => Buffer
+  readonly protobuf: (item: Item) => Buffer
+}
+
+export function partialObjects(
+  { as, form }: { readonly as: Conversion; readonly form: Form },
+  kept: KeptPartials,
+  goName: string,
+): Representation {
+  const { version } = as
+  const isSingle = as.kind === partialKind
+  const list = { kind: `${partialKind}List`, apiVersion: `meta.k8s.io/${version}` }
+  const single = (): Showing => {
+    if (!isSingle) throw isNoList(`*${goName}`)
+    return showing(version, form, kept)
+  }
+  return {
+    headers: contentHeaders[form.type],
+    item: (item) => single().item(item),
+    object: (object) => single().object(object),
+    written: ({ object }) => single().object(object),
+    list: async (items, metadata) => {
+      if (isSingle) throw isAList(`*${goName}List`)
+      if (form.type === 'protobuf') return protobufList(list, { items, messageOf: kept.protobuf, metadata })
+      return printList(printOrdered({ ...list, metadata }), items, { form, jsonOf: kept.json })
+    },
+  }
+}
+
+type Showing = { readonly item: (item: Item) => Buffer; readonly object: (object: KubeObject) => Buffer }
+
+function showing(version: Version, form: Form, kept: KeptPartials): Showing {
+  const typeMeta = { kind: partialKind, apiVersion: `meta.k8s.io/${version}` }
+  if (form.type === 'protobuf') {
+    return {
+      item: (item) => wrapItem(typeMeta, kept.protobuf(item)),
+      object: (object) => encodeObject(partialOf(object, version), partialStruct()),
+    }
+  }
+  return {
+    item: (item) => styled(Buffer.concat([kept.json(item), newline]), form),
+    object: (object) => styled(Buffer.from(`${partialJson(object, version)}\n`), form),
+  }
+}
+
+const newline = Buffer.from('\n')
+const comma = Buffer.from(',')
+const end = Buffer.from(']}\n')
+
+type Printing = { readonly form: Form; readonly jsonOf: (item: Item) => Buffer }
+
+async function printList(head: string, items: readonly Item[], { form, jsonOf }: Printing): Promise<Buffer | LazyBody> {
+  if (items.length === 0) return styled(Buffer.from(`${head.slice(0, -1)},"items":null}\n`), form)
+  const begin = Buffer.from(`${head.slice(0, -1)},"items":[`)
+  const slices = new Slices()
+  let length = begin.length + end.length + items.length - 1
+  for (const item of items) {
+    length += jsonOf(item).length
+    if (slices.isOver) await slices.turn()
+  }
+  const parts = function* (): Generator<Buffer, void, void> {
+    yield begin
+    for (const [at, item] of items.entries()) {
+      if (at > 0) yield comma
+      yield jsonOf(item)
+    }
+    yield end
+  }
+  const isPlain = form.type === 'json' && !form.isIndented
+  return isPlain ? inChunks(length, parts) : styled(Buffer.concat([...parts()], length), form)
+}

@@ -1,0 +1,53 @@
+/** Objects in protobuf, whole or their metadata alone: the message of each is kept, what stands around it is made each time. */
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { LazyBody } from '../../api/request.ts'
+import type { Item } from '../../cache/item.ts'
+import { encodeObject, itemHead, listEnvelope, wrapItem } from '../../codec/protobuf/envelope.ts'
+import { Slices } from '../../lib/slices.ts'
+import { listMetaStruct } from '../../registry/meta-types.ts'
+import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import { inChunks } from './chunks.ts'
+import { contentHeaders } from './headers.ts'
+import type { Representation } from './representation.ts'
+
+type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
+
+/** `messageOf` has the kept message of a cached object. */
+export function protobufObjects(resource: Resource, messageOf: (item: Item) => Buffer): Representation {
+  const apiVersion = apiVersionOf(resource)
+  return {
+    headers: contentHeaders.protobuf,
+    item: (item) => wrapItem({ apiVersion, kind: resource.kind }, messageOf(item)),
+    object: (object, { struct }) => encodeObject(object, struct),
+    written: ({ object }, { struct }) => encodeObject(object, struct),
+    list: (items, metadata) => protobufList({ apiVersion, kind: resource.listKind }, { items, messageOf, metadata }),
+  }
+}
+
+type ListParts = {
+  readonly items: readonly Item[]
+  readonly messageOf: (item: Item) => Buffer
+  readonly metadata: Fields
+}
+
+/** Lengths come before what they measure, so all items are looked at twice; the second time they are at hand. */
+export async function protobufList(typeMeta: TypeMeta, parts: ListParts): Promise<Buffer | LazyBody> {
+  const { items, metadata } = parts
+  const slices = new Slices()
+  let itemsBytes = 0
+  for (const item of items) {
+    const { length } = parts.messageOf(item)
+    itemsBytes += itemHead(length).length + length
+    if (slices.isOver) await slices.turn()
+  }
+  const { head, tail } = listEnvelope(typeMeta, { fields: metadata, struct: listMetaStruct() }, itemsBytes)
+  return inChunks(head.length + itemsBytes + tail.length, function* () {
+    yield head
+    for (const item of items) {
+      const message = parts.messageOf(item)
+      yield itemHead(message.length)
+      yield message
+    }
+    yield tail
+  })
+}

@@ -1,0 +1,42 @@
+/** Chooses the representation that a client asked for. */
+import type { Form } from '../../codec/negotiate.ts'
+import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import type { ResourceForms } from './forms.ts'
+import { jsonObjects } from './json.ts'
+import { partialObjects } from './partial.ts'
+import { protobufObjects } from './protobuf.ts'
+import type { Representation } from './representation.ts'
+import { includedObject, table, type TableParts } from './table.ts'
+
+/** Of reads and writes. Whether a conversion fits what is shown is only seen then. */
+export function represent(form: Form, forms: ResourceForms, query: URLSearchParams): Representation {
+  const { resource } = forms
+  const { as } = form
+  if (as === undefined) {
+    return form.type === 'protobuf' ? protobufObjects(resource, forms.message) : jsonObjects(resource, form)
+  }
+  if (as.kind !== 'Table') return partialObjects({ as, form }, forms.partials(as.version), goNameOf(resource))
+  return table(tableParts(forms, { ...form, as }, query))
+}
+
+export function tableParts(
+  forms: ResourceForms,
+  form: Form & Required<Pick<Form, 'as'>>,
+  query: URLSearchParams,
+): TableParts {
+  const { as } = form
+  return {
+    kind: forms.resource.table,
+    as,
+    form,
+    rowsOfItems: () => forms.rows(as.version, includedObject(query)),
+    rowOfObject: (object) => forms.row(object, as.version, includedObject(query)),
+    nowMs: forms.nowMs,
+  }
+}
+
+/** What upstream's errors call the type of the objects. */
+export function goNameOf(resource: Resource): string {
+  const known = resource.shape.scheme.find(apiVersionOf(resource), resource.kind)
+  return known?.hubName ?? resource.kind
+}

@@ -1,0 +1,83 @@
+/** Objects as rows of a table, for people. */
+import { badRequest } from '../../api/errors.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import type { TableKind } from '../../api/table.ts'
+import type { Item } from '../../cache/item.ts'
+import type { Conversion, Form } from '../../codec/negotiate.ts'
+import { printRow, printTableHead, type Row } from '../../codec/table.ts'
+import { Slices } from '../../lib/slices.ts'
+import { contentHeaders } from './headers.ts'
+import { styled } from './json.ts'
+import type { Representation } from './representation.ts'
+
+/** What a row shows of the object itself. */
+export type IncludedObject = 'None' | 'Metadata' | 'Object'
+
+/** Fails with a BadRequest, which upstream says only when it has something to show. */
+export function includedObject(query: URLSearchParams): IncludedObject {
+  const asked = query.get('includeObject') ?? ''
+  switch (asked) {
+    case '':
+    case 'Metadata':
+      return 'Metadata'
+    case 'None':
+    case 'Object':
+      return asked
+    default: {
+      const why = `includeObject: Invalid value: "${asked}": must be 'Metadata', 'Object', 'None', or empty`
+      throw badRequest(`Unable to convert to Table as requested: ${why}`)
+    }
+  }
+}
+
+export type TableParts = {
+  readonly kind: TableKind
+  readonly as: Conversion
+  readonly form: Form
+  /** Both fail with a BadRequest when the query asks for what cannot be included. */
+  readonly rowsOfItems: () => (item: Item) => Row
+  readonly rowOfObject: (object: KubeObject) => Row
+  readonly nowMs: () => number
+}
+
+export function table(parts: TableParts): Representation {
+  const { form } = parts
+  const one = (row: Row, resourceVersion: string): Buffer => {
+    const head = headOf(parts, { resourceVersion }, true)
+    return styled(Buffer.from(`${head}[${printRow(row, parts.nowMs())}]}\n`), form)
+  }
+  return {
+    headers: contentHeaders[form.type],
+    item: (item) => one(parts.rowsOfItems()(item), `${item.revision}`),
+    object: (object) => one(parts.rowOfObject(object), object.metadata.resourceVersion ?? ''),
+    written: ({ object }) => one(parts.rowOfObject(object), object.metadata.resourceVersion ?? ''),
+    list: async (items, metadata) => {
+      const head = headOf(parts, metadata, true)
+      const rows = await printRows(items, parts)
+      return styled(Buffer.from(`${head}${rows}}\n`), form)
+    },
+  }
+}
+
+/** The table of one object in a watch; only the first tells the columns. */
+export function printEventTable(object: KubeObject, parts: TableParts, isFirst: boolean): string {
+  const head = headOf(parts, { resourceVersion: object.metadata.resourceVersion ?? '' }, isFirst)
+  return `${head}[${printRow(parts.rowOfObject(object), parts.nowMs())}]}`
+}
+
+function headOf({ kind, as }: TableParts, metadata: Fields, hasColumns: boolean): string {
+  return printTableHead({ version: as.version, metadata, columns: hasColumns ? kind.columns : null })
+}
+
+async function printRows(items: readonly Item[], { kind, rowsOfItems, nowMs }: TableParts): Promise<string> {
+  const rowOfItem = rowsOfItems()
+  if (items.length === 0) return kind.isDefault === true ? 'null' : '[]'
+  const slices = new Slices()
+  const now = nowMs()
+  let text = ''
+  for (const item of items) {
+    text += `${text === '' ? '[' : ','}${printRow(rowOfItem(item), now)}`
+    if (slices.isOver) await slices.turn()
+  }
+  return `${text}]`
+}
