@@ -82,12 +82,9 @@ function read(body: Body, expected: Expected): Decoding & { readonly head: Head 
     const scanner = new JsonScanner(text)
     if (scanner.peekType() !== 'object') return { ...readOther(scanner, body, expected), head: noHead }
     const decoding = decodeStruct(text, expected.shape.struct)
-    const { value, fault, strictFaults } = decoding
-    // Only then can it be that kind or apiVersion are written in other letters, or are no strings.
-    const isOdd = fault !== undefined || strictFaults.length > 0
-    if (isOdd) return { ...decoding, head: readHead(text, body, expected) }
-    const { kind = '', apiVersion = '' } = value
-    return { ...decoding, head: { kind: textOf(kind), apiVersion: textOf(apiVersion) } }
+    const { head, fault } = headOf(text, decoding)
+    if (fault !== undefined) throw unrecognized(parseFault(fault), body, expected)
+    return { ...decoding, head }
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw unrecognized(parseFault(error.message), body, expected)
     throw error
@@ -109,8 +106,17 @@ function readOther(scanner: JsonScanner, body: Body, expected: Expected): Decodi
   throw unrecognized(parseFault(fault), body, expected)
 }
 
+type FoundHead = { readonly head: Head; readonly fault: string | undefined }
+
+function headOf(text: string, { value, fault, strictFaults }: Decoding): FoundHead {
+  // Only then can it be that kind or apiVersion are written in other letters, or are no strings.
+  if (fault !== undefined || strictFaults.length > 0) return readHead(text)
+  const { kind = '', apiVersion = '' } = value
+  return { head: { kind: textOf(kind), apiVersion: textOf(apiVersion) }, fault: undefined }
+}
+
 /** Upstream finds the kind with a decoder that does not mind the case of letters; the last one counts. */
-function readHead(text: string, body: Body, expected: Expected): Head {
+function readHead(text: string): FoundHead {
   const scanner = new JsonScanner(text)
   const head = { kind: '', apiVersion: '' }
   let fault: string | undefined
@@ -126,8 +132,7 @@ function readHead(text: string, body: Body, expected: Expected): Head {
       fault ??= `json: cannot unmarshal ${type} into Go struct field .${name} of type string`
     }
   }
-  if (fault !== undefined) throw unrecognized(parseFault(fault), body, expected)
-  return head
+  return { head, fault }
 }
 
 /** Fails unless the kind is the expected one; returns how to refuse the rest of the body. */
@@ -176,7 +181,7 @@ function kindFault(head: Head, text: string, expected: Expected): KindFault | un
   return { what: 'version', why }
 }
 
-export type Patched =
+export type Decoded =
   | { readonly object: KubeObject; readonly strictFaults: readonly string[] }
   | { readonly fault: string }
 
@@ -184,15 +189,17 @@ export type Patched =
  * What a patch made of an object. A kind that it changed is looked at as upstream does: the object is read as one of that kind
  * first. One without a version cannot be read at all, and comes out empty.
  */
-export function decodePatched(text: string, expected: Expected): Patched {
+export function decodePatched(text: string, expected: Expected): Decoded {
   const { kind, shape } = expected
   const scanner = new JsonScanner(text)
   const type = scanner.peekType()
   if (type !== 'object') {
     return { fault: parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`) }
   }
-  const { value, fault, strictFaults } = decodeStruct(text, shape.struct)
-  const head = { kind: textOf(value['kind'] ?? ''), apiVersion: textOf(value['apiVersion'] ?? '') }
+  const decoding = decodeStruct(text, shape.struct)
+  const { value, fault, strictFaults } = decoding
+  const { head, fault: headFault } = headOf(text, decoding)
+  if (headFault !== undefined) return { fault: parseFault(headFault) }
   const apiVersion = apiVersionOf(expected)
   if (head.apiVersion === '') return { object: { kind, apiVersion, metadata: {} }, strictFaults: [] }
   const other = kindFault(head, text, expected)

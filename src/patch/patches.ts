@@ -1,70 +1,83 @@
-/** The kinds of patches behind one door: from an object as JSON and the body of a patch to the patched object as JSON. */
+/** The kinds of patches behind one door: from an object and the body of a patch to the object that comes out. */
 import { badRequest, patchRejected } from '../api/errors.ts'
+import { JsonMap } from '../api/json-map.ts'
 import { JsonScanner, JsonSyntaxError, type JsonType } from '../api/json-scanner.ts'
+import { fieldsOf, type KubeObject } from '../api/object.ts'
+import { type Decoded, decodePatched, type Expected } from '../codec/decode-body.ts'
+import { readAny } from '../codec/json.ts'
+import { objectText } from '../codec/object.ts'
 import { JsonNode, type Members, parseValue } from './document.ts'
 import { duplicateFields } from './duplicates.ts'
+import { goPrint } from './go-print.ts'
 import { applyOperations } from './json-patch.ts'
 import { mergeInto } from './merge-patch.ts'
 import { readOperations } from './read-operations.ts'
+import { RestoreError, restoreStruct } from './restore.ts'
+import { mergeMaps } from './strategic.ts'
 import { PatchError, Work } from './work.ts'
 
 export type Patch = {
+  readonly form: 'json' | 'merge' | 'strategic'
   /** The body. */
   readonly text: string
   /** Whether anybody wants to know which fields of it are unknown or given twice. */
   readonly isChecked: boolean
 }
 
-export type Patched = {
-  /** JSON. */
-  readonly text: string
+export type Patched = Decoded & {
   /** What an error quotes. */
-  readonly shown: string
-  /** Of the patch itself, for who is strict. */
-  readonly strictFaults: readonly string[]
+  readonly shown: () => string
 }
 
-/** Fails with the error that the client gets. */
-export function applyJsonPatch(document: string, { text, isChecked }: Patch): Patched {
+/** The patch is read anew each time: applying it uses it up. Fails with the error that the client gets. */
+export function applyPatch(current: KubeObject, patch: Patch, expected: Expected): Patched {
+  if (patch.form === 'strategic') return applyStrategic(current, patch, expected)
+  const document = objectText(current, expected.shape.struct)
+  const { text, strictFaults } = patch.form === 'json' ? applyJson(document, patch) : applyMerge(document, patch)
+  const decoded = decodePatched(text, expected)
+  const shown = (): string => text
+  return 'fault' in decoded
+    ? { ...decoded, shown }
+    : { ...decoded, strictFaults: [...strictFaults, ...decoded.strictFaults], shown }
+}
+
+type PatchedText = { readonly text: string; readonly strictFaults: readonly string[] }
+
+function applyJson(document: string, { text, isChecked }: Patch): PatchedText {
   const work = new Work()
   const { operations, strictFaults } = readOperations(text, work, isChecked)
   return rejecting(() => {
     const root = new JsonNode(document, work)
     root.members()
-    const patched = applyOperations(root, operations, work).print()
-    return { text: patched, shown: patched, strictFaults }
+    return { text: applyOperations(root, operations, work).print(), strictFaults }
   })
 }
 
-export function applyMergePatch(document: string, { text, isChecked }: Patch): Patched {
+function applyMerge(document: string, { text, isChecked }: Patch): PatchedText {
   const work = new Work()
-  const { patch, strictFaults } = readMergePatch(text, work, isChecked)
+  const patch = readMergePatch(text, work)
+  const strictFaults = isChecked ? duplicateFields(text) : []
   return rejecting(() => {
     const root = new JsonNode(document, work)
     mergeInto(root.members() ?? new Map(), patch)
-    const patched = root.print()
-    return { text: patched, shown: patched, strictFaults }
+    return { text: root.print(), strictFaults }
   })
 }
 
-function readMergePatch(
-  text: string,
-  work: Work,
-  isChecked: boolean,
-): { patch: Members; strictFaults: readonly string[] } {
+function readMergePatch(text: string, work: Work): Members {
   try {
     const node = parseValue(text, work)
-    const patch = node?.members()
-    if (node !== null && patch === undefined) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
-    if (patch === undefined) throw badRequest('Invalid JSON Patch')
-    return { patch, strictFaults: isChecked ? duplicateFields(text) : [] }
+    if (node === null) throw badRequest('Invalid JSON Patch')
+    const members = node.members()
+    if (members === undefined) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
+    return members
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`)
     throw error
   }
 }
 
-export const notAMap = (type: JsonType): string =>
+const notAMap = (type: JsonType): string =>
   `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`
 
 function rejecting<T>(run: () => T): T {
@@ -72,5 +85,37 @@ function rejecting<T>(run: () => T): T {
     return run()
   } catch (error) {
     throw error instanceof PatchError ? patchRejected(error) : error
+  }
+}
+
+/** Kind and apiVersion stay as they are, whatever the patch says. */
+function applyStrategic(current: KubeObject, { text, isChecked }: Patch, { shape }: Expected): Patched {
+  const patch = readStrategic(text)
+  const live = readAny(new JsonScanner(objectText(current, shape.struct)))
+  const duplicates = isChecked ? duplicateFields(text) : []
+  const merged = live instanceof JsonMap ? mergeMaps(live, patch, shape.struct) : live
+  const shown = (): string => goPrint(patch)
+  try {
+    const { value, strictFaults } = restoreStruct(merged, shape.struct)
+    const { kind, apiVersion } = current
+    const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+    return { object: shape.setDefaults(object), strictFaults: [...duplicates, ...strictFaults], shown }
+  } catch (error) {
+    if (error instanceof RestoreError) return { fault: error.message, shown }
+    throw error
+  }
+}
+
+function readStrategic(text: string): JsonMap {
+  try {
+    const scanner = new JsonScanner(text)
+    const patch = readAny(scanner)
+    scanner.end()
+    if (patch === null) return new JsonMap()
+    if (!(patch instanceof JsonMap)) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
+    return patch
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw badRequest(error.message)
+    throw error
   }
 }

@@ -27,7 +27,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   const writing = { options, access }
   const { fieldValidation } = options
   const change =
-    form === 'apply' ? await readApply(request, body, writing) : readPatch(request, body, { form, fieldValidation })
+    form === 'apply' ? await readApply(request, body, writing) : readPatch(request, { form, body, fieldValidation })
   return answerUpdate(request, await updateObject(request, inPlace(change, request), writing), show)
 }
 

@@ -2,47 +2,28 @@
 import { type ApiError, invalid, notFound } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import type { KubeObject } from '../api/object.ts'
-import { decodePatched, type Expected, type FieldValidation } from '../codec/decode-body.ts'
-import { objectText } from '../codec/object.ts'
-import type { PatchForm } from '../codec/patch-form.ts'
-import { applyJsonPatch, applyMergePatch, type Patch, type Patched } from '../patch/patches.ts'
+import type { FieldValidation } from '../codec/decode-body.ts'
+import { applyPatch, type Patch } from '../patch/patches.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { Change } from './write.ts'
 
-type ReadOptions = { readonly form: Exclude<PatchForm, 'apply'>; readonly fieldValidation: FieldValidation }
+type Given = Pick<Patch, 'form'> & { readonly body: Buffer; readonly fieldValidation: FieldValidation }
 
-/** A patch is read anew each time, since applying uses it up; what is wrong with it is told only where there is an object. */
-export function readPatch(request: ResourceRequest, body: Buffer, { form, fieldValidation }: ReadOptions): Change {
+/** What is wrong with the patch is told only where there is an object. */
+export function readPatch(request: ResourceRequest, { form, body, fieldValidation }: Given): Change {
   const { resource, name, context } = request
   const expected = viewOf(request) ?? resource
-  const patch = { text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
+  const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
   return (current): KubeObject => {
     if (current === undefined) throw notFound(resource, name)
-    const { text, shown, strictFaults } = applied(form, current, { patch, expected })
-    const decoded = decodePatched(text, expected)
-    if ('fault' in decoded) throw notDecoded(shown, decoded.fault)
-    const faults = [...strictFaults, ...decoded.strictFaults]
-    if (faults.length > 0 && fieldValidation === 'Strict') {
-      throw notDecoded(shown, `strict decoding error: ${faults.join(', ')}`)
+    const patched = applyPatch(current, patch, expected)
+    if ('fault' in patched) throw notDecoded(patched.shown(), patched.fault)
+    const { object, strictFaults } = patched
+    if (strictFaults.length > 0 && fieldValidation === 'Strict') {
+      throw notDecoded(patched.shown(), `strict decoding error: ${strictFaults.join(', ')}`)
     }
-    if (fieldValidation === 'Warn') for (const fault of faults) context.warn(fault)
-    return decoded.object
-  }
-}
-
-function applied(
-  form: ReadOptions['form'],
-  current: KubeObject,
-  { patch, expected }: { readonly patch: Patch; readonly expected: Expected },
-): Patched {
-  const document = objectText(current, expected.shape.struct)
-  switch (form) {
-    case 'json':
-      return applyJsonPatch(document, patch)
-    case 'merge':
-      return applyMergePatch(document, patch)
-    case 'strategic':
-      return applyMergePatch(document, patch)
+    if (fieldValidation === 'Warn') for (const fault of strictFaults) context.warn(fault)
+    return object
   }
 }
 

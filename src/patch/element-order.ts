@@ -1,0 +1,84 @@
+/** The order of lists that were merged: what the patch names stands as the patch has it, the rest keeps its place beside it. */
+import { unclassified } from '../api/errors.ts'
+import { JsonMap } from '../api/json-map.ts'
+import type { Json } from '../api/object.ts'
+import { printSorted } from '../codec/json.ts'
+import { goPrint, goType } from './go-print.ts'
+
+export type Ordering = {
+  /** Undefined: the items are values, each its own key. */
+  readonly mergeKey: string | undefined
+  /** Lists in the order that is wanted, and in the one that was there. */
+  readonly wanted: readonly Json[]
+  readonly live: readonly Json[]
+}
+
+/** `items` with those that `wanted` names in its order, and all others where they stood before or after their neighbours. */
+export function ordered(items: readonly Json[], { mergeKey, wanted, live }: Ordering): Json[] {
+  const named = new Set(namesOf(wanted, mergeKey))
+  const own: Json[] = []
+  const others: Json[] = []
+  for (const item of items) (named.has(identity(item, mergeKey)) ? own : others).push(item)
+  const wantedAt = positions(wanted, mergeKey)
+  const liveAt = positions(live, mergeKey)
+  return interleaved(sorted(others, liveAt, mergeKey), sorted(own, wantedAt, mergeKey), liveAt, mergeKey)
+}
+
+/** What finds an item again. Fails where an item has no key. */
+export function identity(item: Json, mergeKey: string | undefined): string {
+  if (mergeKey === undefined) return valueIdentity(item)
+  if (!(item instanceof JsonMap)) throw wrongType('map[string]interface {}', item)
+  if (!(mergeKey in item)) throw noMergeKey(item, mergeKey)
+  return valueIdentity(item[mergeKey] ?? null)
+}
+
+/** Values of different types are never equal. */
+export const valueIdentity = (value: Json): string =>
+  typeof value === 'object' ? `json ${printSorted(value)}` : `${typeof value} ${value}`
+
+export const wrongType = (wanted: string, value: Json): Error =>
+  unclassified(`expected a ${wanted}, but received a ${goType(value)}`)
+
+export const noMergeKey = (item: Json, mergeKey: string): Error =>
+  unclassified(`map: ${goPrint(item)} does not contain declared merge key: ${mergeKey}`)
+
+/** Of what is only looked up, an item without the key is nobody's. */
+function namesOf(items: readonly Json[], mergeKey: string | undefined): string[] {
+  return items.flatMap((item, at) => {
+    if (mergeKey === undefined) return [valueIdentity(item)]
+    if (!(item instanceof JsonMap)) throw unclassified(`value for key ${at} is not a map`)
+    return mergeKey in item ? [valueIdentity(item[mergeKey] ?? null)] : []
+  })
+}
+
+type Positions = ReadonlyMap<string, number>
+
+function positions(items: readonly Json[], mergeKey: string | undefined): Positions {
+  const found = new Map<string, number>()
+  for (const [at, item] of items.entries()) {
+    const name = identity(item, mergeKey)
+    if (!found.has(name)) found.set(name, at)
+  }
+  return found
+}
+
+function sorted(items: readonly Json[], at: Positions, mergeKey: string | undefined): Json[] {
+  const place = (item: Json): number => at.get(identity(item, mergeKey)) ?? Infinity
+  return items.toSorted((one, other) => place(one) - place(other) || 0)
+}
+
+/** An item that is not in the patch goes first only where it stood before the next one that is. */
+function interleaved(others: Json[], own: Json[], liveAt: Positions, mergeKey: string | undefined): Json[] {
+  const result: Json[] = []
+  let next = 0
+  for (const item of own) {
+    const itemAt = liveAt.get(identity(item, mergeKey))
+    while (next < others.length && itemAt !== undefined) {
+      const otherAt = liveAt.get(identity(others[next] ?? null, mergeKey))
+      if (otherAt === undefined || otherAt >= itemAt) break
+      result.push(others[next++] ?? null)
+    }
+    result.push(item)
+  }
+  return [...result, ...others.slice(next)]
+}

@@ -1,0 +1,46 @@
+/** JSON as Go's `%v` prints it, for errors that quote a patch; and what Go calls the types of its values. */
+import { isFields, type Json } from '../api/object.ts'
+import { compareKeys } from '../codec/json.ts'
+
+/** `map[a:1 b:[x <nil>]]`. */
+export function goPrint(value: Json | undefined): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (typeof value !== 'object') return isFloat(value) ? printFloat(Number(value)) : `${value}`
+  if (!isFields(value)) return `[${value.map(goPrint).join(' ')}]`
+  const keys = Object.keys(value).toSorted(compareKeys)
+  return `map[${keys.map((key) => `${key}:${goPrint(value[key])}`).join(' ')}]`
+}
+
+/** As `%s` prints it: what is no text is told with its type. */
+export function goPrintText(value: Json | undefined): string {
+  if (typeof value === 'string') return value
+  if (value === null || value === undefined) return '%!s(<nil>)'
+  return typeof value === 'object' ? goPrint(value) : `%!s(${goKind(value)}=${goPrint(value)})`
+}
+
+export function goKind(value: Json): 'string' | 'bool' | 'int64' | 'float64' | 'slice' | 'map' {
+  if (typeof value === 'string') return 'string'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'number' || typeof value === 'bigint') return isFloat(value) ? 'float64' : 'int64'
+  return Array.isArray(value) ? 'slice' : 'map'
+}
+
+export function goType(value: Json): string {
+  if (value === null) return '<nil>'
+  const kind = goKind(value)
+  return kind === 'map' ? 'map[string]interface {}' : kind === 'slice' ? '[]interface {}' : kind
+}
+
+/** Go reads numbers that fit as integers, and all others as floats. */
+function isFloat(value: Json): boolean {
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) !== value
+  return typeof value === 'number' && !Number.isSafeInteger(value)
+}
+
+/** An exponent of at least two digits, below 1e-4 and from 1e6 on. */
+function printFloat(value: number): string {
+  const [digits = '', exponent = '0'] = value.toExponential().split('e')
+  const power = Number(exponent)
+  if (power >= -4 && power < 6) return `${value}`
+  return `${digits}e${power < 0 ? '-' : '+'}${`${Math.abs(power)}`.padStart(2, '0')}`
+}

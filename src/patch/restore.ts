@@ -1,0 +1,147 @@
+/**
+ * A tree of JSON as an object of a known schema, as Go's converter makes one of a map: what decode.ts does with a text. Its words
+ * differ, and so does what it takes: a whole number written as a fraction is an integer, and one that is too large wraps around.
+ */
+import { JsonMap } from '../api/json-map.ts'
+import type { Fields, Json } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
+import { type Target, zeroOf } from '../codec/decode.ts'
+import { jsonTypeOf, printSorted } from '../codec/json.ts'
+import { readBase64, readInteger, readQuantity, readTime } from '../codec/scalars.ts'
+import type { Scalar, Schema, Struct } from '../schema/schema.ts'
+import { goKind } from './go-print.ts'
+
+/** A value that does not fit the schema. The message is Go's. */
+export class RestoreError extends Error {
+  override readonly name = 'RestoreError'
+}
+
+export type Restored = {
+  readonly value: Fields
+  /** `unknown field "a.b"`, sorted. */
+  readonly strictFaults: readonly string[]
+}
+
+/** Fails with a RestoreError. */
+export function restoreStruct(tree: Json, struct: Struct): Restored {
+  const restorer = new Restorer()
+  const value = restorer.struct(tree, struct)
+  return { value, strictFaults: restorer.unknown.toSorted() }
+}
+
+class Restorer {
+  readonly unknown: string[] = []
+  readonly #path: string[] = []
+
+  struct(tree: Json, { fields, byName }: Struct): Target {
+    if (!(tree instanceof JsonMap)) throw new RestoreError(`cannot restore struct from: ${kindOf(tree)}`)
+    const target: Target = {}
+    for (const { name, schema, isPointer } of fields) {
+      if (!(name in tree)) continue
+      const value = this.#inside(name, tree[name] ?? null, schema)
+      const isZero = value === '' || value === 0 || value === false
+      if (value !== undefined && (isPointer || !isZero)) target[name] = value
+    }
+    for (const key of Object.keys(tree)) {
+      if (!byName.has(key)) this.unknown.push(`unknown field ${quote([...this.#path, `.${key}`].join('').slice(1))}`)
+    }
+    return target
+  }
+
+  #inside(name: string, value: Json, schema: Schema): Json | undefined {
+    this.#path.push(`.${name}`)
+    const restored = value === null ? undefined : this.#value(value, schema)
+    this.#path.pop()
+    return restored
+  }
+
+  #value(value: Json, schema: Schema): Json | undefined {
+    if (schema.type === 'struct') return this.struct(value, schema)
+    if (schema.type === 'list') return this.#list(value, schema.of)
+    if (schema.type === 'map') return this.#map(value, schema.of)
+    if (schema.type === 'any') return value
+    return schema.type === 'raw' ? printSorted(value) : scalar(value, schema)
+  }
+
+  #list(value: Json, of: Schema): Json {
+    if (!Array.isArray(value)) throw new RestoreError(`cannot restore slice from ${kindOf(value)}`)
+    return value.map((item: Json, index) => {
+      this.#path.push(`[${index}]`)
+      const restored = item === null ? undefined : this.#value(item, of)
+      this.#path.pop()
+      return restored ?? zeroOf(of)
+    })
+  }
+
+  #map(value: Json, of: Schema): Json {
+    if (!(value instanceof JsonMap)) throw new RestoreError(`cannot restore map from ${kindOf(value)}`)
+    const target = new JsonMap()
+    for (const [key, item] of Object.entries(value)) target[key] = this.#inside(key, item, of) ?? zeroOf(of)
+    return target
+  }
+}
+
+/** Null stands for a text that means no value. */
+function scalar(value: Json, { type, goName }: Scalar): Json | undefined {
+  switch (type) {
+    case 'string':
+      if (typeof value === 'string') return value
+      throw new RestoreError(
+        kindOf(value) === 'int64' ? `cannot convert int64 to ${goName}` : 'unrecognized type: string',
+      )
+    case 'boolean':
+      if (typeof value === 'boolean') return value
+      throw new RestoreError('unrecognized type: bool')
+    case 'int32':
+    case 'int64':
+      return integer(value, type, goName)
+    case 'float64':
+      if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
+      throw new RestoreError('unrecognized type: float64')
+    case 'bytes':
+      return bytes(value)
+    case 'time':
+    case 'microTime':
+      if (typeof value === 'string') return read(readTime(value, type))
+      throw new RestoreError(`json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type string`)
+    case 'quantity':
+      return read(readQuantity(typeof value === 'string' ? value : printSorted(value)))
+    case 'intOrString':
+      return intOrString(value)
+  }
+}
+
+function read(result: { readonly text: string | null } | { readonly fault: string }): string | undefined {
+  if ('fault' in result) throw new RestoreError(result.fault)
+  return result.text ?? undefined
+}
+
+function integer(value: Json, type: 'int32' | 'int64', goName: string): Json {
+  if (typeof value !== 'number' && typeof value !== 'bigint') throw new RestoreError(`unrecognized type: ${type}`)
+  if (typeof value === 'number' && !Number.isInteger(value)) {
+    throw new RestoreError(`cannot convert float64 to ${goName}`)
+  }
+  const exact = BigInt.asIntN(type === 'int32' ? 32 : 64, BigInt(value))
+  return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact
+}
+
+function bytes(value: Json): string {
+  if (typeof value === 'string') {
+    const result = readBase64(value)
+    if ('fault' in result) throw new RestoreError(`error decoding from json: ${result.fault}`)
+    return result.text ?? ''
+  }
+  if (!Array.isArray(value)) throw new RestoreError(`cannot restore slice from ${kindOf(value)}`)
+  return Buffer.from(value.map((byte) => Number(integer(byte, 'int32', 'uint8')))).toString('base64')
+}
+
+function intOrString(value: Json): Json {
+  if (typeof value === 'string') return value
+  const isNumber = typeof value === 'number' || typeof value === 'bigint'
+  const exact = isNumber ? readInteger(`${value}`, 'int32') : undefined
+  if (exact !== undefined) return exact
+  const shown = isNumber ? `number ${value}` : jsonTypeOf(value)
+  throw new RestoreError(`json: cannot unmarshal ${shown} into Go value of type int32`)
+}
+
+const kindOf = (value: Json): string => (value === null ? 'invalid' : goKind(value))

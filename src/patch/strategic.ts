@@ -1,0 +1,230 @@
+/**
+ * Strategic merge patch: objects are merged field by field, lists by what the schema says of them, and directives (`$patch`,
+ * `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) say the rest. Both trees are changed on the way, as upstream
+ * does it and its errors show it; whoever calls has made them for this.
+ */
+import { badRequest, unclassified } from '../api/errors.ts'
+import { JsonMap } from '../api/json-map.ts'
+import type { Json } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
+import type { Field, Schema } from '../schema/schema.ts'
+import { identity, noMergeKey, ordered, valueIdentity, wrongType } from './element-order.ts'
+import { goPrint, goPrintText } from './go-print.ts'
+
+const PATCH = '$patch'
+const RETAIN = '$retainKeys'
+const ORDER = '$setElementOrder'
+const DELETE = '$deleteFromPrimitiveList'
+
+/** The merged object. Fails with the error that the client gets. */
+export function mergeMaps(live: JsonMap, patch: JsonMap, schema: Schema): JsonMap {
+  if (PATCH in patch) return directed(patch)
+  retainKeys(live, patch)
+  mergeOrderedLists(live, patch, schema)
+  for (const key of Object.keys(patch)) mergeField(live, patch, { key, schema })
+  return live
+}
+
+/** The patch says of itself that it is no merge. */
+function directed(patch: JsonMap): JsonMap {
+  const directive = patch[PATCH]
+  if (directive === 'delete') return new JsonMap()
+  if (directive !== 'replace') throw unknownDirective(directive, patch)
+  delete patch[PATCH]
+  return patch
+}
+
+const unknownDirective = (directive: Json | undefined, patch: JsonMap): Error =>
+  unclassified(`unknown patch type: ${goPrintText(directive)} in map: ${goPrint(patch)}`)
+
+/** Of a union only the fields that are named stay. */
+function retainKeys(live: JsonMap, patch: JsonMap): void {
+  if (!(RETAIN in patch)) return
+  const keys = patch[RETAIN]
+  delete patch[RETAIN]
+  const isNamed = (key: string): boolean => Array.isArray(keys) && keys.includes(key)
+  const isComplete = Object.entries(patch).every(([key, value]) => value === null || isDirective(key) || isNamed(key))
+  if (!Array.isArray(keys) || !isComplete) throw badRequest('invalid patch format of retainKeys')
+  for (const key of Object.keys(live)) if (!isNamed(key)) delete live[key]
+}
+
+const isDirective = (key: string): boolean => key.startsWith(DELETE) || key.startsWith(ORDER)
+
+type Place = { readonly key: string; readonly schema: Schema }
+
+function mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Place): void {
+  const value = patch[given] ?? null
+  const isDeletion = given.startsWith(DELETE)
+  const key = isDeletion ? fieldOf(given, DELETE, 'primitive list') : given
+  if (value === null) {
+    delete live[key]
+    return
+  }
+  const current = key in live ? live[key] : undefined
+  if (current instanceof JsonMap && value instanceof JsonMap) {
+    const field = lookUp(schema, key)
+    live[key] = strategyOf(field) === 'replace' ? value : mergeMaps(current, value, field.schema)
+  } else if (Array.isArray(current) && Array.isArray(value)) {
+    live[key] = mergedList(current, value, { field: lookUp(schema, key), isDeletion })
+  } else if (!isDeletion) take(live, key, value)
+}
+
+/** Where there is nothing to merge with: what directives would have changed is not there. */
+function take(live: JsonMap, key: string, value: Json): void {
+  const plain = withoutDirectives(withoutNulls(value))
+  if (plain === undefined) delete live[key]
+  else live[key] = plain
+}
+
+function withoutNulls(value: Json): Json {
+  if (Array.isArray(value)) for (const item of value) withoutNulls(item)
+  if (!(value instanceof JsonMap)) return value
+  for (const [key, inside] of Object.entries(value)) {
+    if (inside === null) delete value[key]
+    else withoutNulls(inside)
+  }
+  return value
+}
+
+/** Undefined for what is itself a directive. */
+function withoutDirectives(value: Json): Json | undefined {
+  if (Array.isArray(value)) return value.flatMap((item) => withoutDirectives(item) ?? [])
+  if (!(value instanceof JsonMap)) return value
+  if (PATCH in value) return undefined
+  for (const [key, inside] of Object.entries(value)) {
+    const plain = withoutDirectives(inside)
+    if (plain === undefined) delete value[key]
+    else value[key] = plain
+  }
+  return value
+}
+
+/** `$setElementOrder/finalizers` is about `finalizers`. */
+function fieldOf(directive: string, prefix: string, what: string): string {
+  const key = directive.slice(prefix.length + 1)
+  if (directive[prefix.length] !== '/' || key === '') throw badRequest(`invalid patch format of ${what}`)
+  return key
+}
+
+function lookUp(schema: Schema, key: string): Field {
+  const field = schema.type === 'struct' ? schema.byName.get(key) : undefined
+  if (field !== undefined) return field
+  const name = schema.goName.slice(schema.goName.indexOf('.') + 1)
+  throw unclassified(`unable to find api field in struct ${name} for the json field ${quote(key)}`)
+}
+
+const strategyOf = ({ patch }: Field): string | undefined =>
+  patch?.strategies.find((strategy) => strategy !== 'retainKeys')
+
+const itemSchema = ({ schema }: Field): Schema => (schema.type === 'list' ? schema.of : schema)
+
+/** Lists whose order the patch has a word about: they are merged and put in order, and are then done with. */
+function mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): void {
+  for (const directive of Object.keys(patch)) {
+    if (!directive.startsWith(ORDER)) continue
+    const wanted = listOf(patch[directive] ?? null)
+    delete patch[directive]
+    const key = fieldOf(directive, ORDER, 'setElementOrder list')
+    const current = key in live ? listOf(live[key] ?? null) : undefined
+    const given = key in patch ? listOf(patch[key] ?? null) : undefined
+    const field = lookUp(schema, key)
+    const mergeKey = field.patch?.key
+    checkOrder(given ?? [], wanted, mergeKey)
+    if (current === undefined && given === undefined) continue
+    const merged =
+      given === undefined
+        ? (current ?? [])
+        : current === undefined
+          ? given.flatMap((item) => withoutDirectives(item) ?? [])
+          : mergedList(current, given, { field, isDeletion: false })
+    const isEmpty = (current ?? []).length + (given ?? []).length === 0
+    if (isEmpty) throw unclassified('no elements in any of the given slices')
+    live[key] = ordered(merged, { mergeKey, wanted, live: current ?? [] })
+    delete patch[key]
+  }
+}
+
+function listOf(value: Json): readonly Json[] {
+  if (!Array.isArray(value)) throw wrongType('[]interface {}', value)
+  return value
+}
+
+/** The items of the patch must stand in the order that it asks for. */
+function checkOrder(given: readonly Json[], wanted: readonly Json[], mergeKey: string | undefined): void {
+  const kept = mergeKey === undefined ? given : given.filter((item) => !isDeleted(item))
+  let next = 0
+  for (const item of wanted) {
+    if (next === kept.length) return
+    if (identity(kept[next] ?? null, mergeKey) === identity(item, mergeKey)) next++
+  }
+  if (next === kept.length) return
+  throw unclassified(`The order in patch list:\n${goPrint(given)}\n doesn't match ${ORDER} list:\n${goPrint(wanted)}\n`)
+}
+
+const isDeleted = (item: Json): boolean => item instanceof JsonMap && item[PATCH] === 'delete'
+
+type ListRules = { readonly field: Field; readonly isDeletion: boolean }
+
+function mergedList(live: readonly Json[], patch: readonly Json[], { field, isDeletion }: ListRules): readonly Json[] {
+  if (strategyOf(field) !== 'merge' && !isDeletion) return patch
+  if (live.length === 0 && patch.length === 0) return live
+  if (!isUniform([...live, ...patch])) {
+    throw unclassified(`list element types are not identical: ${goPrint([live, patch])}`)
+  }
+  if ((live[0] ?? patch[0]) instanceof JsonMap) return mergedItems(live, patch, field)
+  if (isDeletion) {
+    const removed = new Set(patch.map(valueIdentity))
+    return live.filter((value) => !removed.has(valueIdentity(value)))
+  }
+  const merged = new Map([...live, ...patch].map((value) => [valueIdentity(value), value]))
+  return ordered([...merged.values()], { mergeKey: undefined, wanted: patch, live })
+}
+
+const isUniform = (items: readonly Json[]): boolean =>
+  items.every((item) => item !== null && formOf(item) === formOf(items[0] ?? null))
+
+const formOf = (value: Json): string =>
+  value instanceof JsonMap ? 'map' : Array.isArray(value) ? 'list' : typeof value
+
+function mergedItems(live: readonly Json[], patch: readonly Json[], field: Field): readonly Json[] {
+  const mergeKey = field.patch?.key
+  if (mergeKey === undefined) throw unclassified(`cannot merge lists without merge key for ${field.name}`)
+  const { isReplaced, removed, items } = directivesOf(patch, mergeKey)
+  if (isReplaced) return ordered(items, { mergeKey, wanted: [], live: items })
+  const kept = live.filter((item) => !removed.has(keyOf(item, mergeKey)))
+  const merged = [...kept]
+  const at = new Map<string, number>()
+  for (const [index, item] of merged.entries()) if (!at.has(keyOf(item, mergeKey))) at.set(keyOf(item, mergeKey), index)
+  for (const item of items) {
+    const name = identity(item, mergeKey)
+    const index = at.get(name) ?? merged.length
+    at.set(name, index)
+    const current = merged[index]
+    const isBoth = current instanceof JsonMap && item instanceof JsonMap
+    merged[index] = isBoth ? mergeMaps(current, item, itemSchema(field)) : item
+  }
+  return ordered(merged, { mergeKey, wanted: items, live: kept })
+}
+
+/** Empty for an item without the key, which nothing in a patch can be about. */
+const keyOf = (item: Json, mergeKey: string): string =>
+  item instanceof JsonMap && mergeKey in item ? valueIdentity(item[mergeKey] ?? null) : ''
+
+/** What the items of a list say about the list, and those that say nothing. */
+function directivesOf(
+  patch: readonly Json[],
+  mergeKey: string,
+): { isReplaced: boolean; removed: ReadonlySet<string>; items: readonly Json[] } {
+  const removed = new Set<string>()
+  const items: Json[] = []
+  let isReplaced = false
+  for (const item of patch) {
+    if (!(item instanceof JsonMap) || !(PATCH in item)) items.push(item)
+    else if (item[PATCH] === 'replace') isReplaced = true
+    else if (item[PATCH] === 'merge') throw unclassified('merging lists cannot yet be specified in the patch')
+    else if (item[PATCH] !== 'delete') throw unknownDirective(item[PATCH], item)
+    else if (mergeKey in item) removed.add(valueIdentity(item[mergeKey] ?? null))
+    else throw noMergeKey(item, mergeKey)
+  }
+  return { isReplaced, removed, items }
+}
