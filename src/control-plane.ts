@@ -7,6 +7,8 @@ import { createNamespaceLifecycle } from './admission/namespace-lifecycle.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
 import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
+import { createBelongings, type Objects, type ServiceAllocation } from './allocators/create-belongings.ts'
+import type { Handle as OwnHandle } from './api/own-request.ts'
 import { YamlConverter } from './codec/yaml.ts'
 import type { Config } from './config/config.ts'
 import type { Documents } from './discovery/documents.ts'
@@ -55,14 +57,19 @@ export type ControlPlaneParts = {
   readonly createDocuments: (registry: Registry) => Documents
 }
 
-export type ControlPlane = AsyncDisposable & { readonly handle: Handle; readonly registry: Registry }
+export type ControlPlane = AsyncDisposable & {
+  readonly handle: Handle
+  readonly registry: Registry
+  readonly allocation: ServiceAllocation
+}
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
   const { clock, log, ids } = surroundings
   const registry = new Registry(builtInResources().filter(config.runtime.isServed))
   const authorize = authorizers[config.authorization]
   const yaml = new YamlConverter()
-  const accessOf = createAccess({ config, parts, registry, authorize, yaml, surroundings })
+  const ownHandle: OwnHandle = (request, user) => handle(request, user)
+  const { accessOf, allocation } = createAccess({ config, parts, registry, authorize, yaml, surroundings, ownHandle })
   const gate = createGate({
     authenticate: createAuthenticate({
       tokens: config.tokens,
@@ -84,7 +91,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     logsRequests: config.logging.isVerbose,
     newAuditId: ids.uid,
   })
-  return { handle, registry, [Symbol.asyncDispose]: () => yaml[Symbol.asyncDispose]() }
+  return { handle, registry, allocation, [Symbol.asyncDispose]: () => yaml[Symbol.asyncDispose]() }
 }
 
 const authorizers: { readonly [mode in Config['authorization']]: Authorize } = {
@@ -123,18 +130,16 @@ type AccessParts = {
   readonly authorize: Authorize
   readonly yaml: YamlConverter
   readonly surroundings: Surroundings
+  /** For requests of the server to itself. */
+  readonly ownHandle: OwnHandle
 }
 
 /** Everything a verb needs of a resource, made when it is first asked for. */
-function createAccess({
-  config,
-  parts,
-  registry,
-  authorize,
-  yaml,
-  surroundings,
-}: AccessParts): (resource: Resource) => Access {
-  const { clock, ids, random } = surroundings
+function createAccess({ config, parts, registry, authorize, yaml, surroundings, ownHandle }: AccessParts): {
+  readonly accessOf: (resource: Resource) => Access
+  readonly allocation: ServiceAllocation
+} {
+  const { clock, ids, random, log } = surroundings
   const { cache, store } = parts
   const root = rootOf(config.etcd.prefix)
   const now = createNow(clock.wallMs)
@@ -175,11 +180,21 @@ function createAccess({
       random,
       admission,
       authorizeCreate,
+      belongings: resource.group === '' && resource.kind === 'Service' ? allocation.belongings : undefined,
       convertYaml: (bytes) => yaml.convert(bytes),
       ttlSeconds: resource.kind === 'Event' ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),
       watchMsMin: config.watchMsMin,
       onFrames: parts.metrics.countEvents(resource),
+    }
+  }
+  const objectsOf = (plural: string): Objects => {
+    const resource = registry.find({ group: 'networking.k8s.io', version: 'v1', plural })
+    if (resource === undefined) return { get: async () => undefined, list: async () => [] }
+    const { keys, reader } = accessOf(resource)
+    return {
+      get: async (name, at) => (await reader.get(keys.key('', name), at)).item?.object(),
+      list: async (at) => (await reader.list(keys.range(), at)).items.map((item) => item.object()),
     }
   }
   const made = new Map<Resource, Access>()
@@ -190,7 +205,18 @@ function createAccess({
     made.set(resource, access)
     return access
   }
-  return accessOf
+  const allocation = createBelongings({
+    handle: ownHandle,
+    store,
+    root,
+    addresses: objectsOf('ipaddresses'),
+    ranges: objectsOf('servicecidrs'),
+    families: config.services.ranges.map(({ family }) => family),
+    nodePorts: config.services.nodePorts,
+    random,
+    log,
+  })
+  return { accessOf, allocation }
 }
 
 function decodeOrFail(stored: Buffer, resource: Resource, revision: Revision): KubeObject {

@@ -10,7 +10,7 @@ import { addCacheMetrics } from './cache/metrics.ts'
 import type { Config } from './config/config.ts'
 import { createControlPlane, type Surroundings } from './control-plane.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
-import { namespaces, otherObjects } from './controllers/bootstrap-objects.ts'
+import { firstObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { createChecks } from './discovery/checks.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
@@ -32,12 +32,16 @@ import { MeasuredEngine } from './storage/measured-engine.ts'
 import { Store } from './storage/store.ts'
 import { identity } from './storage/transform.ts'
 import { randomIds } from './verbs/ids.ts'
+import { createNow } from './verbs/timestamps.ts'
 
 /**
  * Requests under way are given as long as any request when the server stops, but no longer than this: who runs a server as a
  * pod or a service usually ends it for good after half a minute.
  */
 const STOP_GRACE_MS_MAX = 25_000
+
+/** Told to others where a test lets the system choose a port. */
+const DEFAULT_PORT = 6443
 
 export const realSurroundings = (log: Log): Surroundings => ({
   clock: systemClock,
@@ -111,8 +115,16 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     surroundings,
   )
   parts.use(plane)
+  const cluster = {
+    registry: plane.registry,
+    ranges: config.services.ranges,
+    port: config.port || DEFAULT_PORT,
+    clientCaPem: config.clientCaPem,
+    now: createNow(clock.wallMs)(),
+  }
+  const { handle } = plane
   const bootstrap = parts.use(
-    new Bootstrap({ handle: plane.handle, first: namespaces, later: otherObjects(plane.registry), log }),
+    new Bootstrap({ handle, first: firstObjects(cluster), later: otherObjects(cluster), log }),
   )
   phase.bootstrap = bootstrap
 

@@ -24,6 +24,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   gate: ['codec', 'cel', 'registry', 'cache'],
   discovery: ['codec', 'registry', 'schema'],
   admission: ['codec', 'cel', 'schema', 'apply', 'registry', 'cache', 'storage'],
+  allocators: ['codec', 'schema', 'registry', 'storage'],
   controllers: ['registry', 'cache'],
   verbs: ['codec', 'schema', 'apply', 'patch', 'registry', 'admission', 'cache', 'storage'],
   http: ['codec'],

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { formatCidr } from '../api/ip.ts'
 import { checkArgs } from './config.ts'
 import { flags, helpText, isFlagName } from './flags.ts'
 import { parseTokenFile } from './token-file.ts'
@@ -37,7 +38,7 @@ test('flags become one frozen configuration', () => {
     '--audit-log-path=',
   ])
   assert.ok(checked.kind === 'config')
-  const { featureGates, runtime, ...config } = checked.config
+  const { featureGates, runtime, services, ...config } = checked.config
   assert.deepEqual(config, {
     etcd: { servers: ['http://127.0.0.1:2379'], prefix: '/registry', tls: null, compactionMs: 300_000 },
     bindAddress: '127.0.0.1',
@@ -58,6 +59,8 @@ test('flags become one frozen configuration', () => {
     watchGraceMs: 0,
     logging: { format: 'auto', isVerbose: false },
   })
+  assert.deepEqual(services.ranges.map(formatCidr), ['10.0.0.0/24'])
+  assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
   assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))
   assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
   assert.ok(Object.isFrozen(config.tokens[0]?.user.groups))
@@ -117,7 +120,16 @@ const refusals: readonly [string, RegExp][] = [
   ['--authorization-mode=Webhook', /Webhook is not supported yet: use Node,RBAC/],
   ['--endpoint-reconciler-type=nope', /use lease or none/],
   ['--allow-privileged=perhaps', /strconv.ParseBool/],
-  ['--service-cluster-ip-range=10.0.0.0', /is not a range such as/],
+  ['--service-cluster-ip-range=10.0.0.0', /service-cluster-ip-range\[0\] is not a valid cidr/],
+  ['--service-cluster-ip-range=10.0.0.0/16,10.1.0.0/16', /must be of different IP family/],
+  [
+    '--service-cluster-ip-range=10.0.0.0/16,fd00::/64',
+    /\[1\] is too large; for 128-bit addresses, the mask must be >= 108/,
+  ],
+  ['--service-cluster-ip-range=10.0.0.0/30', /must be at least 8 IP addresses/],
+  ['--service-node-port-range=32767-30000', /end port cannot be less than start port: 32767-30000/],
+  ['--service-node-port-range=30000-70000', /cannot be greater than 65535/],
+  ['--service-node-port-range=x', /strconv.Atoi: parsing "x": invalid syntax/],
   ['--service-account-key-file=/none', /cannot be read/],
   ['--disable-admission-plugins=Nope', /there is no plugin "Nope"/],
   ['--controllers=nope', /there is no controller "nope"/],

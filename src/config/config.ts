@@ -2,12 +2,12 @@
  * Raw flags and files to one checked Config. All faults are found and told together, before anything starts; each says
  * what to do about it, in upstream's words where it has some.
  */
-import { isIP } from 'node:net'
 import type { TokenEntry } from '../api/user.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 import { parseTokenFile } from './token-file.ts'
+import { readServices, type ServicesConfig } from './services.ts'
 import { Values } from './values.ts'
 
 export type Config = {
@@ -47,6 +47,7 @@ export type Config = {
   readonly watchGraceMs: number
   readonly featureGates: FeatureGates
   readonly runtime: RuntimeConfig
+  readonly services: ServicesConfig
   readonly logging: { readonly format: 'text' | 'json' | 'auto'; readonly isVerbose: boolean }
 }
 
@@ -91,6 +92,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     watchGraceMs: values.durationMs('shutdown-watch-termination-grace-period', { isNegativeFault: true }),
     featureGates: readGates(values, warn),
     runtime: readRuntime(values),
+    services: readServices(values),
     logging: readLogging(values),
   }
 }
@@ -216,21 +218,9 @@ function readLogging(values: Values): Config['logging'] {
   return { format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto', isVerbose }
 }
 
-const reconcilerTypes: ReadonlySet<string> = new Set(['lease', 'none'])
-
 /** Flags that say something about parts that are not there yet: a mistake in them is still a mistake. */
 function checkWithoutEffect(values: Values): void {
-  const reconciler = values.string('endpoint-reconciler-type')
-  if (!reconcilerTypes.has(reconciler)) {
-    values.fault(`--endpoint-reconciler-type ${JSON.stringify(reconciler)} is not supported: use lease or none`)
-  }
   values.boolean('allow-privileged')
-  for (const range of values.list('service-cluster-ip-range')) {
-    const [address = '', bits = ''] = range.split('/')
-    if (isIP(address) === 0 || !/^[0-9]+$/.test(bits)) {
-      values.fault(`--service-cluster-ip-range ${JSON.stringify(range)} is not a range such as 10.0.0.0/16`)
-    }
-  }
   values.files('service-account-key-file')
   values.file('service-account-signing-key-file')
   for (const controller of values.list('controllers')) {

@@ -165,7 +165,7 @@ const flagTable = {
     section: misc,
     type: 'string',
     default: 'lease',
-    help: 'How the endpoints of the service default/kubernetes are kept: lease, none. No effect yet.',
+    help: 'How the endpoints of the service default/kubernetes are kept: lease, or none.',
   },
   'service-account-signing-key-file': {
     section: misc,
@@ -175,7 +175,13 @@ const flagTable = {
   'service-cluster-ip-range': {
     section: misc,
     type: 'list',
-    help: 'Where services get their addresses from, as CIDR ranges. No effect yet.',
+    help: 'Where services get their addresses from: a CIDR range, or one for each family. Default: 10.0.0.0/24.',
+  },
+  'service-node-port-range': {
+    section: misc,
+    type: 'string',
+    default: '30000-32767',
+    help: 'The ports of nodes that services get, as in 30000-32767.',
   },
 
   'logging-format': {

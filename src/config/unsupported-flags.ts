@@ -29,7 +29,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'proxy-client-cert-file': '',
     'proxy-client-key-file': '',
     'service-account-signing-endpoint': '',
-    'service-node-port-range': '30000-32767',
   },
   Metrics: {
     'allow-metric-labels': '',

@@ -1,14 +1,15 @@
 /** The objects that every cluster begins with, as upstream writes them. */
-import type { Fields } from '../api/object.ts'
+import { type Cidr, formatCidr, formatIp } from '../api/ip.ts'
+import { type Fields, textOf } from '../api/object.ts'
 import { groupPriority, versionPriority } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
-
-export type Wanted = { readonly collection: string; readonly object: Fields }
+import { apiVersionOf } from '../registry/resource.ts'
+import { flowControlObjects } from './bootstrap-flow-control.ts'
+import type { Wanted } from './wanted.ts'
 
 const systemNamespaces = ['kube-system', 'kube-public', 'kube-node-lease', 'default'] as const
 
-/** What others cannot do without: a server is not ready before it is there. */
-export const namespaces: readonly Wanted[] = systemNamespaces.map((name) => ({
+const namespaces: readonly Wanted[] = systemNamespaces.map((name) => ({
   collection: '/api/v1/namespaces',
   object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
 }))
@@ -30,14 +31,88 @@ const priorityClasses: readonly Wanted[] = [
   object: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, ...fields },
 }))
 
-/** What is looked at later, by people and by a few tools. */
-export const otherObjects = (registry: Registry): readonly Wanted[] => [
-  ...priorityClasses.filter(() => isServed(registry, 'scheduling.k8s.io', 'priorityclasses')),
-  ...apiServices(registry).filter(() => isServed(registry, aggregatorGroup, 'apiservices')),
+export type Cluster = {
+  readonly registry: Registry
+  /** Where Services get their addresses from, and the port that the server itself has. */
+  readonly ranges: readonly Cidr[]
+  readonly port: number
+  /** PEM; null: there are no client certificates. */
+  readonly clientCaPem: string | null
+  /** As a timestamp of metadata. */
+  readonly now: string
+}
+
+/** What others cannot do without: a server is not ready before it is there. */
+export const firstObjects = (cluster: Cluster): readonly Wanted[] => [
+  ...namespaces,
+  ...served(cluster, [serviceCidr(cluster)]),
 ]
 
-const isServed = (registry: Registry, group: string, plural: string): boolean =>
-  registry.find({ group, version: 'v1', plural }) !== undefined
+/** What is looked at later, by people and by a few tools. */
+export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
+  served(cluster, [
+    kubernetesService(cluster),
+    ...priorityClasses,
+    ...flowControlObjects,
+    ...configMaps(cluster),
+    ...apiServices(cluster.registry),
+  ])
+
+/** Those whose resource is not turned off. */
+const served = ({ registry }: Cluster, objects: readonly Wanted[]): Wanted[] => {
+  const all = new Set(registry.all().map((resource) => `${resource.plural} ${apiVersionOf(resource)}`))
+  return objects.filter(({ collection, object }) =>
+    all.has(`${collection.slice(collection.lastIndexOf('/') + 1)} ${textOf(object['apiVersion'])}`),
+  )
+}
+
+function serviceCidr({ ranges, now }: Cluster): Wanted {
+  const message = 'Kubernetes default Service CIDR is ready'
+  const condition = { type: 'Ready', status: 'True', reason: '', message, lastTransitionTime: now }
+  return {
+    collection: '/apis/networking.k8s.io/v1/servicecidrs',
+    object: {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'ServiceCIDR',
+      metadata: { name: 'kubernetes' },
+      spec: { cidrs: ranges.map(formatCidr) },
+      status: { conditions: [condition] },
+    },
+  }
+}
+
+/** The API itself, at the first address of the range. */
+function kubernetesService({ ranges, port }: Cluster): Wanted {
+  const [{ family, first }] = [...ranges, { family: 'IPv4', first: 0n } as const]
+  return {
+    collection: '/api/v1/namespaces/default/services',
+    object: {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } },
+      spec: {
+        type: 'ClusterIP',
+        clusterIP: formatIp({ family, value: first + 1n }),
+        ipFamilies: [family],
+        ipFamilyPolicy: 'SingleStack',
+        sessionAffinity: 'None',
+        ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: port }],
+      },
+    },
+  }
+}
+
+/** How other servers of the API find out whom to trust; and since when old tokens are watched. */
+function configMaps({ clientCaPem, now }: Cluster): Wanted[] {
+  const tracking = configMap('kube-apiserver-legacy-service-account-token-tracking', { since: now.slice(0, 10) })
+  if (clientCaPem === null) return [tracking]
+  return [tracking, configMap('extension-apiserver-authentication', { 'client-ca-file': clientCaPem })]
+}
+
+const configMap = (name: string, data: Fields): Wanted => ({
+  collection: '/api/v1/namespaces/kube-system/configmaps',
+  object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data },
+})
 
 const aggregatorGroup = 'apiregistration.k8s.io'
 

@@ -3,9 +3,9 @@
  * time: who comes second finds them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Handle, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
-import type { Wanted } from './bootstrap-objects.ts'
-import { type Handle, request } from './own-request.ts'
+import type { Wanted } from './wanted.ts'
 
 /** Between two attempts. */
 const RETRY_MS = 1000
@@ -65,9 +65,10 @@ export class Bootstrap implements AsyncDisposable {
   }
 
   /** False when the answer was neither that it is there now nor that it was there before. */
-  async #ensure({ collection, object }: Wanted): Promise<boolean> {
+  async #ensure({ collection, object, manager }: Wanted): Promise<boolean> {
     const { signal } = this.#stopping
-    const { status } = await request(this.#parts.handle, { method: 'POST', path: collection, body: object, signal })
+    const wanted = { method: 'POST', path: collection, body: object, manager, signal }
+    const { status } = await request(this.#parts.handle, wanted)
     if (status === CREATED || status === CONFLICT) return true
     if (signal.aborted) return false
     const message = 'an object of the cluster itself could not be written; trying again'

@@ -22,6 +22,7 @@ import { nodeTypes } from './catalogue/node.ts'
 import { policyTypes } from './catalogue/policy.ts'
 import { rbacTypes } from './catalogue/rbac.ts'
 import { schedulingTypes } from './catalogue/scheduling.ts'
+import { serverRecordTypes } from './catalogue/server-records.ts'
 import { storageTypes } from './catalogue/storage.ts'
 
 const texts = [
@@ -45,6 +46,7 @@ const texts = [
   policyTypes,
   rbacTypes,
   schedulingTypes,
+  serverRecordTypes,
   storageTypes,
 ]
 

@@ -3,6 +3,7 @@ import type { Admission } from '../admission/admission.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Reader } from '../cache/reader.ts'
 import type { ConvertedYaml } from '../codec/yaml.ts'
+import type { Belongings } from '../registry/belongings.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { Store, Stored } from '../storage/store.ts'
@@ -38,6 +39,8 @@ export type WriteAccess = ReadAccess & {
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
   /** Fails with a YamlError. */
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
+  /** What objects of the resource have beside themselves; undefined: nothing. */
+  readonly belongings: Belongings | undefined
   /** Objects end by themselves after this time; undefined: never. */
   readonly ttlSeconds: number | undefined
 }

@@ -56,7 +56,9 @@ export async function deleteObject(
       deletion = await decide(request, options, current, access)
       return decisionOf(deletion, current.object, request)
     })
-    return finish(request, { deletion, key, result, options, access })
+    const end = await finish(request, { deletion, key, result, options, access })
+    if (end.isRemoved && !options.isDryRun) await access.belongings?.release(end.object, namespace)
+    return end
   })
 }
 

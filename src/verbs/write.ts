@@ -1,6 +1,6 @@
 /**
- * The steps of a write, in kube-apiserver's order, for all verbs that write: mutate (admission), system fields, prepare,
- * validate (registry), validate (admission), store. The object has been decoded. An update runs all of them again when
+ * The steps of a write, in kube-apiserver's order, for all verbs that write: mutate (admission), system fields, prepare, take
+ * belongings, validate (registry), validate (admission), store. The object has been decoded. An update runs all of them again when
  * somebody else was first.
  */
 import type { Attributes } from '../admission/admission.ts'
@@ -23,6 +23,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { Current, Decision, UpdateResult } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { isMarked, isReleased } from './deletion.ts'
+import { holding, type Take } from './holding.ts'
 import { uintFault } from './options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
 import type { Written } from './represent/representation.ts'
@@ -49,7 +50,7 @@ export async function createObject(
     const object = newObject(request, admitted, access)
     const objectName = object.metadata.name ?? ''
     try {
-      return await createOnce(request, object, { options, access })
+      return await holding(access.belongings, (take) => createOnce(request, object, { options, access, take }))
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists' || generateName === '') throw error
       if (!isGenerated || tries === NAME_TRIES) throw nameNotGenerated(resource, objectName)
@@ -73,11 +74,13 @@ function newObject({ resource, user }: ResourceRequest, given: KubeObject, { ids
 /** What a write needs besides the object. */
 export type Writing = { readonly options: WriteOptions; readonly access: WriteAccess }
 
-async function createOnce(request: ResourceRequest, object: KubeObject, writing: Writing): Promise<Written> {
+type Holding = Writing & { readonly take: Take }
+
+async function createOnce(request: ResourceRequest, given: KubeObject, writing: Holding): Promise<Written> {
   const { resource, namespace, context } = request
   const { options, access } = writing
-  const { name = '', resourceVersion = '' } = object.metadata
-  await checkNew(request, object, writing)
+  const { name = '', resourceVersion = '' } = given.metadata
+  const object = await checkedNew(request, given, writing)
   const key = access.keys.key(namespace, name)
   return translated(context, { resource, name, verb: 'create' }, async () => {
     if (options.isDryRun) {
@@ -99,14 +102,17 @@ async function createOnce(request: ResourceRequest, object: KubeObject, writing:
   })
 }
 
-/** All that a new object must pass, whichever verb makes it. */
-async function checkNew(request: ResourceRequest, object: KubeObject, { options, access }: Writing): Promise<void> {
-  const { resource, context } = request
+/** With what it takes to begin with, after all that a new object must pass, whichever verb makes it. */
+async function checkedNew(request: ResourceRequest, given: KubeObject, writing: Holding): Promise<KubeObject> {
+  const { options, access, take } = writing
+  const { resource, namespace, context } = request
+  const object = await take({ object: given, before: undefined, namespace, isDryRun: options.isDryRun })
   refuseInvalid(resource, object, validateCreate(object, resource))
   for (const warning of resource.warnings(object, undefined)) context.warn(warning)
   const name = object.metadata.name ?? ''
   const attributes = { operation: 'CREATE', object, oldObject: undefined } as const
   await access.admission.validate({ ...about(request, options), ...attributes, name })
+  return object
 }
 
 /** An object that is going away still has the name, and the client is told so. */
@@ -128,16 +134,17 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
   const { resource, namespace, name, context } = request
   const { options, access } = writing
   const key = access.keys.key(namespace, name)
-  return translated(context, { resource, name, verb: 'update' }, async () => {
+  const run = async (take: Take): Promise<Updated> => {
     let object: KubeObject | undefined
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
       const given = await change(current && shownAt(request, current.object))
-      const update = { request, given, writing }
+      const update = { request, given, writing: { ...writing, take } }
       const decided = current === undefined ? await decideNew(update) : await decideReplace(update, current)
       object = decided.object
       return decided.decision
     })
     assert(object !== undefined, 'a write was decided')
+    if (result.outcome === 'deleted' && !options.isDryRun) await access.belongings?.release(object, namespace)
     const isNew = result.previous === undefined
     if (options.isDryRun && isNew) return { isNew, object: shownAt(request, object), json: undefined }
     // A write that lets go of the last finalizer removes the object; its answer has the version from before.
@@ -146,13 +153,14 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
     const stored = isStored ? written(object, key, revision, { resource, access }) : undefined
     if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
     return { isNew, object: shownAt(request, withVersion(object, revision)), json: undefined }
-  })
+  }
+  return translated(context, { resource, name, verb: 'update' }, () => holding(access.belongings, run))
 }
 
 type Update = {
   readonly request: ResourceRequest
   readonly given: KubeObject
-  readonly writing: Writing
+  readonly writing: Holding
 }
 
 type Decided = { readonly object: KubeObject; readonly decision: Decision }
@@ -163,8 +171,7 @@ async function decideNew({ request, given, writing }: Update): Promise<Decided> 
   const admitted = await mutated(request, { operation: 'CREATE', object: given, oldObject: undefined, options, access })
   const fault = versionFault(admitted)
   if (fault !== undefined) throw unclassified(fault)
-  const object = newObject(request, admitted, access)
-  await checkNew(request, object, writing)
+  const object = await checkedNew(request, newObject(request, admitted, access), writing)
   await access.authorizeCreate(request)
   const { resourceVersion: _, ...metadata } = object.metadata
   const created = { ...object, metadata }
@@ -187,7 +194,9 @@ async function decideReplace(
   const rules = view === undefined ? rulesOf(request) : resource
   const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
   const writer = { user: request.user, now: access.now }
-  const object = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
+  const prepared = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
+  const taking = { object: prepared, before, namespace: request.namespace, isDryRun: options.isDryRun }
+  const object = rules === resource ? await writing.take(taking) : prepared
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
   if (rules === resource) for (const warning of resource.warnings(object, before)) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }

@@ -1,40 +1,61 @@
-/** What a Service gets by itself. Addresses and ports are handed out elsewhere, and its rules come later. */
-import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
+/** Services: what they get by themselves. Their rules are in the files beside; addresses and ports come from src/allocators. */
+import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { isExposed, typeOf } from './service-needs.ts'
+import { prepareUpdate, withPlural } from './service-prepare.ts'
+import { validate, validateStatus } from './service-validate.ts'
+import { validateUpdate } from './service-validate-update.ts'
+import { warnings } from './service-warnings.ts'
 
 /** Three hours. */
 const AFFINITY_SECONDS = 10_800
 
 export const serviceRules: KindRules = {
   selectableFields: ['spec.clusterIP', 'spec.type'],
-  setDefaults: (object) => ({ ...object, spec: withDefaults(fieldsOf(object['spec'])) }),
-  prepareCreate: withFamilies,
+  setDefaults: (object) => withIpModes({ ...object, spec: withDefaults(fieldsOf(object['spec'])) }),
+  prepareCreate: withPlural,
+  prepareUpdate,
+  validate,
+  validateUpdate,
+  warnings,
+  status: { validateUpdate: validateStatus },
 }
 
 function withDefaults(given: Fields): Fields {
-  const { sessionAffinityConfig, ...rest } = given
-  const { type = 'ClusterIP', sessionAffinity = 'None', externalIPs } = given
-  const isExternalName = type === 'ExternalName'
-  const isExposed =
-    type === 'NodePort' || type === 'LoadBalancer' || (Array.isArray(externalIPs) && externalIPs.length > 0)
-  const affinity = { clientIP: { timeoutSeconds: AFFINITY_SECONDS }, ...fieldsOf(sessionAffinityConfig) }
+  const { sessionAffinityConfig, internalTrafficPolicy, ...rest } = given
+  const sessionAffinity = textOf(given['sessionAffinity']) || 'None'
+  const spec = { ...rest, type: textOf(given['type']) || 'ClusterIP', sessionAffinity }
+  const isExternalName = typeOf(spec) === 'ExternalName'
+  const hasPolicy = textOf(given['externalTrafficPolicy']) !== ''
   return {
-    type,
-    sessionAffinity,
-    ...(isExternalName ? {} : { internalTrafficPolicy: 'Cluster' }),
-    ...(isExposed ? { externalTrafficPolicy: 'Cluster' } : {}),
-    ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
-    ...rest,
-    ...(sessionAffinity === 'ClientIP' ? { sessionAffinityConfig: affinity } : {}),
+    ...spec,
+    ...(isExternalName ? {} : { internalTrafficPolicy: internalTrafficPolicy ?? 'Cluster' }),
+    ...(isExposed(spec) && !hasPolicy ? { externalTrafficPolicy: 'Cluster' } : {}),
+    ...(typeOf(spec) === 'LoadBalancer'
+      ? { allocateLoadBalancerNodePorts: given['allocateLoadBalancerNodePorts'] ?? true }
+      : {}),
+    ...affinityConfig(sessionAffinity, sessionAffinityConfig),
   }
 }
 
-/** A service without an address of its own needs nobody to hand one out. */
-function withFamilies(object: KubeObject): KubeObject {
-  const spec = fieldsOf(object['spec'])
-  if (spec['clusterIP'] !== 'None') return object
-  const hasSelector = Object.keys(fieldsOf(spec['selector'])).length > 0
-  const families = hasSelector ? ['IPv4'] : ['IPv4', 'IPv6']
-  const ipFamilyPolicy = hasSelector ? 'SingleStack' : 'RequireDualStack'
-  return { ...object, spec: { clusterIPs: ['None'], ipFamilies: families, ipFamilyPolicy, ...spec } }
+/** Without affinity there is nothing to configure, whatever was given. */
+function affinityConfig(affinity: string, given: Fields[string]): Fields {
+  if (affinity === 'None') return {}
+  const isSet = (fieldsOf(fieldsOf(given)['clientIP'])['timeoutSeconds'] ?? null) !== null
+  if (affinity === 'ClientIP' && !isSet) {
+    return { sessionAffinityConfig: { clientIP: { timeoutSeconds: AFFINITY_SECONDS } } }
+  }
+  return isFields(given) ? { sessionAffinityConfig: given } : {}
+}
+
+/** An address of a load balancer is a virtual one unless it says otherwise. */
+function withIpModes(object: KubeObject): KubeObject {
+  const status = fieldsOf(object['status'])
+  const loadBalancer = fieldsOf(status['loadBalancer'])
+  const points = itemsOf(loadBalancer['ingress'])
+  if (typeOf(fieldsOf(object['spec'])) !== 'LoadBalancer' || points.length === 0) return object
+  const ingress = points.map((point) =>
+    textOf(point['ip']) !== '' && (point['ipMode'] ?? null) === null ? { ...point, ipMode: 'VIP' } : point,
+  )
+  return { ...object, status: { ...status, loadBalancer: { ...loadBalancer, ingress } } }
 }

@@ -139,7 +139,8 @@ function validateClassAnnotation({ metadata, spec }: KubeObject): FieldFault[] {
   return [invalidValue(path, annotated, 'must match `ingressClassName` when both are specified')]
 }
 
-function classWarnings({ metadata }: KubeObject): string[] {
-  if (metadata.annotations?.[classAnnotation] === undefined) return []
+function classWarnings({ metadata, spec }: KubeObject): string[] {
+  const isNamed = typeof fieldsOf(spec)['ingressClassName'] === 'string'
+  if (isNamed || metadata.annotations?.[classAnnotation] === undefined) return []
   return [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`]
 }

@@ -1,7 +1,7 @@
-/** A request of the server to itself, so that what its controllers write goes the way of every other write. */
-import type { Fields } from '../api/object.ts'
-import type { ApiRequest, ApiResponse } from '../api/request.ts'
-import { systemUser, type User } from '../api/user.ts'
+/** A request of the server to itself, so that what its own parts write goes the way of every other write. */
+import type { Fields } from './object.ts'
+import type { ApiRequest, ApiResponse } from './request.ts'
+import { systemUser, type User } from './user.ts'
 
 /** Answers requests, taking them for those of the given user. */
 export type Handle = (request: ApiRequest, user: User) => Promise<ApiResponse>
@@ -10,19 +10,21 @@ export type OwnRequest = {
   readonly method: string
   readonly path: string
   readonly body?: Fields
+  /** Who owns the fields that are written; kube-apiserver if absent. */
+  readonly manager?: string | undefined
   readonly signal: AbortSignal
 }
 
 /** The manager of the fields that the server writes itself, as upstream names it. */
 const userAgent = 'kube-apiserver'
 
-export function request(handle: Handle, { method, path, body, signal }: OwnRequest): Promise<ApiResponse> {
+export function request(handle: Handle, { method, path, body, manager, signal }: OwnRequest): Promise<ApiResponse> {
   const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))
   const headers = { 'user-agent': userAgent, accept: 'application/json', 'content-type': 'application/json' }
   const sent: ApiRequest = {
     method,
     path,
-    query: new URLSearchParams(),
+    query: new URLSearchParams(manager === undefined ? {} : { fieldManager: manager }),
     headers,
     body: () => Promise.resolve(bytes),
     signal,

@@ -1,0 +1,155 @@
+/**
+ * The addresses that Services have. An address is an IPAddress object of its name, so that it can be made only once, by whichever
+ * server; where addresses may come from, ServiceCIDR objects say.
+ */
+import { type Cidr, contains, formatIp, type IpFamily, parseCidr, parseIp } from '../api/ip.ts'
+import { fieldsOf, itemsOf, type Json, type KubeObject, textsOf } from '../api/object.ts'
+
+/** Addresses that requests name are often low ones: those that the server chooses come from above, while there are any. */
+const NAMED_SHARE = 16n
+const NAMED_MIN = 16n
+const NAMED_MAX = 256n
+/** Of a range that is too large to look at every address, this many are tried from a random place on. */
+const TRIES_MAX = 65_536
+
+/** The Service that an address is for. */
+export type Parent = { readonly namespace: string; readonly name: string }
+
+export type ClusterIpsParts = {
+  /** The ServiceCIDRs there are. */
+  readonly listRanges: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
+  readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+  /** False: there is such an address. Any other failure throws. */
+  readonly createAddress: (address: KubeObject) => Promise<boolean>
+  /** That it is not there, or is another by now, is fine. */
+  readonly deleteAddress: (ip: string, uid: string) => Promise<void>
+  /** From 0 to below 1. */
+  readonly random: () => number
+}
+
+/** Why an address cannot be had, in upstream's words. */
+export class IpError extends Error {
+  override readonly name = 'IpError'
+}
+
+export class ClusterIps {
+  readonly #parts: ClusterIpsParts
+
+  constructor(parts: ClusterIpsParts) {
+    this.#parts = parts
+  }
+
+  /** This very address. Fails with an IpError. */
+  async take(text: string, parent: Parent, { isDryRun }: { readonly isDryRun: boolean }): Promise<void> {
+    const ip = parseIp(text)
+    const isUsable = (range: Cidr): boolean => {
+      const { first, last } = usable(range)
+      return ip !== undefined && contains(range, ip) && ip.value >= first && ip.value <= last
+    }
+    const isIn = async (at: 'any' | 'latest'): Promise<boolean> => (await this.#ranges(at)).some(isUsable)
+    if (ip === undefined || (!(await isIn('any')) && !(await isIn('latest')))) {
+      throw new IpError('the provided network does not match the current range')
+    }
+    const isFree = isDryRun
+      ? (await this.#parts.readAddress(formatIp(ip), 'latest')) === undefined
+      : await this.#parts.createAddress(addressOf(formatIp(ip), ip.family, parent))
+    if (!isFree) throw new IpError('provided IP is already allocated')
+  }
+
+  /** Any free address of the family. Fails with an IpError. */
+  async takeAny(family: IpFamily, parent: Parent, { isDryRun }: { readonly isDryRun: boolean }): Promise<string> {
+    const known = (await this.#ranges('any')).filter((range) => range.family === family)
+    const ranges = known.length > 0 ? known : (await this.#ranges('latest')).filter((range) => range.family === family)
+    for (const range of ranges) {
+      for (const part of partsOf(range)) {
+        const ip = await this.#takeFrom(part, family, async (free) =>
+          isDryRun ? true : this.#parts.createAddress(addressOf(free, family, parent)),
+        )
+        if (ip !== undefined) return ip
+      }
+    }
+    throw new IpError('range is full')
+  }
+
+  /** Only if it still is this Service's. */
+  async release(text: string, parent: Parent): Promise<void> {
+    const ip = parseIp(text)
+    if (ip === undefined) return
+    const address = await this.#parts.readAddress(formatIp(ip), 'latest')
+    if (address === undefined || !isOf(address, parent)) return
+    await this.#parts.deleteAddress(formatIp(ip), address.metadata.uid ?? '')
+  }
+
+  /** From a random place on, once around. */
+  async #takeFrom(
+    { first, last }: Part,
+    family: IpFamily,
+    take: (ip: string) => Promise<boolean>,
+  ): Promise<string | undefined> {
+    const size = last - first + 1n
+    if (size <= 0n) return undefined
+    const start = randomBelow(size, this.#parts.random)
+    const steps = size < TRIES_MAX ? size : BigInt(TRIES_MAX)
+    for (let step = 0n; step < steps; step++) {
+      const ip = formatIp({ family, value: first + ((start + step) % size) })
+      // What memory knows need not be tried.
+      if ((await this.#parts.readAddress(ip, 'any')) !== undefined) continue
+      if (await take(ip)) return ip
+    }
+    return undefined
+  }
+
+  /** Those that are ready: until somebody says otherwise, all are. */
+  async #ranges(at: 'any' | 'latest'): Promise<Cidr[]> {
+    const objects = await this.#parts.listRanges(at)
+    return objects
+      .filter((object) => object.metadata.deletionTimestamp === undefined && isReady(object['status']))
+      .flatMap((object) => textsOf(fieldsOf(object['spec'])['cidrs']).map(parseCidr))
+      .filter((range) => range !== undefined)
+  }
+}
+
+const isReady = (status: Json | undefined): boolean =>
+  itemsOf(fieldsOf(status)['conditions']).every(({ type, status: value }) => type !== 'Ready' || value === 'True')
+
+export function isOf(address: KubeObject, { namespace, name }: Parent): boolean {
+  const parent = fieldsOf(fieldsOf(address['spec'])['parentRef'])
+  return parent['resource'] === 'services' && parent['namespace'] === namespace && parent['name'] === name
+}
+
+export const managedBy = { label: 'ipaddress.kubernetes.io/managed-by', value: 'ipallocator.k8s.io' } as const
+
+export const addressOf = (name: string, family: IpFamily, parent: Parent): KubeObject => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'IPAddress',
+  metadata: { name, labels: { 'ipaddress.kubernetes.io/ip-family': family, [managedBy.label]: managedBy.value } },
+  spec: { parentRef: { resource: 'services', ...parent } },
+})
+
+type Part = { readonly first: bigint; readonly last: bigint }
+
+/** All but the address of the network, and of IPv4 that of the broadcast. */
+const usable = ({ first, last, family }: Cidr): Part => ({
+  first: first + 1n,
+  last: family === 'IPv4' ? last - 1n : last,
+})
+
+/** The upper part first. */
+function partsOf(range: Cidr): Part[] {
+  const { first, last } = usable(range)
+  const share = (range.last - range.first + 1n) / NAMED_SHARE
+  const named = share < NAMED_MIN ? 0n : share > NAMED_MAX ? NAMED_MAX : share
+  const split = first + named
+  return [
+    { first: split, last },
+    { first, last: split - 1n },
+  ]
+}
+
+/** Of a number from 0 to below 1 the first 32 bits are good; large ranges take more than one. */
+function randomBelow(size: bigint, random: () => number): bigint {
+  let value = 0n
+  for (let bits = 0; size >> BigInt(bits) > 0n; bits += 32)
+    value = (value << 32n) | BigInt(Math.floor(random() * 2 ** 32))
+  return value % size
+}

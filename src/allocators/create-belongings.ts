@@ -1,0 +1,87 @@
+/** The belongings of Services, put together: addresses are objects of the API, node ports are a record of the server's own. */
+import { unclassified } from '../api/errors.ts'
+import type { IpFamily } from '../api/ip.ts'
+import type { KubeObject } from '../api/object.ts'
+import { type Handle, request } from '../api/own-request.ts'
+import type { Log } from '../lib/log.ts'
+import type { Key } from '../storage/engine.ts'
+import { serverRecords } from '../storage/keys.ts'
+import type { Store } from '../storage/store.ts'
+import { ClusterIps, type Parent } from './cluster-ips.ts'
+import { NodePorts } from './node-ports.ts'
+import type { PortRange } from './ports.ts'
+import { ServiceBelongings } from './service-belongings.ts'
+
+/** How long a request to ourselves may take. */
+const REQUEST_MS_MAX = 15_000
+
+/** Objects of one cluster-scoped resource, from memory. */
+export type Objects = {
+  readonly get: (name: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+  readonly list: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
+}
+
+export type BelongingsParts = {
+  readonly handle: Handle
+  readonly store: Store
+  /** What all keys begin with. */
+  readonly root: Key
+  readonly addresses: Objects
+  readonly ranges: Objects
+  readonly families: readonly IpFamily[]
+  readonly nodePorts: PortRange
+  readonly random: () => number
+  readonly log: Log
+}
+
+export type ServiceAllocation = {
+  readonly belongings: ServiceBelongings
+  readonly clusterIps: ClusterIps
+  readonly nodePorts: NodePorts
+}
+
+export function createBelongings(parts: BelongingsParts): ServiceAllocation {
+  const { handle, store, root, random, log, families } = parts
+  const clusterIps = new ClusterIps({
+    listRanges: parts.ranges.list,
+    readAddress: parts.addresses.get,
+    createAddress: (address) => createAddress(handle, address),
+    deleteAddress: (ip, uid) => deleteAddress(handle, ip, uid),
+    random,
+  })
+  const key = `${root}${serverRecords.serviceNodePorts}`
+  const nodePorts = new NodePorts({ store, key, range: parts.nodePorts, random })
+  const deleteEndpoints = (parent: Parent): Promise<void> => deleteEndpointsOf(handle, parent)
+  const belongings = new ServiceBelongings({ clusterIps, nodePorts, families, deleteEndpoints, log })
+  return { belongings, clusterIps, nodePorts }
+}
+
+const collection = '/apis/networking.k8s.io/v1/ipaddresses'
+
+async function createAddress(handle: Handle, address: KubeObject): Promise<boolean> {
+  const signal = AbortSignal.timeout(REQUEST_MS_MAX)
+  const { status } = await request(handle, { method: 'POST', path: collection, body: address, signal })
+  if (status !== CREATED && status !== CONFLICT) throw unexpected(status, 'created')
+  return status === CREATED
+}
+
+async function deleteAddress(handle: Handle, ip: string, uid: string): Promise<void> {
+  const signal = AbortSignal.timeout(REQUEST_MS_MAX)
+  const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } }
+  const { status } = await request(handle, { method: 'DELETE', path: `${collection}/${ip}`, body, signal })
+  if (status !== OK && status !== NOT_FOUND && status !== CONFLICT) throw unexpected(status, 'deleted')
+}
+
+async function deleteEndpointsOf(handle: Handle, { namespace, name }: Parent): Promise<void> {
+  const signal = AbortSignal.timeout(REQUEST_MS_MAX)
+  const path = `/api/v1/namespaces/${namespace}/endpoints/${name}`
+  await request(handle, { method: 'DELETE', path, signal })
+}
+
+const unexpected = (status: number, done: string): Error =>
+  unclassified(`an address of a service could not be ${done}: status ${status}`)
+
+const OK = 200
+const CREATED = 201
+const NOT_FOUND = 404
+const CONFLICT = 409

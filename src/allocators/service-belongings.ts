@@ -1,0 +1,151 @@
+/** What a Service has beside itself: addresses, node ports, and the Endpoints of its name. */
+import { ApiError, internalError, invalid } from '../api/errors.ts'
+import { invalidShown } from '../api/field-fault.ts'
+import { goStrings } from '../api/go-value.ts'
+import type { IpFamily } from '../api/ip.ts'
+import { type Fields, type KubeObject, textsOf } from '../api/object.ts'
+import type { Log } from '../lib/log.ts'
+import type { Belongings, Taken, Taking } from '../registry/belongings.ts'
+import { settleFamilies } from '../registry/kinds/core/service-families.ts'
+import { isHeadless, needsClusterIp, ownIpsOf, specOf, typeOf } from '../registry/kinds/core/service-needs.ts'
+import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
+import type { NodePorts } from './node-ports.ts'
+import { assignPorts, portsHeld } from './service-ports.ts'
+
+export type ServiceBelongingsParts = {
+  readonly clusterIps: ClusterIps
+  readonly nodePorts: NodePorts
+  /** Families of the cluster, the first one first. */
+  readonly families: readonly IpFamily[]
+  readonly deleteEndpoints: (parent: Parent) => Promise<void>
+  readonly log: Log
+}
+
+const serviceKind = { group: '', kind: 'Service' } as const
+
+export class ServiceBelongings implements Belongings {
+  readonly #parts: ServiceBelongingsParts
+
+  constructor(parts: ServiceBelongingsParts) {
+    this.#parts = parts
+  }
+
+  readonly take = async ({ object, before, namespace, isDryRun }: Taking): Promise<Taken> => {
+    const name = object.metadata.name ?? ''
+    const parent = { namespace, name }
+    const old = before && specOf(before)
+    const settled = settleFamilies(specOf(object), old, this.#parts.families)
+    if ('faults' in settled) throw invalid(serviceKind, name, settled.faults)
+    const ips: string[] = []
+    const ports: number[] = []
+    const undo = (): Promise<void> => this.#giveBack(parent, { ips, ports, isDryRun })
+    try {
+      const addressed = await this.#takeIps(settled.spec, old, { parent, isDryRun, taken: ips })
+      const spec = await this.#takePorts(addressed, old, { name, isDryRun, taken: ports })
+      const keep = (): Promise<void> => this.#giveBack(parent, { ...freed(spec, old), isDryRun })
+      return { object: { ...object, spec }, keep, undo }
+    } catch (error) {
+      await undo()
+      throw error
+    }
+  }
+
+  readonly release = async (object: KubeObject, namespace: string): Promise<void> => {
+    const parent = { namespace, name: object.metadata.name ?? '' }
+    const spec = specOf(object)
+    await this.#giveBack(parent, { ips: ownIpsOf(spec), ports: portsHeld(spec), isDryRun: false })
+    // Those that a client wrote for the Service outlive nobody.
+    await this.#orLog('the endpoints of a service', parent, () => this.#parts.deleteEndpoints(parent))
+  }
+
+  async #takeIps(
+    spec: Fields,
+    before: Fields | undefined,
+    { parent, isDryRun, taken }: { readonly parent: Parent; readonly isDryRun: boolean; readonly taken: string[] },
+  ): Promise<Fields> {
+    if (!needsClusterIp(spec) || isHeadless(spec)) return spec
+    const ips = [...textsOf(spec['clusterIPs'])]
+    const families = textsOf(spec['ipFamilies'])
+    for (let at = firstMissing(before); at < families.length; at++) {
+      const family = families[at] === 'IPv6' ? 'IPv6' : 'IPv4'
+      const wanted = ips[at]
+      const ip = await this.#takeIp(wanted, family, { name: parent.name, ips, parent, isDryRun })
+      taken.push(ip)
+      ips[at] = ip
+    }
+    return { ...spec, clusterIP: ips[0] ?? '', clusterIPs: ips }
+  }
+
+  async #takeIp(wanted: string | undefined, family: IpFamily, { ips, parent, isDryRun }: TakingIp): Promise<string> {
+    const { clusterIps } = this.#parts
+    try {
+      if (wanted === undefined) return await clusterIps.takeAny(family, parent, { isDryRun })
+      await clusterIps.take(wanted, parent, { isDryRun })
+      return wanted
+    } catch (error) {
+      if (!(error instanceof IpError)) throw error
+      if (wanted === undefined) throw internalError(`failed to allocate a serviceIP: ${error.message}`, error)
+      const why = `failed to allocate IP ${wanted}: ${error.message}`
+      throw invalid(serviceKind, parent.name, [invalidShown('spec.clusterIPs', goStrings(ips), why)])
+    }
+  }
+
+  async #takePorts(
+    spec: Fields,
+    before: Fields | undefined,
+    { name, isDryRun, taken }: { readonly name: string; readonly isDryRun: boolean; readonly taken: number[] },
+  ): Promise<Fields> {
+    const { nodePorts } = this.#parts
+    // Most Services have no node ports and need not wait for the set.
+    if (portsHeld(spec).length === 0 && typeOf(spec) !== 'NodePort' && typeOf(spec) !== 'LoadBalancer') return spec
+    const change = isDryRun ? nodePorts.attempt.bind(nodePorts) : nodePorts.change.bind(nodePorts)
+    const assigned = await change((ports) => assignPorts(name, spec, before, ports))
+    taken.push(...assigned.taken)
+    return assigned.spec
+  }
+
+  async #giveBack(parent: Parent, { ips, ports, isDryRun }: Held): Promise<void> {
+    if (isDryRun) return
+    for (const ip of ips) await this.#orLog('an address', parent, () => this.#parts.clusterIps.release(ip, parent))
+    if (ports.length === 0) return
+    await this.#orLog('node ports', parent, () =>
+      this.#parts.nodePorts.change((set) => {
+        for (const port of ports) set.release(port)
+      }),
+    )
+  }
+
+  async #orLog(what: string, { namespace, name }: Parent, run: () => Promise<void>): Promise<void> {
+    try {
+      await run()
+    } catch (error) {
+      const why = error instanceof ApiError || error instanceof Error ? error.message : String(error)
+      this.#parts.log('warn', `${what} could not be given back; the repair will do it`, { namespace, name, why })
+    }
+  }
+}
+
+type Held = { readonly ips: readonly string[]; readonly ports: readonly number[]; readonly isDryRun: boolean }
+type TakingIp = {
+  readonly name: string
+  readonly ips: readonly string[]
+  readonly parent: Parent
+  readonly isDryRun: boolean
+}
+
+/** What a Service had and has no more. */
+function freed(spec: Fields, before: Fields | undefined): Pick<Held, 'ips' | 'ports'> {
+  if (before === undefined) return { ips: [], ports: [] }
+  const ips = new Set(ownIpsOf(spec))
+  const ports = new Set(portsHeld(spec))
+  return {
+    ips: ownIpsOf(before).filter((ip) => !ips.has(ip)),
+    ports: portsHeld(before).filter((port) => !ports.has(port)),
+  }
+}
+
+/** The first address that is to be taken. Those that the Service has stay; that they are others now, validation refuses. */
+function firstMissing(before: Fields | undefined): number {
+  if (before === undefined || typeOf(before) === 'ExternalName') return 0
+  return isHeadless(before) ? Infinity : ownIpsOf(before).length
+}

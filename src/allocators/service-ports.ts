@@ -1,0 +1,119 @@
+/** Which node ports a Service needs, and what it gets of those that are free. */
+import { type Fields, itemsOf, numberOf } from '../api/object.ts'
+import { internalError, invalid, type ApiError } from '../api/errors.ts'
+import { invalidValue } from '../api/field-fault.ts'
+import { mayHaveNodePorts, needsHealthPort, needsNodePorts, nodePortsOf } from '../registry/kinds/core/service-needs.ts'
+import { PortError, type Ports } from './ports.ts'
+
+export type Assigned = {
+  readonly spec: Fields
+  /** Ports that the Service has not had before. */
+  readonly taken: readonly number[]
+}
+
+/** `before`: the specification that is stored. Fails with an ApiError. */
+export function assignPorts(name: string, given: Fields, before: Fields | undefined, pool: Ports): Assigned {
+  const taken: number[] = []
+  const ports = recording(pool, taken)
+  let spec = given
+  if (mayHaveNodePorts(given)) {
+    const list = before === undefined ? newPorts(name, given, ports) : changedPorts(name, given, before, ports)
+    if (itemsOf(given['ports']).length > 0) spec = { ...spec, ports: list }
+  }
+  if (needsHealthPort(given) && !(before !== undefined && needsHealthPort(before))) {
+    spec = { ...spec, healthCheckNodePort: takeHealthPort(numberOf(given['healthCheckNodePort']), ports) }
+  }
+  return { spec, taken }
+}
+
+/** All that a Service holds. */
+export function portsHeld(spec: Fields): readonly number[] {
+  const health = needsHealthPort(spec) ? numberOf(spec['healthCheckNodePort']) : 0
+  const held = mayHaveNodePorts(spec) ? nodePortsOf(spec) : []
+  return [...new Set(health === 0 ? held : [...held, health])]
+}
+
+type Pool = { readonly take: (port: number) => void; readonly takeAny: () => number }
+
+const recording = (ports: Ports, taken: number[]): Pool => ({
+  take: (port) => {
+    ports.take(port)
+    taken.push(port)
+  },
+  takeAny: () => {
+    const port = ports.takeAny()
+    taken.push(port)
+    return port
+  },
+})
+
+/** One port number gets one node port for all its protocols, which saves node ports. */
+function newPorts(name: string, spec: Fields, pool: Pool): readonly Fields[] {
+  const ports = itemsOf(spec['ports'])
+  const byNumber = new Map<number, number>()
+  return ports.map((port, at) => {
+    const number = numberOf(port['port'])
+    const wanted = numberOf(port['nodePort'])
+    if (wanted === 0 && !needsNodePorts(spec)) return port
+    const known = byNumber.get(number)
+    if (known !== undefined) {
+      if (wanted !== 0 && wanted !== known) takeNamed(name, { at, port: wanted }, pool)
+      return { ...port, nodePort: wanted === 0 ? known : wanted }
+    }
+    const named = wanted === 0 ? namedFor(number, ports) : wanted
+    if (named !== 0) takeNamed(name, { at, port: named }, pool)
+    const nodePort = named === 0 ? takeAny(pool) : named
+    byNumber.set(number, nodePort)
+    return { ...port, nodePort }
+  })
+}
+
+/** The node port that another protocol of the same port asks for. */
+const namedFor = (number: number, ports: readonly Fields[]): number =>
+  numberOf(ports.find(({ port, nodePort }) => numberOf(port) === number && numberOf(nodePort) !== 0)?.['nodePort'])
+
+function changedPorts(name: string, spec: Fields, before: Fields, pool: Pool): readonly Fields[] {
+  const held = new Set(mayHaveNodePorts(before) ? portsHeld(before) : [])
+  return itemsOf(spec['ports']).map((port, at) => {
+    const wanted = numberOf(port['nodePort'])
+    if (wanted === 0) return needsNodePorts(spec) ? { ...port, nodePort: takeAny(pool) } : port
+    if (!held.has(wanted)) takeNamed(name, { at, port: wanted }, pool)
+    held.add(wanted)
+    return port
+  })
+}
+
+function takeNamed(name: string, { at, port }: { readonly at: number; readonly port: number }, pool: Pool): void {
+  translate(
+    () => pool.take(port),
+    (why) => invalid({ group: '', kind: 'Service' }, name, [invalidValue(`spec.ports[${at}].nodePort`, port, why)]),
+  )
+}
+
+const takeAny = (pool: Pool): number =>
+  translate(
+    () => pool.takeAny(),
+    (why) => internalError(`failed to allocate a nodePort: ${why}`),
+  )
+
+function takeHealthPort(wanted: number, pool: Pool): number {
+  if (wanted === 0) {
+    return translate(
+      () => pool.takeAny(),
+      (why) => internalError(`failed to allocate a HealthCheck NodePort: ${why}`),
+    )
+  }
+  translate(
+    () => pool.take(wanted),
+    (why) => internalError(`failed to allocate requested HealthCheck NodePort ${wanted}: ${why}`),
+  )
+  return wanted
+}
+
+function translate<T>(take: () => T, toError: (why: string) => ApiError): T {
+  try {
+    return take()
+  } catch (error) {
+    throw error instanceof PortError ? toError(error.message) : error
+  }
+}

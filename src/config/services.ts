@@ -1,0 +1,85 @@
+/** The flags about addresses and ports of Services. */
+import { type Cidr, cidrOf, parseCidr } from '../api/ip.ts'
+import type { Values } from './values.ts'
+
+export type ServicesConfig = {
+  /** Where Services get their addresses from; one range for each family of the cluster, the first one first. */
+  readonly ranges: readonly Cidr[]
+  readonly nodePorts: { readonly first: number; readonly last: number }
+  /** How the endpoints of the service default/kubernetes are kept. */
+  readonly endpoints: 'lease' | 'none'
+}
+
+/** Upstream's, too. */
+const defaultRange = '10.0.0.0/24'
+/** One for the network, one for the broadcast, one for the service kubernetes, and some to use. */
+const HOST_BITS_MIN = 3
+/** A million addresses. */
+const HOST_BITS_MAX = 20
+const PORT_MAX = 65_535
+
+export function readServices(values: Values): ServicesConfig {
+  return {
+    ranges: readRanges(values),
+    nodePorts: readNodePorts(values),
+    endpoints: readEndpoints(values),
+  }
+}
+
+function readRanges(values: Values): Cidr[] {
+  const given = values.list('service-cluster-ip-range')
+  const texts = given.length === 0 ? [defaultRange] : given
+  if (texts.length > 2) values.fault('--service-cluster-ip-range must not contain more than two entries')
+  const ranges = texts.slice(0, 2).flatMap((text, at) => readRange(text, at, values))
+  const [first, second] = ranges
+  if (first !== undefined && first.family === second?.family) {
+    values.fault('--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different IP family')
+  }
+  return ranges
+}
+
+function readRange(text: string, at: number, values: Values): Cidr[] {
+  const range = parseCidr(text)
+  if (range === undefined) {
+    values.fault(`service-cluster-ip-range[${at}] is not ${at === 0 ? 'a valid cidr' : 'an ip net'}`)
+    return []
+  }
+  const bits = range.family === 'IPv4' ? 32 : 128
+  const hostBits = bits - range.prefixBits
+  if (hostBits > HOST_BITS_MAX) {
+    const flag = `--service-cluster-ip-range${at === 0 ? '' : `[${at}]`}`
+    values.fault(
+      `specified ${flag} is too large; for ${bits}-bit addresses, the mask must be >= ${bits - HOST_BITS_MAX}`,
+    )
+  }
+  if (hostBits < HOST_BITS_MIN) {
+    const which = at === 0 ? 'primary' : 'secondary'
+    const why = `the service cluster IP range must be at least ${2 ** HOST_BITS_MIN} IP addresses`
+    values.fault(`error determining service IP ranges for ${which} service cidr: ${why}`)
+  }
+  return [cidrOf({ ...range.address, value: range.first }, range.prefixBits)]
+}
+
+/** `30000-32767`, or `30000+100`: so many more. */
+function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
+  const text = values.string('service-node-port-range')
+  const refuse = (why: string): ServicesConfig['nodePorts'] => {
+    values.fault(`Error: invalid argument ${JSON.stringify(text)} for "--service-node-port-range" flag: ${why}`)
+    return { first: 0, last: 0 }
+  }
+  const [, low = '', sign = '', high = ''] = /^(\d+)(?:([-+])(\d+))?$/.exec(text.trim()) ?? []
+  if (low === '') return refuse(`strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`)
+  const first = Number(low)
+  const last = sign === '' ? first : sign === '+' ? first + Number(high) : Number(high)
+  if (last > PORT_MAX) return refuse(`the port range cannot be greater than ${PORT_MAX}: ${text}`)
+  if (last < first) return refuse(`end port cannot be less than start port: ${text}`)
+  return { first, last }
+}
+
+function readEndpoints(values: Values): ServicesConfig['endpoints'] {
+  const type = values.string('endpoint-reconciler-type')
+  if (type !== 'lease' && type !== 'none') {
+    values.fault(`--endpoint-reconciler-type ${JSON.stringify(type)} is not supported: use lease or none`)
+  }
+  return type === 'none' ? 'none' : 'lease'
+}

@@ -1,0 +1,82 @@
+/** What the addresses of a Service and their families must be, whoever gave them. Checked before addresses are taken, and again after. */
+import {
+  checked,
+  duplicate,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { parseIp } from '../../../api/ip.ts'
+import { type Fields, textOf, textsOf } from '../../../api/object.ts'
+import { checkIp } from '../../rules/addresses.ts'
+import { isHeadless, NO_ADDRESS, typeOf } from './service-needs.ts'
+
+const families = ['IPv4', 'IPv6'] as const
+const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'] as const
+/** One for each family. */
+const IPS_MAX = 2
+
+export function validateAddresses(spec: Fields): FieldFault[] {
+  if (typeOf(spec) === 'ExternalName') return []
+  const ips = textsOf(spec['clusterIPs'])
+  const shape = validateIps(spec, ips)
+  const faults = [...validatePair(spec, ips), ...validateFamilies(spec), ...shape]
+  // What is no address cannot be compared with a family.
+  if (shape.length > 0) return faults
+  return [...faults, ...validateDual(ips), ...(isHeadless(spec) ? [] : validateMatch(spec, ips))]
+}
+
+/** The old field and the first of the list are the same address. */
+function validatePair(spec: Fields, ips: readonly string[]): FieldFault[] {
+  const ip = textOf(spec['clusterIP'])
+  const path = 'spec.clusterIPs'
+  if (ips.length === 0) return ip === '' ? [] : [required(path)]
+  if (ip === '') return [invalidShown(path, goStrings(ips), 'must be empty when `clusterIP` is not specified')]
+  return ips[0] === ip ? [] : [invalidShown(path, goStrings(ips), 'first value must match `clusterIP`')]
+}
+
+function validateFamilies(spec: Fields): FieldFault[] {
+  const given = textsOf(spec['ipFamilies'])
+  const policy = spec['ipFamilyPolicy']
+  const faults = given.flatMap((family, at) => {
+    const path = `spec.ipFamilies[${at}]`
+    return [
+      ...(families.some((known) => known === family) ? [] : [notSupported(path, family, families)]),
+      ...(given.indexOf(family) < at ? [duplicate(path, family)] : []),
+    ]
+  })
+  if (typeof policy !== 'string' || policies.some((known) => known === policy)) return faults
+  return [...faults, notSupported('spec.ipFamilyPolicy', policy, policies)]
+}
+
+function validateIps(spec: Fields, ips: readonly string[]): FieldFault[] {
+  const path = 'spec.clusterIPs'
+  const faults: FieldFault[] = []
+  if (isHeadless(spec)) {
+    if (ips.length > 1) faults.push(invalidShown(path, goStrings(ips), "'None' must be the first and only value"))
+  } else {
+    faults.push(...ips.flatMap((ip, at) => checked(`${path}[${at}]`, ip, checkIp)))
+  }
+  if (ips.length > IPS_MAX) faults.push(invalidShown(path, goStrings(ips), `may only hold up to ${IPS_MAX} values`))
+  return faults
+}
+
+function validateDual(ips: readonly string[]): FieldFault[] {
+  if (ips.length < IPS_MAX || ips[0] === NO_ADDRESS) return []
+  const found = new Set(ips.map((ip) => parseIp(ip)?.family))
+  const why = 'may specify no more than one IP for each IP family'
+  return found.size === IPS_MAX ? [] : [invalidShown('spec.clusterIPs', goStrings(ips), why)]
+}
+
+function validateMatch(spec: Fields, ips: readonly string[]): FieldFault[] {
+  return textsOf(spec['ipFamilies']).flatMap((family, at) => {
+    const ip = ips[at] ?? ''
+    const found = parseIp(ip)?.family ?? family
+    if (found === family || !families.some((known) => known === family)) return []
+    const why = `expected an ${family} value as indicated by \`ipFamilies[${at}]\``
+    return [invalidValue(`spec.clusterIPs[${at}]`, ip, why)]
+  })
+}

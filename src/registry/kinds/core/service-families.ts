@@ -1,0 +1,90 @@
+/**
+ * Which families of addresses a Service has: what the client says, completed by what its addresses say and what the cluster has. What
+ * cannot be had is a fault, told alone: the other rules of Services come after addresses have been taken.
+ */
+import { type FieldFault, invalidShown, invalidValue } from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { type IpFamily, parseIp } from '../../../api/ip.ts'
+import { type Fields, textsOf } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
+import { validateAddresses } from './service-addresses.ts'
+import { isHeadless, isSelectorless, typeOf } from './service-needs.ts'
+
+export type Settled = { readonly spec: Fields } | { readonly faults: readonly FieldFault[] }
+
+/** `cluster`: the families that the cluster has, the first one first. */
+export function settleFamilies(given: Fields, before: Fields | undefined, cluster: readonly IpFamily[]): Settled {
+  if (typeOf(given) === 'ExternalName' || isUntouched(given, before)) return { spec: given }
+  const spec = trimmed(given, before)
+  const faults = validateAddresses(spec)
+  if (faults.length > 0) return { faults }
+  const isFree = isHeadless(spec) && isSelectorless(spec)
+  const policy = spec['ipFamilyPolicy'] ?? defaultPolicy(spec, isFree)
+  const families = [...textsOf(spec['ipFamilies'])]
+  const addressFaults = isHeadless(spec) ? [] : addFamiliesOfAddresses(spec, families, cluster)
+  if (addressFaults.length > 0) return { faults: addressFaults }
+  const refused = isFree ? [] : refuseFamilies(spec, { policy, families, cluster })
+  if (refused.length > 0) return { faults: refused }
+  const [primary = 'IPv4'] = cluster
+  if (families.length === 0) families.push(primary)
+  // Who sends endpoints of a free Service's choosing knows better than the cluster which families they have.
+  const mayBeDual = isFree || cluster.length > 1
+  if (policy !== 'SingleStack' && mayBeDual && families.length === 1) families.push(otherFamily(families[0]))
+  return { spec: { ...spec, ipFamilies: families, ipFamilyPolicy: policy } }
+}
+
+const otherFamily = (family: string | undefined): IpFamily => (family === 'IPv4' ? 'IPv6' : 'IPv4')
+
+/** A Service that prefers two families does not change when the cluster does. */
+function isUntouched(spec: Fields, before: Fields | undefined): boolean {
+  if (before === undefined || typeOf(before) === 'ExternalName') return false
+  if (spec['ipFamilyPolicy'] !== 'PreferDualStack' || before['ipFamilyPolicy'] !== 'PreferDualStack') return false
+  return isSame(spec['clusterIPs'], before['clusterIPs']) && isSame(spec['ipFamilies'], before['ipFamilies'])
+}
+
+/** Who asks for a single family need not also take the second address out of the lists. */
+function trimmed(spec: Fields, before: Fields | undefined): Fields {
+  if (before === undefined || spec['ipFamilyPolicy'] !== 'SingleStack') return spec
+  const trim = (field: string): Fields => {
+    const values = textsOf(spec[field])
+    return values.length === 2 && isSame(spec[field], before[field]) ? { [field]: values.slice(0, 1) } : {}
+  }
+  return { ...spec, ...trim('clusterIPs'), ...trim('ipFamilies') }
+}
+
+function defaultPolicy(spec: Fields, isFree: boolean): string {
+  return isFree || textsOf(spec['clusterIPs']).length === 2 ? 'RequireDualStack' : 'SingleStack'
+}
+
+function addFamiliesOfAddresses(spec: Fields, families: string[], cluster: readonly IpFamily[]): FieldFault[] {
+  const ips = textsOf(spec['clusterIPs'])
+  const faults: FieldFault[] = []
+  for (let at = families.length; at < ips.length; at++) {
+    const family = parseIp(ips[at] ?? '')?.family ?? 'IPv4'
+    const why = `${family} is not configured on this cluster`
+    if (!cluster.includes(family)) faults.push(invalidShown(`spec.clusterIPs[${at}]`, goStrings(ips), why))
+    families.push(family)
+  }
+  return faults
+}
+
+type Wanted = {
+  readonly policy: Fields[string]
+  readonly families: readonly string[]
+  readonly cluster: readonly string[]
+}
+
+function refuseFamilies(spec: Fields, { policy, families, cluster }: Wanted): FieldFault[] {
+  const path = 'spec.ipFamilyPolicy'
+  if (policy === 'SingleStack') {
+    const needs = "must be 'RequireDualStack' or 'PreferDualStack' when multiple"
+    if (families.length > 1) return [invalidValue(path, policy, `${needs} IP families are specified`)]
+    if (textsOf(spec['clusterIPs']).length > 1)
+      return [invalidValue(path, policy, `${needs} cluster IPs are specified`)]
+  }
+  const faults = families.flatMap((family, at) =>
+    cluster.includes(family) ? [] : [invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster')],
+  )
+  if (policy !== 'RequireDualStack' || cluster.length > 1) return faults
+  return [invalidValue(path, policy, 'this cluster is not configured for dual-stack services'), ...faults]
+}

@@ -1,0 +1,106 @@
+import {
+  checked,
+  duplicate,
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
+import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
+import { checkDnsLabel, checkQualifiedName } from '../../../api/names.ts'
+import { type Fields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { checkPortName, checkPortNumber, protocols } from '../../rules/ports.ts'
+import { typeOf } from './service-needs.ts'
+
+/** Where nodes answer for themselves: a load balancer must not send others there. */
+const KUBELET_PORT = 10_250
+
+export function validatePorts(spec: Fields): FieldFault[] {
+  const ports = itemsOf(spec['ports'])
+  return [
+    ...(typeOf(spec) === 'LoadBalancer' ? ports.flatMap(validateNotKubelet) : []),
+    ...validateEach(ports),
+    ...(typeOf(spec) === 'ClusterIP' ? ports.flatMap(validateNoNodePort) : []),
+    ...validateDistinct(ports),
+  ]
+}
+
+function validateNotKubelet({ port }: Fields, at: number): FieldFault[] {
+  if (numberOf(port) !== KUBELET_PORT) return []
+  const why = `may not expose port ${KUBELET_PORT} externally since it is used by kubelet`
+  return [invalidValue(`spec.ports[${at}].port`, KUBELET_PORT, why)]
+}
+
+function validateEach(ports: readonly Fields[]): FieldFault[] {
+  const names = new Set<string>()
+  return ports.flatMap((port, at) => {
+    const path = `spec.ports[${at}]`
+    const name = textOf(port['name'])
+    const isSecond = name !== '' && names.has(name)
+    names.add(name)
+    return [
+      ...(name === '' && ports.length > 1 ? [required(`${path}.name`)] : []),
+      ...(name === '' ? [] : checked(`${path}.name`, name, checkDnsLabel)),
+      ...(isSecond ? [duplicate(`${path}.name`, name)] : []),
+      ...validateOne(path, port),
+    ]
+  })
+}
+
+function validateOne(path: string, port: Fields): FieldFault[] {
+  const number = numberOf(port['port'])
+  const protocol = textOf(port['protocol'])
+  const { targetPort, appProtocol } = port
+  const isKnown = protocols.some((known) => known === protocol)
+  return [
+    ...checkPortNumber(number).map((why) => invalidValue(`${path}.port`, number, why)),
+    ...(isKnown ? [] : [notSupported(`${path}.protocol`, protocol, protocols)]),
+    ...validateTarget(`${path}.targetPort`, targetPort),
+    ...(typeof appProtocol === 'string' ? checked(`${path}.appProtocol`, appProtocol, checkQualifiedName) : []),
+  ]
+}
+
+function validateTarget(path: string, target: Fields[string]): FieldFault[] {
+  if (typeof target === 'string') return checked(path, target, checkPortName)
+  const number = numberOf(target)
+  return checkPortNumber(number).map((why) => invalidValue(path, number, why))
+}
+
+function validateNoNodePort({ nodePort }: Fields, at: number): FieldFault[] {
+  if (numberOf(nodePort) === 0) return []
+  return [forbiddenField(`spec.ports[${at}].nodePort`, "may not be used when `type` is 'ClusterIP'")]
+}
+
+/** A port may stand once for each protocol, and so may a node port. */
+function validateDistinct(ports: readonly Fields[]): FieldFault[] {
+  const faults: FieldFault[] = []
+  const nodePorts = new Set<string>()
+  for (const [at, { nodePort, protocol }] of ports.entries()) {
+    const number = numberOf(nodePort)
+    if (number === 0) continue
+    const key = `${textOf(protocol)} ${number}`
+    if (nodePorts.has(key)) faults.push(duplicate(`spec.ports[${at}].nodePort`, number))
+    nodePorts.add(key)
+  }
+  const numbers = new Set<string>()
+  for (const [at, { port, protocol }] of ports.entries()) {
+    const key = `${textOf(protocol)} ${numberOf(port)}`
+    if (numbers.has(key)) faults.push(repeatedPort(`spec.ports[${at}]`, textOf(protocol), numberOf(port)))
+    numbers.add(key)
+  }
+  return faults
+}
+
+function repeatedPort(path: string, protocol: string, port: number): FieldFault {
+  const shown = goStruct('core.ServicePort', {
+    Name: '""',
+    Protocol: quote(protocol),
+    AppProtocol: goPointer('string', false),
+    Port: `${port}`,
+    TargetPort: goIntOrString(0),
+    NodePort: '0',
+  })
+  return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${shown}` }
+}

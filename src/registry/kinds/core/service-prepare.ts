@@ -1,0 +1,100 @@
+/**
+ * What a write of a Service keeps, fills in and drops before its rules look at it. Clients that know nothing of addresses and ports
+ * must be able to write back what they once sent; and a change of type takes away what the new type cannot have.
+ */
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
+import {
+  isExposed,
+  needsClusterIp,
+  needsHealthPort,
+  mayHaveNodePorts,
+  nodePortsOf,
+  specOf,
+  typeOf,
+} from './service-needs.ts'
+
+export function prepareUpdate(object: KubeObject, current: KubeObject): KubeObject {
+  const before = specOf(current)
+  const spec = withAllocated(withoutMisplaced(specOf(object), before), before)
+  const prepared = { ...object, spec: pluralOf(spec, before) }
+  if (typeOf(spec) === 'LoadBalancer' || !isFields(object['status'])) return prepared
+  return { ...prepared, status: { ...object['status'], loadBalancer: {} } }
+}
+
+/** Old clients know one address only. */
+export function withPlural(object: KubeObject): KubeObject {
+  const spec = specOf(object)
+  const ip = textOf(spec['clusterIP'])
+  if (ip === '' || textsOf(spec['clusterIPs']).length > 0) return object
+  return { ...object, spec: { ...spec, clusterIPs: [ip] } }
+}
+
+/** Where only the one address was changed or taken away, the list follows. */
+function pluralOf(spec: Fields, before: Fields): Fields {
+  const ip = textOf(spec['clusterIP'])
+  if (ip === textOf(before['clusterIP']) || !isSame(spec['clusterIPs'], before['clusterIPs'])) return spec
+  return { ...spec, clusterIPs: ip === '' ? [] : [ip] }
+}
+
+/** What was allocated stays where the client left it out. */
+function withAllocated(given: Fields, before: Fields): Fields {
+  let spec = given
+  if (needsClusterIp(before) && needsClusterIp(spec)) {
+    const clusterIP = textOf(spec['clusterIP']) || textOf(before['clusterIP'])
+    const isKept = clusterIP === textOf(before['clusterIP']) && textsOf(spec['clusterIPs']).length === 0
+    spec = { ...spec, clusterIP, ...(isKept ? { clusterIPs: before['clusterIPs'] } : {}) }
+  }
+  if (mayHaveNodePorts(before) && mayHaveNodePorts(spec)) spec = withNodePorts(spec, before)
+  if (needsHealthPort(before) && needsHealthPort(spec) && numberOf(spec['healthCheckNodePort']) === 0) {
+    spec = { ...spec, healthCheckNodePort: before['healthCheckNodePort'] }
+  }
+  return spec
+}
+
+/** A port without a node port gets back that of its name, unless another port has it now. */
+function withNodePorts(spec: Fields, before: Fields): Fields {
+  const byName = new Map(itemsOf(before['ports']).map(({ name, nodePort }) => [textOf(name), numberOf(nodePort)]))
+  const used = new Set(nodePortsOf(spec))
+  const ports = itemsOf(spec['ports']).map((port) => {
+    const known = byName.get(textOf(port['name'])) ?? 0
+    if (numberOf(port['nodePort']) !== 0 || known === 0 || used.has(known)) return port
+    return { ...port, nodePort: known }
+  })
+  return ports.length === 0 ? spec : { ...spec, ports }
+}
+
+/** What the new type cannot have goes, if the client left it as it was; if the client changed it, validation has a word to say. */
+function withoutMisplaced(spec: Fields, before: Fields): Fields {
+  const dropped = new Set<string>()
+  const dropUnchanged = (names: readonly string[]): void => {
+    for (const name of names) if (isSame(spec[name], before[name])) dropped.add(name)
+  }
+  if (needsClusterIp(before) && !needsClusterIp(spec) && isSame(spec['clusterIPs'], before['clusterIPs'])) {
+    dropUnchanged(['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
+  }
+  if (needsHealthPort(before) && !needsHealthPort(spec)) dropUnchanged(['healthCheckNodePort'])
+  if (isExposed(before) && !isExposed(spec)) dropUnchanged(['externalTrafficPolicy'])
+  if (typeOf(before) === 'LoadBalancer' && typeOf(spec) !== 'LoadBalancer') {
+    dropUnchanged(['allocateLoadBalancerNodePorts', 'loadBalancerClass'])
+  }
+  const kept = Object.fromEntries(Object.entries(spec).filter(([name]) => !dropped.has(name)))
+  const losesPorts =
+    mayHaveNodePorts(before) && !mayHaveNodePorts(spec) && isSame(nodePortsOf(spec), nodePortsOf(before))
+  if (!losesPorts || !Array.isArray(kept['ports'])) return kept
+  return { ...kept, ports: itemsOf(kept['ports']).map(withoutNodePort) }
+}
+
+function withoutNodePort(port: Fields): Fields {
+  const { nodePort: _, ...rest } = fieldsOf(port)
+  return rest
+}

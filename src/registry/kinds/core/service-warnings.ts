@@ -1,0 +1,39 @@
+import { type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { warnOfCidr, warnOfIp } from '../../rules/addresses.ts'
+import { isHeadless, ownIpsOf, specOf, typeOf } from './service-needs.ts'
+
+export const hintsAnnotation = 'service.kubernetes.io/topology-aware-hints'
+export const modeAnnotation = 'service.kubernetes.io/topology-mode'
+
+export function warnings(object: KubeObject): string[] {
+  const spec = specOf(object)
+  const externalIps = textsOf(spec['externalIPs'])
+  const isNamed = typeOf(spec) === 'ExternalName'
+  const hints = object.metadata.annotations?.[hintsAnnotation]
+  return [
+    ...(hints === undefined
+      ? []
+      : [`annotation ${hintsAnnotation} is deprecated, please use ${modeAnnotation} instead`]),
+    ...ownIpsOf(spec).flatMap((ip, at) => warnOfIp(`spec.clusterIPs[${at}]`, ip)),
+    ...(isHeadless(spec) ? ignoredHeadless(object) : []),
+    ...externalIps.flatMap((ip, at) => warnOfIp(`spec.externalIPs[${at}]`, ip)),
+    ...warnOfIp('spec.loadBalancerIP', textOf(spec['loadBalancerIP'])),
+    ...textsOf(spec['loadBalancerSourceRanges']).flatMap((cidr, at) =>
+      warnOfCidr(`spec.loadBalancerSourceRanges[${at}]`, cidr),
+    ),
+    ...(isNamed && externalIps.length > 0 ? ['spec.externalIPs is ignored when spec.type is "ExternalName"'] : []),
+    ...(!isNamed && textOf(spec['externalName']) !== ''
+      ? ['spec.externalName is ignored when spec.type is not "ExternalName"']
+      : []),
+  ]
+}
+
+function ignoredHeadless(object: KubeObject): string[] {
+  const spec = specOf(object)
+  const ignored = [
+    ...(textOf(spec['loadBalancerIP']) === '' ? [] : ['loadBalancerIP']),
+    ...(textsOf(spec['externalIPs']).length === 0 ? [] : ['externalIPs']),
+    ...(spec['sessionAffinity'] === 'None' ? [] : ['SessionAffinity']),
+  ]
+  return ignored.map((name) => `spec.${name} is ignored for headless services`)
+}
