@@ -1,15 +1,14 @@
 import { invalidShown, notSupportedShown, required } from '../../../api/field-fault.ts'
 import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
-import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import { fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { requirementsOf } from '../../rules/label-selector.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
-import { podTemplate } from '../../rules/pod-template.ts'
 import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
-import { fixedSelector, matchingLabels, runningForever, usefulSelector } from './selector-and-template.ts'
+import { fixedSelector, matchingLabels, podTemplate, runningForever, usefulSelector } from './selector-and-template.ts'
 import { countersRule } from './status-counts.ts'
 
 /** Counts the changes of the template. It was a field once; version v1 has it as an annotation. */
@@ -46,16 +45,19 @@ const understoodLabels: Rule = (value, path, check) => {
   if (requirementsOf(fieldsOf(selector)) !== undefined) matchingLabels(value, path, check)
 }
 
-const spec = all(
-  fields({ selector: usefulSelector('daemonset') }),
-  understoodLabels,
-  fields({
-    template: all(podTemplate, runningForever('DaemonSet')),
-    minReadySeconds: nonNegative,
-    updateStrategy,
-    revisionHistoryLimit: nonNegative,
-  }),
-)
+const specRule = (currentTemplate?: Json): Rule =>
+  all(
+    fields({ selector: usefulSelector('daemonset') }),
+    understoodLabels,
+    fields({
+      template: all(podTemplate(currentTemplate), runningForever('DaemonSet')),
+      minReadySeconds: nonNegative,
+      updateStrategy,
+      revisionHistoryLimit: nonNegative,
+    }),
+  )
+
+const newSpec = specRule()
 
 export const daemonSetRules: KindRules = {
   refuse: unreadableGeneration,
@@ -64,10 +66,11 @@ export const daemonSetRules: KindRules = {
     const before = generationOf(current)
     return withTemplateGeneration(object, isSame(templateOf(object), templateOf(current)) ? before : before + 1)
   },
-  validate: (object) => faultsOf(spec, object['spec'], 'spec'),
+  validate: (object) => faultsOf(newSpec, object['spec'], 'spec'),
   validateUpdate: (object, current) => {
     const before = fieldsOf(current['spec'])
     // An update looks at everything twice.
+    const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec')
   },

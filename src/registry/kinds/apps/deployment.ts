@@ -1,18 +1,21 @@
 import { forbiddenField, invalidShown, invalidValue, notSupportedShown, required } from '../../../api/field-fault.ts'
 import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
-import { fieldsOf, numberOf, textOf } from '../../../api/object.ts'
+import { fieldsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { nameWarnings, podTemplate } from '../../rules/pod-template.ts'
+import { nameWarnings } from '../../rules/name-warnings.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
 import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 import { withoutField } from '../../rules/without-field.ts'
-import { fixedSelector, neededSelector, runningForever, selectedTemplate } from './selector-and-template.ts'
+import {
+  fixedSelector,
+  neededSelector,
+  podTemplate,
+  runningForever,
+  selectedTemplate,
+} from './selector-and-template.ts'
 import { countersRule, partOf } from './status-counts.ts'
-
-/** A Deployment's Pods are those of a ReplicaSet, and some messages say so. */
-const template = all(podTemplate, runningForever('ReplicaSet'))
 
 const bothNone: Rule = (value, path, { faults }) => {
   const { maxUnavailable, maxSurge } = fieldsOf(value)
@@ -55,9 +58,7 @@ const longerThanReady: Rule = (value, path, { faults }) => {
   faults.push(invalidValue(`${path}.progressDeadlineSeconds`, seconds, 'must be greater than minReadySeconds'))
 }
 
-const spec = all(
-  fields({ replicas: nonNegative, selector: neededSelector('deployment') }),
-  selectedTemplate({ why: 'invalid label selector', template }),
+const rollout = all(
   fields({
     strategy,
     minReadySeconds: nonNegative,
@@ -67,11 +68,25 @@ const spec = all(
   longerThanReady,
 )
 
+/** A Deployment's Pods are those of a ReplicaSet, and some messages say so. */
+const specRule = (currentTemplate?: Json): Rule =>
+  all(
+    fields({ replicas: nonNegative, selector: neededSelector('deployment') }),
+    selectedTemplate({
+      why: 'invalid label selector',
+      template: all(podTemplate(currentTemplate), runningForever('ReplicaSet')),
+    }),
+    rollout,
+  )
+
+const newSpec = specRule()
+
 export const deploymentRules: KindRules = {
-  validate: (object) => faultsOf(spec, object['spec'], 'spec'),
+  validate: (object) => faultsOf(newSpec, object['spec'], 'spec'),
   validateUpdate: (object, current) => {
     const before = fieldsOf(current['spec'])
-    return faultsOf(all(spec, fields({ selector: fixedSelector(before['selector']) })), object['spec'], 'spec')
+    const rule = all(specRule(before['template']), fields({ selector: fixedSelector(before['selector']) }))
+    return faultsOf(rule, object['spec'], 'spec')
   },
   warnings: nameWarnings,
   status: {

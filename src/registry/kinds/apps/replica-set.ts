@@ -1,23 +1,36 @@
-import { fieldsOf } from '../../../api/object.ts'
+import { fieldsOf, type Json } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { nameWarnings, podTemplate } from '../../rules/pod-template.ts'
-import { all, faultsOf, fields } from '../../rules/rule.ts'
+import { nameWarnings } from '../../rules/name-warnings.ts'
+import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 import { withoutField } from '../../rules/without-field.ts'
-import { fixedSelector, neededSelector, runningForever, selectedTemplate } from './selector-and-template.ts'
+import {
+  fixedSelector,
+  neededSelector,
+  podTemplate,
+  runningForever,
+  selectedTemplate,
+} from './selector-and-template.ts'
 import { countersRule, partOf } from './status-counts.ts'
 
-const spec = all(
-  // The message speaks of a deployment in kube-apiserver, too.
-  fields({ replicas: nonNegative, minReadySeconds: nonNegative, selector: neededSelector('deployment') }),
-  selectedTemplate({ why: 'invalid label selector', template: all(podTemplate, runningForever('ReplicaSet')) }),
-)
+const specRule = (currentTemplate?: Json): Rule =>
+  all(
+    // The message speaks of a deployment in kube-apiserver, too.
+    fields({ replicas: nonNegative, minReadySeconds: nonNegative, selector: neededSelector('deployment') }),
+    selectedTemplate({
+      why: 'invalid label selector',
+      template: all(podTemplate(currentTemplate), runningForever('ReplicaSet')),
+    }),
+  )
+
+const newSpec = specRule()
 
 export const replicaSetRules: KindRules = {
-  validate: (object) => faultsOf(spec, object['spec'], 'spec'),
+  validate: (object) => faultsOf(newSpec, object['spec'], 'spec'),
   validateUpdate: (object, current) => {
     const before = fieldsOf(current['spec'])
     // An update looks at everything twice.
+    const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec')
   },

@@ -9,9 +9,13 @@ import {
   isEmptySelector,
   requirementsOf,
   selects,
+  validateLabels,
   validateLabelSelector,
 } from '../../rules/label-selector.ts'
+import { validateAnnotations } from '../../metadata.ts'
 import type { Rule } from '../../rules/rule.ts'
+import { validatePodAnnotations } from '../core/pod/annotations.ts'
+import { validatePodTemplate } from '../core/pod/template.ts'
 
 /** An absent selector is fine here. `emptyFor`: who must not select everything, as messages call him. */
 export function usefulSelector(emptyFor: string): Rule {
@@ -56,6 +60,21 @@ export const matchingLabels: Rule = (value, path, { faults }) => {
 
 export const labelsOf = (labels: Json | undefined): Labels =>
   Object.fromEntries(Object.entries(fieldsOf(labels)).map(([key, value]) => [key, textOf(value)]))
+
+/** Of a template; `current` is the one before an update, which what was fine once may be taken from. */
+export function podTemplate(current?: Json): Rule {
+  return (value, path, { faults }) => {
+    faults.push(...validatePodTemplate(value, path, current))
+  }
+}
+
+/** Of a template whose Pods nobody looks at. */
+export const templateMetadata: Rule = (value, path, { faults }) => {
+  const template = fieldsOf(value)
+  const { labels, annotations } = fieldsOf(template['metadata'])
+  faults.push(...validateLabels(labels, `${path}.labels`), ...validateAnnotations(annotations, `${path}.annotations`))
+  faults.push(...validatePodAnnotations(template, `${path}.annotations`))
+}
 
 /** Of the template of a workload that keeps its Pods running. `owner`: who that is, as messages call him. */
 export function runningForever(owner: string): Rule {

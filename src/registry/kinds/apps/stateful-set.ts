@@ -5,10 +5,9 @@ import { type Fields, fieldsOf, type KubeObject, numberOf, textOf } from '../../
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { podTemplateMetadata } from '../../rules/pod-template.ts'
 import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
-import { neededSelector, runningForever, selectedTemplate } from './selector-and-template.ts'
+import { neededSelector, runningForever, selectedTemplate, templateMetadata } from './selector-and-template.ts'
 import { countersRule, partOf } from './status-counts.ts'
 
 const podManagementPolicy: Rule = (value, path, { faults }) => {
@@ -61,7 +60,7 @@ const spec = all(
     selector: neededSelector('statefulset'),
     serviceName: unlessEmpty(named(checkDnsLabel)),
   }),
-  selectedTemplate({ why: '', template: all(podTemplateMetadata, runningForever('StatefulSet')) }),
+  selectedTemplate({ why: '', template: all(templateMetadata, runningForever('StatefulSet')) }),
 )
 
 const changeable = [

@@ -33,6 +33,8 @@ export function countersRule(
 /** The count of collisions makes names unique, so that it never goes back. */
 function validateCollisions(object: KubeObject, current: KubeObject): FieldFault[] {
   const count = numberOf(fieldsOf(object['status'])['collisionCount'])
-  const before = numberOf(fieldsOf(current['status'])['collisionCount'])
-  return count < before ? [invalidValue('status.collisionCount', count, 'cannot be decremented')] : []
+  const before = fieldsOf(current['status'])['collisionCount']
+  return before !== undefined && count < numberOf(before)
+    ? [invalidValue('status.collisionCount', count, 'cannot be decremented')]
+    : []
 }

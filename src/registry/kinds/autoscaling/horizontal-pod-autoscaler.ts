@@ -4,7 +4,9 @@
  */
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { faultsOf } from '../../rules/rule.ts'
 import { present, type Side, toNewMetric, toOldMetric } from './hpa-metrics.ts'
+import { autoscalerSpec, autoscalerStatus } from './hpa-rules.ts'
 
 const prefix = 'autoscaling.alpha.kubernetes.io/'
 const annotationNames = ['metrics', 'behavior', 'current-metrics', 'conditions'].map((name) => prefix + name)
@@ -15,12 +17,16 @@ const MIN_REPLICAS = 1
 /** Both versions have the rules of the stored one. */
 export const autoscalerV2Rules: KindRules = {
   setDefaults: (object) => withoutAnnotations(setStoredDefaults(object)),
+  validate: (object) => faultsOf(autoscalerSpec, object['spec'], 'spec'),
+  status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
 }
 
 export const autoscalerV1Rules: KindRules = {
   // What is left out is known only in the stored form, which has more to say.
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored: (object) => fromStored(setStoredDefaults(object)) },
+  validate: (object) => faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec'),
+  status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
 }
 
 function setStoredDefaults(object: KubeObject): KubeObject {

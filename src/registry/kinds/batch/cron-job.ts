@@ -2,7 +2,7 @@ import { type FieldFault, invalidShown, invalidValue, notSupported, required } f
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabelSelector } from '../../rules/label-selector.ts'
-import { nameWarnings } from '../../rules/pod-template.ts'
+import { nameWarnings } from '../../rules/name-warnings.ts'
 import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative, oneOf } from '../../rules/scalars.ts'
 import { scheduleFault } from './cron-schedule.ts'

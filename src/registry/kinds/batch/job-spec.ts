@@ -2,9 +2,9 @@
 import { invalidShown, invalidValue, notSupported, required, tooLong } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
-import { podTemplate } from '../../rules/pod-template.ts'
 import { all, fields, given, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
+import { podTemplate } from '../apps/selector-and-template.ts'
 import { podFailurePolicy, successPolicy } from './job-policies.ts'
 
 /** What is tracked of each index must fit into one object. */
@@ -118,7 +118,7 @@ export const jobSpec: Rule = all(
   podFailurePolicy,
   indexedSuccess,
   podReplacementPolicy,
-  fields({ template: podTemplate }),
+  fields({ template: podTemplate() }),
   restartPolicy,
 )
 

@@ -39,7 +39,7 @@ export function validateJobStatus(object: KubeObject, current: KubeObject): Fiel
     ...(turned('SuccessCriteriaMet', 'FailureTarget') ? exclusive(now, 'SuccessCriteriaMet', 'FailureTarget') : []),
     ...(turned('Complete') || isChanged('completionTime') ? validateCompletionTime(now) : []),
     ...(isChanged('startTime', 'completionTime') ? validateOrder(now) : []),
-    ...(turned('Failed', 'FailureTarget') ? announced(now, 'Failed', 'FailureTarget') : []),
+    ...(turned('Failed') ? announced(now, 'Failed', 'FailureTarget') : []),
     ...(turned('Complete', 'SuccessCriteriaMet') ? announced(now, 'Complete', 'SuccessCriteriaMet') : []),
     ...(isFinishedChanged || isChanged('active') ? nothingLeft(now, 'active') : []),
     ...(isFinishedChanged || isChanged('startTime') ? validateStarted(now) : []),

@@ -15,7 +15,7 @@ import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabels, goLabelSelector, requirementsOf, validateLabelSelector } from '../../rules/label-selector.ts'
-import { nameWarnings } from '../../rules/pod-template.ts'
+import { nameWarnings } from '../../rules/name-warnings.ts'
 import { all, faultsOf, type Rule } from '../../rules/rule.ts'
 import { fixedSelector, labelsOf, matchingLabels } from '../apps/selector-and-template.ts'
 import { jobFields } from '../selectable.ts'
@@ -197,13 +197,14 @@ function placedLike(template: Fields, other: Fields): Fields {
   const [own, pod] = [fieldsOf(template['spec']), fieldsOf(other['spec'])]
   const { labels, annotations } = fieldsOf(other['metadata'])
   const { nodeAffinity } = fieldsOf(pod['affinity'])
+  const { nodeAffinity: _, ...affinity } = fieldsOf(own['affinity'])
   return {
     ...template,
     metadata: { ...fieldsOf(template['metadata']), labels, annotations },
     spec: {
       ...own,
       ...Object.fromEntries(placing.map((name) => [name, pod[name]])),
-      affinity: { ...fieldsOf(own['affinity']), nodeAffinity },
+      affinity: nodeAffinity === undefined ? affinity : { ...affinity, nodeAffinity },
     },
   }
 }

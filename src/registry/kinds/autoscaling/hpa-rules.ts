@@ -1,0 +1,182 @@
+/** What an autoscaler must be. Faults name the fields of autoscaling/v2, whichever version was written. */
+import { forbiddenField, invalidShown, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import { goQuantity } from '../../../api/go-value.ts'
+import { checkDnsLabel, checkPathSegment } from '../../../api/names.ts'
+import { fieldsOf, itemsOf, numberOf, textOf } from '../../../api/object.ts'
+import { nanosOf } from '../../../api/quantity.ts'
+import { checkContainerResourceName } from '../../rules/resources.ts'
+import { all, each, fields, given, needed, type Rule } from '../../rules/rule.ts'
+import { named, nonNegative, oneOf, positive } from '../../rules/scalars.ts'
+
+const WINDOW_SECONDS_MAX = 3600
+const PERIOD_SECONDS_MAX = 1800
+
+const segment = named(checkPathSegment)
+
+const reference = fields({ kind: needed(segment), name: needed(segment) })
+
+const positiveAmount: Rule = given((value, path, { faults }) => {
+  if (nanosOf(textOf(value)) <= 0n) faults.push(invalidShown(path, goQuantity(textOf(value)), 'must be positive'))
+})
+
+const positivePercent: Rule = given((value, path, { faults }) => {
+  if (numberOf(value) < 1) faults.push(invalidValue(path, numberOf(value), 'must be greater than 0'))
+})
+
+const targetType: Rule = (value, path, { faults }) => {
+  const type = textOf(value)
+  if (type === '') faults.push(required(path, 'must specify a metric target type'))
+  if (['Utilization', 'Value', 'AverageValue'].includes(type)) return
+  faults.push(invalidValue(path, type, 'must be either Utilization, Value, or AverageValue'))
+}
+
+const target = fields({
+  type: targetType,
+  value: positiveAmount,
+  averageValue: positiveAmount,
+  averageUtilization: positivePercent,
+})
+
+/** One of two fields of the target; or both, where `why.both` says nothing. */
+function eitherTarget(
+  [one, other]: readonly [string, string],
+  why: { readonly none: string; readonly both?: string },
+): Rule {
+  return (value, path, { faults }) => {
+    const { [one]: first, [other]: second } = fieldsOf(fieldsOf(value)['target'])
+    if (first === undefined && second === undefined) faults.push(required(`${path}.target.${one}`, why.none))
+    else if (first !== undefined && second !== undefined && why.both !== undefined) {
+      faults.push(forbiddenField(`${path}.target.${other}`, why.both))
+    }
+  }
+}
+
+const metricName = fields({ name: needed(segment, 'must specify a metric name') })
+
+const positiveAverage: Rule = (value, path, { faults }) => {
+  const { averageValue } = fieldsOf(fieldsOf(value)['target'])
+  if (averageValue !== undefined && nanosOf(textOf(averageValue)) > 0n) return
+  faults.push(required(`${path}.target.averageValue`, 'must specify a positive target averageValue'))
+}
+
+const rawOrUtilization = eitherTarget(['averageUtilization', 'averageValue'], {
+  none: 'must set either a target raw value or a target utilization',
+  both: 'may not set both a target raw value and a target utilization',
+})
+
+const containerResource: Rule = (value, path, { faults }) => {
+  const name = textOf(value)
+  for (const why of checkContainerResourceName(name)) faults.push(invalidShown(path, name, why))
+}
+
+const resourceName = 'must specify a resource name'
+
+/** By the field that they stand in, in the order in which they are looked at. */
+const sources: { readonly [source: string]: Rule } = {
+  object: all(
+    fields({ describedObject: reference, metric: metricName, target }),
+    eitherTarget(['averageValue', 'value'], { none: 'must set either a target value or averageValue' }),
+  ),
+  external: all(
+    fields({ metric: metricName, target }),
+    eitherTarget(['averageValue', 'value'], {
+      none: 'must set either a target value for metric or a per-pod target',
+      both: 'may not set both a target value for metric and a per-pod target',
+    }),
+  ),
+  pods: all(fields({ metric: metricName, target }), positiveAverage),
+  resource: all(fields({ name: needed(undefined, resourceName), target }), rawOrUtilization),
+  containerResource: all(
+    fields({
+      name: needed(containerResource, resourceName),
+      container: needed(named(checkDnsLabel), 'must specify a container'),
+      target,
+    }),
+    rawOrUtilization,
+  ),
+}
+
+const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
+
+/** The first source that is given is checked; any other than the one of the type is one too many. */
+const metric: Rule = (value, path, check) => {
+  const { faults } = check
+  const source = fieldsOf(value)
+  const type = textOf(source['type'])
+  const isKnown = metricTypes.includes(type)
+  if (type === '') faults.push(required(`${path}.type`, 'must specify a metric source type'))
+  const unknown = notSupported(`${path}.type`, type, metricTypes)
+  if (!isKnown) faults.push(unknown)
+  const present = Object.keys(sources).filter((name) => source[name] !== undefined)
+  const [first] = present
+  if (first !== undefined) sources[first]?.(source[first], `${path}.${first}`, check)
+  if (!isKnown) {
+    faults.push(unknown)
+    return
+  }
+  const expected = `${type.charAt(0).toLowerCase()}${type.slice(1)}`
+  if (!present.includes(expected)) {
+    faults.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
+  }
+  if (present.length === 1) return
+  for (const name of present.filter((one) => one !== expected)) {
+    faults.push(forbiddenField(`${path}.${name}`, 'must populate the given metric source only'))
+  }
+}
+
+const replicas: Rule = (value, path, { faults }) => {
+  const { minReplicas, maxReplicas } = fieldsOf(value)
+  const [min, max] = [numberOf(minReplicas), numberOf(maxReplicas)]
+  if (minReplicas !== undefined && min < 1) {
+    faults.push(invalidValue(`${path}.minReplicas`, min, 'must be greater than or equal to 1'))
+  }
+  if (max < 1) faults.push(invalidValue(`${path}.maxReplicas`, max, 'must be greater than 0'))
+  if (minReplicas !== undefined && max < min) {
+    faults.push(invalidValue(`${path}.maxReplicas`, max, 'must be greater than or equal to `minReplicas`'))
+  }
+}
+
+/** Nobody uses the CPU when nobody runs. */
+const scalesFromZero: Rule = (value, path, { faults }) => {
+  const { minReplicas, metrics } = fieldsOf(value)
+  const isOutside = itemsOf(metrics).some(({ type }) => type === 'Object' || type === 'External')
+  if (minReplicas !== 0 || isOutside) return
+  const why = 'must specify at least one Object or External metric to support scaling to zero replicas'
+  faults.push(forbiddenField(`${path}.metrics`, why))
+}
+
+function atMost(max: number): Rule {
+  return (value, path, { faults }) => {
+    if (numberOf(value) > max) faults.push(invalidValue(path, numberOf(value), `must be less than or equal to ${max}`))
+  }
+}
+
+const windowFromZero: Rule = (value, path, { faults }) => {
+  if (numberOf(value) < 0) faults.push(invalidValue(path, numberOf(value), 'must be greater than or equal to zero'))
+}
+
+const scalingRules: Rule = given(
+  fields({
+    stabilizationWindowSeconds: given(all(windowFromZero, atMost(WINDOW_SECONDS_MAX))),
+    selectPolicy: given(oneOf('Disabled', 'Max', 'Min')),
+    policies: needed(
+      each(
+        fields({
+          type: oneOf('Percent', 'Pods'),
+          value: positive,
+          periodSeconds: all(positive, atMost(PERIOD_SECONDS_MAX)),
+        }),
+      ),
+      'must specify at least one Policy',
+    ),
+  }),
+)
+
+export const autoscalerSpec: Rule = all(
+  replicas,
+  fields({ scaleTargetRef: reference, metrics: each(metric) }),
+  scalesFromZero,
+  fields({ behavior: fields({ scaleUp: scalingRules, scaleDown: scalingRules }) }),
+)
+
+export const autoscalerStatus: Rule = fields({ currentReplicas: nonNegative, desiredReplicas: nonNegative })
