@@ -3,7 +3,7 @@
  * number of them on one database, each below its own prefix; nothing in here is global.
  */
 import { Admission } from './admission/admission.ts'
-import { createNamespaceLifecycle } from './admission/namespace-lifecycle.ts'
+import { createPlugins } from './admission/plugins.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
 import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
@@ -33,6 +33,7 @@ import { deleteOne } from './verbs/delete.ts'
 import { deleteCollection } from './verbs/delete-collection.ts'
 import { get } from './verbs/get.ts'
 import { list } from './verbs/list.ts'
+import { createOwnObjects } from './verbs/own-objects.ts'
 import { patch } from './verbs/patch.ts'
 import { reviewSelf } from './verbs/self-review.ts'
 import { createNow } from './verbs/timestamps.ts'
@@ -143,14 +144,9 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   const { cache, store } = parts
   const root = rootOf(config.etcd.prefix)
   const now = createNow(clock.wallMs)
-  const readNamespace = async (name: string, at: 'any' | 'latest'): Promise<KubeObject | undefined> => {
-    const namespaces = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
-    if (namespaces === undefined) return undefined
-    const { keys, reader } = accessOf(namespaces)
-    const { item } = await reader.get(keys.key('', name), at)
-    return item?.object()
-  }
-  const admission = new Admission([createNamespaceLifecycle({ readNamespace, clock })])
+  const objects = createOwnObjects(registry, (resource) => accessOf(resource))
+  const plugins = createPlugins({ objects, clock })
+  const admission = new Admission(plugins.filter(({ name }) => config.admission.isOn(name)))
   const authorizeCreate: WriteAccess['authorizeCreate'] = async ({ user, context }) => {
     const { info } = context
     if (info.kind !== 'resource') return
@@ -182,6 +178,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
       authorizeCreate,
       belongings: resource.group === '' && resource.kind === 'Service' ? allocation.belongings : undefined,
       convertYaml: (bytes) => yaml.convert(bytes),
+      inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
       ttlSeconds: resource.kind === 'Event' ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),
       watchMsMin: config.watchMsMin,
@@ -217,6 +214,11 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     log,
   })
   return { accessOf, allocation }
+}
+
+function inVersion(registry: Registry, { group, plural }: Resource, apiVersion: string): Resource | undefined {
+  const found = registry.find({ group, version: apiVersion.slice(apiVersion.indexOf('/') + 1), plural })
+  return found !== undefined && apiVersionOf(found) === apiVersion ? found : undefined
 }
 
 function decodeOrFail(stored: Buffer, resource: Resource, revision: Revision): KubeObject {

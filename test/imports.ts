@@ -15,7 +15,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   cel: [],
   schema: ['cel'],
   codec: ['schema'],
-  apply: ['schema'],
+  apply: ['codec', 'schema'],
   patch: ['codec', 'schema'],
   config: ['codec', 'schema', 'cel'],
   registry: ['schema', 'cel'],

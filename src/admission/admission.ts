@@ -3,12 +3,13 @@
  * only refuse it, each in its fixed order. A plugin refuses by throwing an ApiError.
  */
 import type { RequestContext } from '../api/context.ts'
+import { type ApiError, forbidden } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Resource } from '../registry/resource.ts'
 
 /** What a plugin may know of a write. The user and the warnings are in the context. */
 export type Attributes = {
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
   readonly resource: Resource
   readonly subresource: string
   /** Empty for resources without namespaces. */
@@ -31,6 +32,18 @@ export interface Plugin {
 }
 
 type Maybe<T> = T | Promise<T>
+
+/** The resource as errors name it, with the part that is written: `pods`, `deployments.apps`, `pods/resize`. */
+export function targetOf({ resource: { group, plural }, subresource }: Attributes): string {
+  const name = group === '' ? plural : `${plural}.${group}`
+  return subresource === '' ? name : `${name}/${subresource}`
+}
+
+/** How a plugin refuses: `pods "p" is forbidden: …`. A name that is still to be generated is shown by its beginning. */
+export function refusal({ resource, name, object }: Attributes, why: string): ApiError {
+  const { name: given = '', generateName = '' } = object?.metadata ?? {}
+  return forbidden(resource, name || given || generateName || 'Unknown', why)
+}
 
 export class Admission {
   readonly #plugins: readonly Plugin[]

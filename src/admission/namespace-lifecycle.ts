@@ -59,7 +59,8 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
       // An answer about the namespace would tell who may not see it whether there is one.
       const isReview = resource.group === 'authorization.k8s.io'
       if (isNamespace) checkOwn(attributes)
-      else if (namespace !== '' && operation !== 'DELETE' && !isReview) await checkContent(attributes)
+      else if (namespace !== '' && operation !== 'DELETE' && operation !== 'CONNECT' && !isReview)
+        await checkContent(attributes)
       return object
     },
   }

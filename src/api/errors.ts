@@ -130,6 +130,11 @@ export function conflict(resource: ResourceName, name: string, why: string): Api
   return new ApiError(409, 'Conflict', text, { details: detailsOf(resource, name) })
 }
 
+/** Others own what an applier wants to set. */
+export function applyConflict(message: string, causes: readonly StatusCause[]): ApiError {
+  return new ApiError(409, 'Conflict', message, { details: { causes } })
+}
+
 export const modifiedMeanwhile =
   'the object has been modified; please apply your changes to the latest version and try again'
 

@@ -8,6 +8,12 @@ export function goStrings(list: readonly string[], type = 'string'): string {
   return list.length === 0 ? `[]${type}(nil)` : `[]${type}{${list.map(quote).join(', ')}}`
 }
 
+/** `[]byte{0x77, 0xa}` of a text in base64. */
+export function goBytes(base64: string | undefined): string {
+  if (base64 === undefined) return '[]byte(nil)'
+  return `[]byte{${Array.from(Buffer.from(base64, 'base64'), (byte) => `0x${byte.toString(16)}`).join(', ')}}`
+}
+
 /** `2001-02-03 04:05:06 +0000 UTC` of a timestamp in UTC; a fraction without its last zeros. */
 export function goTime(timestamp: string): string {
   const [, date = '', time = '', fraction = ''] = /^(.*)T([^.Z]*)(\.\d*?)?0*Z$/.exec(timestamp) ?? []

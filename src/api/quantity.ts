@@ -141,3 +141,12 @@ export function roundToMilli(text: string): string {
   const millis = divideUp(isNegative ? -nanos : nanos, 1_000_000n) * 1_000_000n
   return printQuantity({ nanos: isNegative ? -millis : millis, format })
 }
+
+/** Negative, zero or positive, as `one` is less, the same or more. */
+export const compareQuantities = (one: Quantity, other: Quantity): number =>
+  one.nanos < other.nanos ? -1 : one.nanos > other.nanos ? 1 : 0
+
+/** In the format of `one`, unless that is nothing. */
+export function addQuantities(one: Quantity, other: Quantity): Quantity {
+  return { nanos: one.nanos + other.nanos, format: one.nanos === 0n ? other.format : one.format }
+}

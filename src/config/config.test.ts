@@ -38,7 +38,7 @@ test('flags become one frozen configuration', () => {
     '--audit-log-path=',
   ])
   assert.ok(checked.kind === 'config')
-  const { featureGates, runtime, services, ...config } = checked.config
+  const { featureGates, runtime, services, admission, ...config } = checked.config
   assert.deepEqual(config, {
     etcd: { servers: ['http://127.0.0.1:2379'], prefix: '/registry', tls: null, compactionMs: 300_000 },
     bindAddress: '127.0.0.1',
@@ -61,6 +61,7 @@ test('flags become one frozen configuration', () => {
   })
   assert.deepEqual(services.ranges.map(formatCidr), ['10.0.0.0/24'])
   assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
+  assert.ok(admission.isOn('ServiceAccount') && !admission.isOn('NodeRestriction'))
   assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))
   assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
   assert.ok(Object.isFrozen(config.tokens[0]?.user.groups))
@@ -131,13 +132,19 @@ const refusals: readonly [string, RegExp][] = [
   ['--service-node-port-range=30000-70000', /cannot be greater than 65535/],
   ['--service-node-port-range=x', /strconv.Atoi: parsing "x": invalid syntax/],
   ['--service-account-key-file=/none', /cannot be read/],
-  ['--disable-admission-plugins=Nope', /there is no plugin "Nope"/],
+  ['--disable-admission-plugins=Nope', /disable-admission-plugins plugin "Nope" is unknown/],
+  ['--enable-admission-plugins=Nope', /enable-admission-plugins plugin "Nope" is unknown/],
+  ['--enable-admission-plugins=AlwaysDeny', /AlwaysDeny is not supported yet/],
+  [
+    '--enable-admission-plugins=Priority,LimitRanger --disable-admission-plugins=Priority,LimitRanger',
+    /\[LimitRanger Priority\] in enable-admission-plugins and disable-admission-plugins overlapped/,
+  ],
   ['--controllers=nope', /there is no controller "nope"/],
   ['--etcd-prefix', /--etcd-prefix needs a value/],
 ]
 for (const [flag, message] of refusals) {
   test(`${flag} is refused`, () => {
-    const faults = flag.startsWith('--etcd-servers') ? faultsOf(flag) : faultsOf(etcd, flag)
+    const faults = flag.startsWith('--etcd-servers') ? faultsOf(flag) : faultsOf(etcd, ...flag.split(' '))
     assert.ok(
       faults.some((fault) => message.test(fault)),
       faults.join('\n'),

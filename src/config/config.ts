@@ -3,6 +3,7 @@
  * what to do about it, in upstream's words where it has some.
  */
 import type { TokenEntry } from '../api/user.ts'
+import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
@@ -48,6 +49,7 @@ export type Config = {
   readonly featureGates: FeatureGates
   readonly runtime: RuntimeConfig
   readonly services: ServicesConfig
+  readonly admission: AdmissionPlugins
   readonly logging: { readonly format: 'text' | 'json' | 'auto'; readonly isVerbose: boolean }
 }
 
@@ -93,6 +95,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     featureGates: readGates(values, warn),
     runtime: readRuntime(values),
     services: readServices(values),
+    admission: readAdmission(values),
     logging: readLogging(values),
   }
 }
@@ -209,6 +212,13 @@ function readRuntime(values: Values): RuntimeConfig {
   return runtime
 }
 
+function readAdmission(values: Values): AdmissionPlugins {
+  const [enabled, disabled] = [values.list('enable-admission-plugins'), values.list('disable-admission-plugins')]
+  const { plugins, faults } = parseAdmissionPlugins(enabled, disabled)
+  for (const fault of faults) values.fault(fault)
+  return plugins
+}
+
 function readLogging(values: Values): Config['logging'] {
   const format = values.string('logging-format')
   if (!/^(|text|json)$/.test(format)) {
@@ -226,11 +236,6 @@ function checkWithoutEffect(values: Values): void {
   for (const controller of values.list('controllers')) {
     if (!/^-?\*$/.test(controller)) {
       values.fault(`--controllers: there is no controller ${JSON.stringify(controller)}; use "*" or "-*"`)
-    }
-  }
-  for (const plugin of values.list('disable-admission-plugins')) {
-    if (plugin !== 'ServiceAccount') {
-      values.fault(`--disable-admission-plugins: there is no plugin ${JSON.stringify(plugin)}; known: ServiceAccount`)
     }
   }
 }

@@ -149,10 +149,15 @@ const flagTable = {
     type: 'map',
     help: 'Turns versions and resources off: apps/v1=false, v1/pods=false, api/all=false.',
   },
+  'enable-admission-plugins': {
+    section: 'Admission',
+    type: 'list',
+    help: 'Admission plugins that are to run besides those that do by default. There are none yet.',
+  },
   'disable-admission-plugins': {
     section: 'Admission',
     type: 'list',
-    help: 'Admission plugins that are not to run. Known: ServiceAccount. It is not there yet.',
+    help: 'Admission plugins that are not to run although they do by default.',
   },
 
   'allow-privileged': {

@@ -7,7 +7,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
   Admission: {
     'admission-control': '',
     'admission-control-config-file': '',
-    'enable-admission-plugins': '',
   },
   Misc: {
     'aggregator-reject-forwarding-redirect': 'true',

@@ -74,7 +74,12 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   return { stop: () => all.disposeAsync(), failed }
 }
 
-const serveDefaults = ['--bind-address=127.0.0.1', '--authorization-mode=Node,RBAC']
+/** Without the controller that makes service accounts, no pod could have one. */
+const serveDefaults = [
+  '--bind-address=127.0.0.1',
+  '--authorization-mode=Node,RBAC',
+  '--disable-admission-plugins=ServiceAccount',
+]
 
 type Own = {
   readonly dataDir: string

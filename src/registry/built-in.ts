@@ -75,6 +75,7 @@ function builtIn(row: Row, rules: KindRules): Resource {
     validate: rules.validate ?? (() => []),
     validateUpdate: rules.validateUpdate ?? rules.validate ?? (() => []),
     warnings: rules.warnings ?? (() => []),
+    resetPaths: strategy.resetPathsOf(name, hasStatus),
     subresourceRules: { ...(hasStatus ? { status: statusRules(name, rules.status) } : {}), ...rules.subresourceRules },
     views: row.subresources.some((subresource) => subresource.name === 'scale') ? { scale: scaleView() } : {},
   }

@@ -74,6 +74,8 @@ export type Resource = {
   readonly warnings: (object: KubeObject, current: KubeObject | undefined) => string[]
   /** The rules of writes through subresources that show the object itself: `status`, `finalize`, `approval`. */
   readonly subresourceRules: { readonly [subresource: string]: UpdateRules }
+  /** The paths of fields that a write through a subresource (empty: the object itself) does not change, so that nobody owns them. */
+  readonly resetPaths: (subresource: string) => readonly string[]
   /** Its columns, for people. */
   readonly table: TableKind
   /** Subresources that show objects in a shape of their own. */

@@ -82,6 +82,28 @@ export const keptByStatus: ReadonlyMap<string, readonly string[]> = new Map([
   ['Pod', ['ownerReferences']],
 ])
 
+/** What a path of a kind does not write, and nobody owns through it, besides what all kinds have: by kind and subresource. */
+const resets: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Pod status', ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences']],
+  ['Deployment.apps status', ['spec', 'metadata.labels']],
+  ['CertificateSigningRequest.certificates.k8s.io ', ['spec', 'status']],
+  ['CertificateSigningRequest.certificates.k8s.io status', ['spec', 'status.conditions']],
+  ['CertificateSigningRequest.certificates.k8s.io approval', ['spec', 'status.certificate']],
+  ['ValidatingAdmissionPolicy.admissionregistration.k8s.io status', ['spec', 'metadata']],
+  ['VolumeAttachment.storage.k8s.io status', ['spec', 'metadata']],
+  ['CustomResourceDefinition.apiextensions.k8s.io status', ['spec', 'metadata']],
+])
+
+/** The paths of fields that a write through a subresource (empty: the object itself) leaves as they are. */
+export function resetPathsOf(kind: string, hasStatus: boolean): (subresource: string) => readonly string[] {
+  return (subresource) => {
+    const own = resets.get(`${kind} ${subresource}`)
+    if (own !== undefined) return own
+    if (subresource === 'status') return ['spec']
+    return hasStatus && subresource === '' ? ['status'] : []
+  }
+}
+
 export const deprecations: ReadonlyMap<string, string> = new Map([
   ['ComponentStatus', 'v1 ComponentStatus is deprecated in v1.19+'],
   ['Endpoints', 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],

@@ -4,7 +4,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Reader } from '../cache/reader.ts'
 import type { ConvertedYaml } from '../codec/yaml.ts'
 import type { Belongings } from '../registry/belongings.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
+import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { Store, Stored } from '../storage/store.ts'
 import type { ResourceForms } from './represent/forms.ts'
@@ -41,6 +41,8 @@ export type WriteAccess = ReadAccess & {
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
   /** What objects of the resource have beside themselves; undefined: nothing. */
   readonly belongings: Belongings | undefined
+  /** The same resource in another version of its group; undefined when that is not served. */
+  readonly inVersion: (apiVersion: string) => Resource | undefined
   /** Objects end by themselves after this time; undefined: never. */
   readonly ttlSeconds: number | undefined
 }

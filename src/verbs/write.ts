@@ -1,6 +1,6 @@
 /**
- * The steps of a write, in kube-apiserver's order, for all verbs that write: mutate (admission), system fields, prepare, take
- * belongings, validate (registry), validate (admission), store. The object has been decoded. An update runs all of them again when
+ * The steps of a write, in kube-apiserver's order, for all verbs that write: record field owners, mutate (admission), system fields,
+ * prepare, take belongings, validate (registry), validate (admission), store. The object has been decoded. An update runs all of them again when
  * somebody else was first.
  */
 import type { Attributes } from '../admission/admission.ts'
@@ -24,6 +24,7 @@ import type { Current, Decision, UpdateResult } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { isMarked, isReleased } from './deletion.ts'
 import { holding, type Take } from './holding.ts'
+import { ownersAfterCreate, ownersAfterUpdate, withOwners } from './owners.ts'
 import { uintFault } from './options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
 import type { Written } from './represent/representation.ts'
@@ -44,7 +45,14 @@ export async function createObject(
 ): Promise<Written> {
   const { resource } = request
   const { generateName = '', name = '' } = given.metadata
-  const admitted = await mutated(request, { operation: 'CREATE', object: given, oldObject: undefined, options, access })
+  const tracked = withOwners(given, ownersAfterCreate(request, given, { options, access }))
+  const admitted = await mutated(request, {
+    operation: 'CREATE',
+    object: tracked,
+    oldObject: undefined,
+    options,
+    access,
+  })
   const isGenerated = name === '' && generateName !== ''
   for (let tries = 1; ; tries++) {
     const object = newObject(request, admitted, access)
@@ -72,7 +80,12 @@ function newObject({ resource, user }: ResourceRequest, given: KubeObject, { ids
 }
 
 /** What a write needs besides the object. */
-export type Writing = { readonly options: WriteOptions; readonly access: WriteAccess }
+export type Writing = {
+  readonly options: WriteOptions
+  readonly access: WriteAccess
+  /** Whether the change itself says who owns what, as that of an apply does. */
+  readonly isTracked?: boolean
+}
 
 type Holding = Writing & { readonly take: Take }
 
@@ -168,7 +181,9 @@ type Decided = { readonly object: KubeObject; readonly decision: Decision }
 /** Some changes make what is not there. */
 async function decideNew({ request, given, writing }: Update): Promise<Decided> {
   const { options, access } = writing
-  const admitted = await mutated(request, { operation: 'CREATE', object: given, oldObject: undefined, options, access })
+  const tracked = writing.isTracked === true ? given : withOwners(given, ownersAfterCreate(request, given, writing))
+  const attributes = { operation: 'CREATE', object: tracked, oldObject: undefined, options, access } as const
+  const admitted = await mutated(request, attributes)
   const fault = versionFault(admitted)
   if (fault !== undefined) throw unclassified(fault)
   const object = await checkedNew(request, newObject(request, admitted, access), writing)
@@ -186,7 +201,9 @@ async function decideReplace(
   const { options, access } = writing
   const view = viewOf(request)
   const oldObject = shownAt(request, before)
-  const mutatedObject = await mutated(request, { operation: 'UPDATE', object: given, oldObject, options, access })
+  const isTracked = view !== undefined || writing.isTracked === true
+  const tracked = isTracked ? given : withOwners(given, ownersAfterUpdate(request, { before, after: given }, writing))
+  const mutatedObject = await mutated(request, { operation: 'UPDATE', object: tracked, oldObject, options, access })
   const shown = withoutDuplicateOwners(mutatedObject, context, { isMutated: true })
   if (view !== undefined) refuseInvalid(view, shown, view.validate(shown))
   const admitted = view === undefined ? shown : view.change(before, shown)
@@ -195,8 +212,9 @@ async function decideReplace(
   const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
   const writer = { user: request.user, now: access.now }
   const prepared = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
-  const taking = { object: prepared, before, namespace: request.namespace, isDryRun: options.isDryRun }
-  const object = rules === resource ? await writing.take(taking) : prepared
+  const owned = withOwners(prepared, admitted.metadata['managedFields'])
+  const taking = { object: owned, before, namespace: request.namespace, isDryRun: options.isDryRun }
+  const object = rules === resource ? await writing.take(taking) : owned
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
   if (rules === resource) for (const warning of resource.warnings(object, before)) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }
@@ -265,10 +283,10 @@ function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
 }
 
 /** What a client sends of these is passed over. */
-const serverFields = ['selfLink', 'managedFields'] as const
+const serverFields = ['selfLink'] as const
 const deletionFields = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const
 /** What stays through all updates. */
-const keptFields = ['creationTimestamp', 'managedFields'] as const
+const keptFields = ['creationTimestamp'] as const
 
 function without(metadata: ObjectMeta, names: readonly string[]): ObjectMeta {
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => !names.includes(name)))
@@ -325,7 +343,7 @@ async function dryRun(
 }
 
 /** What the cache has, to begin with: if it is old the compare loses, and the store reads the latest. */
-async function cachedCurrent(key: Key, { reader }: WriteAccess): Promise<Current<KubeObject> | undefined> {
+export async function cachedCurrent(key: Key, { reader }: WriteAccess): Promise<Current<KubeObject> | undefined> {
   const { item } = await reader.get(key, 'any')
   if (item === undefined) return undefined
   return { revision: item.revision, createRevision: item.createRevision, object: item.object(), stale: false }

@@ -41,8 +41,6 @@ export const replicationControllerRules: KindRules = {
   selectableFields: { 'status.replicas': count('status', 'replicas') },
 }
 
-export const certificateSigningRequestRules: KindRules = { selectableFields: ['spec.signerName'] }
-
 /** The field of a Job has another name than the selector. */
 export const jobFields: NonNullable<KindRules['selectableFields']> = {
   'status.successful': count('status', 'succeeded'),

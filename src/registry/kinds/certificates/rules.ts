@@ -1,6 +1,6 @@
 /** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
 import type { KindRules } from '../../kind-rules.ts'
-import { certificateSigningRequestRules } from '../selectable.ts'
+import { certificateSigningRequestRules } from './certificate-signing-request.ts'
 
 export const rules: readonly (readonly [string, KindRules])[] = [
   ['CertificateSigningRequest.certificates.k8s.io', certificateSigningRequestRules],

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admit, anObject, attributes, pod } from '../../test/harness/admission.ts'
+import type { Fields } from '../api/object.ts'
+import { createLimitRanger } from './limit-ranger.ts'
+
+const withLimits = (...limits: Fields[]) =>
+  createLimitRanger(async () => [anObject('LimitRange', 'l', { spec: { limits } })])
+
+const demanding = (resources: Fields) => pod({ containers: [{ name: 'c', resources }] })
+const create = (limit: Fields, resources: Fields) =>
+  admit(withLimits(limit), attributes({ plural: 'pods', object: demanding(resources) }))
+
+test('what a container does not say is filled in and told', async () => {
+  const limit = { type: 'Container', default: { cpu: '2', memory: '1Gi' }, defaultRequest: { cpu: '1' } }
+  const admitted = await create(limit, { limits: { cpu: '3' }, requests: { cpu: '3' } })
+  assert.ok(typeof admitted === 'object')
+  assert.deepEqual(admitted['spec'], {
+    containers: [{ name: 'c', resources: { limits: { cpu: '3', memory: '1Gi' }, requests: { cpu: '3' } } }],
+  })
+  assert.deepEqual(admitted.metadata.annotations, {
+    'kubernetes.io/limit-ranger': 'LimitRanger plugin set: memory limit for container c',
+  })
+})
+
+const refusals: readonly (readonly [string, Fields, Fields, string])[] = [
+  [
+    'too small',
+    { min: { cpu: '200m' } },
+    { requests: { cpu: '100m' } },
+    'minimum cpu usage per Container is 200m, but request is 100m',
+  ],
+  [
+    'too large',
+    { max: { cpu: '1' } },
+    { limits: { cpu: '2' } },
+    'maximum cpu usage per Container is 1, but limit is 2',
+  ],
+  ['absent', { max: { cpu: '1' } }, {}, 'maximum cpu usage per Container is 1.  No limit is specified'],
+  [
+    'ratio',
+    { maxLimitRequestRatio: { cpu: '1500m' } },
+    { limits: { cpu: '2' }, requests: { cpu: '1' } },
+    'cpu max limit to request ratio per Container is 1500m, but provided ratio is 2.000000',
+  ],
+  [
+    'ratio of nothing',
+    { maxLimitRequestRatio: { cpu: '2' } },
+    {},
+    'cpu max limit to request ratio per Container is 2, but no request is specified or request is 0',
+  ],
+  [
+    'two',
+    { max: { cpu: '1', memory: '1Gi' } },
+    { limits: { cpu: '2', memory: '2Gi' } },
+    '[maximum cpu usage per Container is 1, but limit is 2, maximum memory usage per Container is 1Gi, but limit is 2Gi]',
+  ],
+]
+for (const [about, limit, resources, why] of refusals) {
+  test(`refused: ${about}`, async () => {
+    assert.equal(await create({ type: 'Container', ...limit }, resources), `403 pods "p" is forbidden: ${why}`)
+  })
+}
+
+const container = (name: string, cpu: string, more: Fields = {}) => ({ name, resources: { limits: { cpu } }, ...more })
+const refusal = (cpu: string) => `403 pods "p" is forbidden: maximum cpu usage per Pod is 1, but limit is ${cpu}`
+
+test('of a pod, what runs together adds up', async () => {
+  const limit = { type: 'Pod', max: { cpu: '1' } }
+  const tryPod = (spec: Fields) => admit(withLimits(limit), attributes({ plural: 'pods', object: pod(spec) }))
+  const containers = [container('a', '500m'), container('b', '500m')]
+  assert.equal(typeof (await tryPod({ containers })), 'object')
+  assert.equal(typeof (await tryPod({ containers, initContainers: [container('i', '1')] })), 'object')
+  assert.equal(await tryPod({ containers, initContainers: [container('i', '2')] }), refusal('2'))
+  const sidecar = container('s', '100m', { restartPolicy: 'Always' })
+  assert.equal(await tryPod({ containers, initContainers: [sidecar] }), refusal('1100m'))
+})
+
+test('pods are measured when they are made or resized, claims always', async () => {
+  const plugin = withLimits(
+    { type: 'Container', max: { cpu: '1' } },
+    { type: 'PersistentVolumeClaim', max: { storage: '1Gi' } },
+  )
+  const object = demanding({ limits: { cpu: '2' } })
+  const change = { plural: 'pods', operation: 'UPDATE', object, oldObject: object } as const
+  assert.equal(await admit(plugin, attributes(change)), object)
+  assert.equal(
+    await admit(plugin, attributes({ ...change, subresource: 'resize' })),
+    tooMuch('pods "p"', 'cpu', 'Container is 1, but limit is 2'),
+  )
+  const claim = anObject('PersistentVolumeClaim', 'v', { spec: { resources: { requests: { storage: '2Gi' } } } })
+  const grow = { plural: 'persistentvolumeclaims', operation: 'UPDATE', object: claim, oldObject: claim } as const
+  assert.equal(
+    await admit(plugin, attributes(grow)),
+    tooMuch('persistentvolumeclaims "v"', 'storage', 'PersistentVolumeClaim is 1Gi, but request is 2Gi'),
+  )
+})
+
+const tooMuch = (who: string, what: string, rest: string) =>
+  `403 ${who} is forbidden: maximum ${what} usage per ${rest}`

@@ -1,0 +1,108 @@
+/** The limit ranges of a namespace: what its pods get when they ask for nothing, and how much pods and claims may ask for. */
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
+import { readResourceList } from '../api/resource-list.ts'
+import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
+import { type Demand, limitFaults } from './limit-faults.ts'
+import { podResources } from './pod-resources.ts'
+
+/** What was filled in is told here. */
+const annotation = 'kubernetes.io/limit-ranger'
+
+export function createLimitRanger(readRanges: (namespace: string) => Promise<readonly KubeObject[]>): Plugin {
+  return {
+    name: 'LimitRanger',
+    mutate: async (attributes) => {
+      const { object, namespace } = attributes
+      if (object === undefined || !isLimited(attributes) || attributes.resource.plural !== 'pods') return object
+      let pod = object
+      for (const range of await readRanges(namespace)) pod = withDefaults(pod, limitsOf(range))
+      return pod
+    },
+    validate: async (attributes) => {
+      const { object, namespace } = attributes
+      if (object === undefined || !isLimited(attributes)) return
+      const ranges = await readRanges(namespace)
+      const demands = attributes.resource.plural === 'pods' ? podDemands(object) : [claimDemand(object)]
+      const faults = new Set(
+        ranges.flatMap(limitsOf).flatMap((limit) => demands.flatMap((demand) => limitFaults(limit, demand))),
+      )
+      const texts = [...faults]
+      if (texts.length > 0) throw refusal(attributes, texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`)
+    },
+  }
+}
+
+/** The containers of a pod change in no other way, and what goes away may do as it likes. */
+function isLimited(attributes: Attributes): boolean {
+  const { operation, oldObject } = attributes
+  if (oldObject?.metadata.deletionTimestamp !== undefined) return false
+  switch (targetOf(attributes)) {
+    case 'pods':
+      return operation === 'CREATE'
+    case 'pods/resize':
+      return operation === 'UPDATE'
+    case 'persistentvolumeclaims':
+      return operation === 'CREATE' || operation === 'UPDATE'
+    default:
+      return false
+  }
+}
+
+const limitsOf = ({ spec }: KubeObject): readonly Fields[] => itemsOf(fieldsOf(spec)['limits'])
+
+function withDefaults(pod: KubeObject, limits: readonly Fields[]): KubeObject {
+  const ofContainers = limits.filter(({ type }) => type === 'Container')
+  const defaults = {
+    requests: Object.assign({}, ...ofContainers.map(({ defaultRequest }) => fieldsOf(defaultRequest))),
+    limits: Object.assign({}, ...ofContainers.map((limit) => fieldsOf(limit['default']))),
+  }
+  const spec = fieldsOf(pod['spec'])
+  const said: string[] = []
+  const filled = (list: string, word: string): Fields =>
+    spec[list] === undefined
+      ? {}
+      : { [list]: itemsOf(spec[list]).map((container) => withAmounts(container, defaults, word, said)) }
+  const containers = { ...filled('containers', 'container'), ...filled('initContainers', 'init container') }
+  if (said.length === 0) return pod
+  const annotations = { ...pod.metadata.annotations, [annotation]: `LimitRanger plugin set: ${said.join('; ')}` }
+  return { ...pod, metadata: { ...pod.metadata, annotations }, spec: { ...spec, ...containers } }
+}
+
+/** What a container does not say is filled in, and told to `said`. */
+function withAmounts(
+  container: Fields,
+  defaults: { readonly requests: Fields; readonly limits: Fields },
+  word: string,
+  said: string[],
+): Fields {
+  const resources = fieldsOf(container['resources'])
+  const filled: { [amounts: string]: Fields } = {}
+  for (const amounts of ['requests', 'limits'] as const) {
+    const given = fieldsOf(resources[amounts])
+    const missing = Object.keys(defaults[amounts]).filter((name) => !Object.hasOwn(given, name))
+    if (missing.length === 0) continue
+    filled[amounts] = { ...given, ...Object.fromEntries(missing.map((name) => [name, defaults[amounts][name]])) }
+    const what = amounts === 'requests' ? 'request' : 'limit'
+    said.push(`${missing.toSorted().join(', ')} ${what} for ${word} ${textOf(container['name'])}`)
+  }
+  return { ...container, resources: { ...resources, ...filled } }
+}
+
+function podDemands({ spec }: KubeObject): Demand[] {
+  const fields = fieldsOf(spec)
+  const containers = ['containers', 'initContainers'].flatMap((list) => itemsOf(fields[list]))
+  return [
+    ...containers.map(({ resources }) => ({
+      type: 'Container',
+      requests: readResourceList(fieldsOf(resources)['requests']),
+      limits: readResourceList(fieldsOf(resources)['limits']),
+    })),
+    { type: 'Pod', requests: podResources(fields, 'requests'), limits: podResources(fields, 'limits') },
+  ]
+}
+
+const claimDemand = ({ spec }: KubeObject): Demand => ({
+  type: 'PersistentVolumeClaim',
+  requests: readResourceList(fieldsOf(fieldsOf(spec)['resources'])['requests']),
+  limits: new Map(),
+})

@@ -1,0 +1,31 @@
+/**
+ * The objects of one kind that rule a namespace, such as its quotas. They are read from memory; a namespace that seems to have
+ * none is looked up once in a while, since it may have got them just now, through another replica.
+ */
+import type { KubeObject } from '../api/object.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Objects, ResourceId } from './objects.ts'
+
+/** How long "none" is believed, as upstream does. */
+const NONE_MS = 30_000
+/** How many namespaces are remembered to have none; the oldest is forgotten first. */
+const NONE_MAX = 10_000
+
+export function createNamespaceRules(
+  objects: Pick<Objects, 'list'>,
+  resource: ResourceId,
+  clock: Clock,
+): (namespace: string) => Promise<readonly KubeObject[]> {
+  /** Until when nothing is looked up, by namespace. */
+  const none = new Map<string, number>()
+  return async (namespace) => {
+    const known = await objects.list(resource, namespace, 'any')
+    if (known.length > 0 || (none.get(namespace) ?? 0) > clock.monotonicMs()) return known
+    const latest = await objects.list(resource, namespace, 'latest')
+    none.delete(namespace)
+    none.set(namespace, clock.monotonicMs() + NONE_MS)
+    const [oldest] = none.keys()
+    if (none.size > NONE_MAX && oldest !== undefined) none.delete(oldest)
+    return latest
+  }
+}

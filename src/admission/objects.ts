@@ -1,0 +1,33 @@
+/** How plugins see objects of other kinds: from memory, and, before they refuse something because of them, as they are now. */
+import type { KubeObject } from '../api/object.ts'
+
+export type At = 'any' | 'latest'
+
+export type ResourceId = { readonly group: string; readonly version: string; readonly plural: string }
+
+export type Place = { readonly namespace: string; readonly name: string }
+
+export type Objects = {
+  /** Undefined: there is none. */
+  readonly get: (resource: ResourceId, place: Place, at: At) => Promise<KubeObject | undefined>
+  /** Of one namespace, or of a resource without namespaces (''). Sorted by name. */
+  readonly list: (resource: ResourceId, namespace: string, at: At) => Promise<readonly KubeObject[]>
+  /**
+   * Stores what `decide` makes of the object as it is now; undefined: it stays. Decided anew when somebody else was first. False: there
+   * is no such object.
+   */
+  readonly change: (
+    resource: ResourceId,
+    place: Place,
+    decide: (object: KubeObject) => KubeObject | undefined,
+  ) => Promise<boolean>
+}
+
+/** What memory has; where it has none, what there is now. */
+export async function getOrLatest(
+  objects: Pick<Objects, 'get'>,
+  resource: ResourceId,
+  place: Place,
+): Promise<KubeObject | undefined> {
+  return (await objects.get(resource, place, 'any')) ?? objects.get(resource, place, 'latest')
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admit, anObject, attributes, MemoryObjects, pod, specOf } from '../../test/harness/admission.ts'
+import type { Fields } from '../api/object.ts'
+import { createDefaultIngressClass } from './default-ingress-class.ts'
+import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
+import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
+import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
+
+test('TaintNodesByCondition: a new node is not ready', async () => {
+  const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
+  for (const spec of [{}, { taints: [taint] }]) {
+    const object = anObject('Node', 'x', { spec })
+    assert.deepEqual(specOf(await admit(taintNodesByCondition, attributes({ plural: 'nodes', object }))), {
+      taints: [taint],
+    })
+  }
+})
+
+const tolerating = async (...tolerations: Fields[]): Promise<unknown> => {
+  const object = anObject('Pod', 'p', { spec: { tolerations } })
+  return specOf(await admit(defaultTolerationSeconds, attributes({ plural: 'pods', object })))
+}
+
+test('DefaultTolerationSeconds: five minutes, unless the pod says something itself', async () => {
+  const usual = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }
+  const [notReady, unreachable] = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
+  assert.deepEqual(await tolerating(), {
+    tolerations: [
+      { key: notReady, ...usual },
+      { key: unreachable, ...usual },
+    ],
+  })
+  const anyKey = { operator: 'Exists' }
+  assert.deepEqual(await tolerating(anyKey), { tolerations: [anyKey] })
+  const ofValue = { key: notReady, operator: 'Equal', value: 'x' }
+  assert.deepEqual(await tolerating(ofValue), { tolerations: [ofValue, { key: unreachable, ...usual }] })
+})
+
+const finalizersOf = async (finalizers: string[], operation: 'CREATE' | 'UPDATE' = 'CREATE'): Promise<unknown> => {
+  const object = anObject('PersistentVolumeClaim', 'v', { metadata: { finalizers } })
+  const admitted = await admit(
+    storageObjectInUseProtection,
+    attributes({ plural: 'persistentvolumeclaims', operation, object }),
+  )
+  return typeof admitted === 'object' ? admitted.metadata.finalizers : admitted
+}
+
+test('StorageObjectInUseProtection: a claim is held once, when it is made', async () => {
+  assert.deepEqual(await finalizersOf(['x']), ['x', 'kubernetes.io/pvc-protection'])
+  assert.deepEqual(await finalizersOf(['kubernetes.io/pvc-protection']), ['kubernetes.io/pvc-protection'])
+  assert.deepEqual(await finalizersOf([], 'UPDATE'), [])
+})
+
+const marked = (kind: string, name: string, made: string) => {
+  const annotations = { [`${kind.toLowerCase()}.kubernetes.io/is-default-class`]: 'true' }
+  return anObject(kind, name, { metadata: { annotations, creationTimestamp: made } })
+}
+
+test('DefaultStorageClass: the newest default, for claims that say nothing', async () => {
+  const objects = new MemoryObjects()
+  objects.put('storageclasses', '', marked('StorageClass', 'old', '2020-01-01T00:00:00Z'))
+  objects.put('storageclasses', '', marked('StorageClass', 'new-b', '2021-01-01T00:00:00Z'))
+  objects.put('storageclasses', '', marked('StorageClass', 'new-a', '2021-01-01T00:00:00Z'))
+  const create = async (spec: Fields, annotations: Fields = {}): Promise<unknown> => {
+    const object = anObject('PersistentVolumeClaim', 'v', { spec, metadata: { annotations } })
+    return specOf(
+      await admit(createDefaultStorageClass(objects), attributes({ plural: 'persistentvolumeclaims', object })),
+    )
+  }
+  assert.deepEqual(await create({}), { storageClassName: 'new-a' })
+  assert.deepEqual(await create({ storageClassName: '' }), { storageClassName: '' })
+  assert.deepEqual(await create({}, { 'volume.beta.kubernetes.io/storage-class': 'x' }), {})
+})
+
+const claim = (storage: string, storageClassName: string, phase: string) =>
+  anObject('PersistentVolumeClaim', 'v', {
+    spec: { storageClassName, resources: { requests: { storage } } },
+    status: { phase },
+  })
+
+test('PersistentVolumeClaimResize: only bound claims of classes that can grow', async () => {
+  const objects = new MemoryObjects()
+  objects.put('storageclasses', '', anObject('StorageClass', 'fixed'))
+  objects.put('storageclasses', '', anObject('StorageClass', 'grows', { allowVolumeExpansion: true }))
+  const resize = async (to: string, className: string, phase = 'Bound'): Promise<string> => {
+    const [object, oldObject] = [claim(to, className, phase), claim('1Gi', className, phase)]
+    const write = attributes({ plural: 'persistentvolumeclaims', operation: 'UPDATE', object, oldObject })
+    const admitted = await admit(createPersistentVolumeClaimResize(objects), write)
+    return typeof admitted === 'string' ? admitted : 'fine'
+  }
+  assert.equal(await resize('2Gi', 'grows'), 'fine')
+  assert.equal(await resize('1Gi', 'fixed'), 'fine')
+  assert.match(await resize('2Gi', 'fixed'), /must support resize$/)
+  assert.match(await resize('2Gi', 'gone'), /must support resize$/)
+  assert.match(await resize('2Gi', 'grows', 'Pending'), /Only bound persistent volume claims can be expanded$/)
+})
+
+test('DefaultIngressClass: unless one is named, in the new way or the old', async () => {
+  const objects = new MemoryObjects()
+  objects.put('ingressclasses', '', marked('IngressClass', 'usual', '2020-01-01T00:00:00Z'))
+  const create = async (spec: Fields, annotations: Fields = {}): Promise<unknown> => {
+    const object = anObject('Ingress', 'i', { spec, metadata: { annotations } })
+    const write = attributes({ plural: 'ingresses', group: 'networking.k8s.io', object })
+    return specOf(await admit(createDefaultIngressClass(objects), write))
+  }
+  assert.deepEqual(await create({}), { ingressClassName: 'usual' })
+  assert.deepEqual(await create({ ingressClassName: 'x' }), { ingressClassName: 'x' })
+  assert.deepEqual(await create({}, { 'kubernetes.io/ingress.class': 'x' }), {})
+})
+
+test('other objects pass all of them', async () => {
+  const object = pod()
+  const write = attributes({ plural: 'pods', operation: 'UPDATE', subresource: 'status', object, oldObject: object })
+  for (const plugin of [taintNodesByCondition, defaultTolerationSeconds, storageObjectInUseProtection]) {
+    assert.equal(await admit(plugin, write), object)
+  }
+})

@@ -1,0 +1,37 @@
+/** The built-in plugins, in upstream's order, which no flag changes. */
+import type { Clock } from '../lib/clock.ts'
+import type { Plugin } from './admission.ts'
+import { createDefaultIngressClass } from './default-ingress-class.ts'
+import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { createLimitRanger } from './limit-ranger.ts'
+import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
+import { createNamespaceRules } from './namespace-rules.ts'
+import type { Objects, ResourceId } from './objects.ts'
+import { createPriority } from './priority.ts'
+import { createRuntimeClass } from './runtime-class.ts'
+import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
+import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
+import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
+
+export type PluginParts = { readonly objects: Objects; readonly clock: Clock }
+
+const core = (plural: string): ResourceId => ({ group: '', version: 'v1', plural })
+
+export function createPlugins({ objects, clock }: PluginParts): readonly Plugin[] {
+  const namespaces = core('namespaces')
+  return [
+    createNamespaceLifecycle({
+      readNamespace: (name, at) => objects.get(namespaces, { namespace: '', name }, at),
+      clock,
+    }),
+    createLimitRanger(createNamespaceRules(objects, core('limitranges'), clock)),
+    taintNodesByCondition,
+    createPriority(objects),
+    defaultTolerationSeconds,
+    createDefaultStorageClass(objects),
+    storageObjectInUseProtection,
+    createPersistentVolumeClaimResize(objects),
+    createRuntimeClass(objects),
+    createDefaultIngressClass(objects),
+  ]
+}

@@ -1,0 +1,105 @@
+/** What the runtime class of a new pod costs, and where it can run, is written into the pod. */
+import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
+import { isSameList, readResourceList } from '../api/resource-list.ts'
+import { isSame } from '../schema/equal.ts'
+import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
+import { getOrLatest, type Objects } from './objects.ts'
+
+const runtimeClasses = { group: 'node.k8s.io', version: 'v1', plural: 'runtimeclasses' } as const
+
+export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
+  /** Undefined: the pod names none. */
+  const classOf = async (attributes: Attributes, pod: KubeObject): Promise<KubeObject | undefined> => {
+    const name = textOf(fieldsOf(pod['spec'])['runtimeClassName'])
+    if (name === '') return undefined
+    const found = await getOrLatest(objects, runtimeClasses, { namespace: '', name })
+    if (found === undefined) throw refusal(attributes, `pod rejected: RuntimeClass "${name}" not found`)
+    return found
+  }
+
+  return {
+    name: 'RuntimeClass',
+    mutate: async (attributes) => {
+      const { object } = attributes
+      if (object === undefined || !isNewPod(attributes)) return object
+      const runtimeClass = await classOf(attributes, object)
+      if (runtimeClass === undefined) return object
+      const spec = fieldsOf(object['spec'])
+      const scheduling = scheduled(attributes, spec, fieldsOf(runtimeClass['scheduling']))
+      return { ...object, spec: { ...spec, ...overhead(attributes, spec, runtimeClass), ...scheduling } }
+    },
+    validate: async (attributes) => {
+      const { object } = attributes
+      if (object === undefined || !isNewPod(attributes)) return
+      const given = readResourceList(fieldsOf(object['spec'])['overhead'])
+      const podFixed = overheadOf(await classOf(attributes, object))
+      if (podFixed === undefined) {
+        if (given.size === 0) return
+        throw refusal(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+      }
+      if (!isSameList(given, readResourceList(podFixed))) throw refusal(attributes, overheadDiffers)
+    },
+  }
+}
+
+const isNewPod = (attributes: Attributes): boolean =>
+  attributes.operation === 'CREATE' && targetOf(attributes) === 'pods'
+
+const overheadDiffers = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+
+/** Undefined: the class says nothing about it. */
+function overheadOf(runtimeClass: KubeObject | undefined): Json | undefined {
+  const stated = runtimeClass?.['overhead']
+  return stated === undefined ? undefined : (fieldsOf(stated)['podFixed'] ?? {})
+}
+
+function overhead(attributes: Attributes, spec: Fields, runtimeClass: KubeObject): Fields {
+  const podFixed = overheadOf(runtimeClass)
+  if (podFixed === undefined) return {}
+  const given = spec['overhead']
+  if (given !== undefined && !isSameList(readResourceList(given), readResourceList(podFixed))) {
+    throw refusal(attributes, overheadDiffers)
+  }
+  return { overhead: podFixed }
+}
+
+function scheduled(attributes: Attributes, spec: Fields, scheduling: Fields): Fields {
+  const [own, wanted] = [fieldsOf(spec['nodeSelector']), fieldsOf(scheduling['nodeSelector'])]
+  for (const [key, value] of Object.entries(wanted)) {
+    if (!Object.hasOwn(own, key) || own[key] === value) continue
+    const [theirs, ours] = [textOf(value), textOf(own[key])]
+    const why = `runtimeClass.scheduling.nodeSelector[${key}] = ${theirs}; pod.spec.nodeSelector[${key}] = ${ours}`
+    throw refusal(attributes, `conflict: ${why}`)
+  }
+  const tolerations = itemsOf(scheduling['tolerations'])
+  return {
+    ...(Object.keys(wanted).length === 0 ? {} : { nodeSelector: { ...own, ...wanted } }),
+    ...(tolerations.length === 0 ? {} : { tolerations: merged([...itemsOf(spec['tolerations']), ...tolerations]) }),
+  }
+}
+
+/** Without those that others cover; of equal ones the first stays. */
+function merged(tolerations: readonly Fields[]): readonly Fields[] {
+  const kept: Fields[] = []
+  tolerations.forEach((one, at) => {
+    const later = tolerations.slice(at + 1)
+    const isCovered = kept.some((other) => covers(other, one))
+    if (!isCovered && !later.some((other) => !isSame(one, other) && covers(other, one))) kept.push(one)
+  })
+  return kept
+}
+
+function covers(wide: Fields, narrow: Fields): boolean {
+  if (isSame(wide, narrow)) return true
+  const isAnyKey = textOf(wide['key']) === '' && wide['operator'] === 'Exists'
+  if (textOf(wide['key']) !== textOf(narrow['key']) && !isAnyKey) return false
+  const effect = textOf(wide['effect'])
+  if (effect !== '' && effect !== textOf(narrow['effect'])) return false
+  if (effect === 'NoExecute' && secondsOf(narrow) > secondsOf(wide)) return false
+  if (wide['operator'] === 'Exists') return true
+  return narrow['operator'] === 'Equal' && textOf(narrow['value']) === textOf(wide['value'])
+}
+
+/** Who says nothing bears it for ever. */
+const secondsOf = ({ tolerationSeconds }: Fields): number =>
+  tolerationSeconds === undefined ? Infinity : Number(tolerationSeconds)

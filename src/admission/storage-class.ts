@@ -1,0 +1,69 @@
+/** The two plugins about the storage class of a claim. */
+import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
+import { compareQuantities, parseQuantity } from '../api/quantity.ts'
+import { type Plugin, refusal, targetOf } from './admission.ts'
+import { defaultClass } from './default-class.ts'
+import { getOrLatest, type Objects } from './objects.ts'
+
+const storageClasses = { group: 'storage.k8s.io', version: 'v1', plural: 'storageclasses' } as const
+const defaultAnnotations = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+] as const
+/** Where the class of a claim stood before it had a field. */
+const oldClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
+
+/** A claim without a class gets the default one. An empty class is a class: it means none. */
+export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugin {
+  return {
+    name: 'DefaultStorageClass',
+    mutate: async (attributes) => {
+      const { operation, object } = attributes
+      const isNewClaim = operation === 'CREATE' && targetOf(attributes) === 'persistentvolumeclaims'
+      if (object === undefined || !isNewClaim || storageClassOf(object) !== undefined) return object
+      const found = defaultClass(await objects.list(storageClasses, '', 'any'), defaultAnnotations)
+      if (found === undefined) return object
+      return { ...object, spec: { ...fieldsOf(object['spec']), storageClassName: found.metadata.name } }
+    },
+  }
+}
+
+/** A claim grows only where its class says that its volumes can. */
+export function createPersistentVolumeClaimResize(objects: Pick<Objects, 'get'>): Plugin {
+  return {
+    name: 'PersistentVolumeClaimResize',
+    validate: async (attributes) => {
+      const { operation, object, oldObject } = attributes
+      if (operation !== 'UPDATE' || targetOf(attributes) !== 'persistentvolumeclaims') return
+      if (object === undefined || oldObject === undefined || !isLarger(object, oldObject)) return
+      if (fieldsOf(oldObject['status'])['phase'] !== 'Bound') {
+        throw refusal(attributes, 'Only bound persistent volume claims can be expanded')
+      }
+      const className = storageClassOf(object) ?? ''
+      const isSameClass = className !== '' && className === storageClassOf(oldObject)
+      const found = isSameClass
+        ? await getOrLatest(objects, storageClasses, { namespace: '', name: className })
+        : undefined
+      if (found?.['allowVolumeExpansion'] === true) return
+      const why =
+        'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize'
+      throw refusal(attributes, why)
+    },
+  }
+}
+
+/** Undefined: nothing is said. */
+export function storageClassOf({ metadata, spec }: KubeObject): string | undefined {
+  const old = metadata.annotations?.[oldClassAnnotation]
+  if (old !== undefined) return old
+  const { storageClassName } = fieldsOf(spec)
+  return typeof storageClassName === 'string' ? storageClassName : undefined
+}
+
+function isLarger(claim: KubeObject, before: KubeObject): boolean {
+  const [size, sizeBefore] = [sizeOf(claim), sizeOf(before)]
+  return !('fault' in size) && !('fault' in sizeBefore) && compareQuantities(size, sizeBefore) > 0
+}
+
+const sizeOf = ({ spec }: KubeObject): ReturnType<typeof parseQuantity> =>
+  parseQuantity(textOf(fieldsOf(fieldsOf(fieldsOf(spec)['resources'])['requests'])['storage']))

@@ -1,0 +1,17 @@
+/** A new node takes no pods before somebody has seen that it is ready. */
+import { fieldsOf, itemsOf } from '../api/object.ts'
+import { type Plugin, targetOf } from './admission.ts'
+
+const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const
+
+export const taintNodesByCondition: Plugin = {
+  name: 'TaintNodesByCondition',
+  mutate: (attributes) => {
+    const { operation, object } = attributes
+    if (object === undefined || operation !== 'CREATE' || targetOf(attributes) !== 'nodes') return object
+    const spec = fieldsOf(object['spec'])
+    const taints = itemsOf(spec['taints'])
+    if (taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)) return object
+    return { ...object, spec: { ...spec, taints: [...taints, notReady] } }
+  },
+}

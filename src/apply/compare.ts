@@ -1,0 +1,119 @@
+/** What differs between two values of one type: the places that were added, that have another value, and that are gone. */
+import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
+import { type FieldSet, isEmptySet, nodeOf, noFields, ownedLeaf, recursiveDifference, union } from './field-set.ts'
+import type { ListMerge, MergeType } from './merge-type.ts'
+import { addedSet, childOf, itemsByElement } from './owned.ts'
+import { isEqual, isNothing, listOf } from './value.ts'
+
+export type Comparison = { readonly added: FieldSet; readonly modified: FieldSet; readonly removed: FieldSet }
+
+const nothing: Comparison = { added: noFields, modified: noFields, removed: noFields }
+
+/** Undefined: nothing differs. */
+export function compare(before: Json, after: Json, type: MergeType): Comparison | undefined {
+  if (before === after) return undefined
+  switch (type.form) {
+    case 'scalar':
+      return leaf(before, after)
+    case 'any':
+      if (isFields(before) && isFields(after)) return byKey(before, after, type)
+      return isNothing(before) || isNothing(after) || (!isFields(before) && !isFields(after))
+        ? leaf(before, after)
+        : { ...nothing, removed: below(before, type), added: below(after, type) }
+    case 'list':
+      if (type.by === 'whole' || (isNothing(before) && isNothing(after))) return leaf(before, after)
+      return byItem(listOf(before), listOf(after), type)
+    case 'map':
+    case 'struct':
+      if (type.isAtomic || (isNothing(before) && isNothing(after))) return leaf(before, after)
+      return byKey(fieldsOf(before), fieldsOf(after), type)
+  }
+}
+
+/** Without what lies in or below `ignored`. */
+export function excluding({ added, modified, removed }: Comparison, ignored: FieldSet): Comparison {
+  return {
+    added: recursiveDifference(added, ignored),
+    modified: recursiveDifference(modified, ignored),
+    removed: recursiveDifference(removed, ignored),
+  }
+}
+
+/** What whoever made the change takes. */
+export const taken = ({ added, modified }: Comparison): FieldSet => union(added, modified)
+
+const leaf = (before: Json, after: Json): Comparison | undefined =>
+  isEqual(before, after) ? undefined : { ...nothing, modified: ownedLeaf }
+
+function byKey(before: Fields, after: Fields, type: MergeType): Comparison | undefined {
+  const found = new Gathering()
+  for (const key in after) {
+    const { element, below: inner } = childOf(key, type)
+    found.put(element, compareParts(before[key], after[key], inner))
+  }
+  for (const key in before) {
+    if (after[key] !== undefined) continue
+    const { element, below: inner } = childOf(key, type)
+    found.put(element, compareParts(before[key], undefined, inner))
+  }
+  return found.result
+}
+
+function compareParts(before: Json | undefined, after: Json | undefined, type: MergeType): Comparison | undefined {
+  if (before === undefined) return after === undefined ? undefined : { ...nothing, added: addedSet(after, type) }
+  return after === undefined ? { ...nothing, removed: addedSet(before, type) } : compare(before, after, type)
+}
+
+function byItem(before: readonly Json[], after: readonly Json[], type: ListMerge): Comparison | undefined {
+  const found = new Gathering()
+  const olds = itemsByElement(before, type)
+  const news = itemsByElement(after, type)
+  for (const [element, items] of news) found.put(element, compareItems(olds.get(element) ?? [], items, type.of))
+  for (const [element, items] of olds) {
+    if (!news.has(element)) found.put(element, compareItems(items, [], type.of))
+  }
+  return found.result
+}
+
+/** Items that have one key in common are compared only together. */
+function compareItems(before: readonly Json[], after: readonly Json[], of: MergeType): Comparison | undefined {
+  const [oldItem] = before
+  const [newItem] = after
+  if (before.length <= 1 && after.length <= 1) return compareParts(oldItem, newItem, of)
+  if (oldItem === undefined) return { ...nothing, added: ownedLeaf }
+  if (newItem === undefined) return { ...nothing, removed: ownedLeaf }
+  if (before.length > 1 && after.length > 1) return leaf(before, after)
+  const single = before.length === 1 ? { removed: below(oldItem, of) } : { added: below(newItem, of) }
+  return { ...nothing, modified: ownedLeaf, ...single }
+}
+
+/** All that lies below a place, without the place itself. */
+const below = (value: Json, type: MergeType): FieldSet => nodeOf(false, addedSet(value, type).children)
+
+const parts = ['added', 'modified', 'removed'] as const
+
+/** The comparison of a whole from those of its parts. */
+class Gathering {
+  readonly #children: Partial<Record<keyof Comparison, Map<string, FieldSet>>> = {}
+  #isSame = true
+
+  put(element: string, comparison: Comparison | undefined): void {
+    if (comparison === undefined) return
+    for (const part of parts) {
+      const set = comparison[part]
+      if (set === noFields) continue
+      this.#isSame = false
+      const children = (this.#children[part] ??= new Map<string, FieldSet>())
+      children.set(element, set)
+    }
+  }
+
+  get result(): Comparison | undefined {
+    if (this.#isSame) return undefined
+    const { added, modified, removed } = this.#children
+    return { added: nodeOf(false, added), modified: nodeOf(false, modified), removed: nodeOf(false, removed) }
+  }
+}
+
+export const isDifferent = ({ added, modified, removed }: Comparison): boolean =>
+  !isEmptySet(added) || !isEmptySet(modified) || !isEmptySet(removed)

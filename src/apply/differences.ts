@@ -1,0 +1,62 @@
+/** What a write changes, in each version in which somebody owns something, and what that does to the owners. */
+import type { Fields } from '../api/object.ts'
+import { type Comparison, compare, excluding, isDifferent, taken } from './compare.ts'
+import { difference, type FieldSet, intersection, isEmptySet, noFields } from './field-set.ts'
+import { type Owner, type Owners, withFields } from './managers.ts'
+import type { StructMerge } from './merge-type.ts'
+
+/** An object as it was and as it is to be, in one version of its kind. */
+export type Versions = { readonly type: StructMerge; readonly before: Fields; readonly after: Fields }
+
+const same: Comparison = { added: noFields, modified: noFields, removed: noFields }
+
+export class Differences {
+  readonly #versions: (apiVersion: string) => Versions | undefined
+  readonly #ignored: FieldSet
+  readonly #known = new Map<string, Comparison | undefined>()
+
+  /** `versions`: undefined where the kind has no such version. `ignored`: what this path does not write. */
+  constructor(versions: (apiVersion: string) => Versions | undefined, ignored: FieldSet) {
+    this.#versions = versions
+    this.#ignored = ignored
+  }
+
+  /** Undefined where the kind has no such version. */
+  in(apiVersion: string): Comparison | undefined {
+    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
+    const found = this.#compare(apiVersion)
+    this.#known.set(apiVersion, found)
+    return found
+  }
+
+  #compare(apiVersion: string): Comparison | undefined {
+    const versions = this.#versions(apiVersion)
+    if (versions === undefined) return undefined
+    const comparison = compare(versions.before, versions.after, versions.type)
+    return comparison === undefined ? same : excluding(comparison, this.#ignored)
+  }
+
+  /** The owners that stand in the way of the write, each with what it would lose. */
+  conflicts(owners: Owners, writer: string): readonly Owner[] {
+    return [...owners].flatMap(([identity, owner]) => {
+      const comparison = identity === writer ? undefined : this.in(owner.apiVersion)
+      if (comparison === undefined || !isDifferent(comparison)) return []
+      const fields = intersection(owner.fields, taken(comparison))
+      return isEmptySet(fields) ? [] : [withFields(owner, fields)]
+    })
+  }
+
+  /** The owners without what the write takes from them, and without those of versions that are gone. */
+  release(owners: Owners, writer?: string): Map<string, Owner> {
+    const left = new Map<string, Owner>()
+    for (const [identity, owner] of owners) {
+      const comparison = this.in(owner.apiVersion)
+      if (identity === writer || (comparison !== undefined && !isDifferent(comparison))) left.set(identity, owner)
+      else if (comparison !== undefined) {
+        const fields = difference(difference(owner.fields, taken(comparison)), comparison.removed)
+        if (!isEmptySet(fields)) left.set(identity, withFields(owner, fields))
+      }
+    }
+    return left
+  }
+}

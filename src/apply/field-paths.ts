@@ -1,0 +1,22 @@
+/** Sets of fields by their paths, and the fields that no manager owns, whoever writes them. */
+import { type FieldSet, nodeOf } from './field-set.ts'
+import { fieldElement } from './path-element.ts'
+
+/** `metadata.labels`, `status`. */
+export function fieldSetOf(paths: readonly string[]): FieldSet {
+  const byFirst = Map.groupBy(paths, (path) => path.split('.', 1)[0] ?? '')
+  const children = [...byFirst].map(([first, own]): [string, FieldSet] => {
+    const rest = own.filter((path) => path !== first).map((path) => path.slice(first.length + 1))
+    return [fieldElement(first), nodeOf(own.includes(first), fieldSetOf(rest).children)]
+  })
+  return nodeOf(false, new Map(children))
+}
+
+const metadata = 'name namespace creationTimestamp selfLink uid clusterName generation managedFields resourceVersion'
+
+export const neverOwned: FieldSet = fieldSetOf([
+  'apiVersion',
+  'kind',
+  'metadata',
+  ...metadata.split(' ').map((name) => `metadata.${name}`),
+])

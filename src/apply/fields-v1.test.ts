@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import {
+  difference,
+  type FieldSet,
+  intersection,
+  intersects,
+  isEmptySet,
+  nodeOf,
+  ownedLeaf,
+  union,
+} from './field-set.ts'
+import { parseFieldsV1, printFieldsV1 } from './fields-v1.ts'
+
+const parse = (text: string): FieldSet => {
+  const set = parseFieldsV1(text)
+  assert.ok(set !== undefined, text)
+  return set
+}
+
+const element = fc.oneof(
+  fc.string({ maxLength: 8 }).map((name) => `f:${name}`),
+  fc.constantFrom('f:__proto__', 'f:constructor', 'f:<&>', 'f:a.b/c'),
+  fc.record({ name: fc.string({ maxLength: 4 }), port: fc.nat(99) }).map((keys) => `k:${JSON.stringify(keys)}`),
+  fc.oneof(fc.string({ maxLength: 4 }), fc.integer(), fc.boolean()).map((value) => `v:${JSON.stringify(value)}`),
+  fc.nat(20).map((at) => `i:${at}`),
+)
+
+/** A node with so many levels below it. */
+const nodes = (levels: number): fc.Arbitrary<FieldSet> =>
+  levels === 0
+    ? fc.constant(ownedLeaf)
+    : fc
+        .tuple(fc.boolean(), fc.array(fc.tuple(element, nodes(levels - 1)), { maxLength: 3 }))
+        .map(([isOwned, children]) => nodeOf(isOwned || children.length === 0, new Map(children)))
+
+const anySet = nodes(3).map(({ children }) => nodeOf(false, children))
+
+const same = (one: FieldSet, other: FieldSet): void => assert.equal(printFieldsV1(one), printFieldsV1(other))
+
+test('what is written is read again', () => {
+  fc.assert(
+    fc.property(anySet, (set) => {
+      const text = printFieldsV1(set)
+      same(parse(text), set)
+    }),
+  )
+})
+
+test('operations on sets keep the laws of sets', () => {
+  fc.assert(
+    fc.property(anySet, anySet, (one, other) => {
+      same(union(one, other), union(other, one))
+      same(union(one, one), one)
+      same(intersection(one, other), intersection(other, one))
+      same(union(difference(one, other), intersection(one, other)), one)
+      assert.ok(isEmptySet(intersection(difference(one, other), other)))
+      assert.equal(intersects(one, other), !isEmptySet(intersection(one, other)))
+    }),
+  )
+})
+
+test('an operation that changes nothing gives back the same set', () => {
+  const set = parse('{"f:a":{},"f:b":{".":{},"f:c":{}}}')
+  assert.equal(union(set, parse('{"f:b":{"f:c":{}}}')), set)
+  assert.equal(difference(set, parse('{"f:x":{},"f:b":{"f:d":{}}}')), set)
+})
+
+test('elements are sorted: names by bytes, then keys, values and places', () => {
+  const cases = [
+    ['{"f:b":{},"f:a":{}}', '{"f:a":{},"f:b":{}}'],
+    ['{"i:0":{},"v:\\"a\\"":{},"k:{\\"n\\":1}":{},"f:z":{}}', '{"f:z":{},"k:{\\"n\\":1}":{},"v:\\"a\\"":{},"i:0":{}}'],
+    ['{"k:{\\"port\\":443}":{},"k:{\\"port\\":80}":{}}', '{"k:{\\"port\\":80}":{},"k:{\\"port\\":443}":{}}'],
+    ['{"f:a":{"f:b":{},".":{}}}', '{"f:a":{".":{},"f:b":{}}}'],
+    ['{"f:a":{".":{}}}', '{"f:a":{}}'],
+    ['{"f:\u{10000}":{},"f:\uffff":{}}', '{"f:\uffff":{},"f:\u{10000}":{}}'],
+  ] as const
+  for (const [given, expected] of cases) assert.equal(printFieldsV1(parse(given)), expected)
+})
+
+test('what nobody can have written is refused, what a later version may write is passed over', () => {
+  for (const text of ['', '1', '[]', '{"data":{}}', '{"f:a":1}', '{"k:{x":{}}', '{"i:x":{}}', '{"v:":{}}']) {
+    assert.equal(parseFieldsV1(text), undefined, text)
+  }
+  assert.equal(parseFieldsV1('{"f:a":'.repeat(2000) + '{}' + '}'.repeat(2000)), undefined)
+  assert.equal(printFieldsV1(parse('{"x:new":{},"f:a":{}}')), '{"f:a":{}}')
+})

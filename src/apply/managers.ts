@@ -1,0 +1,116 @@
+/**
+ * Who owns which fields of an object: the entries of metadata.managedFields. An entry that nothing happens to goes back as it came,
+ * the same object with the same text.
+ */
+import { type Fields, fieldsOf, isFields, type Json, textOf } from '../api/object.ts'
+import { compareKeys, printString } from '../codec/json.ts'
+import { type FieldSet, isEmptySet } from './field-set.ts'
+import { parseFieldsV1, printFieldsV1 } from './fields-v1.ts'
+
+export type Operation = 'Apply' | 'Update'
+const operations: readonly Operation[] = ['Apply', 'Update']
+
+/** Who writes, from where. */
+export type Writer = {
+  readonly manager: string
+  readonly operation: Operation
+  readonly apiVersion: string
+  /** Empty: the object itself. */
+  readonly subresource: string
+}
+
+export type Owner = Writer & {
+  /** Of its last change; undefined: it made none. */
+  readonly time: string | undefined
+  readonly fields: FieldSet
+  /** What was read, as long as nothing in it has changed. */
+  readonly entry: Fields | undefined
+}
+
+/** By identity, which tells writers apart. */
+export type Owners = ReadonlyMap<string, Owner>
+
+/** An applier has one entry whatever version it uses; an updater one for each. */
+export function identityOf({ manager, operation, apiVersion, subresource }: Writer): string {
+  const version = operation === 'Update' ? `,"apiVersion":${printString(apiVersion)}` : ''
+  const part = subresource === '' ? '' : `,"subresource":${printString(subresource)}`
+  return `{"manager":${printString(manager)},"operation":"${operation}"${version}${part}}`
+}
+
+/** Undefined when an entry cannot be read: then none of them counts. */
+export function readOwners(managedFields: Json | undefined): Owners | undefined {
+  const owners = new Map<string, Owner>()
+  if (!Array.isArray(managedFields)) return owners
+  for (const item of managedFields) {
+    const entry = fieldsOf(item)
+    const operation = operations.find((known) => known === entry['operation'])
+    const fields = fieldsOfEntry(entry)
+    const apiVersion = textOf(entry['apiVersion'])
+    if (operation === undefined || fields === undefined || apiVersion === '') return undefined
+    if (entry['fieldsType'] !== 'FieldsV1') return undefined
+    const [manager, subresource] = [textOf(entry['manager']), textOf(entry['subresource'])]
+    const time = typeof entry['time'] === 'string' ? entry['time'] : undefined
+    const owner = { manager, operation, apiVersion, subresource, time, fields, entry }
+    owners.set(identityOf(owner), owner)
+  }
+  return owners
+}
+
+/** Entries are shared by all who read an object, and are read again with each write to it. */
+const parsed = new WeakMap<Fields, { readonly fields: FieldSet | undefined }>()
+
+function fieldsOfEntry(entry: Fields): FieldSet | undefined {
+  const known = parsed.get(entry)
+  if (known !== undefined) return known.fields
+  const fields = parseFieldsV1(textOf(entry['fieldsV1']) || '{}')
+  parsed.set(entry, { fields })
+  return fields
+}
+
+/** Sorted as upstream sorts them; without owners of nothing. Undefined: there are none. */
+export function printOwners(owners: Owners): readonly Fields[] | undefined {
+  const all = [...owners.values()].filter(({ fields }) => !isEmptySet(fields))
+  return all.length === 0 ? undefined : all.toSorted(compareOwners).map(entryOf)
+}
+
+function entryOf({ manager, operation, apiVersion, time, fields, subresource, entry }: Owner): Fields {
+  if (entry !== undefined) return entry
+  const made: Fields = {
+    manager,
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: printFieldsV1(fields),
+    ...(subresource === '' ? {} : { subresource }),
+  }
+  parsed.set(made, { fields })
+  return made
+}
+
+function compareOwners(one: Owner, other: Owner): number {
+  return (
+    compareKeys(one.operation, other.operation) ||
+    compareKeys(one.time ?? '', other.time ?? '') ||
+    compareKeys(one.manager, other.manager) ||
+    compareKeys(one.apiVersion, other.apiVersion) ||
+    compareKeys(one.subresource, other.subresource)
+  )
+}
+
+/** With other fields. */
+export const withFields = (owner: Owner, fields: FieldSet): Owner =>
+  fields === owner.fields ? owner : { ...owner, fields, entry: undefined }
+
+/** Whether two lists say the same but for the times of entries. */
+export function isSameButTimes(one: Json | undefined, other: Json | undefined): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false
+  const texts = new Set(one.map(withoutTime))
+  return other.every((entry) => texts.has(withoutTime(entry)))
+}
+
+function withoutTime(entry: Json): string {
+  if (!isFields(entry)) return ''
+  const { manager, operation, apiVersion, fieldsV1, subresource } = entry
+  return [manager, operation, apiVersion, fieldsV1, subresource].map(textOf).join('\0')
+}

@@ -1,0 +1,76 @@
+/** An applied value laid over a live one: what is applied wins, what is not stays. */
+import { JsonMap } from '../api/json-map.ts'
+import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
+import type { ListMerge, MergeType } from './merge-type.ts'
+import { childOf } from './owned.ts'
+import { itemElement } from './path-element.ts'
+import { isNothing, listOf } from './value.ts'
+
+export function merge(live: Json, applied: Json, type: MergeType): Json {
+  switch (type.form) {
+    case 'scalar':
+      return applied
+    case 'any':
+      return isFields(live) && isFields(applied) ? mergeFields(live, applied, type) : applied
+    case 'list':
+      if (type.by === 'whole' || (isNothing(live) && isNothing(applied))) return applied
+      return mergeItems(listOf(live), listOf(applied), type)
+    case 'map':
+    case 'struct':
+      if (type.isAtomic || (isNothing(live) && isNothing(applied))) return applied
+      return mergeFields(fieldsOf(live), fieldsOf(applied), type)
+  }
+}
+
+function mergeFields(live: Fields, applied: Fields, type: MergeType): Fields {
+  const merged = new JsonMap()
+  for (const key in live) merged[key] = live[key] ?? null
+  for (const key in applied) {
+    const before = live[key]
+    const given = applied[key] ?? null
+    merged[key] = before === undefined ? given : merge(before, given, childOf(key, type).below)
+  }
+  return merged
+}
+
+/**
+ * Items that both have stand in the applied order; those that only the live list has stay where they stand, before the next
+ * item that both have.
+ */
+function mergeItems(live: readonly Json[], applied: readonly Json[], type: ListMerge): readonly Json[] {
+  const liveElements = live.map((item) => itemElement(item, type) ?? '')
+  const elements = applied.map((item) => itemElement(item, type) ?? '')
+  const isApplied = new Set(elements)
+  const places = placesOf(liveElements)
+  // For each applied item, the next one from there on that the live list has too.
+  const nextShared: (string | undefined)[] = []
+  for (let at = elements.length - 1; at >= 0; at--) {
+    const element = elements[at] ?? ''
+    nextShared[at] = places.has(element) ? element : nextShared[at + 1]
+  }
+  const merged: Json[] = []
+  let liveAt = 0
+  for (const [at, item] of applied.entries()) {
+    const next = nextShared[at]
+    for (; liveAt < live.length; liveAt++) {
+      const element = liveElements[liveAt] ?? ''
+      if (!isApplied.has(element)) merged.push(live[liveAt] ?? null)
+      else if (element === next) break
+    }
+    const element = elements[at] ?? ''
+    const place = places.get(element)
+    merged.push(typeof place === 'number' ? merge(live[place] ?? null, item, type.of) : item)
+    if (element === liveElements[liveAt]) liveAt++
+  }
+  for (; liveAt < live.length; liveAt++) {
+    if (!isApplied.has(liveElements[liveAt] ?? '')) merged.push(live[liveAt] ?? null)
+  }
+  return merged
+}
+
+/** Where each element stands; those that stand twice are replaced, not merged. */
+function placesOf(elements: readonly string[]): ReadonlyMap<string, number | 'repeated'> {
+  const places = new Map<string, number | 'repeated'>()
+  for (const [at, element] of elements.entries()) places.set(element, places.has(element) ? 'repeated' : at)
+  return places
+}

@@ -1,0 +1,99 @@
+/** The sets of fields of a value: what its applier owns, and what whoever adds it to an object owns. */
+import { isFields, type Json } from '../api/object.ts'
+import { type FieldSet, nodeOf, ownedLeaf } from './field-set.ts'
+import type { ListMerge, MergeType } from './merge-type.ts'
+import { fieldElement, itemElement } from './path-element.ts'
+import { isEmptyMap } from './value.ts'
+
+/**
+ * What an applier of a value owns of it: values, empty maps, items, and keys of maps; never a struct or a list for what is in
+ * it.
+ */
+export function appliedSet(value: Json, type: MergeType): FieldSet {
+  if (isLeaf(value, type)) return ownedLeaf
+  if (Array.isArray(value)) return nodeOf(false, itemSets(value, type, ownedItem))
+  if (!isFields(value)) return ownedLeaf
+  const children = new Map<string, FieldSet>()
+  for (const [key, given = null] of Object.entries(value)) {
+    const { element, below, isDeclared } = childOf(key, type)
+    const set = appliedSet(given, below)
+    const isOwned = set.isOwned || !isDeclared || isEmptyMap(given)
+    if (isOwned || set.children.size > 0) children.set(element, isOwned ? owned(set) : set)
+  }
+  return nodeOf(false, children)
+}
+
+const ownedItem = (item: Json, of: MergeType): FieldSet => owned(appliedSet(item, of))
+
+/** What appears when a value is added where none was: all of it, and what holds it. */
+export function addedSet(value: Json, type: MergeType): FieldSet {
+  if (isLeaf(value, type)) return ownedLeaf
+  if (Array.isArray(value)) return nodeOf(true, itemSets(value, type, addedSet))
+  if (!isFields(value)) return ownedLeaf
+  const children = new Map<string, FieldSet>()
+  for (const [key, given = null] of Object.entries(value)) {
+    const { element, below } = childOf(key, type)
+    children.set(element, addedSet(given, below))
+  }
+  return nodeOf(true, children)
+}
+
+/** Items with the same key are one place, and nothing is known of what lies below. */
+function itemSets(
+  list: readonly Json[],
+  type: MergeType,
+  setOf: (item: Json, of: MergeType) => FieldSet,
+): ReadonlyMap<string, FieldSet> {
+  const children = new Map<string, FieldSet>()
+  if (type.form !== 'list') return children
+  for (const item of list) {
+    const element = itemElement(item, type)
+    if (element !== undefined) children.set(element, children.has(element) ? ownedLeaf : setOf(item, type.of))
+  }
+  return children
+}
+
+const owned = (set: FieldSet): FieldSet => (set.isOwned ? set : nodeOf(true, set.children))
+
+/** Whether a value is owned as a whole. */
+export function isLeaf(value: Json, type: MergeType): boolean {
+  switch (type.form) {
+    case 'scalar':
+      return true
+    case 'any':
+      return !isFields(value)
+    case 'list':
+      return type.by === 'whole' || !Array.isArray(value)
+    case 'map':
+    case 'struct':
+      return type.isAtomic || !isFields(value)
+  }
+}
+
+export type Child = {
+  readonly element: string
+  readonly below: MergeType
+  /** A field of a struct, rather than a key of a map. */
+  readonly isDeclared: boolean
+}
+
+const anything: MergeType = { form: 'any' }
+
+/** What stands at a key of a value that is no leaf. */
+export function childOf(key: string, type: MergeType): Child {
+  if (type.form === 'struct') {
+    const field = type.fields.get(key)
+    if (field !== undefined) return { element: field.element, below: field.type, isDeclared: true }
+  }
+  return { element: fieldElement(key), below: type.form === 'map' ? type.of : anything, isDeclared: false }
+}
+
+/** The items of a list by their elements; of those that stand several times all. */
+export function itemsByElement(list: readonly Json[], type: ListMerge): Map<string, readonly Json[]> {
+  const items = new Map<string, readonly Json[]>()
+  for (const item of list) {
+    const element = itemElement(item, type)
+    if (element !== undefined) items.set(element, [...(items.get(element) ?? []), item])
+  }
+  return items
+}

@@ -1,0 +1,123 @@
+/**
+ * The elements of a path in a set of fields, as FieldsV1 writes them: `f:name` a field or key, `k:{"name":"a"}` an item by its
+ * keys, `v:"a"` an item of a set by its value, `i:3` an item by its place.
+ */
+import { fieldsOf, isFields, type Json } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
+import { compareKeys, printSorted, printString } from '../codec/json.ts'
+import type { ListMerge } from './merge-type.ts'
+
+export const fieldElement = (name: string): string => `f:${name}`
+
+/** Undefined for an item that has no place in such a list: itemFault says why. */
+export function itemElement(item: Json, { by, keys }: ListMerge): string | undefined {
+  if (by === 'value') return item === null ? undefined : `v:${printSorted(item)}`
+  if (!isFields(item)) return undefined
+  let text = ''
+  for (const key of keys) {
+    const value = item[key.name] ?? key.default
+    if (value === undefined) return undefined
+    text += `${text === '' ? '' : ','}"${key.name}":${typeof value === 'string' ? printString(value) : printSorted(value)}`
+  }
+  return `k:{${text}}`
+}
+
+/** In the words of upstream. */
+export function itemFault(item: Json, { by, keys }: ListMerge): string {
+  if (by === 'value') return "associative list without keys has an element that's an explicit null"
+  if (item === null) return 'associative list with keys may not have a null element'
+  if (!isFields(item)) return 'associative list with keys may not have non-map elements'
+  const name = keys.find((key) => (item[key.name] ?? key.default) === undefined)?.name ?? ''
+  return `associative list with keys has an element that omits key field ${quote(name)} (and doesn't have default value)`
+}
+
+/** Whether an element can be read. What begins in a way that nobody knows is left to those who do. */
+export function isElement(element: string): boolean {
+  if (element.length < 2 || element[1] !== ':') return false
+  const rest = element.slice(2)
+  switch (element.charAt(0)) {
+    case 'k':
+      return isFields(tryParse(rest))
+    case 'v':
+      return tryParse(rest) !== undefined
+    case 'i':
+      return /^-?[0-9]+$/.test(rest)
+    default:
+      return true
+  }
+}
+
+export const isKnownElement = (element: string): boolean => 'fkvi'.includes(element[0] ?? ' ')
+
+function tryParse(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+const ranks = 'fkvi'
+
+/** Field names by their bytes, then keys, then values, then places. */
+export function compareElements(one: string, other: string): number {
+  const byKind = ranks.indexOf(one[0] ?? '') - ranks.indexOf(other[0] ?? '')
+  if (byKind !== 0) return byKind
+  switch (one.charAt(0)) {
+    case 'k':
+      return compareItemKeys(fieldsOf(tryParse(one.slice(2))), fieldsOf(tryParse(other.slice(2))))
+    case 'v':
+      return compareValues(tryParse(one.slice(2)) ?? null, tryParse(other.slice(2)) ?? null)
+    case 'i':
+      return Number(one.slice(2)) - Number(other.slice(2))
+    default:
+      return compareKeys(one, other)
+  }
+}
+
+function compareItemKeys(one: { readonly [key: string]: Json | undefined }, other: typeof one): number {
+  const names = Object.keys(one)
+  const otherNames = Object.keys(other)
+  for (const [at, name] of names.entries()) {
+    const otherName = otherNames[at]
+    if (otherName === undefined) return 1
+    const found = compareKeys(name, otherName) || compareValues(one[name] ?? null, other[otherName] ?? null)
+    if (found !== 0) return found
+  }
+  return names.length - otherNames.length
+}
+
+/** Numbers before texts, texts before booleans, the rest last. */
+function compareValues(one: Json, other: Json): number {
+  const byType = typeRank(one) - typeRank(other)
+  if (byType !== 0) return byType
+  if (typeof one === 'number' && typeof other === 'number') return one - other
+  if (typeof one === 'string' && typeof other === 'string') return compareKeys(one, other)
+  return compareKeys(printSorted(one), printSorted(other))
+}
+
+function typeRank(value: Json): number {
+  if (typeof value === 'number' || typeof value === 'bigint') return 0
+  if (typeof value === 'string') return 1
+  return typeof value === 'boolean' ? 2 : 3
+}
+
+/** As errors show it: `.name`, `[name="a"]`, `[="a"]`, `[3]`. */
+export function printElement(element: string): string {
+  const rest = element.slice(2)
+  switch (element.charAt(0)) {
+    case 'k': {
+      const keys = Object.entries(fieldsOf(tryParse(rest)))
+      return `[${keys.map(([name, value]) => `${name}=${shown(value ?? null)}`).join(',')}]`
+    }
+    case 'v':
+      return `[=${shown(tryParse(rest) ?? null)}]`
+    case 'i':
+      return `[${rest}]`
+    default:
+      return `.${rest}`
+  }
+}
+
+const shown = (value: Json): string => (typeof value === 'string' ? quote(value) : printSorted(value))

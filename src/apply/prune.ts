@@ -1,0 +1,71 @@
+/** Takes away what an applier had and states no longer, where nobody else owns it. */
+import { JsonMap } from '../api/json-map.ts'
+import { isFields, type Json } from '../api/object.ts'
+import { type FieldSet, isEmptySet, noFields } from './field-set.ts'
+import type { ListMerge, MergeType } from './merge-type.ts'
+import { appliedSet, childOf, isLeaf } from './owned.ts'
+import { itemElement } from './path-element.ts'
+
+/**
+ * `before` is what the applier owned, `owned` what all own now, the applier included. A struct or a list that is named in `before`
+ * goes as a whole when nobody owns anything in it, with what nobody ever owned: defaults. What becomes empty is left as null.
+ */
+export function prune(
+  value: Json,
+  type: MergeType,
+  sets: { readonly before: FieldSet; readonly owned: FieldSet },
+): Json {
+  const { before, owned } = sets
+  if (before.children.size === 0 || isLeaf(value, type)) return value
+  if (Array.isArray(value)) return type.form === 'list' ? pruneItems(value, type, { before, owned }) : value
+  if (!isFields(value)) return value
+  const kept = new JsonMap()
+  let isChanged = false
+  let isEmpty = true
+  for (const [key, given = null] of Object.entries(value)) {
+    const { element, below, isDeclared } = childOf(key, type)
+    const had = before.children.get(element)
+    const result =
+      had === undefined ? given : prunePart(given, below, { had, has: owned.children.get(element), isDeclared })
+    isChanged ||= result !== given
+    if (result === undefined) continue
+    kept[key] = result
+    isEmpty = false
+  }
+  return isChanged ? (isEmpty ? null : kept) : value
+}
+
+type Part = {
+  readonly had: FieldSet
+  readonly has: FieldSet | undefined
+  /** A named field counts as owned when anything in it is. */
+  readonly isDeclared: boolean
+}
+
+/** Undefined: the part goes. */
+function prunePart(value: Json, type: MergeType, { had, has = noFields, isDeclared }: Part): Json | undefined {
+  const isOwned = has.isOwned || (isDeclared && !isEmptySet(has))
+  const wasOwned = had.isOwned || isDeclared
+  if (isOwned) return prune(value, type, { before: had, owned: has })
+  // An empty list is nobody's, and stays.
+  if (wasOwned && !isEmptySet(appliedSet(value, type))) return undefined
+  return prune(value, type, { before: had, owned: noFields })
+}
+
+function pruneItems(
+  list: readonly Json[],
+  type: ListMerge,
+  { before, owned }: { readonly before: FieldSet; readonly owned: FieldSet },
+): Json {
+  const kept: Json[] = []
+  let isChanged = false
+  for (const item of list) {
+    const element = itemElement(item, type) ?? ''
+    const had = before.children.get(element)
+    const has = owned.children.get(element)
+    const result = had === undefined ? item : prunePart(item, type.of, { had, has, isDeclared: false })
+    isChanged ||= result !== item
+    if (result !== undefined) kept.push(result)
+  }
+  return isChanged ? (kept.length === 0 ? null : kept) : list
+}

@@ -1,0 +1,58 @@
+/**
+ * The owners of an object after a create, an update or a patch: who wrote takes what it changed from all others, and what is gone is
+ * nobody's.
+ */
+import { taken } from './compare.ts'
+import type { Differences } from './differences.ts'
+import { difference, isEmptySet, noFields, union } from './field-set.ts'
+import { neverOwned } from './field-paths.ts'
+import { identityOf, type Owner, type Owners, type Writer } from './managers.ts'
+
+/** Entries of Update that an object may have, as upstream; the oldest of more become one. */
+const UPDATE_OWNERS_MAX = 10
+const ancientManager = 'ancient-changes'
+
+export type Update = { readonly writer: Writer; readonly now: string; readonly differences: Differences }
+
+export function recordUpdate(owners: Owners, { writer, now, differences }: Update): Owners {
+  const own = differences.in(writer.apiVersion)
+  const left = differences.release(owners)
+  const fields = difference(own === undefined ? noFields : taken(own), neverOwned)
+  if (!isEmptySet(fields)) {
+    const identity = identityOf(writer)
+    const before = left.get(identity)?.fields ?? noFields
+    left.set(identity, { ...writer, time: now, fields: union(before, fields), entry: undefined })
+  }
+  return capped(left)
+}
+
+/** The oldest updaters of a version are merged, two at first, until few enough are left. */
+function capped(owners: Map<string, Owner>): Owners {
+  const updaters = [...owners].filter(([, { operation }]) => operation === 'Update')
+  if (updaters.length <= UPDATE_OWNERS_MAX) return owners
+  const oldestFirst = updaters.toSorted(
+    ([one, { time: first = '' }], [other, { time: second = '' }]) =>
+      compareText(first, second) || compareText(one, other),
+  )
+  const firstOf = new Map<string, readonly [string, Owner]>()
+  let count = updaters.length
+  for (const [identity, owner] of oldestFirst) {
+    if (count <= UPDATE_OWNERS_MAX) break
+    const { apiVersion, time } = owner
+    const first = firstOf.get(apiVersion)
+    if (first === undefined) {
+      firstOf.set(apiVersion, [identity, owner])
+      continue
+    }
+    const writer: Writer = { manager: ancientManager, operation: 'Update', apiVersion, subresource: '' }
+    const ancient = identityOf(writer)
+    const known = owners.get(ancient) ?? first[1]
+    if (!owners.has(ancient)) owners.delete(first[0])
+    owners.delete(identity)
+    owners.set(ancient, { ...writer, time, fields: union(known.fields, owner.fields), entry: undefined })
+    count--
+  }
+  return owners
+}
+
+const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

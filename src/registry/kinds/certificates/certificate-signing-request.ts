@@ -1,0 +1,212 @@
+/**
+ * CertificateSigningRequest. Its specification is what was asked for and by whom, and stays. Through /approval it is
+ * approved or denied, once and for all; through /status comes the certificate.
+ */
+import { X509Certificate } from 'node:crypto'
+import {
+  duplicate,
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../api/field-fault.ts'
+import { goBytes } from '../../../api/go-value.ts'
+import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import type { User } from '../../../api/user.ts'
+import { decodePem } from '../../../lib/x509/pem.ts'
+import { readRequest, RequestError } from '../../../lib/x509/request.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { decisions, validateConditions, withDecisions, withTimes } from './conditions.ts'
+
+const SIGNER_NAME_BYTES_MAX = 571
+const EXPIRATION_SECONDS_MIN = 600
+const legacySigner = 'kubernetes.io/legacy-unknown'
+const usages = [
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
+]
+
+export const certificateSigningRequestRules: KindRules = {
+  selectableFields: ['spec.signerName'],
+  prepareCreate: (object, { user }) => ({ ...object, spec: { ...fieldsOf(object['spec']), ...askedBy(user) } }),
+  prepareUpdate: (object, { spec }) => withPart(object, 'spec', spec),
+  validate,
+  status: {
+    prepareUpdate: (object, current, { now }) => {
+      const conditions = withDecisions(conditionsOf(object), conditionsOf(current))
+      return withConditions(object, withTimes(conditions, conditionsOf(current), now))
+    },
+    validateUpdate: (object, current) => [
+      ...validate(object),
+      ...validateChange(object, current, { mayDecide: false }),
+    ],
+  },
+  subresourceRules: {
+    approval: {
+      prepareUpdate: (object, current, { now }) => {
+        const conditions = withTimes(conditionsOf(object), conditionsOf(current), now)
+        const { spec, status } = current
+        return withConditions(withPart(withPart(object, 'spec', spec), 'status', status), conditions)
+      },
+      validateUpdate: (object, current) => [
+        ...validate(object),
+        ...validateChange(object, current, { mayDecide: true }),
+      ],
+    },
+  },
+}
+
+/** Absent parts are told as undefined, so that nothing that was sent stays. */
+function askedBy({ name, uid, groups, extra }: User): Fields {
+  return { username: name, uid: uid === '' ? undefined : uid, groups, extra }
+}
+
+const conditionsOf = (object: KubeObject): readonly Fields[] => itemsOf(fieldsOf(object['status'])['conditions'])
+
+function withPart(object: KubeObject, part: string, value: KubeObject[string]): KubeObject {
+  const { [part]: _, ...rest } = object
+  const { apiVersion, kind, metadata } = object
+  return { ...rest, apiVersion, kind, metadata, ...(value === undefined ? {} : { [part]: value }) }
+}
+
+function withConditions(object: KubeObject, conditions: readonly Fields[]): KubeObject {
+  const { conditions: _, ...rest } = fieldsOf(object['status'])
+  return withPart(object, 'status', conditions.length === 0 ? rest : { ...rest, conditions })
+}
+
+function validate(object: KubeObject): FieldFault[] {
+  const { expirationSeconds, request, signerName } = fieldsOf(object['spec'])
+  const { certificate } = fieldsOf(object['status'])
+  const isShort = typeof expirationSeconds === 'number' && expirationSeconds < EXPIRATION_SECONDS_MIN
+  const why = `may not specify a duration less than ${EXPIRATION_SECONDS_MIN} seconds (10 minutes)`
+  return [
+    ...validateRequest(request),
+    ...validateUsages(textsOf(fieldsOf(object['spec'])['usages'])),
+    ...validateSigner(textOf(signerName), 'spec.signerName'),
+    ...(isShort ? [invalidValue('spec.expirationSeconds', expirationSeconds, why)] : []),
+    ...validateConditions(conditionsOf(object)),
+    ...(textOf(certificate) === '' ? [] : validateCertificate(textOf(certificate))),
+  ]
+}
+
+function validateRequest(request: Fields[string]): FieldFault[] {
+  const base64 = typeof request === 'string' ? request : undefined
+  const refuse = (why: string): FieldFault[] => [invalidShown('spec.request', goBytes(base64), why)]
+  const [block] = decodePem(Buffer.from(base64 ?? '', 'base64').toString('latin1'))
+  if (block?.label !== 'CERTIFICATE REQUEST') return refuse('PEM block type must be CERTIFICATE REQUEST')
+  try {
+    readRequest(block.bytes)
+    return []
+  } catch (error) {
+    if (error instanceof RequestError) return refuse(error.message)
+    throw error
+  }
+}
+
+function validateUsages(given: readonly string[]): FieldFault[] {
+  if (given.length === 0) return [required('spec.usages')]
+  return given.flatMap((usage, at) => {
+    const path = `spec.usages[${at}]`
+    if (!usages.includes(usage)) return [notSupported(path, usage, usages)]
+    return given.indexOf(usage) < at ? [duplicate(path, usage)] : []
+  })
+}
+
+/** A domain, and a name in it. */
+function validateSigner(signer: string, path: string): FieldFault[] {
+  if (signer === legacySigner) {
+    return [invalidValue(path, signer, 'the legacy signerName is not allowed via this API version')]
+  }
+  if (signer === '') return [required(path)]
+  const [domain = '', name = '', ...more] = signer.split('/')
+  if (more.length > 0 || !signer.includes('/')) {
+    const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+    return [invalidValue(path, signer, form)]
+  }
+  const checkParts = (text: string, check: (part: string) => string[]): FieldFault[] =>
+    text
+      .split('.')
+      .flatMap((part) => check(part).map((why) => invalidValue(path, text, `validating label "${part}": ${why}`)))
+  const isPlain = !domain.includes('.')
+  return [
+    ...(Buffer.byteLength(signer) > SIGNER_NAME_BYTES_MAX ? [tooLong(path, SIGNER_NAME_BYTES_MAX)] : []),
+    ...checkParts(domain, checkDnsLabel),
+    ...(isPlain ? [invalidValue(path, domain, 'should be a domain with at least two segments separated by dots')] : []),
+    ...checkParts(name, checkDnsSubdomain),
+  ]
+}
+
+function validateCertificate(base64: string): FieldFault[] {
+  const why = certificateFault(Buffer.from(base64, 'base64').toString('latin1'))
+  return why === undefined ? [] : [invalidValue('status.certificate', '<certificate data>', why)]
+}
+
+function certificateFault(text: string): string | undefined {
+  const blocks = decodePem(text)
+  for (const { label, hasHeaders, bytes } of blocks) {
+    if (label !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found "${label}"`
+    if (hasHeaders) return 'no PEM block headers are permitted'
+    if (!isCertificate(bytes)) return 'x509: malformed certificate'
+  }
+  return blocks.length === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined
+}
+
+function isCertificate(der: Buffer): boolean {
+  try {
+    return new X509Certificate(der).subject !== null
+  } catch {
+    // What it cannot be read for is OpenSSL's own.
+    return false
+  }
+}
+
+const has = (conditions: readonly Fields[], type: string): boolean =>
+  conditions.some((condition) => condition['type'] === type)
+
+/** What was decided, and what was issued, stays. */
+function validateChange(
+  object: KubeObject,
+  current: KubeObject,
+  { mayDecide }: { readonly mayDecide: boolean },
+): FieldFault[] {
+  const [given, before] = [conditionsOf(object), conditionsOf(current)]
+  const faults: FieldFault[] = []
+  const refuse = (what: string, type: string): void => {
+    faults.push(forbiddenField('status.conditions', `updates may not ${what} a condition of type "${type}"`))
+  }
+  for (const type of [...decisions, 'Failed']) {
+    if (has(before, type) && !has(given, type)) refuse('remove', type)
+    if (!mayDecide && type !== 'Failed' && has(given, type) && !has(before, type)) refuse('add', type)
+  }
+  const [certificate, issued] = [object, current].map(({ status }) => textOf(fieldsOf(status)['certificate']))
+  if (issued !== '' && certificate !== issued) {
+    const why = 'updates may not modify existing certificate content'
+    faults.push(forbiddenField('status.certificate', why))
+  }
+  return faults
+}

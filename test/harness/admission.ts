@@ -1,0 +1,92 @@
+/** What tests of admission plugins share: a write as plugins see it, and a few objects in memory in place of a server. */
+import assert from 'node:assert/strict'
+import { Admission, type Attributes, type Plugin } from '../../src/admission/admission.ts'
+import type { Objects, Place, ResourceId } from '../../src/admission/objects.ts'
+import { RequestContext } from '../../src/api/context.ts'
+import { ApiError } from '../../src/api/errors.ts'
+import { type Fields, fieldsOf, type KubeObject } from '../../src/api/object.ts'
+import type { User } from '../../src/api/user.ts'
+import { builtInResources } from '../../src/registry/built-in.ts'
+import { Registry } from '../../src/registry/registry.ts'
+
+const registry = new Registry(builtInResources())
+
+export const anObject = (kind: string, name: string, fields: Fields = {}): KubeObject => {
+  const { metadata, ...rest } = fields
+  return { apiVersion: 'v1', kind, ...rest, metadata: { name, ...fieldsOf(metadata) } }
+}
+
+export const pod = (spec: Fields = {}, metadata: Fields = {}): KubeObject =>
+  anObject('Pod', 'p', { metadata, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } })
+
+type Write = Partial<Attributes> & { readonly plural: string; readonly group?: string; readonly user?: User }
+
+export function attributes({
+  plural,
+  group = '',
+  user = { name: 'u', uid: '', groups: [] },
+  ...more
+}: Write): Attributes {
+  const resource = registry.find({ group, version: 'v1', plural })
+  assert.ok(resource, `there is no resource ${plural}`)
+  return {
+    operation: 'CREATE',
+    resource,
+    subresource: '',
+    namespace: resource.isNamespaced ? 'n' : '',
+    name: more.object?.metadata.name ?? '',
+    object: undefined,
+    oldObject: undefined,
+    isDryRun: false,
+    context: new RequestContext(user, {
+      auditId: '',
+      info: { kind: 'path', verb: 'get', path: '/' },
+      clientSignal: () => new AbortController().signal,
+      timeoutMs: Infinity,
+      monotonicMs: () => 0,
+    }),
+    ...more,
+  }
+}
+
+/** The object as the plugin leaves it, or why it refuses it. */
+export async function admit(plugin: Plugin, write: Attributes): Promise<KubeObject | undefined | string> {
+  const admission = new Admission([plugin])
+  try {
+    const object = await admission.mutate(write)
+    await admission.validate({ ...write, object })
+    return object
+  } catch (error) {
+    if (error instanceof ApiError) return `${error.code} ${error.message}`
+    throw error
+  }
+}
+
+/** By `plural/namespace/name`; the cache is always up to date. */
+export class MemoryObjects implements Objects {
+  readonly #objects = new Map<string, KubeObject>()
+
+  put(plural: string, namespace: string, object: KubeObject): void {
+    this.#objects.set(`${plural}/${namespace}/${object.metadata.name}`, object)
+  }
+
+  readonly get = async ({ plural }: ResourceId, { namespace, name }: Place): Promise<KubeObject | undefined> =>
+    this.#objects.get(`${plural}/${namespace}/${name}`)
+
+  readonly list = async ({ plural }: ResourceId, namespace: string): Promise<readonly KubeObject[]> =>
+    [...this.#objects].filter(([key]) => key.startsWith(`${plural}/${namespace}/`)).map(([, object]) => object)
+
+  readonly change = async (
+    id: ResourceId,
+    place: Place,
+    decide: (object: KubeObject) => KubeObject | undefined,
+  ): Promise<boolean> => {
+    const object = await this.get(id, place)
+    const changed = object && decide(object)
+    if (changed !== undefined) this.put(id.plural, place.namespace, changed)
+    return object !== undefined
+  }
+}
+
+export const specOf = (admitted: KubeObject | undefined | string): unknown =>
+  typeof admitted === 'string' ? admitted : admitted?.['spec']
