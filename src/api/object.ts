@@ -53,3 +53,8 @@ export const numberOf = (value: Json | undefined): number =>
 /** The entries of a map from texts to texts, or none. */
 export const entriesOf = (map: Json | undefined): [string, string][] =>
   Object.entries(fieldsOf(map)).map(([key, text]) => [key, textOf(text)])
+
+/** All fields but these. */
+export function omit(fields: Fields, ...names: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
+}

@@ -88,9 +88,12 @@ function readSuffix(letters: string, exponentText: string): { format: Format; po
   return decimal === undefined ? undefined : { format: 'decimal', power: decimal[1] }
 }
 
+/** Beyond all sizes. */
+const EXPONENT_MAX = 400
+
 /** Times a power of ten; what does not fit is rounded away from zero. Beyond all sizes it does not matter how far. */
 function scale(digits: bigint, exponent: number): bigint {
-  if (exponent >= 0) return digits * 10n ** BigInt(Math.min(exponent, 60))
+  if (exponent >= 0) return digits * 10n ** BigInt(Math.min(exponent, EXPONENT_MAX))
   return divideUp(digits, 10n ** BigInt(Math.min(-exponent, 400)))
 }
 
@@ -117,7 +120,7 @@ function printBinary(nanos: bigint): string {
 function printDecimal(nanos: bigint, format: Format): string {
   let value = nanos
   let exponent = NANO_EXPONENT
-  while (value % 1000n === 0n && exponent < 18) {
+  while (value % 1000n === 0n && (exponent < 18 || format === 'exponent')) {
     value /= 1000n
     exponent += 3
   }

@@ -76,7 +76,12 @@ function builtIn(row: Row, rules: KindRules): Resource {
     validateUpdate: rules.validateUpdate ?? rules.validate ?? (() => []),
     warnings: rules.warnings ?? (() => []),
     resetPaths: strategy.resetPathsOf(name, hasStatus),
-    subresourceRules: { ...(hasStatus ? { status: statusRules(name, rules.status) } : {}), ...rules.subresourceRules },
+    subresourceRules: {
+      ...(hasStatus ? { status: statusRules(name, rules.status) } : {}),
+      ...Object.fromEntries(
+        Object.entries(rules.subresourceRules ?? {}).map(([part, own]) => [part, countingRules(own, generation)]),
+      ),
+    },
     views: row.subresources.some((subresource) => subresource.name === 'scale') ? { scale: scaleView() } : {},
   }
 }
@@ -111,6 +116,16 @@ function storedForm(row: Row, apiVersion: string, { convert }: KindRules): Store
   }
 }
 
+/** A change through a part counts like any other. */
+function countingRules(rules: UpdateRules, generation: strategy.Generation | undefined): UpdateRules {
+  if (generation === undefined) return rules
+  return {
+    ...rules,
+    prepareUpdate: (object, current, writer) =>
+      counted(rules.prepareUpdate(object, current, writer), current, generation.fields),
+  }
+}
+
 /** The status, and the metadata that the kind lets through. */
 function statusRules(kind: string, own: Partial<UpdateRules> = {}): UpdateRules {
   const kept = strategy.keptByStatus.get(kind) ?? []
@@ -125,6 +140,7 @@ function statusRules(kind: string, own: Partial<UpdateRules> = {}): UpdateRules 
       return own.prepareUpdate?.(prepared, current, writer) ?? prepared
     },
     validateUpdate: own.validateUpdate ?? (() => []),
+    warnings: own.warnings ?? (() => []),
   }
 }
 

@@ -109,10 +109,13 @@ export type Writer = {
   readonly user: User
   /** As a timestamp of metadata. */
   readonly now: () => string
+  /** Tells the client something although the write goes on. */
+  readonly warn: (text: string) => void
 }
 
 /** What an update through one path may change (the rest is kept from `current`), and what it must be then. */
 export type UpdateRules = {
+  readonly warnings?: (object: KubeObject, current: KubeObject) => string[]
   readonly prepareUpdate: (object: KubeObject, current: KubeObject, writer: Writer) => KubeObject
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
 }

@@ -109,7 +109,7 @@ export const deprecations: ReadonlyMap<string, string> = new Map([
   ['Endpoints', 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],
 ])
 
-type Generation = { readonly fields: readonly string[]; readonly kept?: true }
+export type Generation = { readonly fields: readonly string[]; readonly kept?: true }
 
 /**
  * Kinds whose generation counts the changes of these fields (`metadata.labels`: of the labels). With `kept` the client sets

@@ -67,7 +67,11 @@ export async function createObject(
 }
 
 /** What the server sets itself, whatever the client sent. */
-function newObject({ resource, user }: ResourceRequest, given: KubeObject, { ids, now }: WriteAccess): KubeObject {
+function newObject(
+  { resource, user, context }: ResourceRequest,
+  given: KubeObject,
+  { ids, now }: WriteAccess,
+): KubeObject {
   const { generateName = '', name = '' } = given.metadata
   const prefix = generateName.slice(0, NAME_PREFIX_CHARACTERS_MAX)
   const metadata: ObjectMeta = {
@@ -76,7 +80,7 @@ function newObject({ resource, user }: ResourceRequest, given: KubeObject, { ids
     uid: ids.uid(),
     creationTimestamp: now(),
   }
-  return resource.prepareCreate({ ...given, metadata }, { user, now })
+  return resource.prepareCreate({ ...given, metadata }, { user, now, warn: (text) => context.warn(text) })
 }
 
 /** What a write needs besides the object. */
@@ -210,13 +214,13 @@ async function decideReplace(
   checkVersion(request, admitted, revision)
   const rules = view === undefined ? rulesOf(request) : resource
   const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
-  const writer = { user: request.user, now: access.now }
+  const writer = { user: request.user, now: access.now, warn: (text: string) => context.warn(text) }
   const prepared = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
   const owned = withOwners(prepared, admitted.metadata['managedFields'])
   const taking = { object: owned, before, namespace: request.namespace, isDryRun: options.isDryRun }
   const object = rules === resource ? await writing.take(taking) : owned
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
-  if (rules === resource) for (const warning of resource.warnings(object, before)) context.warn(warning)
+  for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }
   await access.admission.validate({ ...about(request, options), operation: 'UPDATE', ...checked })
   if (isReleased(object, before, resource)) return { object, decision: 'delete' }

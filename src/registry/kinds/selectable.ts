@@ -37,10 +37,6 @@ export const podFields: NonNullable<KindRules['selectableFields']> = {
 
 export const nodeRules: KindRules = { selectableFields: { 'spec.unschedulable': flag('spec', 'unschedulable') } }
 
-export const replicationControllerRules: KindRules = {
-  selectableFields: { 'status.replicas': count('status', 'replicas') },
-}
-
 /** The field of a Job has another name than the selector. */
 export const jobFields: NonNullable<KindRules['selectableFields']> = {
   'status.successful': count('status', 'succeeded'),

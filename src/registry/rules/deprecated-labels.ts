@@ -7,6 +7,14 @@ const newerNames: ReadonlyMap<string, { readonly since: string; readonly newer: 
   ['beta.kubernetes.io/instance-type', { since: 'v1.17', newer: 'node.kubernetes.io/instance-type' }],
 ])
 
+/** Where the label is the value of a field. */
+export function deprecatedKeyWarnings(path: string, label: string): string[] {
+  const known = newerNames.get(label)
+  return known === undefined
+    ? []
+    : [`${path}: ${label} is deprecated since ${known.since}; use "${known.newer}" instead`]
+}
+
 export function deprecatedLabelWarnings(path: string, label: string): string[] {
   const known = newerNames.get(label)
   return known === undefined ? [] : [`${path}: deprecated since ${known.since}; use "${known.newer}" instead`]

@@ -1,11 +1,13 @@
 /** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
 import type { KindRules } from '../../kind-rules.ts'
-import { nodeRules, replicationControllerRules } from '../selectable.ts'
+import { nodeRules } from '../selectable.ts'
 import { configMapRules } from './config-map.ts'
 import { endpointsRules } from './endpoints.ts'
 import { namespaceRules } from './namespace.ts'
 import { persistentVolumeClaimRules, persistentVolumeRules } from './persistent-volume.ts'
 import { podRules } from './pod.ts'
+import { podTemplateRules } from './pod-template.ts'
+import { replicationControllerRules } from './replication-controller.ts'
 import { secretRules } from './secret.ts'
 import { serviceAccountRules } from './service-account.ts'
 import { serviceRules } from './service.ts'
@@ -18,6 +20,7 @@ export const rules: readonly (readonly [string, KindRules])[] = [
   ['PersistentVolume', persistentVolumeRules],
   ['PersistentVolumeClaim', persistentVolumeClaimRules],
   ['Pod', podRules],
+  ['PodTemplate', podTemplateRules],
   ['ReplicationController', replicationControllerRules],
   ['Secret', secretRules],
   ['Service', serviceRules],

@@ -1,6 +1,9 @@
 /** What types of this group get wherever they occur, besides the published defaults. */
-import { type Fields, fieldsOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, numberOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
+import { withoutGatedParts, withoutGatedSpec, withoutTrustBundle } from './pod/gated.ts'
+import { withPullPolicy } from './pod/image.ts'
+import { withoutGatedStatus, withPodIps } from './pod/status.ts'
 
 const container = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' }
 
@@ -16,11 +19,13 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
         terminationGracePeriodSeconds: 30,
         schedulerName: 'default-scheduler',
       },
-      set: mirrorAccount,
+      set: (spec) => withoutGatedSpec(withGrace(mirrorAccount(spec))),
     },
   ],
-  ['core/v1 Container', { fields: container, set: withPullPolicy }],
-  ['core/v1 EphemeralContainer', { fields: container, set: withPullPolicy }],
+  ['core/v1 Container', { fields: container, set: (one) => withoutGatedParts(withPullPolicy(one)) }],
+  ['core/v1 EphemeralContainer', { fields: container, set: (one) => withoutGatedParts(withPullPolicy(one)) }],
+  ['core/v1 PodStatus', { fields: {}, set: (status) => withoutGatedStatus(withPodIps(status)) }],
+  ['core/v1 VolumeProjection', { fields: {}, set: withoutTrustBundle }],
   ['core/v1 Probe', { fields: { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 } }],
   ['core/v1 HTTPGetAction', { fields: { path: '/', scheme: 'HTTP' } }],
   ['core/v1 GRPCAction', { fields: { service: '' } }],
@@ -48,18 +53,9 @@ function mirrorAccount(spec: Fields): Fields {
   return { ...spec, serviceAccountName: account, serviceAccount: account }
 }
 
-/** An image that may be another one tomorrow is pulled every time. */
-function withPullPolicy(given: Fields): Fields {
-  const { imagePullPolicy, image } = given
-  if (imagePullPolicy !== undefined) return given
-  const name = typeof image === 'string' ? image : ''
-  return { ...given, imagePullPolicy: isLatest(name) ? 'Always' : 'IfNotPresent' }
-}
-
-function isLatest(image: string): boolean {
-  if (image.includes('@')) return false
-  const tag = /:([\w][\w.-]{0,127})$/.exec(image.slice(image.lastIndexOf('/') + 1))?.[1] ?? 'latest'
-  return tag === 'latest'
+/** Going before one began is not possible. */
+function withGrace(spec: Fields): Fields {
+  return numberOf(spec['terminationGracePeriodSeconds']) < 0 ? { ...spec, terminationGracePeriodSeconds: 1 } : spec
 }
 
 /** A volume that says nothing of what it is, is an empty folder. */

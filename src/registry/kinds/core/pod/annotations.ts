@@ -7,11 +7,11 @@ import { faultsOf } from '../../../rules/rule.ts'
 import { INT32_MAX, relativePath } from '../../../rules/scalars.ts'
 import { containersOf } from './windows.ts'
 
-const mirror = 'kubernetes.io/config.mirror'
+export const mirror = 'kubernetes.io/config.mirror'
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
 const oldTolerations = 'scheduler.alpha.kubernetes.io/tolerations'
-const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod'
-const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/'
+export const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod'
+export const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/'
 export const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/'
 
 /** `path` is that of the annotations. */

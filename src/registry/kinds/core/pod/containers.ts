@@ -12,7 +12,7 @@ import { checkDnsLabel } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
 import { portName, portNumber, protocol } from '../../../rules/ports.ts'
 import { resourceRequirements } from '../../../rules/resources.ts'
-import { all, fields, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import { all, fields, isEmpty, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
 import { forbidden, named, oneOf } from '../../../rules/scalars.ts'
 import type { PodCheck, PodRule } from './check.ts'
 import { environment, environmentSources } from './env.ts'
@@ -20,7 +20,14 @@ import { running } from './handlers.ts'
 import { volumeDevices, volumeMounts } from './mounts.ts'
 import { containerSecurity } from './security.ts'
 
-const image: Rule = named((name) => (name.trim() === name ? [] : ['must not have leading or trailing whitespace']))
+/** Pods only: what a template says is looked at when a Pod is made of it. */
+export const imagePadding: Rule = named((name) =>
+  name.trim() === name ? [] : ['must not have leading or trailing whitespace'],
+)
+
+const image: PodRule = (value, path, check) => {
+  if (check.podName !== undefined) imagePadding(value, path, check)
+}
 
 const port: Rule = fields({
   name: unlessEmpty(portName),
@@ -64,7 +71,7 @@ const resizePolicy: PodRule = (value, path, { faults, spec }) => {
 }
 
 /** What all containers must keep, in the order in which it is told. */
-const container: PodRule = all<PodCheck>(
+const anyContainer: PodRule = all<PodCheck>(
   fields({
     name: needed(named(checkDnsLabel)),
     image: needed(image),
@@ -98,7 +105,7 @@ export function containers(spec: Fields, path: string, check: PodCheck): void {
   for (const [at, item] of list.entries()) {
     const one = fieldsOf(item)
     const own = `${path}[${at}]`
-    container(one, own, check)
+    anyContainer(one, own, check)
     checkName(one, own, { names, check })
     running(one, own, check)
     onlyForInit(one['restartPolicy'], `${own}.restartPolicy`, check)
@@ -111,7 +118,7 @@ export function initContainers(spec: Fields, path: string, check: PodCheck): voi
   for (const [at, item] of itemsOf(spec['initContainers']).entries()) {
     const one = fieldsOf(item)
     const own = `${path}[${at}]`
-    container(one, own, check)
+    anyContainer(one, own, check)
     if (one['restartPolicy'] !== undefined) oneOf('Always')(one['restartPolicy'], `${own}.restartPolicy`, check)
     checkName(one, own, { names, check })
     hostPorts([item], path, check, at)
@@ -129,22 +136,13 @@ const notRunning: Rule = fields({
   startupProbe: onlyForSidecars,
 })
 
+const notForEphemeral =
+  'ports resources livenessProbe readinessProbe startupProbe lifecycle resizePolicy restartPolicy'.split(' ')
 const notEphemeral = 'cannot be set for an Ephemeral Container'
 const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
-  const one = fieldsOf(value)
-  for (const name of [
-    'ports',
-    'livenessProbe',
-    'readinessProbe',
-    'startupProbe',
-    'lifecycle',
-    'resources',
-    'resizePolicy',
-  ]) {
-    const isSet = name === 'resources' ? Object.keys(fieldsOf(one[name])).length > 0 : one[name] !== undefined
-    if (isSet && itemsOf(one[name]).length + Object.keys(fieldsOf(one[name])).length > 0) {
-      faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
-    }
+  const container = fieldsOf(value)
+  for (const name of notForEphemeral) {
+    if (!isEmpty(container[name])) faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
   }
 }
 
@@ -159,7 +157,7 @@ export function ephemeralContainers(spec: Fields, path: string, check: PodCheck)
   for (const [at, item] of itemsOf(spec['ephemeralContainers']).entries()) {
     const one = fieldsOf(item)
     const own = `${path}[${at}]`
-    container(one, own, check)
+    anyContainer(one, own, check)
     checkName(one, own, { names, check })
     const target = textOf(one['targetContainerName'])
     if (target !== '' && !others.has(target)) {
@@ -172,7 +170,6 @@ export function ephemeralContainers(spec: Fields, path: string, check: PodCheck)
         check.faults.push(forbiddenField(`${own}.volumeMounts[${index}].${name}`, notEphemeral))
       }
     }
-    onlyForInit(one['restartPolicy'], `${own}.restartPolicy`, check)
   }
 }
 
@@ -206,7 +203,8 @@ export function hostNetworkPorts(spec: Fields, path: string, { faults }: PodChec
   for (const [at, item] of itemsOf(spec['containers']).entries()) {
     for (const [index, entry] of itemsOf(fieldsOf(item)['ports']).entries()) {
       const { hostPort, containerPort } = fieldsOf(entry)
-      if (numberOf(hostPort) === numberOf(containerPort)) continue
+      // In a template it may be left out.
+      if (numberOf(hostPort) === 0 || numberOf(hostPort) === numberOf(containerPort)) continue
       const why = 'must match `containerPort` when `hostNetwork` is true'
       faults.push(invalidValue(`${path}[${at}].ports[${index}].hostPort`, numberOf(hostPort), why))
     }

@@ -63,7 +63,9 @@ function checkFieldPath(text: string, { path, apiVersion, supported, check }: Re
     return
   }
   if (!knownPaths.has(text)) return fail(`field label not supported: ${text}`)
-  if (!supported.includes(text)) check.faults.push(notSupported(`${path}.fieldPath`, text, supported))
+  // An older name of the same field.
+  const field = text === 'spec.host' ? 'spec.nodeName' : text
+  if (!supported.includes(field)) check.faults.push(notSupported(`${path}.fieldPath`, text, supported))
 }
 
 const amounts = ['cpu', 'ephemeral-storage', 'memory'] as const

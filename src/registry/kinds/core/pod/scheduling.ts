@@ -11,35 +11,37 @@ const weight: Rule = (value, path, { faults }) => {
   if (number < 1 || number > 100) faults.push(invalidValue(path, number, 'must be in the range 1-100'))
 }
 
-const labelRequirement: Rule = (value, path, check) => {
-  const { key, operator, values } = fieldsOf(value)
-  const count = textsOf(values).length
-  switch (textOf(operator)) {
-    case 'In':
-    case 'NotIn':
-      if (count === 0)
-        check.faults.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
-      break
-    case 'Exists':
-    case 'DoesNotExist':
-      if (count > 0) {
-        const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-        check.faults.push(forbiddenField(`${path}.values`, why))
-      }
-      break
-    case 'Gt':
-    case 'Lt':
-      if (count !== 1) {
-        const why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-        check.faults.push(required(`${path}.values`, why))
-      }
-      break
-    default:
-      check.faults.push(invalidValue(`${path}.operator`, textOf(operator), 'not a valid selector operator'))
+const labelRequirement =
+  ({ isChecked }: { readonly isChecked: boolean }): Rule =>
+  (value, path, check) => {
+    const { key, operator, values } = fieldsOf(value)
+    const count = textsOf(values).length
+    switch (textOf(operator)) {
+      case 'In':
+      case 'NotIn':
+        if (count === 0)
+          check.faults.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+        break
+      case 'Exists':
+      case 'DoesNotExist':
+        if (count > 0) {
+          const why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+          check.faults.push(forbiddenField(`${path}.values`, why))
+        }
+        break
+      case 'Gt':
+      case 'Lt':
+        if (count !== 1) {
+          const why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+          check.faults.push(required(`${path}.values`, why))
+        }
+        break
+      default:
+        check.faults.push(invalidValue(`${path}.operator`, textOf(operator), 'not a valid selector operator'))
+    }
+    labelKey(key, `${path}.key`, check)
+    if (isChecked) each(named(checkLabelValue))(values, `${path}.values`, check)
   }
-  labelKey(key, `${path}.key`, check)
-  each(named(checkLabelValue))(values, `${path}.values`, check)
-}
 
 /** The only field that can be asked for is the name, and only whether it is one. */
 const fieldRequirement: Rule = (value, path, check) => {
@@ -54,7 +56,16 @@ const fieldRequirement: Rule = (value, path, check) => {
   else check.faults.push(invalidValue(`${path}.key`, textOf(key), 'not a valid field selector key'))
 }
 
-const nodeSelectorTerm: Rule = fields({ matchExpressions: each(labelRequirement), matchFields: each(fieldRequirement) })
+const nodeSelectorTerm: Rule = fields({
+  matchExpressions: each(labelRequirement({ isChecked: true })),
+  matchFields: each(fieldRequirement),
+})
+
+/** What is only preferred may name values that no label can have: then it is never met. */
+const preferredTerm: Rule = fields({
+  matchExpressions: each(labelRequirement({ isChecked: false })),
+  matchFields: each(fieldRequirement),
+})
 
 /** Which nodes: also those of a persistent volume. */
 export const nodeSelector: Rule = fields({
@@ -64,7 +75,7 @@ export const nodeSelector: Rule = fields({
 const nodeAffinity: Rule = given(
   fields({
     requiredDuringSchedulingIgnoredDuringExecution: given(nodeSelector),
-    preferredDuringSchedulingIgnoredDuringExecution: each(fields({ weight, preference: nodeSelectorTerm })),
+    preferredDuringSchedulingIgnoredDuringExecution: each(fields({ weight, preference: preferredTerm })),
   }),
 )
 

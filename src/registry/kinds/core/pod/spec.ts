@@ -49,7 +49,7 @@ const policies: Rule = fields({
 })
 
 /** A Pod that waits for others to let it go cannot be anywhere yet. */
-const gated: Rule = (value, path, { faults }) => {
+export const gated: Rule = (value, path, { faults }) => {
   const { nodeName, schedulingGates: gates } = fieldsOf(value)
   if (textOf(nodeName) === '' || !Array.isArray(gates) || gates.length === 0) return
   const why = 'cannot be set until all schedulingGates have been cleared'
@@ -100,7 +100,6 @@ const onSystem: { readonly [name: string]: PodRule } = Object.fromEntries(
 )
 
 const system: PodRule = (value, path, check) => {
-  gated(value, path, check)
   const os = fieldsOf(value)['os']
   if (os === undefined) return
   const name = textOf(fieldsOf(os)['name'])

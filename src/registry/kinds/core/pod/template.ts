@@ -24,12 +24,12 @@ export function validatePodTemplate(template: Json | undefined, path: string, cu
 }
 
 /** Workloads that keep a number of Pods running cannot have Pods that end. */
-export function validateAlwaysRestarted(template: Json | undefined, path: string): FieldFault[] {
+export function validateAlwaysRestarted(template: Json | undefined, path: string, owner: string): FieldFault[] {
   const spec: Fields = fieldsOf(fieldsOf(template)['spec'])
   const policy = textOf(spec['restartPolicy'])
   const faults =
     policy === 'Always' || policy === '' ? [] : [notSupported(`${path}.spec.restartPolicy`, policy, ['Always'])]
   if (spec['activeDeadlineSeconds'] === undefined) return faults
-  const why = 'activeDeadlineSeconds in ReplicaSet is not Supported'
+  const why = `activeDeadlineSeconds in ${owner} is not Supported`
   return [...faults, forbiddenField(`${path}.spec.activeDeadlineSeconds`, why)]
 }

@@ -1,0 +1,41 @@
+/** What a Pod gets that a template for Pods does not: a template says what its Pods should be asked to be. */
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+} from '../../../../api/object.ts'
+
+export function setPodDefaults(pod: KubeObject): KubeObject {
+  const spec = fieldsOf(pod['spec'])
+  const isHostNetwork = spec['hostNetwork'] === true
+  const lists = ['initContainers', 'containers'].flatMap((name): [string, Json][] => {
+    const list = spec[name]
+    if (!Array.isArray(list)) return []
+    return [[name, itemsOf(list).map((one) => withHostPorts(withRequests(one), isHostNetwork))]]
+  })
+  return { ...pod, spec: { enableServiceLinks: true, ...spec, ...Object.fromEntries(lists) } }
+}
+
+/** Who limits an amount asks for it, unless he says otherwise. */
+function withRequests(container: Fields): Fields {
+  const resources = fieldsOf(container['resources'])
+  const { limits, requests } = resources
+  if (!isFields(limits) || Object.keys(limits).length === 0) return container
+  return { ...container, resources: { ...resources, requests: { ...limits, ...fieldsOf(requests) } } }
+}
+
+/** On the network of the node a port of a container is a port of the node. */
+function withHostPorts(container: Fields, isHostNetwork: boolean): Fields {
+  const { ports } = container
+  if (!isHostNetwork || !Array.isArray(ports)) return container
+  const open = itemsOf(ports).map((port) =>
+    numberOf(port['hostPort']) === 0 && port['containerPort'] !== undefined
+      ? { ...port, hostPort: port['containerPort'] }
+      : port,
+  )
+  return { ...container, ports: open }
+}

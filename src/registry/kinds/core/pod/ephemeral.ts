@@ -1,0 +1,37 @@
+/** Writes through pods/ephemeralcontainers: containers may be added to look at the others, and nothing else. */
+import { type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
+import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../../api/object.ts'
+import { quote } from '../../../../api/quote.ts'
+import { isSame } from '../../../../schema/equal.ts'
+import { validatePodSpec } from './spec.ts'
+
+/** The object as it is, but asked for in the version that the client knows. */
+export function withVersionOf({ metadata: { resourceVersion } }: KubeObject, current: KubeObject): KubeObject {
+  return resourceVersion === undefined ? current : { ...current, metadata: { ...current.metadata, resourceVersion } }
+}
+
+export function prepareEphemeral(pod: KubeObject, current: KubeObject): KubeObject {
+  const was = omit(fieldsOf(current['spec']), 'ephemeralContainers')
+  const { ephemeralContainers } = fieldsOf(pod['spec'])
+  return {
+    ...withVersionOf(pod, current),
+    spec: ephemeralContainers === undefined ? was : { ...was, ephemeralContainers },
+  }
+}
+
+export function validateEphemeral(pod: KubeObject, current: KubeObject): FieldFault[] {
+  const spec = fieldsOf(pod['spec'])
+  const now = itemsOf(spec['ephemeralContainers'])
+  const path = 'spec.ephemeralContainers'
+  return [
+    ...validatePodSpec(spec, 'spec', { podName: pod.metadata.name ?? '' }),
+    ...itemsOf(fieldsOf(current['spec'])['ephemeralContainers']).flatMap((old) => {
+      const name = quote(textOf(old['name']))
+      const one = now.find((container) => container['name'] === old['name'])
+      if (one === undefined) return [forbiddenField(path, `existing ephemeral containers ${name} may not be removed\n`)]
+      return isSame(one, old)
+        ? []
+        : [forbiddenField(path, `existing ephemeral containers ${name} may not be changed\n`)]
+    }),
+  ]
+}

@@ -1,0 +1,123 @@
+/** What the server sets in a new Pod, whatever the client said. */
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../../api/object.ts'
+import type { Writer } from '../../../resource.ts'
+import { appArmorPrefix, profileOf } from './annotations.ts'
+import { qosClassOf } from './qos.ts'
+import { appArmorWarning } from './warnings.ts'
+
+export function preparePod(pod: KubeObject, { now, warn }: Writer): KubeObject {
+  const spec = fieldsOf(pod['spec'])
+  return withAppArmor(
+    {
+      ...pod,
+      spec: withOwnLabels(spec, fieldsOf(pod.metadata.labels)),
+      status: { phase: 'Pending', qosClass: qosClassOf(spec), ...gatedStatus(spec, now) },
+    },
+    warn,
+  )
+}
+
+function gatedStatus(spec: Fields, now: Writer['now']): Fields {
+  if (itemsOf(spec['schedulingGates']).length === 0) return {}
+  const condition = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+    lastTransitionTime: now(),
+  }
+  return { conditions: [condition] }
+}
+
+/** Keys whose values come from the Pod become expressions of the selector. */
+function withOwnLabels(spec: Fields, labels: Fields): Fields {
+  const { affinity } = spec
+  if (!isFields(affinity)) return spec
+  const parts = ['podAffinity', 'podAntiAffinity'].flatMap((part): [string, Json][] => {
+    const given = affinity[part]
+    if (!isFields(given)) return []
+    const { requiredDuringSchedulingIgnoredDuringExecution: required, ...rest } = given
+    const { preferredDuringSchedulingIgnoredDuringExecution: preferred } = given
+    const changed: { [field: string]: Json | undefined } = { ...rest }
+    if (Array.isArray(required)) {
+      changed['requiredDuringSchedulingIgnoredDuringExecution'] = itemsOf(required).map((term) => withOwn(term, labels))
+    }
+    if (Array.isArray(preferred)) {
+      changed['preferredDuringSchedulingIgnoredDuringExecution'] = itemsOf(preferred).map((one) => ({
+        ...one,
+        podAffinityTerm: withOwn(fieldsOf(one['podAffinityTerm']), labels),
+      }))
+    }
+    return [[part, changed]]
+  })
+  return { ...spec, affinity: { ...affinity, ...Object.fromEntries(parts) } }
+}
+
+function withOwn(term: Fields, labels: Fields): Fields {
+  const { labelSelector, matchLabelKeys, mismatchLabelKeys } = term
+  if (!isFields(labelSelector)) return term
+  const own = (keys: Json | undefined, operator: string): Json[] =>
+    textsOf(keys).flatMap((key) =>
+      Object.hasOwn(labels, key) ? [{ key, operator, values: [textOf(labels[key])] }] : [],
+    )
+  const added = [...own(matchLabelKeys, 'In'), ...own(mismatchLabelKeys, 'NotIn')]
+  if (added.length === 0) return term
+  const matchExpressions = [...itemsOf(labelSelector['matchExpressions']), ...added]
+  return { ...term, labelSelector: { ...labelSelector, matchExpressions } }
+}
+
+/** What is said by field is said by annotation as well, and the other way around: nodes of either age understand it. */
+function withAppArmor(pod: KubeObject, warn: Writer['warn']): KubeObject {
+  const spec = fieldsOf(pod['spec'])
+  const given = pod.metadata.annotations ?? {}
+  if (fieldsOf(spec['os'])['name'] === 'windows') return pod
+  const ofPod = fieldsOf(spec['securityContext'])['appArmorProfile']
+  const annotations: { [key: string]: string } = {}
+  const lists = ['initContainers', 'containers'].flatMap((name): [string, Json][] => {
+    const list = spec[name]
+    if (!Array.isArray(list)) return []
+    const containers = itemsOf(list).map((container) => {
+      const key = `${appArmorPrefix}${textOf(container['name'])}`
+      const security = fieldsOf(container['securityContext'])
+      const own = security['appArmorProfile']
+      const said = Object.hasOwn(given, key) ? given[key] : undefined
+      if (said === undefined) {
+        const text = annotationOf(fieldsOf(own ?? ofPod))
+        if (text !== undefined) annotations[key] = text
+        return container
+      }
+      warn(appArmorWarning(`metadata.annotations[${key}]`))
+      const profile = profileOf(said)
+      if (own !== undefined || profile === undefined) return container
+      return { ...container, securityContext: { ...security, appArmorProfile: profile } }
+    })
+    return [[name, containers]]
+  })
+  const metadata =
+    Object.keys(annotations).length === 0
+      ? pod.metadata
+      : { ...pod.metadata, annotations: { ...given, ...annotations } }
+  return { ...pod, metadata, spec: { ...spec, ...Object.fromEntries(lists) } }
+}
+
+function annotationOf({ type, localhostProfile }: Fields): string | undefined {
+  switch (textOf(type)) {
+    case 'Unconfined':
+      return 'unconfined'
+    case 'RuntimeDefault':
+      return 'runtime/default'
+    case 'Localhost':
+      return localhostProfile === undefined ? undefined : `localhost/${textOf(localhostProfile)}`
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,31 @@
+/** How a Pod fares when its node runs out: decided by what it asks for. */
+import { entriesOf, type Fields, fieldsOf, itemsOf, type Json } from '../../../../api/object.ts'
+import { nanosOf } from '../../../../api/quantity.ts'
+
+export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed'
+
+/** Guaranteed: each container is limited to what it asks for, in both amounts. BestEffort: none asks for anything. */
+export function qosClassOf(spec: Fields): QosClass {
+  const amounts = ['initContainers', 'containers'].flatMap((list) =>
+    itemsOf(spec[list]).map(({ resources }) => {
+      const { limits, requests } = fieldsOf(resources)
+      return { limits: computeOf(limits), requests: computeOf(requests) }
+    }),
+  )
+  if (amounts.every(({ limits, requests }) => limits.size === 0 && requests.size === 0)) return 'BestEffort'
+  const isGuaranteed = amounts.every(
+    ({ limits, requests }) =>
+      limits.size === 2 && requests.size <= 2 && [...requests].every(([name, amount]) => limits.get(name) === amount),
+  )
+  return isGuaranteed ? 'Guaranteed' : 'Burstable'
+}
+
+/** Only these two count, and zero does not. */
+function computeOf(list: Json | undefined): ReadonlyMap<string, bigint> {
+  return new Map(
+    entriesOf(list)
+      .filter(([name]) => name === 'cpu' || name === 'memory')
+      .map(([name, amount]): [string, bigint] => [name, nanosOf(amount)])
+      .filter(([, nanos]) => nanos > 0n),
+  )
+}

@@ -1,0 +1,118 @@
+/** Writes through pods/resize: what running containers may use, without a restart of the Pod. */
+import { type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, omit, textOf } from '../../../../api/object.ts'
+import { nanosOf } from '../../../../api/quantity.ts'
+import { isSame } from '../../../../schema/equal.ts'
+import { withVersionOf } from './ephemeral.ts'
+import { qosClassOf } from './qos.ts'
+import { validatePodSpec } from './spec.ts'
+
+const lists = ['containers', 'initContainers'] as const
+
+/** Of each container its amounts and how it takes a change of them; all else is passed over. */
+export function prepareResize(pod: KubeObject, current: KubeObject): KubeObject {
+  const spec = fieldsOf(pod['spec'])
+  const was = fieldsOf(current['spec'])
+  const changed = lists.flatMap((list): [string, Json][] => {
+    const now = itemsOf(spec[list])
+    const before = itemsOf(was[list])
+    if (now.length !== before.length) return [[list, now]]
+    return now.length === 0 ? [] : [[list, before.map((old, at) => resized(old, now[at] ?? {}))]]
+  })
+  return { ...withVersionOf(pod, current), spec: { ...was, ...Object.fromEntries(changed) } }
+}
+
+function resized(old: Fields, { name, resources, resizePolicy }: Fields): Fields {
+  return {
+    ...omit(old, 'resources', 'resizePolicy'),
+    ...(name === undefined ? {} : { name }),
+    ...(resources === undefined ? {} : { resources }),
+    ...(resizePolicy === undefined ? {} : { resizePolicy }),
+  }
+}
+
+export function validateResize(pod: KubeObject, current: KubeObject): FieldFault[] {
+  const spec = fieldsOf(pod['spec'])
+  const was = fieldsOf(current['spec'])
+  const moved = lists.flatMap((list) => validateOrder(list, itemsOf(spec[list]), itemsOf(was[list])))
+  if (moved.length > 0) return moved
+  const faults = validatePodSpec(spec, 'spec', { podName: pod.metadata.name ?? '' })
+  if (faults.length > 0) return faults
+  if (fieldsOf(spec['os'])['name'] === 'windows') return [forbiddenField('[]', 'windows pods cannot be resized')]
+  if (isRunningWithout(fieldsOf(current['status']))) {
+    return [forbiddenField('spec', 'Pod running on node without support for resize')]
+  }
+  return [...validateClass(spec, was), ...lists.flatMap((list) => validateList(list, spec, was))]
+}
+
+function validateOrder(list: string, now: readonly Fields[], before: readonly Fields[]): FieldFault[] {
+  if (now.length !== before.length) {
+    return [forbiddenField(`spec.${list}`, 'containers may not be added or removed on resize')]
+  }
+  return now.flatMap(({ name }, at) =>
+    name === before[at]?.['name']
+      ? []
+      : [forbiddenField(`spec.${list}[${at}].name`, 'containers may not be renamed or reordered on resize')],
+  )
+}
+
+/** A node that says nothing of the amounts of what runs knows nothing of a change either. */
+const isRunningWithout = ({ containerStatuses }: Fields): boolean =>
+  itemsOf(containerStatuses).some(
+    ({ state, resources }) => fieldsOf(state)['running'] !== undefined && resources === undefined,
+  )
+
+function validateClass(spec: Fields, was: Fields): FieldFault[] {
+  const before = qosClassOf(was)
+  if (qosClassOf(spec) === before) return []
+  return [invalidValue('spec', before, 'Pod QOS Class may not change as a result of resizing')]
+}
+
+function validateList(list: (typeof lists)[number], spec: Fields, was: Fields): FieldFault[] {
+  const amountFaults: FieldFault[] = []
+  const otherFaults: FieldFault[] = []
+  for (const [at, now] of itemsOf(spec[list]).entries()) {
+    const before = itemsOf(was[list])[at] ?? {}
+    if (isSame(now, before)) continue
+    if (list === 'initContainers' && before['restartPolicy'] !== 'Always') {
+      otherFaults.push(forbiddenField('spec', 'resources for non-sidecar init containers are immutable'))
+      continue
+    }
+    amountFaults.push(...validateAmounts(now, before, `spec.${list}[${at}].resources`))
+    if (isSame(withoutCompute(now), withoutCompute(before))) continue
+    otherFaults.push(forbiddenField('spec', 'only cpu and memory resources are mutable'))
+  }
+  return [...amountFaults, ...otherFaults]
+}
+
+function validateAmounts(now: Fields, before: Fields, path: string): FieldFault[] {
+  const { limits, requests } = fieldsOf(now['resources'])
+  const { limits: oldLimits, requests: oldRequests } = fieldsOf(before['resources'])
+  const faults: FieldFault[] = []
+  if (isGone(limits, oldLimits)) faults.push(forbiddenField(`${path}.limits`, 'resource limits cannot be removed'))
+  if (isGone(requests, oldRequests))
+    faults.push(forbiddenField(`${path}.requests`, 'resource requests cannot be removed'))
+  const isRestarted = itemsOf(now['resizePolicy']).some(
+    ({ resourceName, restartPolicy }) => resourceName === 'memory' && restartPolicy === 'RestartContainer',
+  )
+  const memory = fieldsOf(limits)['memory']
+  const oldMemory = fieldsOf(oldLimits)['memory']
+  if (isRestarted || memory === undefined) return faults
+  const at = `${path}.limits[memory]`
+  if (oldMemory === undefined) {
+    return [...faults, forbiddenField(at, 'memory limits cannot be added unless resizePolicy is RestartContainer')]
+  }
+  if (nanosOf(textOf(memory)) >= nanosOf(textOf(oldMemory))) return faults
+  return [...faults, forbiddenField(at, 'memory limits cannot be decreased unless resizePolicy is RestartContainer')]
+}
+
+const isGone = (list: Json | undefined, old: Json | undefined): boolean =>
+  Object.keys(fieldsOf(old)).some((name) => fieldsOf(list)[name] === undefined)
+
+/** The container without the two amounts that can be changed. */
+function withoutCompute(container: Fields): Fields {
+  const resources = fieldsOf(container['resources'])
+  const limits = omit(fieldsOf(resources['limits']), 'cpu', 'memory')
+  const requests = omit(fieldsOf(resources['requests']), 'cpu', 'memory')
+  return { ...container, resources: { ...resources, limits, requests } }
+}

@@ -1,0 +1,143 @@
+/** The status of a Pod, as its node writes it. */
+import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../../api/field-fault.ts'
+import { parseIp } from '../../../../api/ip.ts'
+import { checkDnsSubdomain, checkQualifiedName } from '../../../../api/names.ts'
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+  omit,
+  textOf,
+} from '../../../../api/object.ts'
+import { quote } from '../../../../api/quote.ts'
+import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
+import { each, faultsOf, fields, given, type Rule } from '../../../rules/rule.ts'
+import { accountId, named } from '../../../rules/scalars.ts'
+
+/** The class of service stays as it was decided when the Pod was made. */
+export function preparePodStatus(pod: KubeObject, current: KubeObject): KubeObject {
+  const status = fieldsOf(pod['status'])
+  if (textOf(status['qosClass']) !== '') return pod
+  const { qosClass } = fieldsOf(current['status'])
+  return qosClass === undefined ? pod : { ...pod, status: { ...status, qosClass } }
+}
+
+export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFault[] {
+  const status = fieldsOf(pod['status'])
+  const was = fieldsOf(current['status'])
+  const spec = fieldsOf(pod['spec'])
+  return [
+    ...itemsOf(status['conditions']).flatMap(({ type }, at) =>
+      faultsOf(named(checkQualifiedName), type, `status.conditions[${at}].Type`),
+    ),
+    ...(textOf(status['nominatedNodeName']) === '' || status['nominatedNodeName'] === was['nominatedNodeName']
+      ? []
+      : faultsOf(named(checkDnsSubdomain), status['nominatedNodeName'], 'status.nominatedNodeName')),
+    ...validateTransitions(status, was, spec),
+    ...(textOf(was['qosClass']) === '' || status['qosClass'] === was['qosClass']
+      ? []
+      : [invalidValue('status.qosClass', textOf(status['qosClass']), 'field is immutable')]),
+    ...validateAddresses(itemsOf(status['podIPs']), { path: 'status.podIPs', type: 'core.PodIP' }),
+    ...validateHostAddresses(status),
+    ...statusLists.flatMap((list) => faultsOf(users, status[list], `status.${list}`)),
+  ]
+}
+
+const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const
+
+const users: Rule = each(
+  fields({
+    user: given(
+      fields({ linux: given(fields({ uid: accountId, gid: accountId, supplementalGroups: each(accountId) })) }),
+    ),
+  }),
+)
+
+/** A container that has ended for good does not run again. */
+function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFault[] {
+  return statusLists.flatMap((list) => {
+    const now = itemsOf(status[list])
+    return itemsOf(was[list]).flatMap((old) => {
+      const at = now.findIndex(({ name }) => name === old['name'])
+      const one = now[at]
+      const ended = fieldsOf(fieldsOf(old['state'])['terminated'])
+      if (one === undefined || Object.keys(ended).length === 0) return []
+      if (fieldsOf(one['state'])['terminated'] !== undefined || mayRestart(list, old, { ended, spec })) return []
+      return [forbiddenField(`status.${list}[${at}].state`, 'may not be transitioned to non-terminated state')]
+    })
+  })
+}
+
+function mayRestart(
+  list: (typeof statusLists)[number],
+  { name }: Fields,
+  { ended, spec }: { readonly ended: Fields; readonly spec: Fields },
+): boolean {
+  if (list === 'ephemeralContainerStatuses') return false
+  const init = itemsOf(spec['initContainers']).find((container) => container['name'] === name)
+  if (list === 'initContainerStatuses' && init?.['restartPolicy'] === 'Always') return true
+  const policy = textOf(spec['restartPolicy'])
+  if (policy === 'Always') return true
+  return policy === 'OnFailure' && numberOf(ended['exitCode']) !== 0
+}
+
+type Addresses = { readonly path: string; readonly type: string }
+
+/** At most one of each family. */
+function validateAddresses(list: readonly Fields[], { path, type }: Addresses): FieldFault[] {
+  const faults = list.flatMap(({ ip }, at) =>
+    checkIp(textOf(ip)).map((why) => invalidValue(`${path}[${at}]`, textOf(ip), why)),
+  )
+  const families = list.map(({ ip }) => parseIp(textOf(ip))?.family)
+  if (faults.length > 0 || new Set(families).size === list.length) return faults
+  const shown = `[]${type}{${list.map(({ ip }) => `${type}{IP:${quote(textOf(ip))}}`).join(', ')}}`
+  return [invalidShown(path, shown, 'may specify no more than one IP for each IP family')]
+}
+
+function validateHostAddresses({ hostIP, hostIPs }: Fields): FieldFault[] {
+  const list = itemsOf(hostIPs)
+  const [first] = list
+  if (first === undefined) return []
+  if (first['ip'] !== (hostIP ?? '')) {
+    return [invalidValue('status.hostIPs[0].ip', textOf(first['ip']), 'must be equal to `hostIP`')]
+  }
+  return validateAddresses(list, { path: 'status.hostIPs', type: 'core.HostIP' })
+}
+
+/** Addresses in a spelling that will be refused one day. */
+export function podStatusWarnings(pod: KubeObject): string[] {
+  const status = fieldsOf(pod['status'])
+  return ['podIPs', 'hostIPs'].flatMap((list) =>
+    itemsOf(status[list]).flatMap(({ ip }, at) => warnOfIp(`status.${list}[${at}].ip`, textOf(ip))),
+  )
+}
+
+/** One address and the list of all: the single one is the first, and where the two differ it wins. */
+export function withPodIps(status: Fields): Fields {
+  const { podIP, podIPs } = status
+  const first = itemsOf(podIPs)[0]?.['ip']
+  if (textOf(podIP) === '') return first === undefined ? status : { ...status, podIP: first }
+  return podIP === first ? status : { ...status, podIPs: [{ ip: podIP }] }
+}
+
+/** Fields of items of lists. */
+const gatedInItems: { readonly [list: string]: string } = {
+  conditions: 'observedGeneration',
+  containerStatuses: 'allocatedResourcesStatus',
+  initContainerStatuses: 'allocatedResourcesStatus',
+  ephemeralContainerStatuses: 'allocatedResourcesStatus',
+}
+
+/** What is known to newer servers only when a gate is on. */
+export function withoutGatedStatus(status: Fields): Fields {
+  const lists = Object.entries(gatedInItems).flatMap(([list, field]): [string, Json][] => {
+    const items = itemsOf(status[list])
+    return items.some((item) => item[field] !== undefined) ? [[list, items.map((item) => omit(item, field))]] : []
+  })
+  const isPlain = status['observedGeneration'] === undefined && status['resourceClaimStatuses'] === undefined
+  if (isPlain && lists.length === 0) return status
+  return { ...omit(status, 'observedGeneration', 'resourceClaimStatuses'), ...Object.fromEntries(lists) }
+}

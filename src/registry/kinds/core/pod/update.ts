@@ -1,0 +1,186 @@
+/** What of a Pod may change: little. All else must stay as it was, so that who runs it need not look again. */
+import { type FieldFault, forbiddenField, invalidShown, invalidValue, required } from '../../../../api/field-fault.ts'
+import { goStrings } from '../../../../api/go-value.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+  omit,
+  textOf,
+  textsOf,
+} from '../../../../api/object.ts'
+import { quote } from '../../../../api/quote.ts'
+import { isSame } from '../../../../schema/equal.ts'
+import { goLabels } from '../../../rules/label-selector.ts'
+import { faultsOf } from '../../../rules/rule.ts'
+import { between, INT32_MAX } from '../../../rules/scalars.ts'
+import { appArmorPrefix, mirror, validatePodAnnotations } from './annotations.ts'
+import { imagePadding } from './containers.ts'
+import { tolerations } from './scheduling.ts'
+
+const otherFields =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
+
+/** Of what changed only. What a Pod must be in any case is checked as on create. */
+export function validatePodChange(pod: KubeObject, current: KubeObject): FieldFault[] {
+  const spec = fieldsOf(pod['spec'])
+  const was = fieldsOf(current['spec'])
+  const annotationFaults = [
+    ...validateAnnotationChange(pod, current),
+    ...validatePodAnnotations(pod, 'metadata.annotations'),
+  ]
+  for (const list of ['containers', 'initContainers']) {
+    if (itemsOf(spec[list]).length === itemsOf(was[list]).length) continue
+    return [...annotationFaults, forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')]
+  }
+  return [
+    ...annotationFaults,
+    ...validateImages(spec),
+    ...validateDeadline(spec['activeDeadlineSeconds'], was['activeDeadlineSeconds']),
+    ...validateGates(spec['schedulingGates'], was['schedulingGates']),
+    ...validateTolerations(spec['tolerations'], was['tolerations']),
+    ...(itemsOf(was['schedulingGates']).length > 0 ? validateGatedPlace(spec, was) : []),
+    ...validateRest(spec, was),
+  ]
+}
+
+const annotationPath = (key: string): string => `metadata.annotations[${key}]`
+
+function validateAnnotationChange({ metadata }: KubeObject, current: KubeObject): FieldFault[] {
+  const now = new Map(entriesOf(metadata.annotations))
+  const before = new Map(entriesOf(current.metadata.annotations))
+  const faults = [...now.keys()]
+    .filter((key) => key.startsWith(appArmorPrefix) && !before.has(key))
+    .map((key) => forbiddenField(annotationPath(key), 'may not add AppArmor annotations'))
+  for (const [key, value] of before) {
+    if (key.startsWith(appArmorPrefix) && now.get(key) !== value) {
+      faults.push(forbiddenField(annotationPath(key), 'may not remove or update AppArmor annotations'))
+    }
+  }
+  if (now.has(mirror) && !before.has(mirror))
+    faults.push(forbiddenField(annotationPath(mirror), 'may not add mirror pod annotation'))
+  if (before.has(mirror) && now.get(mirror) !== before.get(mirror)) {
+    faults.push(forbiddenField(annotationPath(mirror), 'may not remove or update mirror pod annotation'))
+  }
+  return faults
+}
+
+function validateImages(spec: Fields): FieldFault[] {
+  return ['containers', 'initContainers'].flatMap((list) =>
+    itemsOf(spec[list]).flatMap(({ image }, at) => {
+      const path = `spec.${list}[${at}].image`
+      return textOf(image) === '' ? [required(path)] : faultsOf(imagePadding, image, path)
+    }),
+  )
+}
+
+function validateDeadline(now: Json | undefined, before: Json | undefined): FieldFault[] {
+  const path = 'spec.activeDeadlineSeconds'
+  if (now === undefined) {
+    if (before === undefined) return []
+    return [invalidValue(path, null, 'must not update from a positive integer to nil value')]
+  }
+  const faults = faultsOf(between(0, INT32_MAX), now, path)
+  if (faults.length > 0 || before === undefined || numberOf(now) <= numberOf(before)) return faults
+  return [invalidValue(path, numberOf(now), 'must be less than or equal to previous value')]
+}
+
+function validateGates(now: Json | undefined, before: Json | undefined): FieldFault[] {
+  const known = new Set(itemsOf(before).map(({ name }) => textOf(name)))
+  return itemsOf(now).flatMap(({ name }, at) => {
+    const gate = textOf(name)
+    if (known.has(gate)) return []
+    const why = `only deletion is allowed, but found new scheduling gate '${gate}'`
+    return [forbiddenField(`spec.schedulingGates[${at}].name`, why)]
+  })
+}
+
+/** They may be added, and wait longer or shorter. */
+function validateTolerations(now: Json | undefined, before: Json | undefined): FieldFault[] {
+  if (isSame(now, before)) return []
+  const path = 'spec.tolerations'
+  const isKept = itemsOf(before).every((old) =>
+    itemsOf(now).some((one) => isSame(omit(one, 'tolerationSeconds'), omit(old, 'tolerationSeconds'))),
+  )
+  if (!isKept) {
+    return [forbiddenField(path, 'existing toleration can not be modified except its tolerationSeconds')]
+  }
+  return faultsOf(tolerations, now, path)
+}
+
+/** Nobody has looked for a place yet: fewer nodes may come into question, but no others. */
+function validateGatedPlace(spec: Fields, was: Fields): FieldFault[] {
+  const faults: FieldFault[] = []
+  const selector = fieldsOf(spec['nodeSelector'])
+  if (entriesOf(was['nodeSelector']).some(([key, value]) => selector[key] !== value)) {
+    const why = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)'
+    faults.push(invalidShown('spec.nodeSelector', goLabels(selector), why))
+  }
+  return [...faults, ...validateNodeTerms(requiredTerms(spec), requiredTerms(was))]
+}
+
+function requiredTerms(spec: Fields): readonly Fields[] {
+  const { nodeAffinity } = fieldsOf(spec['affinity'])
+  const { requiredDuringSchedulingIgnoredDuringExecution: wanted } = fieldsOf(nodeAffinity)
+  return itemsOf(fieldsOf(wanted)['nodeSelectorTerms'])
+}
+
+function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): FieldFault[] {
+  if (before.length === 0) return []
+  const path = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms'
+  if (now.length !== before.length) {
+    const shown =
+      now.length === 0 ? '[]core.NodeSelectorTerm(nil)' : `[]core.NodeSelectorTerm{${now.map(goTerm).join(', ')}}`
+    return [invalidShown(path, shown, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
+  }
+  return now.flatMap((term, at) => {
+    const isGrown = ['matchExpressions', 'matchFields'].every((list) =>
+      itemsOf(before[at]?.[list]).every((old) => itemsOf(term[list]).some((one) => isSame(one, old))),
+    )
+    if (isGrown) return []
+    return [invalidShown(`${path}[${at}]`, goTerm(term), 'only additions are allowed (no mutations or deletions)')]
+  })
+}
+
+function goTerm({ matchExpressions, matchFields }: Fields): string {
+  return `core.NodeSelectorTerm{MatchExpressions:${goRequirements(matchExpressions)}, MatchFields:${goRequirements(matchFields)}}`
+}
+
+function goRequirements(list: Json | undefined): string {
+  const type = 'core.NodeSelectorRequirement'
+  if (itemsOf(list).length === 0) return `[]${type}(nil)`
+  const items = itemsOf(list).map(({ key, operator, values }) => {
+    const shown = `Key:${quote(textOf(key))}, Operator:${quote(textOf(operator))}, Values:${goStrings(textsOf(values))}`
+    return `${type}{${shown}}`
+  })
+  return `[]${type}{${items.join(', ')}}`
+}
+
+/** All that was not spoken of above. */
+function validateRest(spec: Fields, was: Fields): FieldFault[] {
+  const isGated = itemsOf(was['schedulingGates']).length > 0
+  const now = comparable(spec, was, isGated)
+  const before = comparable(was, was, isGated)
+  const changed = Object.keys({ ...now, ...before }).filter((field) => !isSame(now[field], before[field]))
+  if (changed.length === 0) return []
+  // Upstream shows a difference of its own types; the names of the fields say what clients need.
+  return [forbiddenField('spec', `${otherFields}\n${changed.map((field) => `  spec.${field}`).join('\n')}\n`)]
+}
+
+/** Without what may change. */
+function comparable(spec: Fields, was: Fields, isGated: boolean): Fields {
+  const isGraceMended =
+    numberOf(was['terminationGracePeriodSeconds']) < 0 && spec['terminationGracePeriodSeconds'] === 1
+  const kept: Fields = {
+    ...omit(spec, 'activeDeadlineSeconds', 'tolerations', 'schedulingGates', 'nodeSelector', 'affinity'),
+    containers: itemsOf(spec['containers']).map((container) => omit(container, 'image')),
+    initContainers: itemsOf(spec['initContainers']).map((container) => omit(container, 'image')),
+    ...(isGraceMended ? { terminationGracePeriodSeconds: was['terminationGracePeriodSeconds'] } : {}),
+  }
+  const { nodeSelector, affinity } = spec
+  return isGated ? { ...kept, affinity: omit(fieldsOf(affinity), 'nodeAffinity') } : { ...kept, nodeSelector, affinity }
+}

@@ -1,0 +1,237 @@
+/** What who makes a Pod, or a template for Pods, is told although it is fine: old ways, and what is hardly meant. */
+import { checkDnsLabel, checkLabelValue } from '../../../../api/names.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../../api/object.ts'
+import { nanosOf } from '../../../../api/quantity.ts'
+import { quote } from '../../../../api/quote.ts'
+import { isSame } from '../../../../schema/equal.ts'
+import { warnOfIp } from '../../../rules/addresses.ts'
+import { deprecatedKeyWarnings, deprecatedLabelWarnings } from '../../../rules/deprecated-labels.ts'
+import { appArmorPrefix, containerSeccomp, podSeccomp } from './annotations.ts'
+import { portWarnings } from './port-warnings.ts'
+import { containersOf } from './windows.ts'
+
+export const podWarnings = (pod: KubeObject): string[] => [
+  ...nameWarnings(pod, "the Pod's hostname"),
+  ...annotationWarnings(pod.metadata.annotations, 'metadata.annotations'),
+  ...specWarnings(fieldsOf(pod['spec']), 'spec'),
+]
+
+/** Names that become names of hosts should be single labels. */
+export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: string): string[] {
+  const faults = checkDnsLabel(name)
+  if (faults.length === 0) return []
+  const why = 'which can result in surprising behavior; a DNS label is recommended'
+  return [`metadata.name: this is used in ${usedIn}, ${why}: [${faults.join(' ')}]`]
+}
+
+/** Nothing is said of a template that stays as it was. */
+export function podTemplateWarnings(template: Json | undefined, path: string, current?: Json): string[] {
+  if (current !== undefined && isSame(template, current)) return []
+  const { metadata, spec } = fieldsOf(template)
+  const { annotations } = fieldsOf(metadata)
+  return [
+    ...annotationWarnings(annotations, `${path}.metadata.annotations`),
+    ...entriesOf(annotations)
+      .filter(([key]) => key.startsWith(appArmorPrefix))
+      .map(([key]) => appArmorWarning(`${path}.metadata.annotations[${key}]`)),
+    ...specWarnings(fieldsOf(spec), `${path}.spec`),
+  ]
+}
+
+export const appArmorWarning = (path: string): string =>
+  `${path}: deprecated since v1.30; use the "appArmorProfile" field instead`
+
+const goneAnnotations: readonly (readonly [string, string, string])[] = [
+  ['scheduler.alpha.kubernetes.io/critical-pod', 'v1.16', 'priorityClassName'],
+  ['security.alpha.kubernetes.io/sysctls', 'v1.11', 'sysctls'],
+  ['security.alpha.kubernetes.io/unsafe-sysctls', 'v1.11', 'sysctls'],
+  [podSeccomp, 'v1.27', 'seccompProfile'],
+]
+
+function annotationWarnings(annotations: Json | undefined, path: string): string[] {
+  return entriesOf(annotations).flatMap(([key]) => {
+    const own = goneAnnotations.find(([name]) => name === key)
+    const [, since, field] = own ?? (key.startsWith(containerSeccomp) ? [key, 'v1.27', 'seccompProfile'] : [])
+    if (since === undefined) return []
+    return [`${path}[${key}]: non-functional in ${since}+; use the "${field}" field instead`]
+  })
+}
+
+const specWarnings = (spec: Fields, path: string): string[] => [
+  ...Object.keys(fieldsOf(spec['nodeSelector'])).flatMap((key) =>
+    deprecatedLabelWarnings(`${path}.nodeSelector[${key}]`, key),
+  ),
+  ...affinityWarnings(fieldsOf(spec['affinity']), `${path}.affinity`),
+  ...spreadWarnings(spec['topologySpreadConstraints'], `${path}.topologySpreadConstraints`),
+  ...doubles(spec['hostAliases'], { path: `${path}.hostAliases`, field: 'ip' }),
+  ...itemsOf(spec['volumes']).flatMap((volume, at) => volumeWarnings(volume, `${path}.volumes[${at}]`)),
+  ...pullSecretWarnings(spec['imagePullSecrets'], `${path}.imagePullSecrets`),
+  ...containersOf(spec).flatMap(({ container, at }) => containerWarnings(container, `${path}.${at}`)),
+  ...portWarnings(spec, path),
+  ...itemsOf(spec['hostAliases']).flatMap(({ ip }, at) => warnOfIp(`${path}.hostAliases[${at}].ip`, textOf(ip))),
+  ...textsOf(fieldsOf(spec['dnsConfig'])['nameservers']).flatMap((ip, at) =>
+    warnOfIp(`${path}.dnsConfig.nameservers[${at}]`, ip),
+  ),
+]
+
+function affinityWarnings(affinity: Fields, path: string): string[] {
+  const {
+    requiredDuringSchedulingIgnoredDuringExecution: required,
+    preferredDuringSchedulingIgnoredDuringExecution: preferred,
+  } = fieldsOf(affinity['nodeAffinity'])
+  const at = `${path}.nodeAffinity`
+  return [
+    ...itemsOf(fieldsOf(required)['nodeSelectorTerms']).flatMap((term, index) =>
+      termWarnings(term, `${at}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`),
+    ),
+    ...itemsOf(preferred).flatMap(({ preference }, index) => {
+      const own = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`
+      return [...termWarnings(fieldsOf(preference), own), ...valueWarnings(fieldsOf(preference), own)]
+    }),
+    ...['podAffinity', 'podAntiAffinity'].flatMap((part) =>
+      podAffinityWarnings(fieldsOf(affinity[part]), `${path}.${part}`),
+    ),
+  ]
+}
+
+const termWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
+  itemsOf(matchExpressions).flatMap(({ key }, at) =>
+    deprecatedKeyWarnings(`${path}.matchExpressions[${at}].key`, textOf(key)),
+  )
+
+/** A preference may name values that no label can have; it is then never met. */
+const valueWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
+  itemsOf(matchExpressions).flatMap(({ values }, at) =>
+    textsOf(values).flatMap((value, index) =>
+      checkLabelValue(value).map(
+        (why) => `${path}.matchExpressions[${at}].values[${index}]: ${value} is invalid, ${why}`,
+      ),
+    ),
+  )
+
+const nullSelector = 'a null labelSelector results in matching no pod'
+
+function podAffinityWarnings(part: Fields, path: string): string[] {
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution'
+  const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
+  return [
+    ...itemsOf(part[required]).flatMap(({ labelSelector }, at) =>
+      labelSelector === undefined ? [`${path}.${required}[${at}].labelSelector: ${nullSelector}`] : [],
+    ),
+    ...itemsOf(part[preferred]).flatMap(({ podAffinityTerm }, at) =>
+      fieldsOf(podAffinityTerm)['labelSelector'] === undefined
+        ? [`${path}.${preferred}[${at}].podAffinityTerm.labelSelector: ${nullSelector}`]
+        : [],
+    ),
+  ]
+}
+
+const spreadWarnings = (list: Json | undefined, path: string): string[] =>
+  itemsOf(list).flatMap(({ topologyKey, labelSelector }, at) => [
+    ...deprecatedKeyWarnings(`${path}[${at}].topologyKey`, textOf(topologyKey)),
+    ...(labelSelector === undefined ? [`${path}[${at}].labelSelector: ${nullSelector}`] : []),
+  ])
+
+function doubles(list: Json | undefined, { path, field }: { readonly path: string; readonly field: string }): string[] {
+  const seen = new Set<string>()
+  return itemsOf(list).flatMap((item, at) => {
+    const text = textOf(item[field])
+    if (seen.has(text)) return [`${path}[${at}].${field}: duplicate ${field} ${quote(text)}`]
+    seen.add(text)
+    return []
+  })
+}
+
+function pullSecretWarnings(list: Json | undefined, path: string): string[] {
+  const empty = itemsOf(list).flatMap(({ name }, at) =>
+    textOf(name) === '' ? [`${path}[${at}].name: invalid empty name ""`] : [],
+  )
+  return [
+    ...empty,
+    ...doubles(
+      itemsOf(list).filter(({ name }) => textOf(name) !== ''),
+      { path, field: 'name' },
+    ),
+  ]
+}
+
+const goneVolumes: readonly (readonly [string, string])[] = [
+  ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
+  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['storageos', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+]
+
+function volumeWarnings(volume: Fields, path: string): string[] {
+  const gone = goneVolumes.flatMap(([source, why]) =>
+    volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${why}`],
+  )
+  const template = fieldsOf(fieldsOf(fieldsOf(volume['ephemeral'])['volumeClaimTemplate'])['spec'])
+  const storage = fieldsOf(fieldsOf(template['resources'])['requests'])['storage']
+  const requests = `${path}.ephemeral.volumeClaimTemplate.spec.resources.requests`
+  return [...gone, ...fractionWarnings({ storage }, requests), ...overlapWarnings(volume)]
+}
+
+/** Of bytes there are no parts. */
+export function fractionWarnings(list: Fields, path: string): string[] {
+  return ['memory', 'ephemeral-storage', 'storage'].flatMap((name) => {
+    const amount = textOf(list[name])
+    if (amount === '' || nanosOf(amount) % 10n ** 9n === 0n) return []
+    return [`${path}[${name}]: fractional byte value ${quote(amount)} is invalid, must be an integer`]
+  })
+}
+
+/** A file cannot be a folder as well. */
+function overlapWarnings({ name, configMap, secret, downwardAPI }: Fields): string[] {
+  const about = [
+    { source: configMap, shown: `ConfigMap ${quote(textOf(fieldsOf(configMap)['name']))}` },
+    { source: secret, shown: `Secret ${quote(textOf(fieldsOf(secret)['secretName']))}` },
+    { source: downwardAPI, shown: 'DownwardAPI' },
+  ]
+  return about.flatMap(({ source, shown }) => {
+    const paths = itemsOf(fieldsOf(source)['items']).map(({ path }) => textOf(path))
+    return paths.flatMap((path, at) =>
+      paths
+        .filter((other, index) => (index < at && other === path) || path.startsWith(`${other}/`))
+        .map(
+          (other) => `volume ${quote(textOf(name))} (${shown}): overlapping paths: ${quote(path)} with ${quote(other)}`,
+        ),
+    )
+  })
+}
+
+function containerWarnings(container: Fields, path: string): string[] {
+  const { limits, requests } = fieldsOf(container['resources'])
+  return [
+    ...fractionWarnings(fieldsOf(limits), `${path}.resources.limits`),
+    ...fractionWarnings(fieldsOf(requests), `${path}.resources.requests`),
+    ...envWarnings(container['env'], `${path}.env`),
+  ]
+}
+
+/** A second value hides the first, unless it is made from it. */
+function envWarnings(env: Json | undefined, path: string): string[] {
+  const seen = new Set<string>()
+  return itemsOf(env).flatMap(({ name, value }, at) => {
+    const key = textOf(name)
+    const own = `$(${key})`
+    const isSecond = seen.has(key)
+    seen.add(key)
+    if (!isSecond || (textOf(value).includes(own) && value !== own)) return []
+    return [`${path}[${at}]: hides previous definition of ${quote(key)}, which may be dropped when using apply`]
+  })
+}

@@ -1,0 +1,91 @@
+import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { entriesOf, type Fields, fieldsOf, isFields, type KubeObject, numberOf } from '../../../api/object.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { goLabels } from '../../rules/label-selector.ts'
+import { faultsOf, fields } from '../../rules/rule.ts'
+import { nonNegative } from '../../rules/scalars.ts'
+import { validateAlwaysRestarted, validatePodTemplate } from './pod/template.ts'
+import { nameWarnings, podTemplateWarnings } from './pod/warnings.ts'
+
+export const replicationControllerRules: KindRules = {
+  selectableFields: { 'status.replicas': (object) => `${numberOf(fieldsOf(object['status'])['replicas'])}` },
+  setDefaults,
+  // Clients expect the count to be there from the start.
+  prepareCreate: (object) => ({ ...object, status: { replicas: 0 } }),
+  validate,
+  // An update looks at everything twice, and tells it twice.
+  validateUpdate: (object) => [...validate(object), ...validate(object)],
+  warnings: (object, current) => [
+    ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
+    ...podTemplateWarnings(
+      templateOf(object),
+      'spec.template',
+      current === undefined ? undefined : templateOf(current),
+    ),
+  ],
+  status: { validateUpdate: validateStatus },
+}
+
+const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])
+
+/** Who says nothing else selects what he makes, and is labelled like it. */
+function setDefaults(object: KubeObject): KubeObject {
+  const spec = fieldsOf(object['spec'])
+  const { labels } = fieldsOf(templateOf(object)['metadata'])
+  const { replicas = 1, selector } = spec
+  const own = isFields(selector) && Object.keys(selector).length > 0 ? selector : labels
+  const isLabelled = Object.keys(object.metadata.labels ?? {}).length > 0 || !isFields(labels)
+  return {
+    ...object,
+    metadata: isLabelled ? object.metadata : { ...object.metadata, labels: Object.fromEntries(entriesOf(labels)) },
+    spec: { ...spec, replicas, ...(own === undefined ? {} : { selector: own }) },
+  }
+}
+
+function validate(object: KubeObject): FieldFault[] {
+  const spec = fieldsOf(object['spec'])
+  const { template, selector } = spec
+  const wanted = entriesOf(selector)
+  return [
+    ...faultsOf(fields({ minReadySeconds: nonNegative }), spec, 'spec'),
+    ...(wanted.length === 0 ? [required('spec.selector')] : []),
+    ...faultsOf(fields({ replicas: nonNegative }), spec, 'spec'),
+    ...(template === undefined ? [required('spec.template')] : validateTemplate(fieldsOf(template), wanted)),
+  ]
+}
+
+function validateTemplate(template: Fields, wanted: readonly (readonly [string, string])[]): FieldFault[] {
+  const { labels } = fieldsOf(template['metadata'])
+  const path = 'spec.template'
+  const isSelected = wanted.every(([key, value]) => fieldsOf(labels)[key] === value)
+  const why = '`selector` does not match template `labels`'
+  return [
+    ...(wanted.length > 0 && !isSelected ? [invalidShown(`${path}.metadata.labels`, goLabels(labels), why)] : []),
+    ...validatePodTemplate(template, path),
+    ...validateAlwaysRestarted(template, path, 'ReplicationController'),
+  ]
+}
+
+const statusCounts = fields({
+  replicas: nonNegative,
+  fullyLabeledReplicas: nonNegative,
+  readyReplicas: nonNegative,
+  availableReplicas: nonNegative,
+  observedGeneration: nonNegative,
+})
+
+function validateStatus(object: KubeObject): FieldFault[] {
+  const status = fieldsOf(object['status'])
+  const count = (field: string): number => numberOf(status[field])
+  const atMost = (field: string, limit: string, shown = limit): FieldFault[] =>
+    count(field) > count(limit)
+      ? [invalidValue(`status.${field}`, count(field), `cannot be greater than ${shown}`)]
+      : []
+  return [
+    ...faultsOf(statusCounts, status, 'status'),
+    ...atMost('fullyLabeledReplicas', 'replicas', 'status.replicas'),
+    ...atMost('readyReplicas', 'replicas', 'status.replicas'),
+    ...atMost('availableReplicas', 'replicas', 'status.replicas'),
+    ...atMost('availableReplicas', 'readyReplicas'),
+  ]
+}
