@@ -102,7 +102,7 @@ function compareOwners(one: Owner, other: Owner): number {
 export const withFields = (owner: Owner, fields: FieldSet): Owner =>
   fields === owner.fields ? owner : { ...owner, fields, entry: undefined }
 
-/** Whether two lists say the same but for the times of entries. */
+/** Whether two lists say the same but for the times of some entries. */
 export function isSameButTimes(one: Json | undefined, other: Json | undefined): boolean {
   if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false
   const texts = new Set(one.map(withoutTime))

@@ -16,8 +16,11 @@ const longNumber = /[0-9]{16}/
  */
 const DEPTH_MAX = 1000
 
-/** A value of any type at the scanner's place. Objects have no prototype: their keys are whatever a client sent. */
-export function readAny(scanner: JsonScanner, depth = 0): Json {
+/**
+ * A value of any type at the scanner's place. Objects have no prototype: their keys are whatever a client sent. `onRepeat` is told of
+ * keys that stand twice; the last one counts.
+ */
+export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void): Json {
   const type = scanner.peekType()
   if (depth === DEPTH_MAX && (type === 'object' || type === 'array')) {
     scanner.at++
@@ -28,13 +31,15 @@ export function readAny(scanner: JsonScanner, depth = 0): Json {
       const fields = new JsonMap()
       for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
         const key = scanner.readKey()
-        fields[key] = readAny(scanner, depth + 1)
+        if (onRepeat !== undefined && key in fields) onRepeat()
+        fields[key] = readAny(scanner, depth + 1, onRepeat)
       }
       return fields
     }
     case 'array': {
       const items: Json[] = []
-      for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) items.push(readAny(scanner, depth + 1))
+      for (let more = scanner.beginArray(); more; more = scanner.nextInArray())
+        items.push(readAny(scanner, depth + 1, onRepeat))
       return items
     }
     case 'string':

@@ -92,6 +92,8 @@ export type View = {
   /** The object as a written view wants it, with the view's resourceVersion where that has one. */
   readonly change: (object: KubeObject, view: KubeObject) => KubeObject
   readonly validate: (view: KubeObject) => FieldFault[]
+  /** The one field that can be owned through the view, which has the same path in the object. */
+  readonly ownedPath: string
 }
 
 /** How the kind itself looks at metadata, besides what all objects must pass. */

@@ -16,6 +16,7 @@ export const scaleView = (): View => ({
   group: 'autoscaling',
   version: 'v1',
   kind,
+  ownedPath: 'spec.replicas',
   get shape(): ObjectSchema {
     const struct = typeOf('autoscaling/v1', kind)
     return { struct, setDefaults: (scale) => scale, stored: undefined, scheme: schemeOf('autoscaling') }

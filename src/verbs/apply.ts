@@ -1,14 +1,161 @@
 /** Server-side apply: who writes says what it wants to own, and the rest of the object stays as it is. */
-import type { ResourceRequest } from '../registry/resource.ts'
-import { unsupportedPart } from './unsupported.ts'
+import { applyOver } from '../apply/apply.ts'
+import { Differences } from '../apply/differences.ts'
+import { annotationsAfter, isLastApplier } from '../apply/last-applied.ts'
+import type { Owners, Writer } from '../apply/managers.ts'
+import { mergeTypeOf } from '../apply/merge-type.ts'
+import { recordUpdate } from '../apply/record.ts'
+import { validateApplied } from '../apply/validate.ts'
+import { wireOf } from '../apply/wire.ts'
+import { badRequest, conflict, unclassified } from '../api/errors.ts'
+import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
+import { decodePatched } from '../codec/decode-body.ts'
+import { printOrdered } from '../codec/json.ts'
+import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
+import { emptyObject, emptyWire, ignoredAt, trackingOf, versionsOf, withOwners, writerOf } from './owners.ts'
+import { type AppliedBody, readApplied } from './read-applied.ts'
 import type { Change, Writing } from './write.ts'
 import type { PatchOptions } from './write-options.ts'
 
+/** Owns what an object that nobody tracked has, when it is first applied to. */
+const firstManager = 'before-first-apply'
+
+type Applying = Writing & { readonly options: PatchOptions }
+
 /** The body of an apply as a change of the object, which also makes one where there is none. */
-export async function readApply(
-  request: ResourceRequest,
-  _body: Buffer,
-  _writing: Writing & { readonly options: PatchOptions },
-): Promise<Change> {
-  throw unsupportedPart(request)
+export async function readApply(request: ResourceRequest, body: Buffer, writing: Applying): Promise<Change> {
+  const { resource, name } = request
+  const applied = await readApplied(body, writing.access)
+  const expected = viewOf(request) ?? resource
+  return (current, stored): KubeObject => {
+    checkApplied(applied.value, expected)
+    const uid = textOf(fieldsOf(applied.value['metadata'])['uid'])
+    const object = applyTo(current, { request, applied: applied.value, stored, writing })
+    reportDuplicates(applied, request, writing.options)
+    if (current === undefined && uid !== '') {
+      const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+      throw conflict(resource, name, why)
+    }
+    return object
+  }
+}
+
+type ApplyTo = {
+  readonly request: ResourceRequest
+  readonly applied: Fields
+  readonly stored: KubeObject | undefined
+  readonly writing: Applying
+}
+
+function applyTo(current: KubeObject | undefined, { request, applied, stored, writing }: ApplyTo): KubeObject {
+  const { options, access } = writing
+  const expected = viewOf(request) ?? request.resource
+  const { struct } = expected.shape
+  const type = mergeTypeOf(struct)
+  const faults = validateApplied(applied, type)
+  if (faults.length > 0) {
+    throw unclassified(`failed to create typed patch object (${nameOf(applied, expected)}): ${told(faults)}`)
+  }
+  const live = current === undefined ? emptyWire(struct) : wireOf(current, struct)
+  const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
+  const tracking = trackingOf(request, stored)
+  const { result, owners } = applyOver({
+    writer,
+    type,
+    live,
+    applied,
+    owners: tracking.owners.size === 0 ? firstOwners(live, { request, writer, writing }) : tracking.owners,
+    force: options.force,
+    ignored: ignoredAt(request),
+    now: access.now(),
+    versions: (after) => {
+      const decoded = (): KubeObject => decode(after, applied, expected)
+      const others = versionsOf(request, access, { before: () => current ?? emptyObject, after: decoded })
+      return (apiVersion) => (apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion))
+    },
+  })
+  const object = result === undefined ? (current ?? decode(live, applied, expected)) : decode(result, applied, expected)
+  return withOwners(withLastApplied(object, applied, writer), tracking.finish(owners))
+}
+
+/** Who owns what is there already. */
+function firstOwners(
+  live: Fields,
+  {
+    request,
+    writer,
+    writing,
+  }: { readonly request: ResourceRequest; readonly writer: Writer; readonly writing: Applying },
+): Owners {
+  const { struct } = (viewOf(request) ?? request.resource).shape
+  const versions = { type: mergeTypeOf(struct), before: emptyWire(struct), after: live }
+  const differences = new Differences(() => versions, ignoredAt(request))
+  const first: Writer = { ...writer, manager: firstManager, operation: 'Update' }
+  return recordUpdate(new Map(), { writer: first, now: writing.access.now(), differences })
+}
+
+/** Fails with a BadRequest. */
+function checkApplied(applied: Fields, expected: Resource | View): void {
+  const given = `${textOf(applied['apiVersion'])} ${textOf(applied['kind'])}`
+  if (given !== `${apiVersionOf(expected)} ${expected.kind}`) {
+    throw badRequest(`invalid object type: ${gvkOf(applied)}`)
+  }
+  const { managedFields } = fieldsOf(applied['metadata'])
+  if (managedFields !== undefined && managedFields !== null) throw badRequest('metadata.managedFields must be nil')
+}
+
+/** `apps/v1, Kind=Deployment`; with a version that is none nothing is left. */
+function gvkOf(applied: Fields): string {
+  const apiVersion = textOf(applied['apiVersion'])
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return '/, Kind='
+  return `${parts.length === 1 ? '/' : ''}${apiVersion}, Kind=${textOf(applied['kind'])}`
+}
+
+function nameOf(applied: Fields, expected: Resource | View): string {
+  const { namespace, name } = fieldsOf(applied['metadata'])
+  return `${textOf(namespace)}/${textOf(name)}; ${gvkOf({ apiVersion: apiVersionOf(expected), kind: expected.kind })}`
+}
+
+const told = (faults: readonly string[]): string =>
+  faults.length === 1 ? (faults[0] ?? '') : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
+
+/** What is applied fits the schema; here it becomes an object, with its defaults. */
+function decode(wire: Fields, applied: Fields, expected: Resource | View): KubeObject {
+  const { kind } = expected
+  const decoded = decodePatched(printOrdered({ ...wire, kind, apiVersion: apiVersionOf(expected) }), expected)
+  if (!('fault' in decoded)) return decoded.object
+  const gvk = gvkOf({ apiVersion: apiVersionOf(expected), kind })
+  const why = `unable to convert unstructured object to ${gvk}: ${converterFault(decoded.fault)}`
+  throw unclassified(`failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`)
+}
+
+/** Values are converted one by one there, and the words know no fields. */
+function converterFault(fault: string): string {
+  const [, what = '', type = ''] =
+    /^json: cannot unmarshal (\S+).* into Go struct field \S+ of type (\S+)$/.exec(fault) ?? []
+  if (what === '') return fault
+  return what === 'number'
+    ? `cannot convert float64 to ${type}`
+    : `json: cannot unmarshal ${what} into Go value of type ${type}`
+}
+
+function withLastApplied(object: KubeObject, applied: Fields, writer: Writer): KubeObject {
+  const { annotations, ...metadata } = object.metadata
+  const next = isLastApplier(writer) ? annotationsAfter(annotations ?? {}, applied) : undefined
+  return next === undefined ? object : { ...object, metadata: { ...metadata, annotations: textsOf(next) } }
+}
+
+const textsOf = (fields: Fields): { readonly [key: string]: string } =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, textOf(value)]))
+
+function reportDuplicates(
+  { duplicates }: AppliedBody,
+  { context }: ResourceRequest,
+  { fieldValidation }: PatchOptions,
+): void {
+  if (duplicates.length === 0 || fieldValidation === 'Ignore') return
+  if (fieldValidation === 'Warn') return duplicates.forEach((duplicate) => context.warn(duplicate))
+  const lines = ['yaml: unmarshal errors:', ...duplicates.map((line) => `  ${line}`)].join('\n')
+  throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${lines}`)
 }

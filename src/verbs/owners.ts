@@ -8,10 +8,13 @@ import type { FieldSet } from '../apply/field-set.ts'
 import { type Owners, printOwners, readOwners, type Writer } from '../apply/managers.ts'
 import { mergeTypeOf } from '../apply/merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
+import { ownersInObject, ownersInView } from '../apply/view-owners.ts'
 import { wireOf } from '../apply/wire.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { firstHeader } from '../api/request.ts'
-import { apiVersionOf, type Resource, type ResourceRequest } from '../registry/resource.ts'
+import { apiVersionOf, type Resource, type ResourceRequest, shownAt, viewOf } from '../registry/resource.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { Struct } from '../schema/schema.ts'
 import type { WriteAccess } from './access.ts'
 import type { WriteOptions } from './write-options.ts'
 
@@ -26,33 +29,35 @@ export function ownersAfterCreate(
   recording: Recording,
 ): Json | undefined {
   const { struct } = request.resource.shape
-  const versions = { type: mergeTypeOf(struct), before: emptyWire(request.resource), after: wireOf(object, struct) }
+  const versions = { type: mergeTypeOf(struct), before: emptyWire(struct), after: wireOf(object, struct) }
   const differences = new Differences(() => versions, ignoredAt(request))
   const update = { writer: writerOf(request, recording.options), now: recording.access.now(), differences }
   return printOwners(recordUpdate(new Map(), update))
 }
 
-/** The list after an update or a patch. */
+/** The list after an update or a patch; `after` is in the shape of the path. */
 export function ownersAfterUpdate(
   request: ResourceRequest,
-  { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
+  { stored, after }: { readonly stored: KubeObject; readonly after: KubeObject },
   { options, access }: Recording,
 ): Json | undefined {
-  const owners = ownersToBegin(request, before, after)
+  const tracking = trackingOf(request, stored)
+  const owners = givenOwners(request, after) ?? tracking.owners
   // What was never tracked begins to be with the first apply.
-  if (owners.size === 0) return undefined
-  const differences = new Differences(versionsOf(request, access, { before, after }), ignoredAt(request))
-  return printOwners(recordUpdate(owners, { writer: writerOf(request, options), now: access.now(), differences }))
+  if (owners.size === 0) return tracking.finish(owners)
+  const before = shownAt(request, stored)
+  const versions = versionsOf(request, access, { before: () => before, after: () => after })
+  const differences = new Differences(versions, ignoredAt(request))
+  return tracking.finish(recordUpdate(owners, { writer: writerOf(request, options), now: access.now(), differences }))
 }
 
 /** An update may write the list itself, all of it or nothing; one that cannot be read does not count. */
-function ownersToBegin({ subresource }: ResourceRequest, before: KubeObject, after: KubeObject): Owners {
-  const live = before.metadata['managedFields']
+function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owners | undefined {
   const given = after.metadata['managedFields']
-  if (subresource !== '' || given === undefined || given === live) return readOwners(live) ?? new Map()
+  if (subresource !== '' || given === undefined) return undefined
   if (isReset(given)) return new Map()
   const owners = readOwners(given)
-  if (owners === undefined || owners.size === 0) return readOwners(live) ?? new Map()
+  if (owners === undefined || owners.size === 0) return undefined
   return new Map([...owners].map(([identity, owner]) => [identity, { ...owner, entry: undefined }]))
 }
 
@@ -61,31 +66,57 @@ const isReset = (given: Json): boolean =>
   Array.isArray(given) &&
   (given.length === 0 || (given.length === 1 && isFields(given[0]) && Object.keys(given[0]).length === 0))
 
-/** An object before and after a write, in the versions in which its owners know it. */
-export function versionsOf(
-  { resource }: ResourceRequest,
-  { inVersion }: Pick<WriteAccess, 'inVersion'>,
-  { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
-): (apiVersion: string) => Versions | undefined {
-  return (apiVersion) => {
-    const other = apiVersion === apiVersionOf(resource) ? resource : inVersion(apiVersion)
-    if (other === undefined) return undefined
-    const { struct } = other.shape
-    const show = (object: KubeObject): Fields => wireOf(converted(object, resource, other), struct)
-    return { type: mergeTypeOf(struct), before: show(before), after: show(after) }
+export type Tracking = {
+  /** In the shape of the path. */
+  readonly owners: Owners
+  /** The list of the stored object, now that these are the owners. */
+  readonly finish: (owners: Owners) => Json | undefined
+}
+
+/** The owners of a stored object as the path of a request shows them. */
+export function trackingOf(request: ResourceRequest, stored: KubeObject | undefined): Tracking {
+  const owners = readOwners(stored?.metadata['managedFields']) ?? new Map()
+  const view = viewOf(request)
+  if (view === undefined) return { owners, finish: printOwners }
+  const path = fieldSetOf([view.ownedPath])
+  const versions = { objectVersion: apiVersionOf(request.resource), viewVersion: apiVersionOf(view) }
+  const field = { inObject: path, inView: path, ...versions }
+  return {
+    owners: ownersInView(owners, field),
+    finish: (after) => printOwners(ownersInObject(owners, after, field)),
   }
 }
 
-function converted(object: KubeObject, from: Resource, to: Resource): KubeObject {
-  if (from === to) return object
-  const stored = from.shape.stored?.toStored(object) ?? object
+/** An object before and after a write, in the versions in which its owners know it. */
+export function versionsOf(
+  request: ResourceRequest,
+  { inVersion }: Pick<WriteAccess, 'inVersion'>,
+  { before, after }: { readonly before: () => KubeObject; readonly after: () => KubeObject },
+): (apiVersion: string) => Versions | undefined {
+  const own = viewOf(request) ?? request.resource
+  return (apiVersion) => {
+    if (apiVersion === apiVersionOf(own)) {
+      const { struct } = own.shape
+      return { type: mergeTypeOf(struct), before: wireOf(before(), struct), after: wireOf(after(), struct) }
+    }
+    const other = own === request.resource ? inVersion(apiVersion) : undefined
+    if (other === undefined) return undefined
+    const { struct } = other.shape
+    const show = (object: KubeObject): Fields => wireOf(converted(object, own.shape, other), struct)
+    return { type: mergeTypeOf(struct), before: show(before()), after: show(after()) }
+  }
+}
+
+function converted(object: KubeObject, from: ObjectSchema, to: Resource): KubeObject {
+  const stored = from.stored?.toStored(object) ?? object
   return to.shape.stored?.fromStored(stored) ?? { ...stored, apiVersion: apiVersionOf(to) }
 }
 
 /** Without a name of its own a client is known by its program. */
-export function writerOf({ resource, subresource, http }: ResourceRequest, { fieldManager }: WriteOptions): Writer {
+export function writerOf(request: ResourceRequest, { fieldManager }: WriteOptions): Writer {
+  const { resource, subresource, http } = request
   const manager = fieldManager === '' ? managerOfAgent(firstHeader(http.headers, 'user-agent') ?? '') : fieldManager
-  return { manager, operation: 'Update', apiVersion: apiVersionOf(resource), subresource }
+  return { manager, operation: 'Update', apiVersion: apiVersionOf(viewOf(request) ?? resource), subresource }
 }
 
 function managerOfAgent(agent: string): string {
@@ -118,16 +149,16 @@ export function ignoredAt({ resource, subresource }: Pick<ResourceRequest, 'reso
   return found
 }
 
-const emptyWires = new WeakMap<Resource, Fields>()
+const emptyWires = new WeakMap<Struct, Fields>()
 
 /** What is there before an object is: the zero values that are always written. */
-export function emptyWire(resource: Resource): Fields {
-  const known = emptyWires.get(resource) ?? wireOf(emptyObject, resource.shape.struct)
-  emptyWires.set(resource, known)
+export function emptyWire(struct: Struct): Fields {
+  const known = emptyWires.get(struct) ?? wireOf(emptyObject, struct)
+  emptyWires.set(struct, known)
   return known
 }
 
-const emptyObject: KubeObject = { kind: '', apiVersion: '', metadata: {} }
+export const emptyObject: KubeObject = { kind: '', apiVersion: '', metadata: {} }
 
 export function withOwners(object: KubeObject, managedFields: Json | undefined): KubeObject {
   const { managedFields: given, ...metadata } = object.metadata

@@ -28,13 +28,14 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   const { fieldValidation } = options
   const change =
     form === 'apply' ? await readApply(request, body, writing) : readPatch(request, { form, body, fieldValidation })
-  return answerUpdate(request, await updateObject(request, inPlace(change, request), writing), show)
+  const tracked = { ...writing, isTracked: form === 'apply' }
+  return answerUpdate(request, await updateObject(request, inPlace(change, request), tracked), show)
 }
 
 /** What comes out must still be the object that the path names. */
 function inPlace(change: Change, request: ResourceRequest): Change {
-  return async (current) => {
-    const object = await change(current)
+  return async (current, stored) => {
+    const object = await change(current, stored)
     checkName(object, request)
     return inNamespace(object, request)
   }

@@ -15,6 +15,7 @@ import {
 } from '../api/errors.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { encodeStored, printWire, wireOfStored } from '../codec/object.ts'
+import { isSameButTimes } from '../apply/managers.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
@@ -142,9 +143,13 @@ export type Updated = Written & { readonly isNew: boolean }
 
 /**
  * What update, patch and apply differ in: how they make the object to write from the one that is there, both in the shape of the
- * path (undefined: none is there; what is returned then is created). Runs again when somebody else was first, and may fail with any ApiError.
+ * path (undefined: none is there; what is returned then is created). `stored` is the latter as it is stored. Runs again when somebody
+ * else was first, and may fail with any ApiError.
  */
-export type Change = (current: KubeObject | undefined) => KubeObject | Promise<KubeObject>
+export type Change = (
+  current: KubeObject | undefined,
+  stored: KubeObject | undefined,
+) => KubeObject | Promise<KubeObject>
 
 /** Changes an object, or a part of it that has a path of its own. */
 export async function updateObject(request: ResourceRequest, change: Change, writing: Writing): Promise<Updated> {
@@ -154,7 +159,7 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
   const run = async (take: Take): Promise<Updated> => {
     let object: KubeObject | undefined
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
-      const given = await change(current && shownAt(request, current.object))
+      const given = await change(current && shownAt(request, current.object), current?.object)
       const update = { request, given, writing: { ...writing, take } }
       const decided = current === undefined ? await decideNew(update) : await decideReplace(update, current)
       object = decided.object
@@ -205,8 +210,10 @@ async function decideReplace(
   const { options, access } = writing
   const view = viewOf(request)
   const oldObject = shownAt(request, before)
-  const isTracked = view !== undefined || writing.isTracked === true
-  const tracked = isTracked ? given : withOwners(given, ownersAfterUpdate(request, { before, after: given }, writing))
+  const tracked =
+    writing.isTracked === true
+      ? given
+      : withOwners(given, ownersAfterUpdate(request, { stored: before, after: given }, writing))
   const mutatedObject = await mutated(request, { operation: 'UPDATE', object: tracked, oldObject, options, access })
   const shown = withoutDuplicateOwners(mutatedObject, context, { isMutated: true })
   if (view !== undefined) refuseInvalid(view, shown, view.validate(shown))
@@ -216,9 +223,10 @@ async function decideReplace(
   const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
   const writer = { user: request.user, now: access.now, warn: (text: string) => context.warn(text) }
   const prepared = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
-  const owned = withOwners(prepared, admitted.metadata['managedFields'])
+  const owned = withOwners(prepared, shown.metadata['managedFields'])
   const taking = { object: owned, before, namespace: request.namespace, isDryRun: options.isDryRun }
-  const object = rules === resource ? await writing.take(taking) : owned
+  const taken = rules === resource ? await writing.take(taking) : owned
+  const object = withTimes(taken, before, resource)
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
   for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }
@@ -227,6 +235,14 @@ async function decideReplace(
   const put = encodeStored(object, resource.shape)
   const isSame = put.equals(encodeStored(before, resource.shape))
   return { object, decision: isSame ? 'unchanged' : { put } }
+}
+
+/** A write that changes nothing but the times of its owners changes nothing. */
+function withTimes(object: KubeObject, before: KubeObject, { shape }: Resource): KubeObject {
+  const { managedFields } = before.metadata
+  if (!isSameButTimes(object.metadata['managedFields'], managedFields)) return object
+  const same = withOwners(object, managedFields)
+  return encodeStored(same, shape).equals(encodeStored(before, shape)) ? same : object
 }
 
 /** What may be changed through this path. */

@@ -1,0 +1,86 @@
+/**
+ * Server-side apply: what an applier states is laid over the object and owned by it; what it stated before and states no longer goes,
+ * unless somebody else owns it; what others own it may only set to the value that is there, unless it is told to take it.
+ */
+import { type Fields, isFields } from '../api/object.ts'
+import { isDifferent } from './compare.ts'
+import { conflictError } from './conflict.ts'
+import { Differences, type Versions } from './differences.ts'
+import { neverOwned } from './field-paths.ts'
+import { difference, type FieldSet, isEmptySet, noFields, recursiveDifference, union } from './field-set.ts'
+import { allowedConflicts, isLastApplier } from './last-applied.ts'
+import { identityOf, type Owner, type Owners, withFields, type Writer } from './managers.ts'
+import { merge } from './merge.ts'
+import type { StructMerge } from './merge-type.ts'
+import { appliedSet } from './owned.ts'
+import { prune } from './prune.ts'
+
+export type Application = {
+  readonly writer: Writer
+  readonly type: StructMerge
+  /** The object and what is applied to it, as they are written. */
+  readonly live: Fields
+  readonly applied: Fields
+  readonly owners: Owners
+  readonly force: boolean
+  /** What this path does not write. */
+  readonly ignored: FieldSet
+  readonly now: string
+  /** The object before and after, in the version of an owner; undefined where there is no such version. */
+  readonly versions: (after: Fields) => (apiVersion: string) => Versions | undefined
+}
+
+export type Applied = {
+  /** Undefined: the object stays as it is. */
+  readonly result: Fields | undefined
+  readonly owners: Owners
+}
+
+/** Fails with a Conflict. */
+export function applyOver(application: Application): Applied {
+  const { writer, live, applied, type, owners, ignored, now } = application
+  const identity = identityOf(writer)
+  const before = owners.get(identity)
+  const fields = recursiveDifference(appliedSet(applied, type), ignored)
+  const own = ownerAfter(writer, before, fields)
+  const all = new Map(owners).set(identity, own)
+  const merged = merge(live, applied, type)
+  const pruned = before === undefined ? merged : prune(merged, type, { before: before.fields, owned: everything(all) })
+  const result = isFields(pruned) ? pruned : {}
+  const differences = new Differences(application.versions(result), ignored)
+  refuseConflicts(differences, all, { ...application, identity })
+  const left = differences.release(all, identity)
+  const comparison = differences.in(writer.apiVersion)
+  const isChanged = comparison !== undefined && isDifferent(comparison)
+  const kept = difference(fields, neverOwned)
+  if (isEmptySet(kept)) left.delete(identity)
+  else left.set(identity, isChanged ? { ...own, time: now, fields: kept, entry: undefined } : withFields(own, kept))
+  return { result: isChanged ? result : undefined, owners: left }
+}
+
+/** An entry is kept as it is when it says the same in the same version. */
+function ownerAfter(writer: Writer, before: Owner | undefined, fields: FieldSet): Owner {
+  if (before === undefined) return { ...writer, time: undefined, fields, entry: undefined }
+  return withFields({ ...before, apiVersion: writer.apiVersion, entry: undefined }, fields)
+}
+
+function everything(owners: Owners): FieldSet {
+  let all: FieldSet = noFields
+  for (const { fields } of owners.values()) all = union(all, fields)
+  return all
+}
+
+/** What kubectl once applied from the client's side it may take from whoever has it now. */
+function refuseConflicts(
+  differences: Differences,
+  owners: Owners,
+  { writer, live, type, force, identity }: Application & { readonly identity: string },
+): void {
+  if (force) return
+  const conflicts = differences.conflicts(owners, identity)
+  if (conflicts.length === 0) return
+  const allowed = isLastApplier(writer) ? allowedConflicts(live, type) : noFields
+  const refused = conflicts.map((owner) => withFields(owner, difference(owner.fields, allowed)))
+  const left = refused.filter(({ fields }) => !isEmptySet(fields))
+  if (left.length > 0) throw conflictError(left)
+}

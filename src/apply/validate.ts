@@ -1,0 +1,99 @@
+/** Whether an applied value fits its type. The words are upstream's, which shows values as Go prints them. */
+import { isFields, type Json } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
+import { compareKeys } from '../codec/json.ts'
+import type { ListMerge, MergeType, ScalarMerge } from './merge-type.ts'
+import { childOf } from './owned.ts'
+import { itemElement, itemFault, printElement } from './path-element.ts'
+
+/** Empty: it fits. Null fits everywhere. */
+export function validateApplied(value: Json, type: MergeType): readonly string[] {
+  const faults: string[] = []
+  visit(value, type, { path: '', faults })
+  return faults
+}
+
+type Place = { readonly path: string; readonly faults: string[] }
+
+function visit(value: Json, type: MergeType, place: Place): void {
+  if (value === null) return
+  const { path, faults } = place
+  const refuse = (why: string): void => void faults.push(`${path}: ${why}`)
+  switch (type.form) {
+    case 'any':
+      return
+    case 'scalar': {
+      const why = scalarFault(value, type.scalar)
+      if (why !== undefined) refuse(why)
+      return
+    }
+    case 'list':
+      return Array.isArray(value) ? visitItems(value, type, place) : refuse(`expected list, got &{${plain(value)}}`)
+    case 'map':
+    case 'struct':
+      if (!isFields(value)) return refuse(`expected map, got &{${plain(value)}}`)
+      for (const [key, field = null] of Object.entries(value)) {
+        const { below, isDeclared } = childOf(key, type)
+        // Upstream looks at no other field of this map then.
+        if (type.form === 'struct' && !isDeclared)
+          return void faults.push(`${path}.${key}: field not declared in schema`)
+        visit(field, below, { path: `${path}.${key}`, faults })
+      }
+  }
+}
+
+function visitItems(list: readonly Json[], type: ListMerge, { path, faults }: Place): void {
+  const seen = new Set<string>()
+  for (const [at, item] of list.entries()) {
+    const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
+    if (element === undefined) {
+      faults.push(`${path}: element ${at}: ${itemFault(item, type)}`)
+      continue
+    }
+    if (seen.has(element)) faults.push(`${path}: duplicate entries for key ${printElement(element)}`)
+    seen.add(element)
+    visit(item, type.of, { path: path + printElement(element), faults })
+  }
+}
+
+function scalarFault(value: Json, scalar: ScalarMerge['scalar']): string | undefined {
+  switch (scalar) {
+    case 'string':
+      return typeof value === 'string'
+        ? undefined
+        : `expected string, got &value.valueUnstructured{Value:${syntax(value)}}`
+    case 'numeric':
+      if (typeof value === 'number' || typeof value === 'bigint') return undefined
+      return `expected numeric (int or float), got ${goType(value)}`
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${plain(value)}}`
+    case 'untyped':
+      return typeof value === 'object' ? `expected any scalar, got &{${plain(value)}}` : undefined
+  }
+}
+
+/** As `%T` shows it. */
+function goType(value: Json): string {
+  if (typeof value === 'string') return 'string'
+  if (typeof value === 'boolean') return 'bool'
+  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
+}
+
+/** As `%v` shows it. */
+function plain(value: Json): string {
+  if (value === null) return '<nil>'
+  if (typeof value !== 'object') return `${value}`
+  if (!isFields(value)) return `[${value.map(plain).join(' ')}]`
+  const keys = Object.keys(value).toSorted(compareKeys)
+  return `map[${keys.map((key) => `${key}:${plain(value[key] ?? null)}`).join(' ')}]`
+}
+
+/** As `%#v` shows it. */
+function syntax(value: Json): string {
+  if (value === null) return 'interface {}(nil)'
+  if (typeof value === 'string') return quote(value)
+  if (typeof value !== 'object') return `${value}`
+  if (!isFields(value)) return `[]interface {}{${value.map(syntax).join(', ')}}`
+  const keys = Object.keys(value).toSorted(compareKeys)
+  return `map[string]interface {}{${keys.map((key) => `${quote(key)}:${syntax(value[key] ?? null)}`).join(', ')}}`
+}

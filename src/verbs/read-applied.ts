@@ -1,0 +1,52 @@
+/** The body of an apply: YAML by its media type, which most clients fill with JSON. */
+import { badRequest } from '../api/errors.ts'
+import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
+import { type Fields, isFields, type Json } from '../api/object.ts'
+import { jsonTypeOf, readAny } from '../codec/json.ts'
+import { YamlError } from '../codec/yaml-error.ts'
+import type { WriteAccess } from './access.ts'
+
+export type AppliedBody = {
+  readonly value: Fields
+  /** Keys that were set twice, in the words of the YAML parser. */
+  readonly duplicates: readonly string[]
+}
+
+/** Fails with a BadRequest. */
+export async function readApplied(body: Buffer, access: Pick<WriteAccess, 'convertYaml'>): Promise<AppliedBody> {
+  const plain = readPlain(body)
+  if (plain !== undefined) return { value: plain, duplicates: [] }
+  try {
+    const { json, duplicates } = await access.convertYaml(body)
+    return { value: objectOf(readAny(new JsonScanner(json.toString('utf8')))), duplicates }
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`, error)
+  }
+}
+
+function objectOf(value: Json): Fields {
+  if (value === null) return {}
+  if (isFields(value)) return value
+  const why = `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`
+  throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`)
+}
+
+/** JSON without repeated keys, which is the same in YAML. Undefined: what it is YAML's parser must say. */
+function readPlain(body: Buffer): Fields | undefined {
+  if (body[0] !== BRACE_OPEN) return undefined
+  const scanner = new JsonScanner(body.toString('utf8'))
+  let isRepeated = false
+  try {
+    const value = readAny(scanner, 0, () => {
+      isRepeated = true
+    })
+    scanner.end()
+    return isRepeated || !isFields(value) ? undefined : value
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}
+
+const BRACE_OPEN = 0x7b
