@@ -1,38 +1,46 @@
 /** Reads the body of a request, within its limits of size and time. */
-import type { Readable } from 'node:stream'
 import { badRequest, bodyTooLarge } from '../api/errors.ts'
+import type { BodyListener } from '../http2/server-stream.ts'
 import type { Limits } from './limits.ts'
 
-const empty = Buffer.alloc(0)
+export interface BodySource {
+  readonly read: (listener: BodyListener) => void
+  /** Nobody wants the rest. */
+  readonly drop: () => void
+}
 
-/** Fails with an ApiError. Then the rest of the body is not read: the caller gets rid of it. */
-export function readBody(readable: Readable, { bodyBytesMax, bodyMsMax }: Limits): Promise<Buffer> {
-  if (readable.readableEnded) return Promise.resolve(empty)
+/** Fails with an ApiError. Then the rest of the body is not read. */
+export function readBody(source: BodySource, { bodyBytesMax, bodyMsMax }: Limits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
-    const stop = (): void => {
+    let timer: NodeJS.Timeout | undefined
+    let isOver = false
+    const stop = (): boolean => {
+      if (isOver) return false
+      isOver = true
       clearTimeout(timer)
-      readable.off('data', onData).off('end', onEnd).off('close', onClose)
+      return true
     }
     const fail = (error: Error): void => {
-      stop()
-      readable.pause()
+      if (!stop()) return
+      source.drop()
       reject(error)
     }
-    const onData = (chunk: Buffer): void => {
-      bytes += chunk.length
-      if (bytes <= bodyBytesMax) chunks.push(chunk)
-      else fail(bodyTooLarge(bodyBytesMax))
-    }
-    const onEnd = (): void => {
-      stop()
-      const [only] = chunks
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes))
-    }
-    const onClose = (): void => fail(badRequest('the connection ended before the body did'))
-    const timer = setTimeout(() => fail(badRequest('the body did not come in time')), bodyMsMax)
-    if (readable.destroyed) onClose()
-    else readable.on('data', onData).on('end', onEnd).on('close', onClose)
+    source.read({
+      onData: (chunk) => {
+        bytes += chunk.length
+        if (bytes <= bodyBytesMax) chunks.push(chunk)
+        else fail(bodyTooLarge(bodyBytesMax))
+      },
+      onEnd: () => {
+        if (!stop()) return
+        const [only] = chunks
+        resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes))
+      },
+      onClose: () => fail(badRequest('the connection ended before the body did')),
+    })
+    // Most bodies are here when they are asked for.
+    if (!isOver) timer = setTimeout(() => fail(badRequest('the body did not come in time')), bodyMsMax)
   })
 }

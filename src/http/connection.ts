@@ -1,6 +1,7 @@
 /** What the requests of one connection share: who is on the other side, and how much it has been asking for. */
 import type { X509Certificate } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
+import type { ServerConnection } from '../http2/server-connection.ts'
 import { Bucket } from '../lib/bucket.ts'
 import type { Limits } from './limits.ts'
 
@@ -11,6 +12,11 @@ export class Connection {
   open = 0
   /** Since when there is none. */
   idleSinceMs = performance.now()
+  /** Since when the client has taken nothing of what is there for it, as far as the listener has looked. */
+  stalledSinceMs = 0
+  writesSeen = -1
+  /** Absent for HTTP/1.1. */
+  http2: ServerConnection | undefined
   readonly #resets: Bucket
   readonly #controls: Bucket
   #certificate: X509Certificate | null | undefined
@@ -30,12 +36,8 @@ export class Connection {
   }
 
   /** False: it has given up more requests than a client in good faith would. */
-  mayReset(): boolean {
-    return this.#resets.take(performance.now())
-  }
+  readonly mayReset = (): boolean => this.#resets.take(performance.now())
 
-  /** False: it sends more pings and settings than a client in good faith would. */
-  mayControl(): boolean {
-    return this.#controls.take(performance.now())
-  }
+  /** False: it sends more pings, settings and empty frames than a client in good faith would. */
+  readonly mayControl = (): boolean => this.#controls.take(performance.now())
 }

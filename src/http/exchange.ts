@@ -3,16 +3,22 @@
  * it, answered, closed. What few requests need (the query, a signal, the certificate) is made only when asked for.
  */
 import type { X509Certificate } from 'node:crypto'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { constants, type ServerHttp2Stream } from 'node:http2'
-import type { Readable, Writable } from 'node:stream'
+import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge } from '../api/errors.ts'
 import type { ApiRequest, Headers } from '../api/request.ts'
-import { readBody } from './body.ts'
+import { type BodySource, readBody } from './body.ts'
 import type { Connection } from './connection.ts'
 import type { Limits } from './limits.ts'
-import type { Outgoing } from './outgoing.ts'
+import type { BodyForm, Outgoing } from './outgoing.ts'
 import { parseQuery, type Target } from './target.ts'
+
+export type Head = {
+  readonly method: string
+  readonly target: Target
+  readonly headers: IncomingHttpHeaders
+  readonly connection: Connection
+  readonly limits: Limits
+}
 
 export abstract class Exchange implements ApiRequest, Outgoing {
   readonly method: string
@@ -20,15 +26,11 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   readonly headers: IncomingHttpHeaders
   readonly connection: Connection
   readonly peerCertificate: () => X509Certificate | undefined
-  isWriting = false
-  writes = 0
   /** Of the listener's roster. */
   place = -1
   /** Since when nothing has been written, as far as the listener has looked. */
   stalledSinceMs = 0
-  writesSeen = -1
-  abstract readonly writable: Writable
-  protected abstract readonly readable: Readable
+  progressSeen = -1
   readonly #limits: Limits
   readonly #queryText: string
   #query: URLSearchParams | undefined
@@ -47,9 +49,19 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#limits = head.limits
   }
 
-  abstract writeHead(status: number, headers: Headers, length: number | undefined): void
+  abstract readonly isGone: boolean
+  /** The whole answer has been given, though it may be on its way still. */
+  abstract readonly isAnswered: boolean
+  /** There are bytes of the answer that the client has not taken. */
+  abstract readonly isWriting: boolean
+  /** Grows when the client takes some. */
+  abstract readonly progress: number
+  protected abstract readonly bodySource: BodySource
+  abstract writeHead(status: number, headers: Headers, body: BodyForm): void
   abstract flushHead(): void
-  /** Takes the connection's half of the request from the client. */
+  abstract write(parts: readonly Buffer[], onTaken: () => void): boolean
+  abstract end(parts?: readonly Buffer[]): void
+  /** Takes the request from the client. */
   abstract abort(): void
 
   get takesBody(): boolean {
@@ -88,13 +100,12 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#onClose?.()
-    // After a whole answer nobody listens any more, and an abort is not cheap. (A stream of HTTP/2 can close before it says
-    // that it has finished.)
-    if (!this.writable.writableEnded) this.#controller?.abort()
+    // After a whole answer nobody listens any more, and an abort is not cheap.
+    if (!this.isAnswered) this.#controller?.abort()
   }
 
   /** The same promise for whoever asks again. */
-  readonly body = (): Promise<Buffer> => {
+  body(): Promise<Buffer> {
     this.#body ??= this.#read()
     return this.#body
   }
@@ -102,91 +113,6 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   #read(): Promise<Buffer> {
     const { bodyBytesMax } = this.#limits
     if (Number(this.headers['content-length'] ?? 0) > bodyBytesMax) return Promise.reject(bodyTooLarge(bodyBytesMax))
-    return readBody(this.readable, this.#limits)
-  }
-}
-
-export type Head = {
-  readonly method: string
-  readonly target: Target
-  readonly headers: IncomingHttpHeaders
-  readonly connection: Connection
-  readonly limits: Limits
-}
-
-export class Http2Exchange extends Exchange {
-  readonly writable: ServerHttp2Stream
-  protected readonly readable: ServerHttp2Stream
-
-  constructor(head: Head, stream: ServerHttp2Stream) {
-    super(head)
-    this.writable = stream
-    this.readable = stream
-  }
-
-  writeHead(status: number, headers: Headers, length: number | undefined): void {
-    const all: { [name: string]: string | string[] | number } = { ':status': status }
-    copyHeaders(headers, all)
-    if (length !== undefined) all['content-length'] = length
-    // The client may have given up while the answer was made: Node would take that for our mistake.
-    if (!this.writable.closed && !this.writable.destroyed) this.writable.respond(all)
-  }
-
-  flushHead(): void {
-    // Sent with respond() already.
-  }
-
-  abort(): void {
-    this.writable.close(constants.NGHTTP2_CANCEL)
-  }
-
-  /** The client may go on sending a body that nobody wants: the stream is taken from it. */
-  readonly dropRest = (): void => {
-    if (!this.writable.readableEnded) this.writable.close(constants.NGHTTP2_NO_ERROR)
-  }
-}
-
-export class Http1Exchange extends Exchange {
-  readonly writable: ServerResponse
-  protected readonly readable: IncomingMessage
-  readonly #isClosing: () => boolean
-
-  constructor(
-    head: Head,
-    half: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly isClosing: () => boolean },
-  ) {
-    super(head)
-    this.writable = half.response
-    this.readable = half.request
-    this.#isClosing = half.isClosing
-  }
-
-  writeHead(status: number, headers: Headers, length: number | undefined): void {
-    const all: { [name: string]: string | string[] | number } = {}
-    copyHeaders(headers, all)
-    if (length !== undefined) all['content-length'] = length
-    // A body that nobody has read is in the way of the next request.
-    const isRestUnread = !this.readable.complete && !this.readable.readableFlowing
-    if (this.#isClosing() || (isRestUnread && hasBody(this.headers))) all['connection'] = 'close'
-    this.writable.writeHead(status, all)
-  }
-
-  flushHead(): void {
-    this.writable.flushHeaders()
-  }
-
-  abort(): void {
-    this.writable.destroy()
-  }
-}
-
-const hasBody = (headers: IncomingHttpHeaders): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-
-/** Node's type of headers wants lists that it could change. */
-function copyHeaders(headers: Headers, into: { [name: string]: string | string[] | number }): void {
-  for (const name in headers) {
-    const value = headers[name]
-    if (value !== undefined) into[name] = typeof value === 'string' ? value : [...value]
+    return readBody(this.bodySource, this.#limits)
   }
 }

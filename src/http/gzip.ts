@@ -4,7 +4,7 @@
  */
 import { constants, createGzip, type Gzip as GzipStream } from 'node:zlib'
 import type { Headers, LazyBody } from '../api/request.ts'
-import { end, type Outgoing, write } from './outgoing.ts'
+import { type Outgoing, write } from './outgoing.ts'
 
 /** Bodies up to this are sent as they are; as kube-apiserver. */
 export const GZIP_BYTES_MIN = 128 * 1024
@@ -39,13 +39,13 @@ export class Gzip {
     const headers = { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
     if (tag !== undefined && length <= SHARED_BODY_BYTES_MAX) {
       const { parts, bytes } = await this.#share(tag, answer.chunks)
-      outgoing.writeHead(answer.status, headers, bytes)
-      for (const part of parts) if (!(await write(outgoing, part))) return
+      outgoing.writeHead(answer.status, headers, { length: bytes })
+      outgoing.end(parts)
     } else {
-      outgoing.writeHead(answer.status, headers, undefined)
-      for await (const part of this.#compress(answer.chunks)) if (!(await write(outgoing, part))) return
+      outgoing.writeHead(answer.status, headers, {})
+      for await (const part of this.#compress(answer.chunks)) if (!(await write(outgoing, [part]))) return
+      outgoing.end()
     }
-    end(outgoing)
   }
 
   #share(tag: string, chunks: LazyBody['chunks']): Promise<Compressed> {

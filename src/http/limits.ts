@@ -9,7 +9,6 @@ export type Limits = {
   readonly stallMsMax: number
   readonly idleMsMax: number
   readonly streamsMax: number
-  readonly sessionMegabytesMax: number
   readonly connectionsMax: number
   readonly resetsBurst: number
   readonly resetsPerSecond: number
@@ -36,11 +35,6 @@ export const defaultLimits: Limits = {
   idleMsMax: 90_000,
   /** As Go's server. A client with more watches opens another connection. */
   streamsMax: 250,
-  /**
-   * Node refuses streams while a connection holds more than this; its own 10 MB fails lists that run side by side. Every
-   * answer in flight holds one block (64 KB), so that all 250 fit with their headers.
-   */
-  sessionMegabytesMax: 64,
   /** About a gigabyte of idle TLS connections; a cluster of 5,000 nodes needs two for each. */
   connectionsMax: 10_000,
   /** All streams of a connection may be given up twice over at once, as a restarting controller does, … */

@@ -3,26 +3,25 @@
  * through the handler, and its answer is written back. What a client may use of the server stands in `limits.ts`.
  */
 import { once } from 'node:events'
-import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
-import {
-  constants,
-  createSecureServer,
-  type Http2SecureServer,
-  type Http2Session,
-  type IncomingHttpHeaders,
-  type SecureServerOptions,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2'
-import type { ServerOpts, Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { createServer, type Server, type TlsOptions, type TLSSocket } from 'node:tls'
 import { unreadableRequest } from '../api/errors.ts'
 import type { ApiResponse, Handler } from '../api/request.ts'
+import { HpackEncoder } from '../http2/hpack-encoder.ts'
+import { Turn } from '../http2/output.ts'
+import { CODE, type ConnectionError } from '../http2/protocol.ts'
+import { ServerConnection } from '../http2/server-connection.ts'
+import type { ServerStream } from '../http2/server-stream.ts'
+import { Blocks } from '../lib/blocks.ts'
 import type { Log } from '../lib/log.ts'
 import { Roster } from '../lib/roster.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 import { Connection } from './connection.ts'
-import { type Exchange, type Head, Http1Exchange, Http2Exchange } from './exchange.ts'
+import { AnswerDate } from './date.ts'
+import type { Exchange } from './exchange.ts'
+import { Http1Exchange } from './http1-exchange.ts'
+import { Http2Exchange } from './http2-exchange.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { Responder } from './respond.ts'
 import { readTarget } from './target.ts'
@@ -43,15 +42,16 @@ export type ListenerOptions = Certificate & {
 }
 
 export class Listener implements AsyncDisposable {
-  readonly #server: Http2SecureServer
+  readonly #server: Server
+  #http1: Http1Server | undefined
   readonly #handler: Handler
   readonly #log: Log
   readonly #limits: Limits
   readonly #tls: Pick<ListenerOptions, 'clientCaPem' | 'tlsMinVersion'>
   readonly #responder = new Responder()
-  /** By the address of the other side, which Node tells of a socket and of a session alike. */
-  readonly #connections = new Map<string, Connection>()
-  readonly #sessions = new Map<Http2Session, Connection>()
+  readonly #http2 = { encoder: new HpackEncoder(), blocks: new Blocks(), turn: new Turn() }
+  readonly #date = new AnswerDate()
+  readonly #connections = new Map<Socket, Connection>()
   readonly #exchanges = new Roster<Exchange>()
   /** Those whose answer goes on until somebody ends it. */
   readonly #streaming = new Set<Exchange>()
@@ -64,17 +64,12 @@ export class Listener implements AsyncDisposable {
     this.#log = options.log
     this.#limits = { ...defaultLimits, ...options.limits }
     this.#tls = options
-    this.#server = createSecureServer(serverOptions(options, this.#limits))
+    this.#server = createServer(serverOptions(options, this.#limits), (socket) => this.#onSocket(socket))
     this.#server.maxConnections = this.#limits.connectionsMax
-    // A 'request' listener would also turn on Node's compatibility layer for every HTTP/2 stream; only HTTP/1.1 needs it.
-    this.#server.removeAllListeners('newListener')
-    this.#server.on('request', (request: unknown, response: unknown) => this.#onHttp1(request, response))
-    this.#server.on('stream', (stream, headers) => this.#onHttp2(stream, headers))
-    // Before Node's own listener, which makes sessions and requests of it.
-    this.#server.prependListener('secureConnection', (socket) => this.#onSocket(socket))
-    this.#server.on('session', (session) => this.#onSession(session))
-    this.#server.on('sessionError', (error: Error) => this.#log('debug', 'connection failed', { error: error.message }))
-    this.#server.on('tlsClientError', (error) => this.#log('debug', 'TLS handshake failed', { error: error.message }))
+    this.#server.on('tlsClientError', (error, socket) => {
+      this.#log('debug', 'TLS handshake failed', { error: error.message })
+      socket.destroy()
+    })
     const lookMs = Math.min(this.#limits.stallMsMax, this.#limits.idleMsMax) / LOOKS_PER_LIMIT
     this.#looking = setInterval(() => this.#look(), lookMs).unref()
   }
@@ -110,7 +105,8 @@ export class Listener implements AsyncDisposable {
       this.#server.close(() => resolve())
     })
     // Sends GOAWAY: requests under way go on, new ones are the next server's.
-    for (const session of this.#sessions.keys()) session.close()
+    for (const { http2 } of this.#connections.values()) http2?.close()
+    this.#http1?.close()
     for (const exchange of this.#streaming) exchange.close()
     if (this.#exchanges.size > 0 && graceMs > 0) await this.#answered(graceMs)
     for (const exchange of this.#exchanges.members()) exchange.close()
@@ -144,81 +140,56 @@ export class Listener implements AsyncDisposable {
   }
 
   #onSocket(socket: TLSSocket): void {
-    const peer = peerOf(socket)
-    this.#connections.set(peer, new Connection(socket, this.#limits))
-    socket.on('close', () => this.#connections.delete(peer))
+    const connection = new Connection(socket, this.#limits)
+    this.#connections.set(socket, connection)
+    socket.on('close', () => this.#connections.delete(socket))
     socket.on('error', (error) => this.#log('debug', 'connection failed', { error: error.message }))
     if (this.#isClosing) socket.destroy()
-  }
-
-  #onSession(session: ServerHttp2Session): void {
-    const connection = this.#connections.get(peerOf(session.socket))
-    if (connection === undefined) return session.destroy()
-    this.#sessions.set(session, connection)
-    session.on('close', () => this.#sessions.delete(session))
-    session.on('error', (error) => this.#log('debug', 'connection failed', { error: error.message }))
-    const onControl = (): void => {
-      if (!connection.mayControl()) this.#calm(session, 'pings or settings')
+    else if (socket.alpnProtocol === 'h2') this.#openHttp2(socket, connection)
+    else {
+      this.#http1 ??= this.#createHttp1()
+      this.#http1.emit('connection', socket)
     }
-    session.on('ping', onControl).on('remoteSettings', onControl)
-    if (this.#isClosing) session.close()
   }
 
-  #countReset(session: Http2Session, connection: Connection): void {
-    if (!connection.mayReset()) this.#calm(session, 'requests that were given up')
+  #openHttp2(socket: TLSSocket, connection: Connection): void {
+    const { mayReset, mayControl, remoteAddress } = connection
+    const onRequest = (stream: ServerStream): void => this.#onHttp2(stream, connection)
+    const onFault = ({ code, message: error }: ConnectionError): void =>
+      this.#log(code === CODE.calm ? 'warn' : 'debug', 'a connection was ended', { error, remoteAddress })
+    const owner = { onRequest, mayReset, mayControl, onFault }
+    connection.http2 = new ServerConnection({ ...this.#http2, socket, limits: this.#limits, owner })
   }
 
-  /** Ends a connection that does too much of what costs its client nothing. */
-  #calm(session: Http2Session, what: string): void {
-    if (session.destroyed) return
-    this.#log('warn', 'a connection was ended', {
-      tooMany: what,
-      remoteAddress: this.#sessions.get(session)?.remoteAddress,
-    })
-    session.destroy(new Error(`too many ${what}`), constants.NGHTTP2_ENHANCE_YOUR_CALM)
-  }
-
-  #onHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    stream.on('error', this.#onStreamError)
-    const { session } = stream
-    const connection = session === undefined ? undefined : this.#sessions.get(session)
-    if (session === undefined || connection === undefined) return stream.close(constants.NGHTTP2_REFUSED_STREAM)
-    // Given up in the same breath as it was asked: Node hands it over all the same, but nothing needs to be done for it.
-    if (stream.destroyed) return this.#countReset(session, connection)
-    const target = readTarget(headers[':path'] ?? '')
-    const head = {
-      method: headers[':method'] ?? '',
-      target: target ?? noTarget,
-      headers,
-      connection,
-      limits: this.#limits,
-    }
-    const exchange = new Http2Exchange(head, stream)
-    if (!stream.endAfterHeaders) stream.on('finish', exchange.dropRest)
-    stream.on('close', () => {
-      this.#end(exchange)
-      if (stream.aborted) this.#countReset(session, connection)
-    })
+  #onHttp2(stream: ServerStream, connection: Connection): void {
+    const { method, target: raw, headers } = stream.head
+    const target = readTarget(raw)
+    const head = { method, target: target ?? noTarget, headers, connection, limits: this.#limits }
+    const exchange = new Http2Exchange(head, stream, this.#date)
+    stream.onClose = () => this.#end(exchange)
     this.#begin(exchange, target !== undefined)
   }
 
-  #onHttp1(request: unknown, response: unknown): void {
-    if (!isRequest(request) || !isResponse(response)) return
+  /** Made when somebody comes with HTTP/1.1. It never listens: it is handed sockets. */
+  #createHttp1(): Http1Server {
+    // An import would load all of node:http, with a WebSocket and a fetch that nobody here uses (30 ms and 5 MB).
+    const { Server } = process.getBuiltinModule('node:http')
+    const server = new Server(http1Options(this.#limits), (request, response) => this.#onHttp1(request, response))
+    // Begins to look for requests that do not come to an end.
+    server.emit('listening')
+    return server
+  }
+
+  #onHttp1(request: IncomingMessage, response: ServerResponse): void {
     request.on('error', (error) => this.#log('debug', 'request failed', { error: error.message }))
     response.on('error', (error) => this.#log('debug', 'answer failed', { error: error.message }))
-    const { socket } = request
-    const connection = this.#connections.get(peerOf(socket))
+    const { socket, headers } = request
+    const connection = this.#connections.get(socket)
     if (connection === undefined) return void socket.destroy()
     // As Go's server, which says nothing of what is usual.
     response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
-    const head: Head = {
-      method: request.method ?? '',
-      target: target ?? noTarget,
-      headers: request.headers,
-      connection,
-      limits: this.#limits,
-    }
+    const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
     const exchange = new Http1Exchange(head, { request, response, isClosing: () => this.#isClosing })
     response.on('close', () => this.#end(exchange))
     this.#begin(exchange, target !== undefined)
@@ -247,8 +218,6 @@ export class Listener implements AsyncDisposable {
     }
   }
 
-  readonly #onStreamError = (error: Error): void => this.#log('debug', 'stream failed', { error: error.message })
-
   #end(exchange: Exchange): void {
     if (!this.#exchanges.delete(exchange)) return
     const { connection } = exchange
@@ -262,44 +231,41 @@ export class Listener implements AsyncDisposable {
   #look(): void {
     const nowMs = performance.now()
     for (const exchange of this.#exchanges.members()) this.#endIfStalled(exchange, nowMs)
-    for (const [session, connection] of this.#sessions) this.#endIfIdle(session, connection, nowMs)
+    for (const connection of this.#connections.values()) {
+      if (connection.http2 === undefined) continue
+      this.#endIfIdle(connection, connection.http2, nowMs)
+      this.#endIfDeaf(connection, connection.http2, nowMs)
+    }
   }
 
   /** A client that opens its window to the last byte of an answer and no further would keep it here for ever. */
   #endIfStalled(exchange: Exchange, nowMs: number): void {
-    if (!exchange.isWriting || exchange.writes !== exchange.writesSeen) exchange.stalledSinceMs = nowMs
-    exchange.writesSeen = exchange.writes
-    const stalledMs = nowMs - exchange.stalledSinceMs
-    // Who does not even take the end of a stream has gone without a word.
-    if (stalledMs > 2 * this.#limits.stallMsMax) exchange.connection.socket.destroy()
-    else if (stalledMs >= this.#limits.stallMsMax) exchange.abort()
+    if (!exchange.isWriting || exchange.progress !== exchange.progressSeen) exchange.stalledSinceMs = nowMs
+    exchange.progressSeen = exchange.progress
+    if (nowMs - exchange.stalledSinceMs >= this.#limits.stallMsMax) exchange.abort()
   }
 
-  #endIfIdle(session: Http2Session, { open, idleSinceMs, socket }: Connection, nowMs: number): void {
+  #endIfIdle({ open, idleSinceMs, socket }: Connection, http2: ServerConnection, nowMs: number): void {
     const idleMs = open > 0 ? 0 : nowMs - idleSinceMs
     if (idleMs > 2 * this.#limits.idleMsMax) socket.destroy()
-    else if (idleMs >= this.#limits.idleMsMax) session.close()
+    else if (idleMs >= this.#limits.idleMsMax) http2.close()
+  }
+
+  /** Who does not even take the end of a stream has gone without a word. */
+  #endIfDeaf(connection: Connection, { waitingBytes, writes }: ServerConnection, nowMs: number): void {
+    if (waitingBytes === 0 || writes !== connection.writesSeen) connection.stalledSinceMs = nowMs
+    connection.writesSeen = writes
+    if (nowMs - connection.stalledSinceMs >= 2 * this.#limits.stallMsMax) connection.socket.destroy()
   }
 }
 
 /** Answers that were handed to the socket before the end have this long to get through. */
 const FLUSH_MS_MAX = 1_000
 
-/**
- * Of HTTP/1.1, told by what they have: importing the classes would load the whole of node:http, with a WebSocket and a fetch
- * that nobody here uses (30 ms and 5 MB at every start).
- */
-const isRequest = (value: unknown): value is IncomingMessage =>
-  typeof value === 'object' && value !== null && 'httpVersionMajor' in value && value.httpVersionMajor === 1
-const isResponse = (value: unknown): value is ServerResponse =>
-  typeof value === 'object' && value !== null && 'writeHead' in value && 'assignSocket' in value
-
 function unreadable(): ApiResponse {
   const { code, message } = unreadableRequest()
   return { status: code, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(message) }
 }
-
-const peerOf = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`
 
 const noTarget = { path: '', query: '' }
 
@@ -311,30 +277,23 @@ function secureContext(
   return { cert: certificatePem, key: keyPem, ca: clientCaPem ?? certificatePem, minVersion: tlsMinVersion }
 }
 
-/** Node takes those of HTTP/1.1 and of the listening socket too, though its types do not say so. */
-type AllOptions = SecureServerOptions &
-  Pick<ServerOpts, 'keepAlive' | 'keepAliveInitialDelay'> &
-  Pick<
-    ServerOptions,
-    'maxHeaderSize' | 'keepAliveTimeout' | 'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval'
-  >
-
-function serverOptions(options: ListenerOptions, limits: Limits): AllOptions {
+function serverOptions(options: ListenerOptions, limits: Limits): TlsOptions {
   return {
     ...secureContext(options, options),
-    allowHTTP1: true,
+    ALPNProtocols: ['h2', 'http/1.1'],
     requestCert: options.clientCaPem !== undefined,
     rejectUnauthorized: false,
     handshakeTimeout: limits.handshakeMsMax,
-    maxSessionMemory: limits.sessionMegabytesMax,
-    maxHeaderListPairs: limits.headersMax,
-    settings: { maxConcurrentStreams: limits.streamsMax, maxHeaderListSize: limits.headerBytesMax },
+    noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
-    maxHeaderSize: limits.headerBytesMax,
-    keepAliveTimeout: limits.idleMsMax,
-    headersTimeout: limits.headMsMax,
-    connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_LIMIT,
-    requestTimeout: limits.headMsMax + limits.bodyMsMax,
   }
 }
+
+const http1Options = (limits: Limits): ServerOptions => ({
+  maxHeaderSize: limits.headerBytesMax,
+  keepAliveTimeout: limits.idleMsMax,
+  headersTimeout: limits.headMsMax,
+  connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_LIMIT,
+  requestTimeout: limits.headMsMax + limits.bodyMsMax,
+})

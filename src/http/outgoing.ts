@@ -1,47 +1,35 @@
-/** The half of a request that is written to. Made of a socket by `exchange.ts`, and by tests of anything writable. */
-import type { Writable } from 'node:stream'
+/** The half of a request that is written to. Made of a connection by the exchanges, and by tests of anything writable. */
 import type { Headers } from '../api/request.ts'
 
+/** `length`: where it is known. `isEnd`: there is none, and the head is the whole answer. */
+export type BodyForm = { readonly length?: number | undefined; readonly isEnd?: boolean }
+
 export interface Outgoing {
-  readonly writable: Writable
   /** False: the method is HEAD, and the answer has no body. */
   readonly takesBody: boolean
+  /** The client has gone away: what is written is lost. */
+  readonly isGone: boolean
   /** Whether the client wants large bodies compressed. */
   readonly takesGzip: () => boolean
-  /** `length`: of the body, where it is known. */
-  readonly writeHead: (status: number, headers: Headers, length: number | undefined) => void
+  readonly writeHead: (status: number, headers: Headers, body: BodyForm) => void
   /** Sends the headers before there is a body. */
   readonly flushHead: () => void
+  /**
+   * True: the bytes have been taken, and the memory of the parts may be used again. False: `onTaken` will be called when that
+   * is so, or when the client has gone. One at a time. Never fails.
+   */
+  readonly write: (parts: readonly Buffer[], onTaken: () => void) => boolean
+  /** The last bytes. The parts stay as they are until they are sent. */
+  readonly end: (parts?: readonly Buffer[]) => void
   /** Called once, when the client goes away or the server stops. At once when that has happened already. */
   readonly onClose: (close: () => void) => void
-  /** True while the socket has bytes of the answer that it has not got rid of. */
-  isWriting: boolean
-  /** How often it got rid of some. */
-  writes: number
 }
 
-/** Fails never: a client that has gone away is noticed by `writable.destroyed`. True when the socket has taken the bytes. */
-export function write(outgoing: Outgoing, bytes: Buffer): Promise<boolean> {
-  const { writable } = outgoing
-  if (writable.destroyed) return Promise.resolve(false)
-  return new Promise((resolve) => {
-    const onClose = (): void => resolve(false)
-    writable.once('close', onClose)
-    outgoing.isWriting = true
-    writable.write(bytes, (error) => {
-      outgoing.isWriting = false
-      outgoing.writes++
-      writable.off('close', onClose)
-      resolve(error === undefined || error === null)
-    })
+/** False when the client has gone away. */
+export function write(outgoing: Outgoing, parts: readonly Buffer[]): Promise<boolean> | boolean {
+  let resolve: ((isHere: boolean) => void) | undefined
+  if (outgoing.write(parts, () => resolve?.(!outgoing.isGone))) return !outgoing.isGone
+  return new Promise((settle) => {
+    resolve = settle
   })
-}
-
-/** The last bytes; with them the answer counts as being written until the client has them. */
-export function end(outgoing: Outgoing, last?: Buffer): void {
-  const { writable } = outgoing
-  if (writable.destroyed || writable.writableEnded) return
-  outgoing.isWriting = true
-  if (last === undefined) writable.end()
-  else writable.end(last)
 }

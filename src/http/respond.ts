@@ -1,21 +1,14 @@
 /** Writes an answer to a socket no faster than the client reads it. */
 import type { ApiResponse, FrameSource, Headers, LazyBody } from '../api/request.ts'
-import { BLOCK_BYTES, Blocks } from './blocks.ts'
 import { GZIP_BYTES_MIN, Gzip } from './gzip.ts'
-import { end, type Outgoing, write } from './outgoing.ts'
-
-type Chunks = LazyBody['chunks']
-
-/** A part of this size is as good as a block: it need not be copied into one. */
-const DIRECT_BYTES_MIN = 32 * 1024
+import { type Outgoing, write } from './outgoing.ts'
 
 export class Responder {
-  readonly #blocks = new Blocks()
   readonly #gzip = new Gzip()
 
   /** Comes back when all has been handed to the socket, or the client has gone away; at once if that is so already. */
   respond(outgoing: Outgoing, response: ApiResponse): Promise<void> | undefined {
-    if (outgoing.writable.destroyed) {
+    if (outgoing.isGone) {
       if ('frames' in response) response.frames.close()
       return undefined
     }
@@ -33,44 +26,22 @@ export class Responder {
       const tag = 'chunks' in body ? body.tag : undefined
       return this.#gzip.respond(outgoing, { status, headers, chunks: chunksOf(body), length, tag })
     }
-    outgoing.writeHead(status, headers, length)
-    if (!outgoing.takesBody || length === 0) {
-      end(outgoing)
-      return undefined
-    }
-    if (length <= BLOCK_BYTES && !('chunks' in body)) {
-      end(outgoing, Buffer.isBuffer(body) ? body : Buffer.concat(body, length))
-      return undefined
-    }
-    return this.#writeBlocks(outgoing, chunksOf(body))
+    const isEnd = !outgoing.takesBody || length === 0
+    outgoing.writeHead(status, headers, { length, isEnd })
+    if (isEnd) return undefined
+    if ('chunks' in body) return writeChunks(outgoing, body.chunks)
+    outgoing.end(Buffer.isBuffer(body) ? [body] : body)
+    return undefined
   }
+}
 
-  /** Parts are gathered in one block, which is filled again when the socket has taken it. */
-  async #writeBlocks(outgoing: Outgoing, chunks: Chunks): Promise<void> {
-    const block = this.#blocks.take()
-    let filled = 0
-    // Awaiting what is no promise costs a turn of the microtasks per chunk, and a chunk has many parts.
-    for await (const parts of chunks) {
-      for (const part of parts) {
-        if (filled === 0 && part.length >= DIRECT_BYTES_MIN && part.length <= BLOCK_BYTES) {
-          if (!(await write(outgoing, part))) return
-          continue
-        }
-        for (let at = 0; at < part.length; ) {
-          const copied = part.copy(block, filled, at)
-          at += copied
-          filled += copied
-          if (filled < BLOCK_BYTES) continue
-          // A block that the socket may still read from is left to the garbage collector.
-          if (!(await write(outgoing, block))) return
-          filled = 0
-        }
-      }
-    }
-    const isTaken = filled === 0 || (await write(outgoing, block.subarray(0, filled)))
-    end(outgoing)
-    if (isTaken) this.#blocks.give(block)
+async function writeChunks(outgoing: Outgoing, chunks: LazyBody['chunks']): Promise<void> {
+  for await (const parts of chunks) {
+    const written = write(outgoing, parts)
+    // Awaiting what is no promise costs a turn of the microtasks per chunk.
+    if (!(typeof written === 'boolean' ? written : await written)) return
   }
+  outgoing.end()
 }
 
 function lengthOf(body: Buffer | readonly Buffer[] | LazyBody): number {
@@ -80,7 +51,7 @@ function lengthOf(body: Buffer | readonly Buffer[] | LazyBody): number {
   return bytes
 }
 
-function chunksOf(body: Buffer | readonly Buffer[] | LazyBody): Chunks {
+function chunksOf(body: Buffer | readonly Buffer[] | LazyBody): LazyBody['chunks'] {
   if (Buffer.isBuffer(body)) return [[body]]
   return 'chunks' in body ? body.chunks : [body]
 }
@@ -91,13 +62,13 @@ async function respondStream(
 ): Promise<void> {
   begin(outgoing, status, headers)
   for await (const parts of stream) {
-    if (!(await writeTogether(outgoing, parts))) return
+    if (parts.length > 0 && !(await write(outgoing, parts))) return
   }
-  end(outgoing)
+  outgoing.end()
 }
 
 function begin(outgoing: Outgoing, status: number, headers: Headers): void {
-  outgoing.writeHead(status, headers, undefined)
+  outgoing.writeHead(status, headers, {})
   outgoing.flushHead()
 }
 
@@ -109,24 +80,18 @@ function pumpFrames(
   begin(outgoing, status, headers)
   outgoing.onClose(() => frames.close())
   return new Promise((resolve, reject) => {
-    const finish = (): void => {
-      end(outgoing)
-      resolve()
-    }
-    const onWritten = (): void => {
-      outgoing.isWriting = false
-      outgoing.writes++
-      pump()
-    }
     const pump = (): void => {
       try {
-        const parts = frames.take()
-        if (parts === undefined) return finish()
-        if (parts.length === 0) return frames.onReady(pump)
-        // Nobody reads any more: what there is is taken and dropped until the source has seen its own end.
-        if (outgoing.writable.destroyed) return frames.onReady(pump)
-        outgoing.isWriting = true
-        outgoing.writable.write(together(parts), onWritten)
+        for (;;) {
+          const parts = frames.take()
+          if (parts === undefined) {
+            outgoing.end()
+            return resolve()
+          }
+          // Nobody reads any more: what there is is taken and dropped until the source has seen its own end.
+          if (parts.length === 0 || outgoing.isGone) return frames.onReady(pump)
+          if (!outgoing.write(parts, pump)) return
+        }
       } catch (error) {
         frames.close()
         reject(error)
@@ -134,13 +99,4 @@ function pumpFrames(
     }
     pump()
   })
-}
-
-const together = (parts: readonly Buffer[]): Buffer => {
-  const [only] = parts
-  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
-}
-
-async function writeTogether(outgoing: Outgoing, parts: readonly Buffer[]): Promise<boolean> {
-  return parts.length === 0 || write(outgoing, together(parts))
 }

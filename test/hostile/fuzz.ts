@@ -198,14 +198,19 @@ async function ask(
   const timer = setTimeout(() => stream.destroy(new Error('no answer in time')), ANSWER_MS_MAX)
   try {
     if (body !== undefined) stream.end(body)
-    const [head] = await once(stream, 'response')
-    let text = ''
     stream.setEncoding('utf8')
-    for await (const part of stream) if (text.length < 2000) text += part
+    // Both from the start: Node takes a stream that is over before anybody reads it for one that was cut off.
+    const [[head], text] = await Promise.all([once(stream, 'response'), readText(stream)])
     return { status: Number(head[':status']), text }
   } finally {
     clearTimeout(timer)
   }
+}
+
+async function readText(parts: AsyncIterable<string>): Promise<string> {
+  let text = ''
+  for await (const part of parts) if (text.length < 2000) text += part
+  return text
 }
 
 type Work = { readonly random: Random; readonly requests: number; readonly verdict: Verdict }

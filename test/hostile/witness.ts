@@ -38,9 +38,9 @@ export class Witness {
 
   async get(path: string): Promise<number> {
     const stream = this.#session.request({ ':path': path, authorization: `Bearer ${ADMIN_TOKEN}` })
-    const [head] = await once(stream, 'response', { signal: AbortSignal.timeout(20_000) })
     stream.resume()
-    await once(stream, 'end')
+    const signal = AbortSignal.timeout(20_000)
+    const [[head]] = await Promise.all([once(stream, 'response', { signal }), once(stream, 'end', { signal })])
     return Number(head[':status'])
   }
 

@@ -53,9 +53,10 @@ const open = (url: string, options = {}): ClientHttp2Session => {
 async function ask(session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: Buffer) {
   const stream = session.request(headers, { endStream: body === undefined })
   if (body !== undefined) stream.end(body)
-  const [head] = await once(stream, 'response')
   const parts: Buffer[] = []
-  for await (const part of stream) parts.push(part)
+  stream.on('data', (part: Buffer) => parts.push(part))
+  // Both from the start: Node takes a stream that is over before anybody reads it for one that was cut off.
+  const [[head]] = await Promise.all([once(stream, 'response'), once(stream, 'end')])
   return { status: Number(head[':status']), headers: head, body: Buffer.concat(parts) }
 }
 

@@ -87,12 +87,14 @@ class Http2Client implements Client {
 
   call = async (call: Call): Promise<Answer> => {
     const stream = this.#open(call)
-    const headers = await new Promise<IncomingHttpHeaders>((resolve, reject) => {
-      stream.once('response', resolve).once('error', reject)
-    })
     stream.setEncoding('utf8')
-    let text = ''
-    for await (const chunk of stream) text += chunk
+    // Both from the start: Node takes a stream that is over before anybody reads it for one that was cut off.
+    const [headers, text] = await Promise.all([
+      new Promise<IncomingHttpHeaders>((resolve, reject) => {
+        stream.once('response', resolve).once('error', reject)
+      }),
+      readText(stream),
+    ])
     return { status: Number(headers[':status']), headers, text }
   }
 
@@ -131,9 +133,7 @@ class Http1Client implements Client {
   call = async (call: Call): Promise<Answer> => {
     const message = await this.#open(call)
     message.setEncoding('utf8')
-    let text = ''
-    for await (const chunk of message) text += chunk
-    return { status: message.statusCode ?? 0, headers: message.headers, text }
+    return { status: message.statusCode ?? 0, headers: message.headers, text: await readText(message) }
   }
 
   async *lines(call: Call): AsyncGenerator<string, void, void> {
@@ -160,6 +160,12 @@ class Http1Client implements Client {
       request.end()
     })
   }
+}
+
+async function readText(chunks: AsyncIterable<string>): Promise<string> {
+  let text = ''
+  for await (const chunk of chunks) text += chunk
+  return text
 }
 
 async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string, void, void> {

@@ -1,6 +1,7 @@
 /** A client over HTTP/2 that connects again when its connection is lost, as client-go does. It repeats nothing by itself. */
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
+import { PassThrough, pipeline, type Readable } from 'node:stream'
 import { ADMIN_TOKEN } from '../harness/api-server.ts'
 
 /** An answer that takes longer is taken for lost. */
@@ -9,6 +10,8 @@ const ANSWER_MS_MAX = 30_000
 export type Metadata = { readonly name: string; readonly resourceVersion: string }
 export type SoakObject = { readonly metadata: Metadata; readonly data?: { readonly value?: string } }
 export type Answer = { readonly status: number; readonly body: unknown }
+
+type Opened = { readonly stream: ClientHttp2Stream; readonly text: Readable; readonly status: number }
 
 export class SoakClient implements Disposable {
   readonly #url: string
@@ -20,23 +23,21 @@ export class SoakClient implements Disposable {
 
   /** Fails when there is no answer; then nobody knows what became of the request. */
   async call(method: string, path: string, body?: unknown): Promise<Answer> {
-    const { stream, status } = await this.#open(method, path, body)
-    let text = ''
-    stream.setEncoding('utf8')
-    for await (const part of stream) text += part
+    const { text, status } = await this.#open(method, path, body)
+    let whole = ''
+    for await (const part of text) whole += part
     // A stream that ended without an error may still have been cut short by a dying connection.
-    const answer: unknown = JSON.parse(text)
+    const answer: unknown = JSON.parse(whole)
     return { status, body: answer }
   }
 
   /** The documents of a watch as they come. Fails when the watch does; ends when the server ends it. */
   async *lines(path: string): AsyncGenerator<unknown, void, void> {
-    const { stream, status } = await this.#open('GET', path, undefined)
+    const { stream, text, status } = await this.#open('GET', path, undefined)
     try {
       if (status !== 200) throw new Error(`GET ${path}: ${status}`)
-      stream.setEncoding('utf8')
       let rest = ''
-      for await (const part of stream) {
+      for await (const part of text) {
         const lines = (rest + part).split('\n')
         rest = lines.pop() ?? ''
         for (const line of lines) yield JSON.parse(line)
@@ -50,13 +51,16 @@ export class SoakClient implements Disposable {
     this.#session?.destroy()
   }
 
-  async #open(method: string, path: string, body: unknown): Promise<{ stream: ClientHttp2Stream; status: number }> {
+  async #open(method: string, path: string, body: unknown): Promise<Opened> {
     const headers = { ':method': method, ':path': path, authorization: `Bearer ${ADMIN_TOKEN}` }
     const stream = this.#connected().request(
       body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
       { endStream: body === undefined },
     )
     stream.on('error', () => undefined)
+    // From the start: Node takes a stream that is over before anybody reads it for one that was cut off.
+    const text = new PassThrough({ encoding: 'utf8' })
+    pipeline(stream, text, () => undefined)
     if (body !== undefined) stream.end(JSON.stringify(body))
     const signal = AbortSignal.timeout(ANSWER_MS_MAX)
     const lost = once(stream, 'close', { signal }).then(() => {
@@ -64,7 +68,7 @@ export class SoakClient implements Disposable {
     })
     const [head] = await Promise.race([once(stream, 'response', { signal }), lost])
     lost.catch(() => undefined)
-    return { stream, status: Number(head[':status']) }
+    return { stream, text, status: Number(head[':status']) }
   }
 
   #connected(): ClientHttp2Session {

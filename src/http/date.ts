@@ -1,0 +1,15 @@
+/** The date that answers carry, as text; made once for all answers of a second. */
+export class AnswerDate {
+  #second = -1
+  #text = ''
+
+  get(): string {
+    const nowMs = Date.now()
+    const second = Math.floor(nowMs / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#text = new Date(nowMs).toUTCString()
+    }
+    return this.#text
+  }
+}

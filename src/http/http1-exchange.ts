@@ -1,0 +1,120 @@
+/** A request that came over HTTP/1.1, on Node's own server. */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Headers } from '../api/request.ts'
+import type { BodyListener } from '../http2/server-stream.ts'
+import type { BodySource } from './body.ts'
+import { Exchange, type Head } from './exchange.ts'
+import type { BodyForm } from './outgoing.ts'
+
+export class Http1Exchange extends Exchange {
+  protected readonly bodySource: BodySource
+  isWriting = false
+  progress = 0
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #isClosing: () => boolean
+
+  constructor(
+    head: Head,
+    half: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly isClosing: () => boolean },
+  ) {
+    super(head)
+    this.#request = half.request
+    this.#response = half.response
+    this.#isClosing = half.isClosing
+    this.bodySource = new RequestBody(half.request)
+  }
+
+  get isGone(): boolean {
+    return this.#response.destroyed
+  }
+
+  get isAnswered(): boolean {
+    return this.#response.writableEnded
+  }
+
+  writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
+    const all: { [name: string]: string | string[] | number } = {}
+    // Node's type of headers wants lists that it could change.
+    for (const [name, value] of Object.entries(headers)) all[name] = typeof value === 'string' ? value : [...value]
+    if (length !== undefined) all['content-length'] = length
+    // A body that nobody has read is in the way of the next request.
+    const isRestUnread = !this.#request.complete && !this.#request.readableFlowing
+    if (this.#isClosing() || (isRestUnread && hasBody(this.headers))) all['connection'] = 'close'
+    this.#response.writeHead(status, all)
+    if (isEnd) this.end()
+  }
+
+  flushHead(): void {
+    this.#response.flushHeaders()
+  }
+
+  write(parts: readonly Buffer[], onTaken: () => void): boolean {
+    const response = this.#response
+    if (response.destroyed) return true
+    this.isWriting = true
+    const taken = (): void => {
+      if (!this.isWriting) return
+      this.isWriting = false
+      this.progress++
+      response.off('close', taken)
+      onTaken()
+    }
+    response.once('close', taken)
+    response.write(together(parts), taken)
+    return false
+  }
+
+  /** The answer counts as being written until the client has it. */
+  end(parts: readonly Buffer[] = []): void {
+    const response = this.#response
+    if (response.destroyed || response.writableEnded) return
+    this.isWriting = true
+    const onTaken = (): void => {
+      this.progress++
+    }
+    // The parts of a long list are handed over as they are: a copy would double it.
+    for (const part of parts.length > TOGETHER_MAX ? parts : [together(parts)]) response.write(part, onTaken)
+    response.end()
+  }
+
+  abort(): void {
+    this.#response.destroy()
+  }
+}
+
+/** More parts than this are not copied to be written in one piece. */
+const TOGETHER_MAX = 16
+
+const together = (parts: readonly Buffer[]): Buffer => {
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
+}
+
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+class RequestBody implements BodySource {
+  readonly #request: IncomingMessage
+  #listener: BodyListener | undefined
+
+  constructor(request: IncomingMessage) {
+    this.#request = request
+  }
+
+  read(listener: BodyListener): void {
+    const request = this.#request
+    this.#listener = listener
+    if (request.readableEnded) listener.onEnd()
+    else if (request.destroyed) listener.onClose()
+    else request.on('data', listener.onData).on('end', listener.onEnd).on('close', listener.onClose)
+  }
+
+  drop(): void {
+    const request = this.#request
+    const listener = this.#listener
+    if (listener !== undefined)
+      request.off('data', listener.onData).off('end', listener.onEnd).off('close', listener.onClose)
+    request.pause()
+  }
+}

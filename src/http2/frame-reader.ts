@@ -1,0 +1,91 @@
+/** Cuts what comes from a socket into frames. A frame that comes in pieces is put together; others are read where they are. */
+import { byte, CODE, ConnectionError, FRAME_BYTES_MAX, FRAME_HEAD_BYTES, preface, readUint32 } from './protocol.ts'
+
+/** The same object for every frame: good until the next one. */
+export type Frame = {
+  type: number
+  flags: number
+  stream: number
+  /** The content stands in `bytes` from `start` to `end`. */
+  bytes: Buffer
+  start: number
+  end: number
+}
+
+const none = Buffer.alloc(0)
+
+export class FrameReader {
+  readonly #onFrame: (frame: Frame) => void
+  readonly #frame: Frame = { type: 0, flags: 0, stream: 0, bytes: none, start: 0, end: 0 }
+  #prefaceBytes = 0
+  /** The beginning of a frame whose rest has not come yet, with room for all that is known of it. */
+  #begun: Buffer = none
+  #begunBytes = 0
+
+  constructor(onFrame: (frame: Frame) => void) {
+    this.#onFrame = onFrame
+  }
+
+  /** Fails with a ConnectionError, its own or that of `onFrame`. The chunk is kept for as long as `onFrame` keeps it. */
+  read(chunk: Buffer): void {
+    let at = this.#prefaceBytes < preface.length ? this.#readPreface(chunk) : 0
+    while (at < chunk.length) at = this.#begunBytes > 0 ? this.#goOn(chunk, at) : this.#readFrame(chunk, at)
+  }
+
+  #readPreface(chunk: Buffer): number {
+    const seen = this.#prefaceBytes
+    const bytes = Math.min(chunk.length, preface.length - seen)
+    if (preface.compare(chunk, 0, bytes, seen, seen + bytes) !== 0) {
+      throw new ConnectionError(CODE.protocol, 'this is not HTTP/2')
+    }
+    this.#prefaceBytes += bytes
+    return bytes
+  }
+
+  /** Where the next frame begins. */
+  #readFrame(chunk: Buffer, at: number): number {
+    const has = chunk.length - at
+    const wanted = has < FRAME_HEAD_BYTES ? FRAME_HEAD_BYTES : FRAME_HEAD_BYTES + lengthOf(chunk, at)
+    if (has >= wanted) {
+      this.#emit(chunk, at, at + wanted)
+      return at + wanted
+    }
+    this.#begun = Buffer.allocUnsafe(wanted)
+    this.#begunBytes = chunk.copy(this.#begun, 0, at)
+    return chunk.length
+  }
+
+  #goOn(chunk: Buffer, at: number): number {
+    const begun = this.#begun
+    const next = at + chunk.copy(begun, this.#begunBytes, at)
+    this.#begunBytes += next - at
+    if (this.#begunBytes < begun.length) return next
+    const wanted = FRAME_HEAD_BYTES + lengthOf(begun, 0)
+    if (begun.length < wanted) {
+      this.#begun = Buffer.allocUnsafe(wanted)
+      begun.copy(this.#begun)
+      return next
+    }
+    this.#begun = none
+    this.#begunBytes = 0
+    this.#emit(begun, 0, wanted)
+    return next
+  }
+
+  #emit(bytes: Buffer, at: number, end: number): void {
+    const frame = this.#frame
+    frame.type = byte(bytes, at + 3)
+    frame.flags = byte(bytes, at + 4)
+    frame.stream = readUint32(bytes, at + 5) & 0x7fffffff
+    frame.bytes = bytes
+    frame.start = at + FRAME_HEAD_BYTES
+    frame.end = end
+    this.#onFrame(frame)
+  }
+}
+
+function lengthOf(bytes: Buffer, at: number): number {
+  const length = (byte(bytes, at) << 16) | (byte(bytes, at + 1) << 8) | byte(bytes, at + 2)
+  if (length > FRAME_BYTES_MAX) throw new ConnectionError(CODE.frameSize, 'a frame is longer than agreed')
+  return length
+}

@@ -1,0 +1,129 @@
+/** Reads blocks of header fields (RFC 7541). One for each connection: what was sent before is referred to by number. */
+import { createField, type Field } from './field.ts'
+import { decodeHuffman } from './huffman.ts'
+import { byte, CODE, ConnectionError } from './protocol.ts'
+import { staticTable } from './static-table.ts'
+
+const staticFields: readonly Field[] = staticTable.map(([name, value]) => createField(name, value))
+
+/** HPACK's default. We ask for no other, so that a client's table never takes more. */
+const TABLE_BYTES_MAX = 4096
+/** A text of a header is at most this many times as long as its Huffman code: the shortest symbols have 5 bits. */
+const EXPANSION_MAX = 8 / 5
+/** An integer of more bytes than this is beyond any length. */
+const INTEGER_BYTES_MAX = 5
+
+/** What one block may unpack to. */
+export type HeaderLimits = { readonly headerBytesMax: number; readonly headersMax: number }
+
+const none = Buffer.alloc(0)
+
+export class HpackDecoder {
+  /** The newest is the last. */
+  readonly #table: Field[] = []
+  #tableBytes = 0
+  #tableBytesMax = TABLE_BYTES_MAX
+  #scratch: Buffer = Buffer.allocUnsafeSlow(256)
+  #block: Buffer = none
+  #at = 0
+
+  /**
+   * Appends the fields of a block to `into`; false when they are more than allowed, and the rest was left out. Fails with a
+   * ConnectionError: who cannot read one block cannot read the next.
+   */
+  decode(block: Buffer, into: Field[], { headerBytesMax, headersMax }: HeaderLimits): boolean {
+    this.#block = block
+    this.#at = 0
+    let isFirst = true
+    let bytes = 0
+    let isWithin = true
+    while (this.#at < block.length) {
+      const first = byte(block, this.#at)
+      if (first >= 0x20 && first < 0x40) {
+        if (!isFirst) throw broken('a table changes its size in the middle of a block')
+        this.#resize(this.#integer(0x1f))
+        continue
+      }
+      isFirst = false
+      const field = this.#field(first)
+      bytes += field.size
+      isWithin &&= bytes <= headerBytesMax && into.length < headersMax
+      if (isWithin) into.push(field)
+    }
+    this.#block = none
+    return isWithin
+  }
+
+  #field(first: number): Field {
+    if (first >= 0x80) return this.#lookUp(this.#integer(0x7f))
+    return first >= 0x40 ? this.#remember(this.#literal(0x3f)) : this.#literal(0x0f)
+  }
+
+  #lookUp(index: number): Field {
+    const field =
+      index <= staticFields.length
+        ? staticFields[index - 1]
+        : this.#table[this.#table.length - (index - staticFields.length)]
+    if (field === undefined) throw broken('a header refers to an entry that is not there')
+    return field
+  }
+
+  #literal(prefix: number): Field {
+    const index = this.#integer(prefix)
+    const name = index === 0 ? this.#text() : this.#lookUp(index).name
+    return createField(name, this.#text())
+  }
+
+  #remember(field: Field): Field {
+    this.#table.push(field)
+    this.#tableBytes += field.size
+    this.#evict()
+    return field
+  }
+
+  #resize(bytes: number): void {
+    if (bytes > TABLE_BYTES_MAX) throw broken('a table of headers is larger than agreed')
+    this.#tableBytesMax = bytes
+    this.#evict()
+  }
+
+  #evict(): void {
+    let gone = 0
+    while (this.#tableBytes > this.#tableBytesMax) this.#tableBytes -= this.#table[gone++]?.size ?? 0
+    if (gone > 0) this.#table.splice(0, gone)
+  }
+
+  #text(): string {
+    const block = this.#block
+    const isCoded = byte(block, this.#at) >= 0x80
+    const length = this.#integer(0x7f)
+    const start = this.#at
+    const end = start + length
+    if (end > block.length) throw broken('a header is longer than its block')
+    this.#at = end
+    // One character for each byte, as Node hands out headers.
+    if (!isCoded) return block.toString('latin1', start, end)
+    const room = Math.ceil(length * EXPANSION_MAX)
+    if (room > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(room * 2)
+    const written = decodeHuffman(block, { start, end }, this.#scratch)
+    if (written === -1) throw broken('a header is no Huffman code')
+    return this.#scratch.toString('latin1', 0, written)
+  }
+
+  #integer(prefix: number): number {
+    const block = this.#block
+    if (this.#at >= block.length) throw broken('a block of headers ends too early')
+    const first = byte(block, this.#at++) & prefix
+    if (first < prefix) return first
+    let value = prefix
+    for (let bytes = 0; bytes < INTEGER_BYTES_MAX; bytes++) {
+      if (this.#at >= block.length) throw broken('a block of headers ends too early')
+      const next = byte(block, this.#at++)
+      value += (next & 0x7f) * 2 ** (7 * bytes)
+      if (next < 0x80) return value
+    }
+    throw broken('a number in a header is too large')
+  }
+}
+
+const broken = (message: string): ConnectionError => new ConnectionError(CODE.compression, message)

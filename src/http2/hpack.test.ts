@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { createField, type Field } from './field.ts'
+import { HpackDecoder } from './hpack-decoder.ts'
+import { HpackEncoder } from './hpack-encoder.ts'
+import { decodeHuffman } from './huffman.ts'
+
+const limits = { headerBytesMax: 1 << 20, headersMax: 1000 }
+
+function decode(decoder: HpackDecoder, hex: string): string[] {
+  const fields: Field[] = []
+  assert.ok(decoder.decode(Buffer.from(hex.replaceAll(' ', ''), 'hex'), fields, limits))
+  return fields.map(({ name, value }) => `${name}: ${value}`)
+}
+
+const requests = [
+  [':method: GET', ':scheme: http', ':path: /', ':authority: www.example.com'],
+  [':method: GET', ':scheme: http', ':path: /', ':authority: www.example.com', 'cache-control: no-cache'],
+  [':method: GET', ':scheme: https', ':path: /index.html', ':authority: www.example.com', 'custom-key: custom-value'],
+]
+
+describe('the examples of RFC 7541, appendix C', () => {
+  const sequences: readonly [string, readonly string[]][] = [
+    [
+      'C.3: requests without Huffman codes',
+      [
+        '828684410f7777772e6578616d706c652e636f6d',
+        '828684be58086e6f2d6361636865',
+        '828785bf400a637573746f6d2d6b65790c637573746f6d2d76616c7565',
+      ],
+    ],
+    [
+      'C.4: requests with Huffman codes',
+      [
+        '828684418cf1e3c2e5f23a6ba0ab90f4ff',
+        '828684be5886a8eb10649cbf',
+        '828785bf408825a849e95ba97d7f8925a849e95bb8e8b4bf',
+      ],
+    ],
+  ]
+  for (const [name, blocks] of sequences) {
+    test(name, () => {
+      const decoder = new HpackDecoder()
+      for (const [at, block] of blocks.entries()) assert.deepEqual(decode(decoder, block), requests[at])
+    })
+  }
+
+  test('C.2: the ways to write a field', () => {
+    const decoder = new HpackDecoder()
+    assert.deepEqual(decode(decoder, '400a637573746f6d2d6b65790d637573746f6d2d686561646572'), [
+      'custom-key: custom-header',
+    ])
+    assert.deepEqual(decode(decoder, 'be'), ['custom-key: custom-header'], 'it is remembered')
+    assert.deepEqual(decode(decoder, '040c2f73616d706c652f70617468'), [':path: /sample/path'])
+    assert.deepEqual(decode(decoder, '100870617373776f726406736563726574'), ['password: secret'])
+    assert.deepEqual(decode(decoder, '82'), [':method: GET'])
+  })
+})
+
+test('what does not fit into the table falls out of it', () => {
+  const decoder = new HpackDecoder()
+  decode(decoder, '4001610162')
+  // The table for 34 bytes has room for one such entry.
+  decode(decoder, '3f03 4001630164')
+  assert.deepEqual(decode(decoder, 'be'), ['c: d'])
+  assert.throws(() => decode(decoder, 'bf'), /an entry that is not there/)
+})
+
+const broken: readonly [string, string][] = [
+  ['an entry that is not there', 'be'],
+  ['entry zero', '80'],
+  ['a number that does not end', '7fffffffffffffff'],
+  ['a number that is cut off', '7f'],
+  ['a text that is cut off', '000161'],
+  ['a text longer than its block', '00ff6161'],
+  ['a table larger than agreed', '3fe21f'],
+  ['a table that changes behind a field', '8220'],
+  ['padding of zeros', '0001 61 81 18'],
+  ['padding of more than seven bits', '0001 61 82 1fff'],
+  ['the symbol that ends all', '0001 61 84 ffffffff'],
+]
+for (const [what, hex] of broken) {
+  test(`${what} is an error of the connection`, () => {
+    assert.throws(() => decode(new HpackDecoder(), hex), { name: 'Error', code: 9 })
+  })
+}
+
+test('a block that unpacks to too much is read to its end, and the rest is left out', () => {
+  const decoder = new HpackDecoder()
+  const fields: Field[] = []
+  const entry = Buffer.from('4001610162', 'hex')
+  const block = Buffer.concat([entry, Buffer.alloc(5000, 0xbe), Buffer.from('4001650166', 'hex')])
+  assert.equal(decoder.decode(block, fields, { headerBytesMax: 1000, headersMax: 100 }), false)
+  assert.equal(fields.length, (1000 / 34) | 0)
+  assert.deepEqual(decode(decoder, 'be'), ['e: f'])
+})
+
+test('every byte has a Huffman code, and texts come back', () => {
+  // The code of Go's and nghttp2's encoders for all letters of a long text is covered by the clients of the integration
+  // tests; here it is enough that no input reads or writes beyond its bounds.
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      const into = Buffer.alloc(Math.ceil((bytes.length * 8) / 5))
+      const written = decodeHuffman(Buffer.from(bytes), { start: 0, end: bytes.length }, into)
+      assert.ok(written >= -1 && written <= into.length)
+    }),
+  )
+})
+
+test('what the encoder writes the decoder reads, however often it comes', () => {
+  const name = fc.stringMatching(/^[a-z][a-z-]{0,40}$/)
+  const value = fc.stringMatching(/^[!-~]{0,300}$/)
+  const head = fc.array(fc.tuple(fc.oneof(name, fc.constantFrom('content-type', 'date', 'x')), value), {
+    maxLength: 10,
+  })
+  const encoder = new HpackEncoder()
+  fc.assert(
+    fc.property(
+      fc.array(head, { minLength: 1, maxLength: 4 }),
+      fc.constantFrom(200, 201, 404, 418),
+      (heads, status) => {
+        const decoder = new HpackDecoder()
+        for (const [at, fields] of [...heads, ...heads].entries()) {
+          encoder.begin(at === 0)
+          encoder.status(status)
+          for (const [key, text] of fields) encoder.field(key, text)
+          const read = decode(decoder, encoder.block.subarray(0, encoder.length).toString('hex'))
+          assert.deepEqual(read, [`:status: ${status}`, ...fields.map(([key, text]) => `${key}: ${text}`)])
+        }
+      },
+    ),
+  )
+})
+
+test('what HTTP does not allow in a value is sent as blanks', () => {
+  const encoder = new HpackEncoder()
+  encoder.begin(false)
+  encoder.field('warning', ['a\r\nb\0c', 'ü\u2028'])
+  const read = decode(new HpackDecoder(), encoder.block.subarray(0, encoder.length).toString('hex'))
+  assert.deepEqual(read, ['warning: a  b c', 'warning: ü '])
+})
+
+test('a field is sound when HTTP allows it', () => {
+  for (const [name, value] of [
+    ['a', ''],
+    ['x-y_z', 'a b\tc'],
+    [':path', '/'],
+    ['a', 'k\u00e4the '],
+  ] as const) {
+    assert.ok(createField(name, value).isSound, `${name}: ${value}`)
+  }
+  for (const [name, value] of [
+    ['', 'x'],
+    [':', 'x'],
+    ['A', 'x'],
+    ['a b', 'x'],
+    ['a:', 'x'],
+    ['a', 'x\r\ny'],
+    ['a', 'x\0'],
+    ['\u00e4', 'x'],
+  ] as const) {
+    assert.ok(!createField(name, value).isSound, `${name}: ${value}`)
+  }
+})

@@ -1,0 +1,134 @@
+/** A request's method, target and headers, made of its fields; and what makes a request malformed (RFC 9113, 8). */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Field } from './field.ts'
+
+export type RequestHead = {
+  readonly method: string
+  /** As it was sent: a path and a query. */
+  readonly target: string
+  /** Never changed: requests with the same headers share them. */
+  readonly headers: IncomingHttpHeaders
+  /** -1 when it was not told. */
+  readonly contentLength: number
+}
+
+type Pseudo = ':method' | ':scheme' | ':path' | ':authority'
+
+const isPseudo = (name: string): name is Pseudo =>
+  name === ':path' || name === ':method' || name === ':scheme' || name === ':authority'
+
+/** They speak of a connection of HTTP/1.1. */
+const forbidden: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Of these the first counts; others of one name are joined. As node:http has it. */
+const single: ReadonlySet<string> = new Set([
+  'authorization',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'date',
+  'from',
+  'host',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-unmodified-since',
+  'max-forwards',
+  'proxy-authorization',
+  'range',
+  'referer',
+  'user-agent',
+])
+
+type Headers = { readonly headers: IncomingHttpHeaders; readonly contentLength: number }
+
+/** One for each connection: a client's requests differ in their target and hardly ever in their headers. */
+export class HeadReader {
+  #lastFields: readonly Field[] = []
+  #last: Headers = { headers: {}, contentLength: -1 }
+
+  /** Undefined for a malformed request. */
+  read(fields: readonly Field[]): RequestHead | undefined {
+    const pseudo = { ':method': '', ':scheme': '', ':path': '', ':authority': '' }
+    let at = 0
+    for (; at < fields.length; at++) {
+      const field = fields[at]
+      if (field === undefined || field.name.charCodeAt(0) !== COLON) break
+      if (!field.isSound || !isPseudo(field.name) || pseudo[field.name] !== '') return undefined
+      pseudo[field.name] = field.value
+    }
+    const { ':method': method, ':path': target } = pseudo
+    if (!isWhole(method, target, pseudo[':scheme'])) return undefined
+    const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields, at)
+    if (known === undefined) return undefined
+    return { method, target, headers: known.headers, contentLength: known.contentLength }
+  }
+
+  #isLast(fields: readonly Field[], start: number): boolean {
+    const last = this.#lastFields
+    if (fields.length - start !== last.length) return false
+    for (let at = 0; at < last.length; at++) if (!isSame(fields[start + at], last[at])) return false
+    return true
+  }
+
+  #readHeaders(fields: readonly Field[], start: number): Headers | undefined {
+    const regular = fields.slice(start)
+    if (!areTrailersSound(regular)) return undefined
+    const headers = joinFields(regular)
+    const contentLength = lengthOf(regular)
+    if (contentLength === undefined) return undefined
+    this.#lastFields = regular
+    this.#last = { headers, contentLength }
+    return this.#last
+  }
+}
+
+/** Whether these are fields that may stand behind the pseudo fields, or behind a body. */
+export function areTrailersSound(fields: readonly Field[]): boolean {
+  for (const { name, value, isSound } of fields) {
+    if (!isSound || name.charCodeAt(0) === COLON || forbidden.has(name)) return false
+    if (name === 'te' && value !== 'trailers') return false
+  }
+  return true
+}
+
+const COLON = 0x3a
+
+function isWhole(method: string, target: string, scheme: string): boolean {
+  if (method === 'CONNECT') return target === '' && scheme === ''
+  if (method === '' || scheme === '') return false
+  return target.startsWith('/') || (method === 'OPTIONS' && target === '*')
+}
+
+function isSame(one: Field | undefined, other: Field | undefined): boolean {
+  if (one === other) return true
+  return one !== undefined && other !== undefined && one.name === other.name && one.value === other.value
+}
+
+function joinFields(fields: readonly Field[]): IncomingHttpHeaders {
+  const headers: IncomingHttpHeaders = Object.create(null)
+  for (const { name, value } of fields) {
+    const before = headers[name]
+    if (before === undefined) headers[name] = name === 'set-cookie' ? [value] : value
+    else if (Array.isArray(before)) before.push(value)
+    else if (!single.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`
+  }
+  return headers
+}
+
+/** Undefined when the lengths that were told are none, or differ. */
+function lengthOf(fields: readonly Field[]): number | undefined {
+  let length = -1
+  for (const { name, value } of fields) {
+    if (name !== 'content-length') continue
+    if (!/^\d{1,15}$/.test(value) || (length !== -1 && length !== Number(value))) return undefined
+    length = Number(value)
+  }
+  return length
+}

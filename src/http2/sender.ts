@@ -1,0 +1,190 @@
+/**
+ * What a connection sends: headers and bodies of answers, as far as the client's windows and the socket let them, and the
+ * frames about the connection. Streams that have to wait take turns.
+ */
+import type { TLSSocket } from 'node:tls'
+import type { Blocks } from '../lib/blocks.ts'
+import type { HpackEncoder } from './hpack-encoder.ts'
+import { Output, type Turn } from './output.ts'
+import {
+  CODE,
+  type Code,
+  ConnectionError,
+  DEFAULT_WINDOW,
+  FLAG,
+  FRAME,
+  FRAME_BYTES_MAX,
+  WINDOW_MAX,
+  writeUint32,
+} from './protocol.ts'
+import type { ServerStream } from './server-stream.ts'
+
+/** What one stream may send before it is the turn of the next. */
+const SHARE_BYTES = 64 * 1024
+
+export type SenderParts = {
+  readonly socket: TLSSocket
+  /** These are shared by all connections. */
+  readonly encoder: HpackEncoder
+  readonly blocks: Blocks
+  readonly turn: Turn
+  /** The last byte of an answer is on its way. */
+  readonly onFinished: (stream: ServerStream) => void
+}
+
+export class Sender {
+  readonly #socket: TLSSocket
+  readonly #encoder: HpackEncoder
+  readonly #onFinished: SenderParts['onFinished']
+  readonly #output: Output
+  /** They have something to send and wait for the connection, in this order. */
+  #queue: ServerStream[] = []
+  #window = DEFAULT_WINDOW
+  #isFirstHead = true
+
+  constructor({ socket, encoder, blocks, turn, onFinished }: SenderParts) {
+    this.#socket = socket
+    this.#encoder = encoder
+    this.#onFinished = onFinished
+    this.#output = new Output({ socket, blocks, turn, onTurn: this.#onTurn, onWritten: this.#onWritten })
+  }
+
+  get waitingBytes(): number {
+    return this.#output.bytes
+  }
+
+  get writes(): number {
+    return this.#output.writes
+  }
+
+  beginHead(status: number): HpackEncoder {
+    this.#encoder.begin(this.#isFirstHead)
+    this.#encoder.status(status)
+    return this.#encoder
+  }
+
+  /** Sends what has been written to the encoder. */
+  sendHead(stream: ServerStream, isEnd: boolean): void {
+    this.#isFirstHead = false
+    const { block, length } = this.#encoder
+    for (let sent = 0; sent < length; ) {
+      const bytes = Math.min(length - sent, FRAME_BYTES_MAX)
+      const flags = (sent + bytes === length ? FLAG.endHeaders : 0) | (isEnd && sent === 0 ? FLAG.endStream : 0)
+      const type = sent === 0 ? FRAME.headers : FRAME.continuation
+      const at = this.#output.frame({ length: bytes, type, flags, stream: stream.id })
+      block.copy(this.#output.memory, at, sent, sent + bytes)
+      sent += bytes
+    }
+    if (isEnd) this.#onFinished(stream)
+  }
+
+  /** Sends what the stream has to send, as far as that is possible now, and the rest when it is. */
+  send(stream: ServerStream): void {
+    if (stream.isQueued) return
+    this.#sendShare(stream, Number.MAX_SAFE_INTEGER)
+    this.enqueue(stream)
+  }
+
+  /** Its window has opened, or only the connection is in the way: it goes on as soon as it is its turn. */
+  enqueue(stream: ServerStream): void {
+    if (stream.isQueued || stream.leftBytes === 0 || stream.sendWindow <= 0) return
+    stream.isQueued = true
+    this.#queue.push(stream)
+    this.#output.wake()
+  }
+
+  /** The client takes so much more. */
+  openWindow(bytes: number): void {
+    this.#window += bytes
+    if (this.#window > WINDOW_MAX) throw new ConnectionError(CODE.flowControl, 'the window is too large')
+    if (this.#queue.length > 0) this.#output.wake()
+  }
+
+  settings(settings: readonly (readonly [id: number, value: number])[]): void {
+    let at = this.#output.frame({ length: 6 * settings.length, type: FRAME.settings, flags: 0, stream: 0 })
+    for (const [id, value] of settings) {
+      this.#output.memory.writeUInt16BE(id, at)
+      writeUint32(this.#output.memory, at + 2, value)
+      at += 6
+    }
+  }
+
+  acknowledgeSettings(): void {
+    this.#output.frame({ length: 0, type: FRAME.settings, flags: FLAG.ack, stream: 0 })
+  }
+
+  /** Eight bytes from `start`. */
+  answerPing(bytes: Buffer, start: number): void {
+    const at = this.#output.frame({ length: 8, type: FRAME.ping, flags: FLAG.ack, stream: 0 })
+    bytes.copy(this.#output.memory, at, start, start + 8)
+  }
+
+  windowUpdate(id: number, bytes: number): void {
+    const at = this.#output.frame({ length: 4, type: FRAME.windowUpdate, flags: 0, stream: id })
+    writeUint32(this.#output.memory, at, bytes)
+  }
+
+  reset(id: number, code: Code): void {
+    const at = this.#output.frame({ length: 4, type: FRAME.reset, flags: 0, stream: id })
+    writeUint32(this.#output.memory, at, code)
+  }
+
+  goaway(lastId: number, code: Code): void {
+    const at = this.#output.frame({ length: 8, type: FRAME.goaway, flags: 0, stream: 0 })
+    writeUint32(this.#output.memory, at, lastId)
+    writeUint32(this.#output.memory, at + 4, code)
+  }
+
+  /** The socket ends when it has all. */
+  end(): void {
+    this.#output.end()
+  }
+
+  /** Answers to what the client sends pile up: it is not listened to until it has taken some. */
+  pauseIfDeaf(): void {
+    if (this.#output.isDeaf) this.#socket.pause()
+  }
+
+  readonly #onWritten = (): void => {
+    if (this.#queue.length > 0 && this.#window > 0) this.#output.wake()
+    if (this.#socket.isPaused() && !this.#output.isDeaf) this.#socket.resume()
+  }
+
+  readonly #onTurn = (): void => {
+    while (this.#queue.length > 0 && this.#window > 0 && !this.#output.isFull) {
+      const stream = this.#queue.shift()
+      if (stream === undefined) return
+      stream.isQueued = false
+      if (stream.isClosed) continue
+      this.#sendShare(stream, SHARE_BYTES)
+      this.enqueue(stream)
+    }
+  }
+
+  /** Sends until nothing is left, the share is used up, or client or socket take no more. */
+  #sendShare(stream: ServerStream, share: number): void {
+    let isEnded = false
+    for (let left = share; stream.leftBytes > 0 && left > 0; ) {
+      const window = Math.min(stream.sendWindow, this.#window)
+      if (window <= 0 || this.#output.isFull) return
+      const bytes = Math.min(stream.leftBytes, window, FRAME_BYTES_MAX, this.#output.room)
+      isEnded = stream.isEnding && stream.leftBytes === bytes
+      this.#sendData(stream, bytes, isEnded)
+      left -= bytes
+    }
+    if (stream.leftBytes > 0) return
+    if (!stream.isEnding) return stream.taken()
+    if (!isEnded) this.#output.frame({ length: 0, type: FRAME.data, flags: FLAG.endStream, stream: stream.id })
+    this.#onFinished(stream)
+  }
+
+  #sendData(stream: ServerStream, length: number, isEnd: boolean): void {
+    stream.leftBytes -= length
+    stream.sentBytes += length
+    stream.sendWindow -= length
+    this.#window -= length
+    const flags = isEnd ? FLAG.endStream : 0
+    const at = this.#output.frame({ length, type: FRAME.data, flags, stream: stream.id })
+    stream.copy(this.#output.memory, at, at + length)
+  }
+}
