@@ -8,6 +8,8 @@ import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createNamespaceRules } from './namespace-rules.ts'
 import type { Objects, ResourceId } from './objects.ts'
 import { createPriority } from './priority.ts'
+import { createResourceQuota } from './resource-quota.ts'
+import { resourceQuotas } from './resource-quota/ledger.ts'
 import { createRuntimeClass } from './runtime-class.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
@@ -33,5 +35,7 @@ export function createPlugins({ objects, clock }: PluginParts): readonly Plugin[
     createPersistentVolumeClaimResize(objects),
     createRuntimeClass(objects),
     createDefaultIngressClass(objects),
+    // Webhooks and policies come here.
+    createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock)),
   ]
 }

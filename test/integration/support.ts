@@ -32,6 +32,7 @@ export const adminToken = 'admin-token'
 
 export type TestServer = AsyncDisposable & {
   readonly url: string
+  readonly etcd: Etcd
   readonly etcdUrl: string
   /** What the server logged as warnings and errors. */
   readonly complaints: readonly string[]
@@ -42,8 +43,18 @@ export type TestServer = AsyncDisposable & {
 
 /** `args` are further flags of `keelson serve`. */
 export async function startTestServer(args: readonly string[] = []): Promise<TestServer> {
+  const etcd = await startEtcd()
+  return startOn(etcd, args, etcd)
+}
+
+type Etcd = Awaited<ReturnType<typeof startEtcd>>
+
+/** Another server on the same etcd, which outlives it. */
+export const startReplica = ({ etcd }: TestServer): Promise<TestServer> => startOn(etcd, [])
+
+async function startOn(etcd: Etcd, args: readonly string[], owned?: AsyncDisposable): Promise<TestServer> {
   const parts = new AsyncDisposableStack()
-  const etcd = parts.use(await startEtcd())
+  if (owned !== undefined) parts.use(owned)
   const dir = await mkdtemp(join(tmpdir(), 'keelson-integration-'))
   parts.defer(() => rm(dir, { recursive: true, force: true }))
   const complaints: string[] = []
@@ -65,6 +76,7 @@ export async function startTestServer(args: readonly string[] = []): Promise<Tes
   const server = parts.use(await startServer(config, realSurroundings(log)))
   return {
     url: server.url,
+    etcd,
     etcdUrl: etcd.clientUrl,
     complaints,
     pauseEtcd: () => etcd.pause(),

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admit, anObject, attributes, MemoryObjects, pod } from '../../test/harness/admission.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
+import type { Attributes } from './admission.ts'
+import { createResourceQuota } from './resource-quota.ts'
+
+const zero = (hard: Fields): Fields => Object.fromEntries(Object.keys(hard).map((name) => [name, '0']))
+const quota = (name: string, hard: Fields, { used = zero(hard), ...spec }: Fields = {}): KubeObject =>
+  anObject('ResourceQuota', name, { spec: { hard, ...spec }, status: { hard, used } })
+
+/** A namespace with these quotas. */
+class World {
+  readonly objects = new MemoryObjects()
+  readonly plugin = createResourceQuota(this.objects, async () => this.quotas())
+
+  constructor(...quotas: KubeObject[]) {
+    for (const one of quotas) this.objects.put('resourcequotas', 'n', one)
+  }
+
+  quotas = () => this.objects.list({ group: '', version: 'v1', plural: 'resourcequotas' }, 'n')
+
+  async told(write: Attributes): Promise<string> {
+    const admitted = await admit(this.plugin, write)
+    return typeof admitted === 'string' ? admitted.replace(/^403 .* is forbidden: /, '') : 'fine'
+  }
+
+  async used(): Promise<unknown[]> {
+    return (await this.quotas()).map((one) => Object(one['status']).used)
+  }
+}
+
+const configMap = (isDryRun = false) =>
+  attributes({ plural: 'configmaps', object: anObject('ConfigMap', 'c'), isDryRun })
+const container = (resources: Fields, name = 'c') => ({ name, resources })
+const podWith = (containers: Fields[], spec: Fields = {}) =>
+  attributes({ plural: 'pods', object: pod({ containers, ...spec }) })
+
+test('each object costs one, by both of its names', async () => {
+  const world = new World(quota('q', { configmaps: '1', 'count/configmaps': '5', secrets: '1' }))
+  assert.equal(await world.told(configMap()), 'fine')
+  assert.deepEqual(await world.used(), [{ configmaps: '1', 'count/configmaps': '1', secrets: '0' }])
+  assert.equal(
+    await world.told(configMap()),
+    'exceeded quota: q, requested: configmaps=1, used: configmaps=1, limited: configmaps=1',
+  )
+})
+
+test('all quotas are charged, or none', async () => {
+  const world = new World(quota('a', { configmaps: '5' }), quota('b', { configmaps: '0' }))
+  assert.match(await world.told(configMap()), /^exceeded quota: b/)
+  assert.deepEqual(await world.used(), [{ configmaps: '0' }, { configmaps: '0' }])
+})
+
+test('who loses the race in a later quota gets back what the earlier ones were charged', async () => {
+  const world = new World(quota('a', { configmaps: '5' }), quota('b', { configmaps: '1' }))
+  const { objects } = world
+  const slow = createResourceQuota(
+    {
+      list: objects.list,
+      change: (id, place, decide) => {
+        // Somebody else takes the last of b just before it is charged.
+        if (place.name === 'b')
+          objects.put('resourcequotas', 'n', quota('b', { configmaps: '1' }, { used: { configmaps: '1' } }))
+        return objects.change(id, place, decide)
+      },
+    },
+    world.quotas,
+  )
+  const why = 'exceeded quota: b, requested: configmaps=1, used: configmaps=1, limited: configmaps=1'
+  assert.equal(await admit(slow, configMap()), `403 configmaps "c" is forbidden: ${why}`)
+  assert.deepEqual(await world.used(), [{ configmaps: '0' }, { configmaps: '1' }])
+})
+
+test('writes that come together are charged one after the other', async () => {
+  const world = new World(quota('q', { configmaps: '7' }))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => world.told(configMap())))
+  assert.equal(answers.filter((answer) => answer === 'fine').length, 7)
+  assert.deepEqual(await world.used(), [{ configmaps: '7' }])
+})
+
+test('a dry run costs nothing', async () => {
+  const world = new World(quota('q', { configmaps: '1' }))
+  assert.equal(await world.told(configMap(true)), 'fine')
+  assert.deepEqual(await world.used(), [{ configmaps: '0' }])
+})
+
+test('a pod must say what its quota limits', async () => {
+  const world = new World(
+    quota('q', { 'requests.cpu': '1', 'limits.memory': '1Gi', 'requests.ephemeral-storage': '1' }),
+  )
+  const init = { initContainers: [{ name: 'i' }] }
+  assert.equal(
+    await world.told(podWith([container({ requests: { cpu: '1' } }, 'b'), { name: 'a' }], init)),
+    'failed quota: q: must specify limits.memory for: a,b,i; requests.cpu for: a,i',
+  )
+})
+
+test('pods cost what they ask for, with what running them takes', async () => {
+  const world = new World(quota('q', { cpu: '3', 'limits.cpu': '5', 'requests.example.com/gpu': '1', pods: '9' }))
+  const limits = { cpu: '1', 'example.com/gpu': '1' }
+  const wanted = [container({ requests: { cpu: '500m', 'example.com/gpu': '1' }, limits })]
+  assert.equal(await world.told(podWith(wanted, { overhead: { cpu: '250m' } })), 'fine')
+  assert.deepEqual(await world.used(), [
+    { cpu: '750m', 'limits.cpu': '1250m', 'requests.example.com/gpu': '1', pods: '1' },
+  ])
+  assert.match(await world.told(podWith(wanted)), /requested: requests.example.com\/gpu=1, used/)
+})
+
+const asking = (cpu: string) => pod({ containers: [container({ requests: { cpu } })] })
+const resize = (cpu: string) =>
+  attributes({
+    plural: 'pods',
+    operation: 'UPDATE',
+    subresource: 'resize',
+    object: asking(cpu),
+    oldObject: asking('1'),
+  })
+
+test('an update costs what it adds', async () => {
+  const world = new World(quota('q', { 'requests.cpu': '2' }, { used: { 'requests.cpu': '1' } }))
+  assert.match(
+    await world.told(resize('4')),
+    /requested: requests.cpu=3, used: requests.cpu=1, limited: requests.cpu=2$/,
+  )
+  assert.equal(await world.told(resize('500m')), 'fine')
+  assert.equal(await world.told(resize('2')), 'fine')
+  assert.deepEqual(await world.used(), [{ 'requests.cpu': '2' }])
+})
+
+test('a deadline moves a pod into a scope, where it is new', async () => {
+  const world = new World(quota('q', { pods: '0' }, { scopes: ['Terminating'] }))
+  const [object, oldObject] = [pod({ activeDeadlineSeconds: 1 }), pod()]
+  assert.match(
+    await world.told(attributes({ plural: 'pods', operation: 'UPDATE', object, oldObject })),
+    /requested: pods=1/,
+  )
+  assert.equal(await world.told(attributes({ plural: 'pods', object: oldObject })), 'fine')
+})
+
+const scopeCases: readonly (readonly [Fields, Fields, boolean])[] = [
+  [{ scopeName: 'PriorityClass', operator: 'In', values: ['a'] }, { priorityClassName: 'a' }, true],
+  [{ scopeName: 'PriorityClass', operator: 'In', values: ['a'] }, {}, false],
+  [{ scopeName: 'PriorityClass', operator: 'NotIn', values: ['a'] }, {}, true],
+  [{ scopeName: 'PriorityClass', operator: 'Exists' }, { priorityClassName: 'a' }, true],
+  [{ scopeName: 'PriorityClass', operator: 'DoesNotExist' }, {}, true],
+  [{ scopeName: 'NotTerminating', operator: 'Exists' }, {}, true],
+  [{ scopeName: 'CrossNamespacePodAffinity', operator: 'Exists' }, {}, false],
+  [
+    { scopeName: 'CrossNamespacePodAffinity', operator: 'Exists' },
+    {
+      affinity: {
+        podAntiAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: [{ podAffinityTerm: { namespaces: ['x'] } }],
+        },
+      },
+    },
+    true,
+  ],
+]
+for (const [expression, spec, isIn] of scopeCases) {
+  test(`a pod with ${JSON.stringify(spec)} is ${isIn ? '' : 'not '}in ${JSON.stringify(expression)}`, async () => {
+    const world = new World(quota('q', { pods: '0' }, { scopeSelector: { matchExpressions: [expression] } }))
+    assert.equal((await world.told(attributes({ plural: 'pods', object: pod(spec) }))) === 'fine', !isIn)
+  })
+}
+
+const service = (spec: Fields) => attributes({ plural: 'services', object: anObject('Service', 's', { spec }) })
+
+test('services cost ports of nodes and load balancers', async () => {
+  const world = new World(quota('q', { 'services.nodeports': '3', 'services.loadbalancers': '1', services: '9' }))
+  const ports = [{ port: 1 }, { port: 2 }]
+  assert.equal(await world.told(service({ type: 'LoadBalancer', ports, allocateLoadBalancerNodePorts: false })), 'fine')
+  assert.equal(await world.told(service({ type: 'NodePort', ports })), 'fine')
+  assert.deepEqual(await world.used(), [{ 'services.nodeports': '2', 'services.loadbalancers': '1', services: '2' }])
+  assert.match(
+    await world.told(service({ type: 'LoadBalancer', ports })),
+    /services.loadbalancers=1,services.nodeports=2, used/,
+  )
+})
+
+const claim = (storage: string, storageClassName: string) => {
+  const spec = { storageClassName, resources: { requests: { storage } } }
+  return attributes({ plural: 'persistentvolumeclaims', object: anObject('PersistentVolumeClaim', 'v', { spec }) })
+}
+
+test('claims cost storage, in all and of their class', async () => {
+  const gold = 'gold.storageclass.storage.k8s.io/requests.storage'
+  const world = new World(quota('q', { 'requests.storage': '5Gi', [gold]: '1Gi' }))
+  assert.equal(await world.told(claim('2Gi', 'iron')), 'fine')
+  assert.match(await world.told(claim('2Gi', 'gold')), /requested: gold.*=2Gi, used: gold.*=0, limited: gold.*=1Gi$/)
+  assert.deepEqual(await world.used(), [{ 'requests.storage': '2Gi', [gold]: '0' }])
+})
+
+test('a quota whose use is not known allows nothing that it limits', async () => {
+  const world = new World(quota('q', { configmaps: '5', secrets: '5' }, { used: { secrets: '0' } }))
+  assert.equal(await world.told(configMap()), 'status unknown for quota: q, resources: configmaps')
+})
+
+test('events are not counted', async () => {
+  const world = new World(quota('q', { 'count/events': '0' }))
+  assert.equal(await world.told(attributes({ plural: 'events', object: anObject('Event', 'e') })), 'fine')
+})

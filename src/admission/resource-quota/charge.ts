@@ -1,0 +1,84 @@
+/** What one write costs in one quota, and whether the quota allows it. The limits are those of the status, which a controller keeps. */
+import type { ApiError } from '../../api/errors.ts'
+import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import { addQuantities, compareQuantities, printQuantity, type Quantity } from '../../api/quantity.ts'
+import { printResourceList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
+import { type Attributes, refusal } from '../admission.ts'
+import type { Evaluator } from './evaluator.ts'
+import { scopesOf } from './scopes.ts'
+
+export type Charge = { readonly attributes: Attributes; readonly evaluator: Evaluator; readonly object: KubeObject }
+
+/** What a write costs in a quota: nothing where the quota is not about it. An update costs what it adds. */
+export function costIn(quota: KubeObject, { attributes, evaluator, object }: Charge): ResourceList {
+  const limited = limitedIn(quota, object, evaluator)
+  if (limited.length === 0) return nothing
+  const usage = evaluator.usageOf(object)
+  const { oldObject } = attributes
+  // What the object cost before counts only in quotas that it was charged to.
+  const isKnown = oldObject !== undefined && isAbout(quota, oldObject, evaluator)
+  const before = isKnown ? evaluator.usageOf(oldObject) : nothing
+  const cost = new Map<string, Quantity>()
+  for (const name of limited) {
+    const amount = usage.get(name)
+    const nanos = (amount?.nanos ?? 0n) - (before.get(name)?.nanos ?? 0n)
+    if (amount !== undefined && nanos > 0n) cost.set(name, { ...amount, nanos })
+  }
+  return cost
+}
+
+/** Why the quota does not allow a write that costs this; undefined when it does. */
+export function refusalOf(quota: KubeObject, charge: Charge, cost: ResourceList): ApiError | undefined {
+  const { attributes, evaluator, object } = charge
+  const limited = limitedIn(quota, object, evaluator)
+  if (limited.length === 0 || (attributes.operation === 'UPDATE' && cost.size === 0)) return undefined
+  const { hard, used } = statusOf(quota)
+  const name = quota.metadata.name ?? ''
+  const missing = evaluator.missing(object, limited)
+  if (missing !== undefined) return refusal(attributes, `failed quota: ${name}: ${missing}`)
+  if (limited.some((resource) => !used.has(resource))) {
+    return refusal(attributes, `status unknown for quota: ${name}, resources: ${limited.join(',')}`)
+  }
+  const exceeded = new Set<string>()
+  for (const [resource, amount] of cost) {
+    const [limit, before] = [hard.get(resource), used.get(resource)]
+    if (limit === undefined || before === undefined) continue
+    if (compareQuantities(addQuantities(before, amount), limit) > 0) exceeded.add(resource)
+  }
+  if (exceeded.size === 0) return undefined
+  const amounts = `requested: ${print(cost, exceeded)}, used: ${print(used, exceeded)}, limited: ${print(hard, exceeded)}`
+  return refusal(attributes, `exceeded quota: ${name}, ${amounts}`)
+}
+
+/** The quota with more in use, or less; the same one where nothing changes. */
+export function withUsed(quota: KubeObject, cost: ResourceList, sign: 1n | -1n = 1n): KubeObject {
+  if (cost.size === 0) return quota
+  const used = new Map(statusOf(quota).used)
+  for (const [name, { nanos, format }] of cost) {
+    used.set(name, addQuantities(used.get(name) ?? { nanos: 0n, format }, { nanos: sign * nanos, format }))
+  }
+  return { ...quota, status: { ...fieldsOf(quota['status']), used: printResourceList(used) } }
+}
+
+const nothing: ResourceList = new Map()
+
+function statusOf({ status }: KubeObject): { readonly hard: ResourceList; readonly used: ResourceList } {
+  const { hard, used } = fieldsOf(status)
+  return { hard: readResourceList(hard), used: readResourceList(used) }
+}
+
+/** What the quota limits of such objects, sorted; nothing for an object outside of its scopes. */
+function limitedIn(quota: KubeObject, object: KubeObject, evaluator: Evaluator): readonly string[] {
+  const limited = [...statusOf(quota).hard.keys()].filter(evaluator.measures)
+  return limited.length > 0 && isAbout(quota, object, evaluator) ? limited.toSorted() : []
+}
+
+const isAbout = (quota: KubeObject, object: KubeObject, { isInScope }: Evaluator): boolean =>
+  scopesOf(quota).every((scope) => isInScope(object, scope))
+
+const print = (list: ResourceList, names: ReadonlySet<string>): string =>
+  [...list]
+    .filter(([name]) => names.has(name))
+    .map(([name, amount]) => `${name}=${printQuantity(amount)}`)
+    .toSorted()
+    .join(',')

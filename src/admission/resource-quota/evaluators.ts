@@ -1,0 +1,27 @@
+/** Which kinds cost what: each that a quota can limit by more than its number has a file of its own. */
+import type { Attributes } from '../admission.ts'
+import { claimEvaluator } from './claims.ts'
+import { count, type Evaluator } from './evaluator.ts'
+import { podEvaluator } from './pods.ts'
+import { serviceEvaluator } from './services.ts'
+
+/** Undefined: objects of this kind are not counted. */
+export function evaluatorOf({ resource: { group, plural } }: Attributes): Evaluator | undefined {
+  if (plural === 'events' && (group === '' || group === 'events.k8s.io')) return undefined
+  if (group !== '') return countEvaluator(`count/${plural}.${group}`)
+  return (
+    { pods: podEvaluator, services: serviceEvaluator, persistentvolumeclaims: claimEvaluator }[plural] ??
+    countEvaluator(`count/${plural}`, plural)
+  )
+}
+
+/** Of most kinds only the number of objects counts; some kinds of the core group also do under their old names. */
+function countEvaluator(...names: readonly string[]): Evaluator {
+  return {
+    isCharged: ({ operation, subresource }) => operation === 'CREATE' && subresource === '',
+    usageOf: () => new Map(names.map((name) => [name, count(1)])),
+    measures: (name) => names.includes(name),
+    isInScope: () => false,
+    missing: () => undefined,
+  }
+}

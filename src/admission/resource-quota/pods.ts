@@ -1,0 +1,73 @@
+/** Pods cost what their containers ask for and are limited to. One that has ended costs nothing but its record. */
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
+import type { Quantity } from '../../api/quantity.ts'
+import { readResourceList, type ResourceList, sum } from '../../api/resource-list.ts'
+import { isExtended, isHugePages } from '../../registry/rules/resources.ts'
+import { podResources } from '../pod-resources.ts'
+import { count, type Evaluator, isWritten } from './evaluator.ts'
+import { isPodInScope } from './scopes.ts'
+
+const compute: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
+
+/** The names of these amounts without a prefix mean requests. */
+const names: ReadonlySet<string> = new Set([
+  'pods',
+  'count/pods',
+  ...compute.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
+])
+
+/** What a pod must say where a quota limits it; other amounts are nothing when they are not given. */
+const required: ReadonlySet<string> = new Set(
+  ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
+)
+
+export const podEvaluator: Evaluator = {
+  isCharged: (attributes) => isWritten(attributes) || attributes.subresource === 'resize',
+  usageOf,
+  measures: (name) => {
+    if (names.has(name) || isHugePages(name)) return true
+    const plain = name.startsWith('requests.') ? name.slice('requests.'.length) : ''
+    return isHugePages(plain) || isExtended(plain)
+  },
+  isInScope: isPodInScope,
+  missing,
+}
+
+function usageOf({ spec, status }: KubeObject): ResourceList {
+  const record = new Map([['count/pods', count(1)]])
+  const phase = fieldsOf(status)['phase']
+  if (phase === 'Failed' || phase === 'Succeeded') return record
+  const fields = fieldsOf(spec)
+  const overhead = readResourceList(fields['overhead'])
+  const requests = sum([podResources(fields, 'requests'), overhead])
+  const own = podResources(fields, 'limits')
+  // Only who is limited can be limited to more.
+  const limits = sum([own, new Map([...overhead].filter(([name]) => (own.get(name)?.nanos ?? 0n) !== 0n))])
+  return new Map([...record, ['pods', count(1)], ...named(requests, limits)])
+}
+
+/** The amounts under the names that quotas have for them. */
+function* named(requests: ResourceList, limits: ResourceList): Generator<[string, Quantity]> {
+  for (const [name, amount] of requests) {
+    if (compute.includes(name) || isHugePages(name)) yield [name, amount]
+    if (compute.includes(name) || isHugePages(name) || isExtended(name)) yield [`requests.${name}`, amount]
+  }
+  for (const [name, amount] of limits) if (compute.includes(name)) yield [`limits.${name}`, amount]
+}
+
+function missing({ spec }: KubeObject, resourceNames: readonly string[]): string | undefined {
+  const wanted = resourceNames.filter((name) => required.has(name)).toSorted()
+  const fields = fieldsOf(spec)
+  const containers = ['containers', 'initContainers'].flatMap((list) => itemsOf(fields[list]))
+  const said = containers.map((container) => [textOf(container['name']), namesIn(container)] as const)
+  const parts = wanted.flatMap((name) => {
+    const silent = said.filter(([, given]) => !given.has(name)).map(([container]) => container)
+    return silent.length === 0 ? [] : [`${name} for: ${[...new Set(silent)].toSorted().join(',')}`]
+  })
+  return parts.length === 0 ? undefined : `must specify ${parts.join('; ')}`
+}
+
+function namesIn({ resources }: Fields): ReadonlySet<string> {
+  const { requests, limits } = fieldsOf(resources)
+  return new Set([...named(readResourceList(requests), readResourceList(limits))].map(([name]) => name))
+}

@@ -1,0 +1,67 @@
+/** The scopes of a quota: which objects it is about. */
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+
+export type Scope = { readonly name: string; readonly operator: string; readonly values: readonly string[] }
+
+export function scopesOf({ spec }: KubeObject): Scope[] {
+  const { scopes, scopeSelector } = fieldsOf(spec)
+  return [
+    ...textsOf(scopes).map((name) => ({ name, operator: 'Exists', values: [] })),
+    ...itemsOf(fieldsOf(scopeSelector)['matchExpressions']).map(({ scopeName, operator, values }) => ({
+      name: textOf(scopeName),
+      operator: textOf(operator),
+      values: textsOf(values),
+    })),
+  ]
+}
+
+export function isPodInScope({ spec, status }: KubeObject, scope: Scope): boolean {
+  const fields = fieldsOf(spec)
+  const isTerminating = fields['activeDeadlineSeconds'] !== undefined
+  const isBestEffort = fieldsOf(status)['qosClass'] === 'BestEffort'
+  switch (scope.name) {
+    case 'Terminating':
+      return isTerminating
+    case 'NotTerminating':
+      return !isTerminating
+    case 'BestEffort':
+      return isBestEffort
+    case 'NotBestEffort':
+      return !isBestEffort
+    case 'PriorityClass':
+      return isSelected(textOf(fields['priorityClassName']), scope)
+    case 'CrossNamespacePodAffinity':
+      return looksAbroad(fields)
+    default:
+      return false
+  }
+}
+
+/** Of a pod without a class it is true that its class is not one of these. */
+function isSelected(className: string, { operator, values }: Scope): boolean {
+  switch (operator) {
+    case 'In':
+      return values.includes(className)
+    case 'NotIn':
+      return !values.includes(className)
+    case 'Exists':
+      return className !== ''
+    default:
+      return className === ''
+  }
+}
+
+/** Whether the pod wants to be near to, or far from, pods of other namespaces. */
+function looksAbroad({ affinity }: Fields): boolean {
+  const terms = ['podAffinity', 'podAntiAffinity'].flatMap((side) => {
+    const { requiredDuringSchedulingIgnoredDuringExecution, preferredDuringSchedulingIgnoredDuringExecution } =
+      fieldsOf(fieldsOf(affinity)[side])
+    return [
+      ...itemsOf(requiredDuringSchedulingIgnoredDuringExecution),
+      ...itemsOf(preferredDuringSchedulingIgnoredDuringExecution).map((one) => fieldsOf(one['podAffinityTerm'])),
+    ]
+  })
+  return terms.some(
+    ({ namespaces, namespaceSelector }) => textsOf(namespaces).length > 0 || namespaceSelector !== undefined,
+  )
+}
