@@ -7,6 +7,7 @@ import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createNamespaceRules } from './namespace-rules.ts'
 import type { Objects, ResourceId } from './objects.ts'
+import { createPodSecurity } from './pod-security.ts'
 import { createPriority } from './priority.ts'
 import { createResourceQuota } from './resource-quota.ts'
 import { resourceQuotas } from './resource-quota/ledger.ts'
@@ -28,6 +29,7 @@ export function createPlugins({ objects, clock }: PluginParts): readonly Plugin[
     }),
     createLimitRanger(createNamespaceRules(objects, core('limitranges'), clock)),
     taintNodesByCondition,
+    createPodSecurity(objects),
     createPriority(objects),
     defaultTolerationSeconds,
     createDefaultStorageClass(objects),

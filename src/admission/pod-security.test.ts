@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admit, anObject, attributes, MemoryObjects } from '../../test/harness/admission.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
+import type { Attributes } from './admission.ts'
+import { createPodSecurity, type Exemptions, noExemptions } from './pod-security.ts'
+
+const labelled = (labels: Fields): Fields =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [`pod-security.kubernetes.io/${name}`, value]))
+const namespace = (labels: Fields) => anObject('Namespace', 'n', { metadata: { labels: labelled(labels) } })
+const podOf = (spec: Fields, metadata: Fields = {}) =>
+  anObject('Pod', 'p', { metadata, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } })
+const contained = (securityContext: Fields) => podOf({ containers: [{ name: 'c', image: 'i', securityContext }] })
+const careful = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
+const strict = (podContext: Fields = {}, containerContext: Fields = {}) =>
+  podOf({
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' }, ...podContext },
+    containers: [{ name: 'c', image: 'i', securityContext: { ...careful, ...containerContext } }],
+  })
+
+type Told = { readonly refusal: string; readonly warnings: readonly string[] }
+
+async function told(labels: Fields, write: Attributes, exemptions: Exemptions = noExemptions): Promise<Told> {
+  const objects = new MemoryObjects()
+  objects.put('namespaces', '', namespace(labels))
+  const admitted = await admit(createPodSecurity(objects, exemptions), write)
+  return { refusal: typeof admitted === 'string' ? admitted : '', warnings: write.context.warnings }
+}
+
+const create = (object: KubeObject) => attributes({ plural: 'pods', object })
+
+async function violation(labels: Fields, object: KubeObject): Promise<string> {
+  const { refusal } = await told(labels, create(object))
+  return refusal.replace(/^403 pods "p" is forbidden: violates PodSecurity "[a-z]*:[a-z0-9.]*": /, '')
+}
+
+const controls: readonly (readonly [string, KubeObject, string])[] = [
+  ['baseline', podOf({}), ''],
+  ['baseline', podOf({ hostPID: true, hostIPC: true }), 'host namespaces (hostPID=true, hostIPC=true)'],
+  [
+    'baseline',
+    contained({ privileged: true }),
+    'privileged (container "c" must not set securityContext.privileged=true)',
+  ],
+  [
+    'baseline',
+    contained({ capabilities: { add: ['SYS_TIME', 'CHOWN', 'NET_ADMIN'] } }),
+    'non-default capabilities (container "c" must not include "NET_ADMIN", "SYS_TIME" in securityContext.capabilities.add)',
+  ],
+  ['baseline', podOf({ volumes: [{ name: 'v', hostPath: {} }] }), 'hostPath volumes (volume "v")'],
+  [
+    'baseline',
+    podOf({ containers: [{ name: 'c', ports: [{ hostPort: 81 }, { hostPort: 80 }] }] }),
+    'hostPort (container "c" uses hostPorts 80, 81)',
+  ],
+  [
+    'baseline',
+    podOf({}, { annotations: { 'container.apparmor.security.beta.kubernetes.io/c': 'unconfined' } }),
+    'forbidden AppArmor profile (annotation must not set AppArmor profile type to "container.apparmor.security.beta.kubernetes.io/c="unconfined"")',
+  ],
+  [
+    'baseline',
+    podOf({ securityContext: { seLinuxOptions: { type: 't', user: 'u' } } }),
+    'seLinuxOptions (pod set forbidden securityContext.seLinuxOptions: type "t"; user may not be set)',
+  ],
+  [
+    'baseline',
+    contained({ procMount: 'Unmasked' }),
+    'procMount (container "c" must not set securityContext.procMount to "Unmasked")',
+  ],
+  [
+    'baseline',
+    podOf({ securityContext: { seccompProfile: { type: 'Unconfined' } } }),
+    'seccompProfile (pod must not set securityContext.seccompProfile.type to "Unconfined")',
+  ],
+  ['baseline', podOf({ securityContext: { sysctls: [{ name: 'a.b' }] } }), 'forbidden sysctls (a.b)'],
+  [
+    'baseline',
+    contained({ windowsOptions: { hostProcess: true } }),
+    'hostProcess (container "c" must not set securityContext.windowsOptions.hostProcess=true)',
+  ],
+  ['restricted', strict(), ''],
+  ['restricted', strict({ runAsUser: 0 }), 'runAsUser=0 (pod must not set runAsUser=0)'],
+  [
+    'restricted',
+    strict({ runAsNonRoot: false }, { runAsNonRoot: false }),
+    'runAsNonRoot != true (pod and container "c" must not set securityContext.runAsNonRoot=false)',
+  ],
+  [
+    'restricted',
+    strict({}, { capabilities: { add: ['KILL'] } }),
+    'unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]; container "c" must not include "KILL" in securityContext.capabilities.add)',
+  ],
+  [
+    'restricted',
+    {
+      ...strict(),
+      spec: {
+        ...Object(strict()['spec']),
+        volumes: [
+          { name: 'b', nfs: {} },
+          { name: 'a', hostPath: {} },
+        ],
+      },
+    },
+    'restricted volume types (volumes "b", "a" use restricted volume types "hostPath", "nfs")',
+  ],
+]
+for (const [enforce, object, expected] of controls) {
+  test(`${enforce}: ${expected || 'a pod that meets it'}`, async () => {
+    assert.equal(await violation({ enforce }, object), expected)
+  })
+}
+
+test('a version knows the controls of its time', async () => {
+  const engine = podOf({ securityContext: { seLinuxOptions: { type: 'container_engine_t' } } })
+  assert.notEqual(await violation({ enforce: 'baseline', 'enforce-version': 'v1.30' }, engine), '')
+  assert.equal(await violation({ enforce: 'baseline', 'enforce-version': 'v1.31' }, engine), '')
+  const old = { enforce: 'restricted', 'enforce-version': 'v1.7' }
+  assert.equal(await violation(old, strict({}, { allowPrivilegeEscalation: true })), '')
+  const windows = podOf({ os: { name: 'windows' }, securityContext: { runAsNonRoot: true } })
+  assert.equal(await violation({ enforce: 'restricted' }, windows), '')
+  assert.notEqual(await violation({ enforce: 'restricted', 'enforce-version': 'v1.24' }, windows), '')
+})
+
+test('warned and audited, but not refused', async () => {
+  const write = create(podOf({ hostPID: true }))
+  const said = 'would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)'
+  assert.deepEqual(await told({ warn: 'baseline', audit: 'baseline' }, write), { refusal: '', warnings: [said] })
+  assert.equal(write.context.annotations.get('pod-security.kubernetes.io/audit-violations'), said)
+})
+
+test('who is refused is not warned; a workload is warned of what its pods would be refused for', async () => {
+  const labels = { enforce: 'baseline' }
+  const refused = await told(labels, create(podOf({ hostPID: true })))
+  assert.deepEqual([refused.refusal.slice(0, 3), refused.warnings.length], ['403', 0])
+  const object = anObject('Deployment', 'd', { spec: { template: { spec: { hostPID: true } } } })
+  const workload = attributes({ plural: 'deployments', group: 'apps', object })
+  assert.equal((await told(labels, workload)).warnings.length, 1)
+  const scale = attributes({ plural: 'deployments', group: 'apps', object, subresource: 'scale', operation: 'UPDATE' })
+  assert.equal((await told(labels, scale)).warnings.length, 0)
+})
+
+test('an update counts where containers or images change', async () => {
+  const oldObject = podOf({ hostPID: true })
+  const update = (object: KubeObject, subresource = '') =>
+    told({ enforce: 'baseline' }, attributes({ plural: 'pods', operation: 'UPDATE', subresource, object, oldObject }))
+  assert.equal((await update(podOf({ hostPID: true }, { labels: { a: 'b' } }))).refusal, '')
+  const other = podOf({ hostPID: true, containers: [{ name: 'c', image: 'j' }] })
+  assert.match((await update(other)).refusal, /^403 /)
+  assert.equal((await update(other, 'status')).refusal, '')
+  const added = podOf({ hostPID: true, ephemeralContainers: [{ name: 'e', image: 'i' }] })
+  assert.match((await update(added, 'ephemeralcontainers')).refusal, /^403 /)
+})
+
+test('exempt users, namespaces and runtime classes are left alone', async () => {
+  const pod = podOf({ hostPID: true, runtimeClassName: 'r' })
+  for (const exempt of [
+    { usernames: new Set(['u']) },
+    { namespaces: new Set(['n']) },
+    { runtimeClasses: new Set(['r']) },
+  ]) {
+    assert.equal((await told({ enforce: 'baseline' }, create(pod), { ...noExemptions, ...exempt })).refusal, '')
+  }
+})
+
+const label = (labels: Fields, before?: Fields) =>
+  told(
+    {},
+    attributes({
+      plural: 'namespaces',
+      operation: before ? 'UPDATE' : 'CREATE',
+      object: namespace(labels),
+      oldObject: before && namespace(before),
+    }),
+  )
+const fault = (name: string, value: string, rule: string) =>
+  `422 Namespace "n" is invalid: metadata.labels[pod-security.kubernetes.io/${name}]: Invalid value: "${value}": ${rule}`
+
+test('labels that mean nothing are refused, unless they were there before', async () => {
+  const level = 'must be one of privileged, baseline, restricted'
+  assert.equal((await label({ enforce: 'nope' })).refusal, fault('enforce', 'nope', level))
+  assert.equal(
+    (await label({ 'warn-version': '1.30' })).refusal,
+    fault('warn-version', '1.30', 'must be "latest" or "v1.x"'),
+  )
+  assert.equal((await label({ enforce: 'baseline', 'enforce-version': 'v1.99' })).refusal, '')
+  assert.equal((await label({ enforce: 'nope', other: 'x' }, { enforce: 'nope' })).refusal, '')
+})
+
+test('a stricter level names the pods that do not meet it', async () => {
+  const objects = new MemoryObjects()
+  const bad = { containers: [], hostNetwork: true }
+  for (const name of ['a', 'b']) objects.put('pods', 'n', anObject('Pod', name, { spec: bad }))
+  objects.put('pods', 'n', anObject('Pod', 'c', { spec: { containers: [] } }))
+  const change = async (before: Fields, after: Fields): Promise<readonly string[]> => {
+    const [object, oldObject] = [namespace(after), namespace(before)]
+    const write = attributes({ plural: 'namespaces', operation: 'UPDATE', object, oldObject })
+    assert.equal(await admit(createPodSecurity(objects), write), object)
+    return write.context.warnings
+  }
+  assert.deepEqual(await change({}, { enforce: 'baseline' }), [
+    'existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"',
+    'a (and 1 other pod): host namespaces',
+  ])
+  assert.deepEqual(await change({ enforce: 'restricted' }, { enforce: 'baseline' }), [])
+  assert.deepEqual(await change({ enforce: 'baseline' }, { enforce: 'baseline', warn: 'restricted' }), [])
+})

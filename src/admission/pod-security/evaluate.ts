@@ -1,0 +1,61 @@
+/** Which controls each level has in each version, and what they say against a pod. */
+import * as baseline from './baseline.ts'
+import type { Control, PodView, Violation } from './pod-view.ts'
+import type { LevelVersion, Version } from './policy.ts'
+import * as profiles from './profiles.ts'
+import * as restricted from './restricted.ts'
+
+/** A control as it was from a minor version on, until the next row. */
+type Row = readonly [name: string, fromMinor: number, control: Control]
+
+/** In the order in which violations are told. */
+const baselineRows: readonly Row[] = [
+  ['appArmorProfile', 0, profiles.appArmorProfile],
+  ['capabilities', 0, baseline.capabilities],
+  ['hostNamespaces', 0, baseline.hostNamespaces],
+  ['hostPathVolumes', 0, baseline.hostPathVolumes],
+  ['hostPorts', 0, baseline.hostPorts],
+  ['privileged', 0, baseline.privileged],
+  ['procMount', 0, baseline.procMount],
+  ['seLinuxOptions', 0, profiles.seLinuxOptions],
+  ['seLinuxOptions', 31, profiles.seLinuxOptionsWithEngine],
+  ['seccompProfile', 0, profiles.seccompByAnnotation],
+  ['seccompProfile', 19, profiles.seccompProfile],
+  ['sysctls', 0, baseline.sysctls],
+  ['sysctls', 27, baseline.sysctlsFrom27],
+  ['sysctls', 29, baseline.sysctlsFrom29],
+  ['sysctls', 32, baseline.sysctlsFrom32],
+  ['windowsHostProcess', 0, baseline.windowsHostProcess],
+]
+
+/** Those with the name of a control of baseline take its place. */
+const restrictedRows: readonly Row[] = [
+  ['allowPrivilegeEscalation', 8, restricted.allowPrivilegeEscalation],
+  ['allowPrivilegeEscalation', 25, restricted.unlessWindows(restricted.allowPrivilegeEscalation)],
+  ['capabilities', 22, restricted.restrictedCapabilities],
+  ['capabilities', 25, restricted.unlessWindows(restricted.restrictedCapabilities)],
+  ['hostPathVolumes', 0, restricted.restrictedVolumes],
+  ['runAsNonRoot', 0, restricted.runAsNonRoot],
+  ['runAsUser', 23, restricted.runAsUser],
+  ['seccompProfile', 19, restricted.requiredSeccompProfile],
+  ['seccompProfile', 25, restricted.unlessWindows(restricted.requiredSeccompProfile)],
+]
+
+export function violations(pod: PodView, { level, version }: LevelVersion): readonly Violation[] {
+  if (level === 'privileged') return []
+  const strict = level === 'restricted' ? controlsAt(restrictedRows, version) : new Map<string, Control>()
+  const usual = [...controlsAt(baselineRows, version)].filter(([name]) => !strict.has(name))
+  return [...usual, ...strict].flatMap(([, control]) => control(pod) ?? [])
+}
+
+function controlsAt(rows: readonly Row[], version: Version): ReadonlyMap<string, Control> {
+  const controls = new Map<string, Control>()
+  for (const [name, fromMinor, control] of rows) {
+    if (version === 'latest' || fromMinor <= version) controls.set(name, control)
+  }
+  return controls
+}
+
+/** `reason (detail), …` */
+export const printViolations = (list: readonly Violation[]): string =>
+  list.map(({ reason, detail }) => `${reason} (${detail})`).join(', ')

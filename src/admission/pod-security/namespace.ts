@@ -1,0 +1,61 @@
+/** What is checked of the namespaces that ask for levels: their labels, and whether the pods they have meet a stricter level. */
+import { invalid } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Attributes } from '../admission.ts'
+import type { Objects } from '../objects.ts'
+import { violations } from './evaluate.ts'
+import { viewPod } from './pod-view.ts'
+import { isSameLevel, isStricter, type LevelVersion, policyOf, printLevel } from './policy.ts'
+
+const pods = { group: '', version: 'v1', plural: 'pods' } as const
+
+/** Of a larger namespace only so many pods are looked at, as upstream does: the answer is not to wait for the rest. */
+const PODS_MAX = 3000
+
+type Options = { readonly objects: Pick<Objects, 'list'>; readonly isExempt: boolean }
+
+/** Fails with Invalid; warns of pods that a stricter level would not let in again. */
+export async function checkNamespace(
+  { oldObject, context }: Attributes,
+  namespace: KubeObject,
+  { objects, isExempt }: Options,
+): Promise<void> {
+  const name = namespace.metadata.name ?? ''
+  const { policy, faults } = policyOf(namespace.metadata.labels)
+  const before = oldObject && policyOf(oldObject.metadata.labels)
+  const isKnown = JSON.stringify(faults) === JSON.stringify(before?.faults ?? [])
+  if (faults.length > 0 && !isKnown) throw invalid({ group: '', kind: 'Namespace' }, name, faults)
+  if (before === undefined || isExempt || !isTightened(policy.enforce, before.policy.enforce)) return
+  const found = await objects.list(pods, name, 'any')
+  for (const warning of warnings(name, found, policy.enforce)) context.warn(warning)
+}
+
+function isTightened(level: LevelVersion, before: LevelVersion): boolean {
+  if (isSameLevel(level, before) || level.level === 'privileged') return false
+  return level.version !== before.version || isStricter(level.level, before.level)
+}
+
+/** Pods with the same violations are named together. */
+function warnings(namespace: string, found: readonly KubeObject[], level: LevelVersion): string[] {
+  const namesByReasons = new Map<string, string[]>()
+  for (const { metadata, spec } of found.slice(0, PODS_MAX)) {
+    const reasons = violations(viewPod(metadata, spec), level).map(({ reason }) => reason)
+    if (reasons.length === 0) continue
+    const key = reasons.join(', ')
+    namesByReasons.set(key, [...(namesByReasons.get(key) ?? []), metadata.name ?? ''])
+  }
+  const lines = [...namesByReasons].map(([reasons, names]) => `${shown(names)}: ${reasons}`)
+  if (found.length > PODS_MAX) {
+    lines.unshift(
+      `new PodSecurity enforce level only checked against the first ${PODS_MAX} of ${found.length} existing pods`,
+    )
+  }
+  if (lines.length === 0) return []
+  const header = `existing pods in namespace "${namespace}" violate the new PodSecurity enforce level "${printLevel(level)}"`
+  return [header, ...lines.toSorted()]
+}
+
+function shown([first = '', ...others]: readonly string[]): string {
+  if (others.length === 0) return first
+  return `${first} (and ${others.length} other ${others.length === 1 ? 'pod' : 'pods'})`
+}
