@@ -74,11 +74,12 @@ function isEqual(one: Value, other: Value, depth: number): boolean {
   return one === null || other === null ? one === other : one.equals(other, depth)
 }
 
-/** The value at the scanner's place. */
+/** The value at the scanner's place, in a text that came from a client. */
 export function readValue(scanner: JsonScanner, work: Work): Value {
-  const text = readRaw(scanner)
-  return text === 'null' ? null : new JsonNode(text, work)
+  return nodeOf(readRaw(scanner), work)
 }
+
+const nodeOf = (text: string, work: Work): Value => (text === 'null' ? null : new JsonNode(text, work))
 
 /** Fails with a JsonSyntaxError. */
 export function parseValue(text: string, work: Work): Value {
@@ -92,13 +93,21 @@ function readMembers(scanner: JsonScanner, work: Work): Members {
   const members: Members = new Map()
   for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
     const key = scanner.readKey()
-    members.set(key, readValue(scanner, work))
+    members.set(key, nodeOf(readInside(scanner), work))
   }
   return members
 }
 
 function readItems(scanner: JsonScanner, work: Work): Items {
   const items: Items = []
-  for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) items.push(readValue(scanner, work))
+  for (let more = scanner.beginArray(); more; more = scanner.nextInArray())
+    items.push(nodeOf(readInside(scanner), work))
   return items
+}
+
+/** What is inside of a text without blanks has none either. */
+function readInside(scanner: JsonScanner): string {
+  const start = scanner.at
+  scanner.skipValue()
+  return scanner.text.slice(start, scanner.at)
 }

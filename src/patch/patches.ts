@@ -55,8 +55,7 @@ function applyJson(document: string, { text, isChecked }: Patch): PatchedText {
 
 function applyMerge(document: string, { text, isChecked }: Patch): PatchedText {
   const work = new Work()
-  const patch = readMergePatch(text, work)
-  const strictFaults = isChecked ? duplicateFields(text) : []
+  const { patch, strictFaults } = readMergePatch(text, work, isChecked)
   return rejecting(() => {
     const root = new JsonNode(document, work)
     mergeInto(root.members() ?? new Map(), patch)
@@ -64,16 +63,18 @@ function applyMerge(document: string, { text, isChecked }: Patch): PatchedText {
   })
 }
 
-function readMergePatch(text: string, work: Work): Members {
+type MergePatch = { readonly patch: Members; readonly strictFaults: readonly string[] }
+
+function readMergePatch(text: string, work: Work, isChecked: boolean): MergePatch {
   try {
     const node = parseValue(text, work)
     if (node === null) throw badRequest('Invalid JSON Patch')
-    const members = node.members()
-    if (members === undefined) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
-    return members
+    const patch = node.members()
+    if (patch === undefined) throw new JsonSyntaxError(notAMap(new JsonScanner(text).peekType()))
+    return { patch, strictFaults: isChecked ? duplicateFields(text) : [] }
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`)
-    throw error
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw badRequest(isChecked ? `error decoding patch: ${error.message}` : 'Invalid JSON Patch')
   }
 }
 

@@ -16,21 +16,27 @@ export type JsonPatch = {
   readonly strictFaults: readonly string[]
 }
 
-/** `isChecked`: wrong members are told, too. Fails with a BadRequest, or RequestEntityTooLarge. */
+/** `isChecked`: all members are looked at, by another of upstream's decoders. Fails with a BadRequest, or RequestEntityTooLarge. */
 export function readOperations(text: string, work: Work, isChecked: boolean): JsonPatch {
   try {
     checkSyntax(text)
-    const reader = new Reader(text, work)
-    const operations = reader.patch(isChecked ? '[]handlers.jsonPatchOp' : 'jsonpatch.Patch')
-    if (isChecked && reader.fault !== undefined) throw new JsonSyntaxError(reader.fault)
+    const reader = new Reader(text, work, isChecked ? checkedNames : plainNames)
+    const operations = reader.patch()
+    const fault = reader.itemFault ?? (isChecked ? reader.memberFault : undefined)
+    if (fault !== undefined) throw new JsonSyntaxError(fault)
     if (operations.length > OPERATIONS_MAX) throw tooManyOperations(OPERATIONS_MAX, operations.length)
-    const strictFaults = isChecked ? reader.strictFaults.map((fault) => `json patch ${fault}`) : []
+    const strictFaults = isChecked ? reader.strictFaults.map((each) => `json patch ${each}`) : []
     return { operations, strictFaults }
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`)
-    throw error
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw badRequest(isChecked ? `error decoding patch: ${error.message}` : error.message)
   }
 }
+
+/** What Go calls the types. */
+type Names = { readonly list: string; readonly item: string }
+const checkedNames: Names = { list: '[]handlers.jsonPatchOp', item: 'handlers.jsonPatchOp' }
+const plainNames: Names = { list: 'jsonpatch.Patch', item: 'jsonpatch.Operation' }
 
 function checkSyntax(text: string): void {
   const scanner = new JsonScanner(text)
@@ -42,20 +48,25 @@ type Name = 'op' | 'path' | 'from'
 
 class Reader {
   readonly strictFaults: string[] = []
-  fault: string | undefined
+  /** The first item that is no object, and the first member of a wrong type. */
+  itemFault: string | undefined
+  memberFault: string | undefined
   readonly #scanner: JsonScanner
   readonly #work: Work
+  readonly #names: Names
 
-  constructor(text: string, work: Work) {
+  constructor(text: string, work: Work, names: Names) {
     this.#scanner = new JsonScanner(text)
     this.#work = work
+    this.#names = names
   }
 
-  patch(goName: string): Operation[] {
+  patch(): Operation[] {
     const scanner = this.#scanner
     const type = scanner.peekType()
     if (type === 'null') return []
-    if (type !== 'array') throw new JsonSyntaxError(`json: cannot unmarshal ${type} into Go value of type ${goName}`)
+    if (type !== 'array')
+      throw new JsonSyntaxError(`json: cannot unmarshal ${type} into Go value of type ${this.#names.list}`)
     const operations: Operation[] = []
     for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
       operations.push(this.#operation(operations.length))
@@ -69,7 +80,7 @@ class Reader {
     let value: Value | undefined
     const type = scanner.peekType()
     if (type !== 'object') {
-      if (type !== 'null') this.fault ??= `json: cannot unmarshal ${type} into Go value of type handlers.jsonPatchOp`
+      if (type !== 'null') this.itemFault ??= `json: cannot unmarshal ${type} into Go value of type ${this.#names.item}`
       scanner.skipValue()
       return { op: undefined, path: undefined, from: undefined, value: undefined }
     }
@@ -100,7 +111,7 @@ class Reader {
     const type = this.#scanner.peekType()
     if (type === 'string') return this.#scanner.readString()
     if (type !== 'null') {
-      this.fault ??= `json: cannot unmarshal ${type} into Go struct field jsonPatchOp.${key} of type string`
+      this.memberFault ??= `json: cannot unmarshal ${type} into Go struct field jsonPatchOp.${key} of type string`
     }
     this.#scanner.skipValue()
     return undefined

@@ -1,7 +1,7 @@
 /** What a patch may cost. A client can write in a few bytes what takes long: a list that is moved for each of 10,000 inserts. */
 
-/** Characters read and items moved by one patch: about 0.1 s. An honest patch of an object of 1.5 MB takes a tenth of it. */
-const UNITS_MAX = 100_000_000
+/** Characters read and items moved by one patch: some 0.3 s. An honest patch of an object of 1.5 MB takes half of it. */
+const UNITS_MAX = 20_000_000
 
 /** A patch that cannot be applied. Clients are not told why, as upstream has it. */
 export class PatchError extends Error {
