@@ -110,11 +110,7 @@ test('keys that objects inherit are keys like any other', () => {
     const { data: stored } = patched.object
     assert(typeof stored === 'object' && stored !== null)
     assert.deepEqual(Object.keys(stored).toSorted(), [...Object.keys(configMap['data'] ?? {}), ...keys].toSorted())
-    assert.equal(
-      Object.getOwnPropertyNames(Object.prototype).length,
-      Object.getOwnPropertyNames({}.constructor.prototype).length,
-    )
-    assert.equal(({} as { x?: string }).x, undefined)
+    assert.equal(Object.getPrototypeOf({}), Object.prototype)
   }
 })
 

@@ -18,15 +18,18 @@ export type KubectlOptions = { readonly token?: string; readonly namespace?: str
 export class Kubectl implements AsyncDisposable {
   readonly dir: string
   readonly #flags: readonly string[]
+  readonly #env: NodeJS.ProcessEnv
 
   constructor(dir: string) {
     this.dir = dir
+    // What is to be edited is handed to the file `editor`, if a test writes one.
+    this.#env = { ...process.env, TMPDIR: dir, KUBE_EDITOR: join(dir, 'editor') }
     this.#flags = [`--kubeconfig=${join(dir, 'config')}`, `--cache-dir=${join(dir, 'cache')}`]
   }
 
   run(...args: readonly string[]): Promise<Run> {
     return new Promise((resolve) => {
-      const options = { timeout: RUN_MAX_MS }
+      const options = { timeout: RUN_MAX_MS, env: this.#env }
       const child = execFile(toolPath('kubectl'), [...this.#flags, ...args], options, (error, out, err) => {
         resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err })
       })
