@@ -24,6 +24,8 @@ export type TableKind = {
   readonly cells: (object: KubeObject) => readonly Cell[]
   /** Of a row that stands for something finished. */
   readonly conditions?: (object: KubeObject) => readonly Fields[]
+  /** Lists in this order, where that is not the order of names. */
+  readonly compare?: (one: KubeObject, other: KubeObject) => number
   /** Kinds that nobody gave columns to write a list of no rows in another way. */
   readonly isDefault?: boolean
 }

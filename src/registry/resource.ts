@@ -88,6 +88,7 @@ export type View = {
   readonly version: string
   readonly kind: string
   readonly shape: ObjectSchema
+  readonly table: TableKind
   readonly show: (object: KubeObject) => KubeObject
   /** The object as a written view wants it, with the view's resourceVersion where that has one. */
   readonly change: (object: KubeObject, view: KubeObject) => KubeObject

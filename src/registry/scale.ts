@@ -5,6 +5,7 @@ import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { View } from './resource.ts'
 import { printLabelSelector } from './rules/label-selector.ts'
 import { schemeOf } from './scheme.ts'
+import { scaleTable } from './tables/workloads.ts'
 import { typeOf } from './types.ts'
 
 const kind = 'Scale'
@@ -21,6 +22,7 @@ export const scaleView = (): View => ({
     const struct = typeOf('autoscaling/v1', kind)
     return { struct, setDefaults: (scale) => scale, stored: undefined, scheme: schemeOf('autoscaling') }
   },
+  table: scaleTable,
   show: (object) => {
     const { replicas = 0, selector } = fieldsOf(object['spec'])
     const { replicas: current = 0 } = fieldsOf(object['status'])

@@ -13,12 +13,12 @@ import { checkPart } from './unsupported.ts'
 /** Of the object, or of a part of it that has a path of its own: `status`, `scale`. */
 export async function get(request: ResourceRequest, { keys, reader, forms }: ReadAccess): Promise<ApiResponse> {
   const { resource, namespace, name, http } = request
-  const show = represent(negotiate(http), forms, http.query)
+  const view = viewOf(request)
+  const show = represent(negotiate(http), forms, http.query, view)
   const { at, askedVersion } = wanted(http.query, resource)
   return translated(request.context, { resource, name, verb: 'get', askedVersion }, async () => {
     const { item } = await reader.get(keys.key(namespace, name), at)
     if (item === undefined) throw notFound(resource, name)
-    const view = viewOf(request)
     if (view !== undefined) return ok(show, show.object(view.show(item.object()), view.shape))
     checkPart(request)
     return ok(show, show.item(item))

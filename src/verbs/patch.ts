@@ -5,7 +5,7 @@
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import { patchForm } from '../codec/patch-form.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
+import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { answerUpdate } from './answer.ts'
 import { readApply } from './apply.ts'
@@ -20,7 +20,7 @@ import { parsePatchOptions } from './write-options.ts'
 export async function patch(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
   const form = patchForm(http.headers)
-  const show = represent(negotiate(http), access.forms, http.query)
+  const show = represent(negotiate(http), access.forms, http.query, viewOf(request))
   checkPart(request)
   const options = parsePatchOptions(http.query, { isApply: form === 'apply' })
   const body = await http.body()

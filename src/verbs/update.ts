@@ -2,7 +2,7 @@ import { conflict, notFound } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
+import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import { toText } from '../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
 import { answerUpdate } from './answer.ts'
@@ -16,7 +16,7 @@ import { parseWriteOptions } from './write-options.ts'
 /** Of the object, or of a part of it that has a path of its own. */
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, subresource, name, http } = request
-  const show = represent(negotiate(http), access.forms, http.query)
+  const show = represent(negotiate(http), access.forms, http.query, viewOf(request))
   checkPart(request)
   const options = parseWriteOptions(http.query, 'UpdateOptions')
   const object = await readObject(request, options.fieldValidation, access)

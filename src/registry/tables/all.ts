@@ -1,12 +1,26 @@
 /** The tables of built-in kinds, by the name that errors give the kind. */
 import type { TableKind } from '../../api/table.ts'
-import { column, nameColumn } from './columns.ts'
+import { clusterTables } from './cluster.ts'
+import { columnsOf, nameOf } from './columns.ts'
+import { eventTable } from './events.ts'
+import { networkTables } from './network.ts'
+import { podTable } from './pods.ts'
+import { storageTables } from './storage.ts'
+import { workloadTables } from './workloads.ts'
 
-export const tables: ReadonlyMap<string, TableKind> = new Map()
+export const tables: ReadonlyMap<string, TableKind> = new Map([
+  ['Pod', podTable],
+  ['Event', eventTable],
+  ['Event.events.k8s.io', eventTable],
+  ...workloadTables,
+  ...networkTables,
+  ...storageTables,
+  ...clusterTables,
+])
 
 /** Of kinds that have no columns of their own. */
 export const defaultTable: TableKind = {
-  columns: [nameColumn, column('Created At', 'When the object was created.', { type: 'date' })],
-  cells: ({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? '<unknown>'],
+  columns: columnsOf('Name | Created At:date'),
+  cells: (object) => [nameOf(object), object.metadata.creationTimestamp ?? '<unknown>'],
   isDefault: true,
 }

@@ -61,8 +61,8 @@ export class ResourceForms {
     return (item) => made.of(item)
   }
 
-  row(object: KubeObject, version: Version, included: IncludedObject): Row {
-    return rowOf(object, this.resource.table, this.#included(object, version, included))
+  row(object: KubeObject, version: Version, included: IncludedObject, kind = this.resource.table): Row {
+    return rowOf(object, kind, this.#included(object, version, included))
   }
 
   #included(object: KubeObject, version: Version, included: IncludedObject): string {

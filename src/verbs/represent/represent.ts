@@ -1,6 +1,7 @@
 /** Chooses the representation that a client asked for. */
+import type { TableKind } from '../../api/table.ts'
 import type { Form } from '../../codec/negotiate.ts'
-import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import { apiVersionOf, type Resource, type View } from '../../registry/resource.ts'
 import type { ResourceForms } from './forms.ts'
 import { jsonObjects } from './json.ts'
 import { partialObjects } from './partial.ts'
@@ -8,29 +9,30 @@ import { protobufObjects } from './protobuf.ts'
 import type { Representation } from './representation.ts'
 import { includedObject, table, type TableParts } from './table.ts'
 
-/** Of reads and writes. Whether a conversion fits what is shown is only seen then. */
-export function represent(form: Form, forms: ResourceForms, query: URLSearchParams): Representation {
+/** Of reads and writes. Whether a conversion fits what is shown is only seen then. `view`: a part with a shape of its own. */
+export function represent(form: Form, forms: ResourceForms, query: URLSearchParams, view?: View): Representation {
   const { resource } = forms
   const { as } = form
   if (as === undefined) {
     return form.type === 'protobuf' ? protobufObjects(resource, forms.message) : jsonObjects(resource, form)
   }
   if (as.kind !== 'Table') return partialObjects({ as, form }, forms.partials(as.version), goNameOf(resource))
-  return table(tableParts(forms, { ...form, as }, query))
+  return table(tableParts(forms, { ...form, as }, query, view?.table))
 }
 
 export function tableParts(
   forms: ResourceForms,
   form: Form & Required<Pick<Form, 'as'>>,
   query: URLSearchParams,
+  kind: TableKind = forms.resource.table,
 ): TableParts {
   const { as } = form
   return {
-    kind: forms.resource.table,
+    kind,
     as,
     form,
     rowsOfItems: () => forms.rows(as.version, includedObject(query)),
-    rowOfObject: (object) => forms.row(object, as.version, includedObject(query)),
+    rowOfObject: (object) => forms.row(object, as.version, includedObject(query), kind),
     nowMs: forms.nowMs,
   }
 }

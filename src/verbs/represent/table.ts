@@ -72,10 +72,12 @@ function headOf({ kind, as }: TableParts, metadata: Fields, hasColumns: boolean)
 async function printRows(items: readonly Item[], { kind, rowsOfItems, nowMs }: TableParts): Promise<string> {
   const rowOfItem = rowsOfItems()
   if (items.length === 0) return kind.isDefault === true ? 'null' : '[]'
+  const { compare } = kind
+  const sorted = compare === undefined ? items : items.toSorted((a, b) => compare(a.peek(), b.peek()))
   const slices = new Slices()
   const now = nowMs()
   let text = ''
-  for (const item of items) {
+  for (const item of sorted) {
     text += `${text === '' ? '[' : ','}${printRow(rowOfItem(item), now)}`
     if (slices.isOver) await slices.turn()
   }

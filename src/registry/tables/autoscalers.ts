@@ -1,0 +1,73 @@
+/** What an autoscaler aims at and where it is: `cpu: 45%/60%`. The same for both versions. */
+import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
+import type { TableKind } from '../../api/table.ts'
+import { createdAgo, itemsOf, nameOf, numberOf, shownOf, specOf, statusOf, table, textOf } from './columns.ts'
+
+export const autoscalerTable: TableKind = table(
+  'Name | Reference | Targets | MinPods | MaxPods | Replicas | Age',
+  (object) => {
+    const { scaleTargetRef, minReplicas, maxReplicas } = specOf(object)
+    const { kind, name } = fieldsOf(scaleTargetRef)
+    return [
+      nameOf(object),
+      `${textOf(kind)}/${textOf(name)}`,
+      targets(object),
+      minReplicas === undefined ? '<unset>' : shownOf(minReplicas),
+      numberOf(maxReplicas),
+      numberOf(statusOf(object)['currentReplicas']),
+      createdAgo(object),
+    ]
+  },
+)
+
+const SHOWN_MAX = 2
+
+function targets(object: KubeObject): string {
+  const metrics = itemsOf(specOf(object)['metrics'])
+  if (metrics.length === 0) return oldTarget(object)
+  const current = itemsOf(statusOf(object)['currentMetrics'])
+  const shown = metrics.slice(0, SHOWN_MAX).map((metric, at) => target(metric, current[at] ?? {}))
+  const more = metrics.length > SHOWN_MAX ? ` + ${metrics.length - SHOWN_MAX} more...` : ''
+  return `${shown.join(', ')}${more}`
+}
+
+/** Version 1 has fields for the one metric that it knows. */
+function oldTarget(object: KubeObject): string {
+  const { targetCPUUtilizationPercentage: wanted } = specOf(object)
+  const { currentCPUUtilizationPercentage: now } = statusOf(object)
+  if (wanted === undefined) return '<none>'
+  return `cpu: ${now === undefined ? '<unknown>' : `${shownOf(now)}%`}/${shownOf(wanted)}%`
+}
+
+const sources: ReadonlyMap<string, string> = new Map([
+  ['Resource', 'resource'],
+  ['ContainerResource', 'containerResource'],
+  ['Pods', 'pods'],
+  ['Object', 'object'],
+  ['External', 'external'],
+])
+
+function target(metric: Fields, status: Fields): string {
+  const source = sources.get(textOf(metric['type']))
+  if (source === undefined) return '<unknown type>'
+  const { name, target: wanted } = fieldsOf(metric[source])
+  const { current } = fieldsOf(status[source])
+  const isOfResource = source === 'resource' || source === 'containerResource'
+  const prefix = isOfResource ? `${textOf(name)}: ` : ''
+  return `${prefix}${measured(fieldsOf(wanted), fieldsOf(current), source)}`
+}
+
+const orUnknown = (text: string): string => (text === '' ? '<unknown>' : text)
+
+/** Pods are always averaged, so nobody says so; of the others an average is marked. */
+function measured({ averageUtilization, averageValue, value }: Fields, now: Fields, source: string): string {
+  if (averageUtilization !== undefined) {
+    const { averageUtilization: used } = now
+    return `${used === undefined ? '<unknown>' : `${shownOf(used)}%`}/${shownOf(averageUtilization)}%`
+  }
+  if (averageValue !== undefined) {
+    const mark = source === 'object' || source === 'external' ? ' (avg)' : ''
+    return `${orUnknown(textOf(now['averageValue']))}/${textOf(averageValue)}${mark}`
+  }
+  return `${orUnknown(textOf(now['value']))}/${textOf(value)}`
+}

@@ -1,0 +1,276 @@
+/** Tables of nodes, namespaces, settings and who may do what. */
+import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
+import { durationText, type TableKind } from '../../api/table.ts'
+import {
+  createdAgo,
+  itemsOf,
+  keysOf,
+  nameOf,
+  numberOf,
+  orNone,
+  orUnset,
+  shownOf,
+  specOf,
+  statusOf,
+  table,
+  textOf,
+} from './columns.ts'
+
+const namespaces = table('Name | Status | Age', (object) => [
+  nameOf(object),
+  textOf(statusOf(object)['phase']),
+  createdAgo(object),
+])
+
+const nodes = table(
+  'Name | Status | Roles | Age | Version | Internal-IP* | External-IP* | OS-Image* | Kernel-Version* | Container-Runtime*',
+  (object) => {
+    const info = fieldsOf(statusOf(object)['nodeInfo'])
+    return [
+      nameOf(object),
+      nodeState(object),
+      orNone(rolesOf(object).join(',')),
+      createdAgo(object),
+      textOf(info['kubeletVersion']),
+      addressOf(object, 'InternalIP'),
+      addressOf(object, 'ExternalIP'),
+      textOf(info['osImage']) || '<unknown>',
+      textOf(info['kernelVersion']) || '<unknown>',
+      textOf(info['containerRuntimeVersion']) || '<unknown>',
+    ]
+  },
+)
+
+function nodeState(node: KubeObject): string {
+  const ready = itemsOf(statusOf(node)['conditions']).find((one) => one['type'] === 'Ready')
+  const word = ready === undefined ? 'Unknown' : ready['status'] === 'True' ? 'Ready' : 'NotReady'
+  return specOf(node)['unschedulable'] === true ? `${word},SchedulingDisabled` : word
+}
+
+const rolePrefix = 'node-role.kubernetes.io/'
+
+/** From two kinds of labels: one has the role in its key, the other in its value. */
+function rolesOf({ metadata }: KubeObject): readonly string[] {
+  const labels = Object.entries(metadata.labels ?? {})
+  const roles = labels.flatMap(([key, value]) => {
+    if (key.startsWith(rolePrefix) && key.length > rolePrefix.length) return [key.slice(rolePrefix.length)]
+    return key === 'kubernetes.io/role' && value !== '' ? [value] : []
+  })
+  return [...new Set(roles)].toSorted()
+}
+
+function addressOf(node: KubeObject, type: string): string {
+  const found = itemsOf(statusOf(node)['addresses']).find((one) => one['type'] === type)
+  return orNone(textOf(found?.['address']))
+}
+
+const configMaps = table('Name | Data | Age', (object) => [
+  nameOf(object),
+  keysOf(object['data']).length + keysOf(object['binaryData']).length,
+  createdAgo(object),
+])
+
+const secrets = table('Name | Type | Data | Age', (object) => [
+  nameOf(object),
+  textOf(object['type']),
+  keysOf(object['data']).length,
+  createdAgo(object),
+])
+
+const serviceAccounts = table('Name | Secrets | Age', (object) => [
+  nameOf(object),
+  itemsOf(object['secrets']).length,
+  createdAgo(object),
+])
+
+const resourceQuotas = table('Name | Request | Limit | Age', (object) => {
+  const { hard, used } = statusOf(object)
+  const shown = keysOf(hard)
+    .toSorted()
+    .map((name) => ({
+      isLimit: name.startsWith('limits.'),
+      text: `${name}: ${shownOf(fieldsOf(used)[name]) || '0'}/${shownOf(fieldsOf(hard)[name])}`,
+    }))
+  const all = (isLimit: boolean): string =>
+    shown.flatMap((one) => (one.isLimit === isLimit ? [one.text] : [])).join(', ')
+  return [nameOf(object), all(false), all(true), createdAgo(object)]
+})
+
+const componentStatuses = table('Name | Status | Message | Error', (object) => {
+  const healthy = itemsOf(object['conditions']).find((one) => one['type'] === 'Healthy')
+  const state = healthy?.['status'] === 'True' ? 'Healthy' : 'Unhealthy'
+  return [
+    nameOf(object),
+    healthy === undefined ? 'Unknown' : state,
+    textOf(healthy?.['message']),
+    textOf(healthy?.['error']),
+  ]
+})
+
+const roleBindings = table('Name | Role | Age | Users* | Groups* | ServiceAccounts*', (object) => {
+  const { kind, name } = fieldsOf(object['roleRef'])
+  const subjects = itemsOf(object['subjects'])
+  const all = (type: string, print: (subject: Fields) => string): string =>
+    subjects.flatMap((one) => (one['kind'] === type ? [print(one)] : [])).join(', ')
+  return [
+    nameOf(object),
+    `${textOf(kind)}/${textOf(name)}`,
+    createdAgo(object),
+    all('User', (one) => textOf(one['name'])),
+    all('Group', (one) => textOf(one['name'])),
+    all('ServiceAccount', (one) => `${textOf(one['namespace'])}/${textOf(one['name'])}`),
+  ]
+})
+
+const priorityClasses = table('Name | Value:integer | Global-Default:boolean | Age | PreemptionPolicy', (object) => [
+  nameOf(object),
+  numberOf(object['value']),
+  object['globalDefault'] === true,
+  createdAgo(object),
+  textOf(object['preemptionPolicy']),
+])
+
+const runtimeClasses = table('Name | Handler | Age', (object) => [
+  nameOf(object),
+  textOf(object['handler']),
+  createdAgo(object),
+])
+
+const leases = table('Name | Holder | Age', (object) => [
+  nameOf(object),
+  textOf(specOf(object)['holderIdentity']),
+  createdAgo(object),
+])
+
+const apiServices = table('Name | Service | Available | Age', (object) => {
+  const { service } = specOf(object)
+  const { namespace, name } = fieldsOf(service)
+  const available = itemsOf(statusOf(object)['conditions']).find((one) => one['type'] === 'Available')
+  const isAvailable = available?.['status'] === 'True'
+  const why = isAvailable || available === undefined ? '' : ` (${textOf(available['reason'])})`
+  return [
+    nameOf(object),
+    service === undefined || service === null ? 'Local' : `${textOf(namespace)}/${textOf(name)}`,
+    available === undefined ? 'Unknown' : `${textOf(available['status'])}${why}`,
+    createdAgo(object),
+  ]
+})
+
+const certificateRequests = table('Name | Age | SignerName | Requestor | RequestedDuration | Condition', (object) => {
+  const { signerName, username, expirationSeconds } = specOf(object)
+  return [
+    nameOf(object),
+    createdAgo(object),
+    textOf(signerName),
+    textOf(username),
+    expirationSeconds === undefined ? '<none>' : durationText(numberOf(expirationSeconds) * 1000),
+    requestState(object),
+  ]
+})
+
+function requestState(request: KubeObject): string {
+  const { conditions, certificate } = statusOf(request)
+  const types = itemsOf(conditions).map((one) => one['type'])
+  const decision = types.includes('Denied') ? 'Denied' : types.includes('Approved') ? 'Approved' : 'Pending'
+  const isFailed = types.includes('Failed')
+  const isIssued = textOf(certificate) !== ''
+  return [decision, ...(isFailed ? ['Failed'] : []), ...(isIssued ? ['Issued'] : [])].join(',')
+}
+
+const webhookConfigurations = table('Name | Webhooks:integer | Age', (object) => [
+  nameOf(object),
+  itemsOf(object['webhooks']).length,
+  createdAgo(object),
+])
+
+const admissionPolicies = table('Name | Validations:integer | ParamKind | Age', (object) => {
+  const { validations, paramKind } = specOf(object)
+  const { apiVersion, kind } = fieldsOf(paramKind)
+  return [
+    nameOf(object),
+    itemsOf(validations).length,
+    kind === undefined ? '<unset>' : `${textOf(apiVersion)}/${textOf(kind)}`,
+    createdAgo(object),
+  ]
+})
+
+const admissionPolicyBindings = table('Name | PolicyName | ParamRef | Age', (object) => {
+  const { policyName, paramRef } = specOf(object)
+  return [nameOf(object), textOf(policyName), orUnset(printParamRef(fieldsOf(paramRef))), createdAgo(object)]
+})
+
+/** A selector is shown as Go writes the value. */
+function printParamRef({ name, namespace, selector }: Fields): string {
+  if (name !== undefined) return `${textOf(namespace) || '*'}/${textOf(name)}`
+  if (selector === undefined) return ''
+  const { matchLabels, matchExpressions } = fieldsOf(selector)
+  const labels = Object.entries(fieldsOf(matchLabels)).map(([key, value]) => `${key}: ${textOf(value)},`)
+  const expressions = itemsOf(matchExpressions).map(({ key, operator, values }) => {
+    const list = Array.isArray(values) ? values.map(textOf) : []
+    return `LabelSelectorRequirement{Key:${textOf(key)},Operator:${textOf(operator)},Values:[${list.join(' ')}],},`
+  })
+  const shown = `[]LabelSelectorRequirement{${expressions.join('')}}`
+  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:${shown},}`
+}
+
+const precedenceOf = (schema: KubeObject): number => numberOf(specOf(schema)['matchingPrecedence'])
+
+const flowSchemas: TableKind = {
+  ...table('Name | PriorityLevel | MatchingPrecedence | DistinguisherMethod | Age | MissingPL', (object) => {
+    const { priorityLevelConfiguration, matchingPrecedence, distinguisherMethod } = specOf(object)
+    const dangling = itemsOf(statusOf(object)['conditions']).find((one) => one['type'] === 'Dangling')
+    return [
+      nameOf(object),
+      textOf(fieldsOf(priorityLevelConfiguration)['name']),
+      numberOf(matchingPrecedence),
+      orNone(textOf(fieldsOf(distinguisherMethod)['type'])),
+      createdAgo(object),
+      dangling === undefined ? '?' : textOf(dangling['status']),
+    ]
+  }),
+  /** The first that matches a request is its own, so their order is what people look for. */
+  compare: (one, other) => precedenceOf(one) - precedenceOf(other),
+}
+
+const numberOrNone = (value: Json | undefined): string | number => (typeof value === 'number' ? value : '<none>')
+
+const priorityLevels = table(
+  'Name | Type | NominalConcurrencyShares | Queues | HandSize | QueueLengthLimit | Age',
+  (object) => {
+    const { type, limited } = specOf(object)
+    const { nominalConcurrencyShares, limitResponse } = fieldsOf(limited)
+    const { queues, handSize, queueLengthLimit } = fieldsOf(fieldsOf(limitResponse)['queuing'])
+    return [
+      nameOf(object),
+      textOf(type),
+      numberOrNone(nominalConcurrencyShares),
+      numberOrNone(queues),
+      numberOrNone(handSize),
+      numberOrNone(queueLengthLimit),
+      createdAgo(object),
+    ]
+  },
+)
+
+export const clusterTables: readonly (readonly [string, TableKind])[] = [
+  ['Namespace', namespaces],
+  ['Node', nodes],
+  ['ConfigMap', configMaps],
+  ['Secret', secrets],
+  ['ServiceAccount', serviceAccounts],
+  ['ResourceQuota', resourceQuotas],
+  ['ComponentStatus', componentStatuses],
+  ['RoleBinding.rbac.authorization.k8s.io', roleBindings],
+  ['ClusterRoleBinding.rbac.authorization.k8s.io', roleBindings],
+  ['PriorityClass.scheduling.k8s.io', priorityClasses],
+  ['RuntimeClass.node.k8s.io', runtimeClasses],
+  ['Lease.coordination.k8s.io', leases],
+  ['APIService.apiregistration.k8s.io', apiServices],
+  ['CertificateSigningRequest.certificates.k8s.io', certificateRequests],
+  ['MutatingWebhookConfiguration.admissionregistration.k8s.io', webhookConfigurations],
+  ['ValidatingWebhookConfiguration.admissionregistration.k8s.io', webhookConfigurations],
+  ['ValidatingAdmissionPolicy.admissionregistration.k8s.io', admissionPolicies],
+  ['ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io', admissionPolicyBindings],
+  ['FlowSchema.flowcontrol.apiserver.k8s.io', flowSchemas],
+  ['PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io', priorityLevels],
+]

@@ -1,0 +1,146 @@
+/** Tables of what traffic passes through. */
+import { fieldsOf, type Fields, type KubeObject } from '../../api/object.ts'
+import type { TableKind } from '../../api/table.ts'
+import {
+  createdAgo,
+  itemsOf,
+  nameOf,
+  numberOf,
+  orNone,
+  orUnset,
+  printLabels,
+  printSelector,
+  SHOWN_MAX,
+  shortened,
+  shownOf,
+  specOf,
+  statusOf,
+  table,
+  textOf,
+  textsOf,
+} from './columns.ts'
+
+const services = table('Name | Type | Cluster-IP | External-IP | Port(s) | Age | Selector*', (object) => {
+  const { type, clusterIP, ports, selector } = specOf(object)
+  return [
+    nameOf(object),
+    textOf(type),
+    orNone(textOf(clusterIP)),
+    externalAddresses(object),
+    orNone(itemsOf(ports).map(printPort).join(',')),
+    createdAgo(object),
+    printLabels(selector),
+  ]
+})
+
+function printPort({ port, nodePort, protocol }: Fields): string {
+  const outside = numberOf(nodePort) > 0 ? `:${numberOf(nodePort)}` : ''
+  return `${numberOf(port)}${outside}/${textOf(protocol)}`
+}
+
+function externalAddresses(service: KubeObject): string {
+  const { type, externalIPs, externalName } = specOf(service)
+  const given = textsOf(externalIPs)
+  if (type === 'ExternalName') return textOf(externalName)
+  if (type !== 'LoadBalancer') return orNone(given.join(','))
+  const all = [...addressesOf(statusOf(service)), ...given]
+  return all.length === 0 ? '<pending>' : all.join(',')
+}
+
+/** Of a load balancer: each once, sorted. */
+function addressesOf({ loadBalancer }: Fields): readonly string[] {
+  const all = itemsOf(fieldsOf(loadBalancer)['ingress']).map(({ ip, hostname }) => textOf(ip) || textOf(hostname))
+  return [...new Set(all)].toSorted()
+}
+
+const endpoints = table('Name | Endpoints | Age', (object) => [
+  nameOf(object),
+  printEndpoints(itemsOf(object['subsets'])),
+  createdAgo(object),
+])
+
+/** Where no address is ready, nothing is shown, unlike where there is none at all. */
+function printEndpoints(subsets: readonly Fields[]): string {
+  if (subsets.length === 0) return '<none>'
+  const all = subsets.flatMap(({ addresses, ports }) => {
+    const ips = itemsOf(addresses).map(({ ip }) => textOf(ip))
+    if (itemsOf(ports).length === 0) return ips
+    return itemsOf(ports).flatMap(({ port }) => ips.map((ip) => joinPort(ip, numberOf(port))))
+  })
+  return shortened(all)
+}
+
+const joinPort = (ip: string, port: number): string => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)
+
+const endpointSlices = table('Name | AddressType | Ports | Endpoints | Age', (object) => {
+  const ports = itemsOf(object['ports']).map(({ port, name }) => shownOf(port) || textOf(name))
+  const addresses = itemsOf(object['endpoints']).flatMap((one) => textsOf(one['addresses']))
+  return [
+    nameOf(object),
+    textOf(object['addressType']),
+    orUnset(shortened(ports)),
+    orUnset(shortened(addresses)),
+    createdAgo(object),
+  ]
+})
+
+const ingresses = table('Name | Class | Hosts | Address | Ports | Age', (object) => {
+  const { ingressClassName, rules, tls } = specOf(object)
+  return [
+    nameOf(object),
+    orNone(textOf(ingressClassName)),
+    printHosts(itemsOf(rules)),
+    addressesOf(statusOf(object)).join(','),
+    itemsOf(tls).length > 0 ? '80, 443' : '80',
+    createdAgo(object),
+  ]
+})
+
+/** Rules for any host are not shown, yet counted among those that are left out. */
+function printHosts(rules: readonly Fields[]): string {
+  const hosts = rules.map(({ host }) => textOf(host))
+  const named = hosts.filter((host) => host !== '')
+  if (named.length === 0) return '*'
+  return shortened(named.length > SHOWN_MAX ? [...named, ...hosts.filter((host) => host === '')] : named)
+}
+
+const ingressClasses = table('Name | Controller | Parameters | Age', (object) => {
+  const { controller, parameters } = specOf(object)
+  return [nameOf(object), textOf(controller), printParameters(fieldsOf(parameters)), createdAgo(object)]
+})
+
+function printParameters({ apiGroup, kind, name }: Fields): string {
+  if (kind === undefined) return '<none>'
+  return `${textOf(kind)}${apiGroup === undefined ? '' : `.${textOf(apiGroup)}`}/${textOf(name)}`
+}
+
+const networkPolicies = table('Name | Pod-Selector | Age', (object) => [
+  nameOf(object),
+  printSelector(specOf(object)['podSelector']),
+  createdAgo(object),
+])
+
+/** The age has no column. */
+const ipAddresses = table('Name | ParentRef', (object) => {
+  const { group, resource, namespace, name } = fieldsOf(specOf(object)['parentRef'])
+  const what = (textOf(group) === '' ? textOf(resource) : `${textOf(resource)}.${textOf(group)}`).toLowerCase()
+  const parent = [what, textOf(namespace), textOf(name)].filter((part) => part !== '').join('/')
+  return [nameOf(object), parent, createdAgo(object)]
+})
+
+const serviceCidrs = table('Name | CIDRs | Age', (object) => [
+  nameOf(object),
+  textsOf(specOf(object)['cidrs']).join(','),
+  createdAgo(object),
+])
+
+export const networkTables: readonly (readonly [string, TableKind])[] = [
+  ['Service', services],
+  ['Endpoints', endpoints],
+  ['EndpointSlice.discovery.k8s.io', endpointSlices],
+  ['Ingress.networking.k8s.io', ingresses],
+  ['IngressClass.networking.k8s.io', ingressClasses],
+  ['NetworkPolicy.networking.k8s.io', networkPolicies],
+  ['IPAddress.networking.k8s.io', ipAddresses],
+  ['ServiceCIDR.networking.k8s.io', serviceCidrs],
+]

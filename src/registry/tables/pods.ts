@@ -1,0 +1,170 @@
+/** What a Pod's row says: how many containers are ready, and the one word for how it is. */
+import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
+import type { Cell, TableKind } from '../../api/table.ts'
+import {
+  columnsOf,
+  createdAgo,
+  hasCondition,
+  itemsOf,
+  nameOf,
+  numberOf,
+  orNone,
+  specOf,
+  statusOf,
+  textOf,
+} from './columns.ts'
+
+export const podTable: TableKind = {
+  columns: columnsOf('Name | Ready | Status | Restarts | Age | IP* | Node* | Nominated Node* | Readiness Gates*'),
+  cells: (pod) => {
+    const spec = specOf(pod)
+    const status = statusOf(pod)
+    const { word, ready, total, restarts } = summary(pod)
+    const ips = itemsOf(status['podIPs']).map((one) => textOf(one['ip']))
+    return [
+      nameOf(pod),
+      `${ready}/${total}`,
+      word,
+      restarts,
+      createdAgo(pod),
+      orNone(ips[0] ?? textOf(status['podIP'])),
+      orNone(textOf(spec['nodeName'])),
+      orNone(textOf(status['nominatedNodeName'])),
+      gates(spec, status),
+    ]
+  },
+  conditions: (pod) => {
+    const { phase } = statusOf(pod)
+    if (phase === 'Succeeded') return [completed('Succeeded', 'The pod has completed successfully.')]
+    return phase === 'Failed' ? [completed('Failed', 'The pod failed.')] : []
+  },
+}
+
+const completed = (reason: string, message: string): Fields => ({ type: 'Completed', status: 'True', reason, message })
+
+function gates(spec: Fields, { conditions }: Fields): string {
+  const types = itemsOf(spec['readinessGates']).map((gate) => textOf(gate['conditionType']))
+  if (types.length === 0) return '<none>'
+  return `${types.filter((type) => hasCondition(conditions, type)).length}/${types.length}`
+}
+
+type Summary = { readonly word: string; readonly ready: number; readonly total: number; readonly restarts: Cell }
+
+/** Init containers first; once they are through, only those of them that go on beside the others still count. */
+function summary(pod: KubeObject): Summary {
+  const spec = specOf(pod)
+  const status = statusOf(pod)
+  const initContainers = itemsOf(spec['initContainers'])
+  const sidecars = new Set(initContainers.filter((one) => one['restartPolicy'] === 'Always').map(containerName))
+  const total = itemsOf(spec['containers']).length + sidecars.size
+  const begin = initialisation(itemsOf(status['initContainerStatuses']), sidecars, initContainers.length)
+  const isThrough = begin.word === undefined || hasCondition(status['conditions'], 'Initialized')
+  const base = begin.word ?? phaseWord(status)
+  const main = isThrough ? mainContainers(status, base) : { word: base, ready: 0, restarts: noRestarts }
+  const restarts = isThrough ? sum(begin.sidecarRestarts, main.restarts) : begin.restarts
+  return {
+    word: deletionWord(pod, main.word),
+    ready: begin.ready + main.ready,
+    total,
+    restarts: shownRestarts(restarts),
+  }
+}
+
+type Restarts = { readonly count: number; readonly lastAt: string }
+
+const noRestarts: Restarts = { count: 0, lastAt: '' }
+
+/** Timestamps of one form sort as texts. */
+const sum = (a: Restarts, b: Restarts): Restarts => ({
+  count: a.count + b.count,
+  lastAt: a.lastAt > b.lastAt ? a.lastAt : b.lastAt,
+})
+
+const restartsOf = (status: Fields): Restarts => ({
+  count: numberOf(status['restartCount']),
+  lastAt: textOf(fieldsOf(fieldsOf(status['lastState'])['terminated'])['finishedAt']),
+})
+
+function shownRestarts({ count, lastAt }: Restarts): Cell {
+  if (count === 0 || lastAt === '') return `${count}`
+  return { parts: [`${count} (`, { sinceMs: Date.parse(lastAt) }, ' ago)'] }
+}
+
+const containerName = (container: Fields): string => textOf(container['name'])
+
+type Initialisation = {
+  /** Undefined: it is over. */
+  readonly word: string | undefined
+  readonly ready: number
+  readonly restarts: Restarts
+  readonly sidecarRestarts: Restarts
+}
+
+function initialisation(
+  statuses: readonly Fields[],
+  sidecars: ReadonlySet<string>,
+  containers: number,
+): Initialisation {
+  let restarts = noRestarts
+  let sidecarRestarts = noRestarts
+  let ready = 0
+  for (const [at, status] of statuses.entries()) {
+    const isSidecar = sidecars.has(containerName(status))
+    restarts = sum(restarts, restartsOf(status))
+    if (isSidecar) sidecarRestarts = sum(sidecarRestarts, restartsOf(status))
+    const { terminated, waiting } = fieldsOf(status['state'])
+    const isEnded = terminated !== undefined && numberOf(fieldsOf(terminated)['exitCode']) === 0
+    const isStarted = isSidecar && status['started'] === true
+    if (!isEnded && !isStarted) {
+      const word = `Init:${initWord(terminated, waiting) ?? `${at}/${containers}`}`
+      return { word, ready, restarts, sidecarRestarts }
+    }
+    if (!isEnded && status['ready'] === true) ready++
+  }
+  return { word: undefined, ready, restarts, sidecarRestarts }
+}
+
+function initWord(terminated: Json | undefined, waiting: Json | undefined): string | undefined {
+  if (terminated !== undefined) return endWord(fieldsOf(terminated))
+  const reason = textOf(fieldsOf(waiting)['reason'])
+  return reason === '' || reason === 'PodInitializing' ? undefined : reason
+}
+
+function endWord({ reason, signal, exitCode }: Fields): string {
+  if (textOf(reason) !== '') return textOf(reason)
+  return numberOf(signal) === 0 ? `ExitCode:${numberOf(exitCode)}` : `Signal:${numberOf(signal)}`
+}
+
+type Main = { readonly word: string; readonly ready: number; readonly restarts: Restarts }
+
+/** Of several words the first container's is shown. */
+function mainContainers({ containerStatuses, conditions }: Fields, base: string): Main {
+  let word = base
+  let ready = 0
+  let restarts = noRestarts
+  for (const status of itemsOf(containerStatuses).toReversed()) {
+    restarts = sum(restarts, restartsOf(status))
+    const { waiting, terminated, running } = fieldsOf(status['state'])
+    const reason = textOf(fieldsOf(waiting)['reason'])
+    if (reason !== '') word = reason
+    else if (terminated !== undefined) word = endWord(fieldsOf(terminated))
+    else if (status['ready'] === true && running !== undefined) ready++
+  }
+  if (word === 'Completed' && ready > 0) word = hasCondition(conditions, 'Ready') ? 'Running' : 'NotReady'
+  return { word, ready, restarts }
+}
+
+function phaseWord({ phase, reason, conditions }: Fields): string {
+  const isGated = itemsOf(conditions).some(
+    (one) => one['type'] === 'PodScheduled' && one['reason'] === 'SchedulingGated',
+  )
+  if (isGated) return 'SchedulingGated'
+  return textOf(reason) === '' ? textOf(phase) : textOf(reason)
+}
+
+function deletionWord(pod: KubeObject, word: string): string {
+  if (pod.metadata.deletionTimestamp === undefined) return word
+  const { reason, phase } = statusOf(pod)
+  if (reason === 'NodeLost') return 'Unknown'
+  return phase === 'Succeeded' || phase === 'Failed' ? word : 'Terminating'
+}
