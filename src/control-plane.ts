@@ -38,6 +38,8 @@ import { patch } from './verbs/patch.ts'
 import { reviewSelf } from './verbs/self-review.ts'
 import { createNow } from './verbs/timestamps.ts'
 import { ResourceForms } from './verbs/represent/forms.ts'
+import { partOf } from './verbs/subresources/all.ts'
+import type { PartAccess } from './verbs/subresources/part.ts'
 import { update } from './verbs/update.ts'
 import { watch } from './verbs/watch.ts'
 
@@ -70,7 +72,15 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const authorize = authorizers[config.authorization]
   const yaml = new YamlConverter()
   const ownHandle: OwnHandle = (request, user) => handle(request, user)
-  const { accessOf, allocation } = createAccess({ config, parts, registry, authorize, yaml, surroundings, ownHandle })
+  const { accessOf, allocation, partAccess } = createAccess({
+    config,
+    parts,
+    registry,
+    authorize,
+    yaml,
+    surroundings,
+    ownHandle,
+  })
   const gate = createGate({
     authenticate: createAuthenticate({
       tokens: config.tokens,
@@ -84,7 +94,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   })
   const handle = createHandle({
     gate,
-    verbs: createVerbs(accessOf),
+    verbs: withParts(createVerbs(accessOf), partAccess),
     documents: parts.createDocuments(registry),
     metrics: parts.metrics,
     clock,
@@ -118,6 +128,21 @@ function createVerbs(accessOf: (resource: Resource) => Access): Verbs {
   }
 }
 
+const partVerbs = ['get', 'create', 'update', 'patch', 'delete'] as const
+
+/** What can be done to objects besides has no verb of its own: any of them may lead to it. */
+function withParts(verbs: Verbs, partAccess: () => PartAccess | undefined): Verbs {
+  const wrap =
+    (verb: Verbs['get']): Verbs['get'] =>
+    (request) => {
+      const part = request.subresource === '' && request.resource.isStored ? undefined : partOf(request)
+      const access = part === undefined ? undefined : partAccess()
+      return part === undefined || access === undefined ? verb(request) : part(request, access)
+    }
+  const wrapped = partVerbs.map((verb) => [verb, wrap(verbs[verb])] as const)
+  return { ...verbs, ...Object.fromEntries(wrapped) }
+}
+
 /** What is created without being stored has an answer of its own. */
 const createVerb = ({ resource }: ResourceRequest): typeof create =>
   resource.kind === 'SelfSubjectReview' ? reviewSelf : create
@@ -139,6 +164,7 @@ type AccessParts = {
 function createAccess({ config, parts, registry, authorize, yaml, surroundings, ownHandle }: AccessParts): {
   readonly accessOf: (resource: Resource) => Access
   readonly allocation: ServiceAllocation
+  readonly partAccess: () => PartAccess | undefined
 } {
   const { clock, ids, random, log } = surroundings
   const { cache, store } = parts
@@ -213,7 +239,10 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     random,
     log,
   })
-  return { accessOf, allocation }
+  const pods = registry.find({ group: '', version: 'v1', plural: 'pods' })
+  const partAccess = (): PartAccess | undefined =>
+    pods === undefined ? undefined : { pods: { resource: pods, access: accessOf(pods) }, objects }
+  return { accessOf, allocation, partAccess }
 }
 
 function inVersion(registry: Registry, { group, plural }: Resource, apiVersion: string): Resource | undefined {

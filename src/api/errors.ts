@@ -289,6 +289,15 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
   return new ApiError(429, 'TooManyRequests', message, { details: { retryAfterSeconds } })
 }
 
+/** A budget does not allow to evict a pod now. 0 seconds: nobody knows when it will. */
+export function evictionRefused(why: string, retryAfterSeconds: number): ApiError {
+  const message = "Cannot evict pod as it would violate the pod's disruption budget."
+  const causes = [{ reason: 'DisruptionBudget', message: why }]
+  return new ApiError(429, 'TooManyRequests', message, {
+    details: { causes, ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}) },
+  })
+}
+
 export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError(503, 'ServiceUnavailable', message, { cause })
 }

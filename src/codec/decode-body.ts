@@ -15,6 +15,8 @@ export type Expected = {
   readonly version: string
   readonly kind: string
   readonly shape: ObjectSchema
+  /** Other versions with the same fields, which are taken as well: `policy/v1beta1`. */
+  readonly otherVersions?: readonly string[]
 }
 
 export type Body = {
@@ -161,7 +163,8 @@ type KindFault =
 function kindFault(head: Head, text: string, expected: Expected): KindFault | undefined {
   const wanted = apiVersionOf(expected)
   const { kind, apiVersion } = namedBy(head, expected)
-  if (kind === expected.kind && apiVersion === wanted) return undefined
+  const isTaken = apiVersion === wanted || expected.otherVersions?.includes(apiVersion) === true
+  if (kind === expected.kind && isTaken) return undefined
   if (apiVersion.split('/').length > 2) {
     return { what: 'form', why: `unexpected GroupVersion string: ${apiVersion}` }
   }

@@ -99,7 +99,9 @@ class Decoder {
       // Of what cannot be absent in Go, null changes nothing.
       if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {
-      if (!isPointer && (value === '' || value === 0 || value === false)) delete into[name]
+      // The empty name of a port is not the same as no port.
+      const isEmpty = (value === '' && schema.type !== 'intOrString') || value === 0 || value === false
+      if (!isPointer && isEmpty) delete into[name]
       else into[name] = value
     }
   }

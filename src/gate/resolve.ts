@@ -41,14 +41,15 @@ type Place = {
   readonly isNamed: boolean
 }
 
-/** At most `plural/name/subresource`, behind `namespaces/x` or not. */
+/** At most `plural/name/subresource`, behind `namespaces/x` or not; behind `proxy` stands a path of somebody else. */
 function findPlace({ group, version, segments }: ResourceInfo, registry: Registry): Place | undefined {
   const [first = '', second = '', third = ''] = segments
   const isInside = first === 'namespaces' && segments.length > 2 && !isSubresourceOfNamespace(registry, third, segments)
   const own = isInside ? segments.slice(2) : segments
   const [plural = '', name = '', subresource = ''] = own
   const resource = registry.find({ group, version, plural })
-  if (resource === undefined || own.length > 3 || (own.length > 1 && name === '')) return undefined
+  if (resource === undefined || (own.length > 3 && subresource !== 'proxy') || (own.length > 1 && name === ''))
+    return undefined
   if (isInside !== resource.isNamespaced && (isInside || own.length > 1)) return undefined
   const scope = isInside ? 'namespace' : resource.isNamespaced ? 'all-namespaces' : 'cluster'
   return { resource, scope, namespace: isInside ? second : '', name, subresource, isNamed: own.length > 1 }

@@ -19,6 +19,11 @@ export function answerUpdate(request: ResourceRequest, updated: Updated, show: R
   return { status: updated.isNew ? 201 : 200, headers: show.headers, body: show.written(updated, shape) }
 }
 
+/** To a request that did something to an object without making another. */
+export const answerDone = (form: Form): ApiResponse => ({ ...answerStatus(done, form), status: 201 })
+
+const done: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
+
 /** A Status is never converted to anything else. */
 export function answerStatus(status: Status, form: Form): ApiResponse {
   const body =

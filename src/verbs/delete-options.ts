@@ -31,7 +31,11 @@ export async function readDeleteOptions(
   access: Pick<WriteAccess, 'convertYaml'>,
 ): Promise<DeleteOptions> {
   const body = await http.body()
-  const fields = body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query)
+  return checkDeleteOptions(body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query))
+}
+
+/** Fails with Invalid. */
+export function checkDeleteOptions(fields: Fields): DeleteOptions {
   const { preconditions, orphanDependents, propagationPolicy, gracePeriodSeconds } = fields
   const dryRun = stringsOf(fields['dryRun'])
   const faults = [...propagationFaults(orphanDependents, propagationPolicy), ...dryRunFaults(dryRun)]

@@ -157,7 +157,7 @@ function decisionOf(deletion: Deletion, before: KubeObject, { resource }: Resour
 type Found = { readonly uid: string; readonly resourceVersion: string }
 
 /** These conflicts name the kind where others name the resource. */
-function checkPreconditions(kind: ResourceName, name: string, wanted: DeleteOptions, found: Found): void {
+export function checkPreconditions(kind: ResourceName, name: string, wanted: DeleteOptions, found: Found): void {
   if (wanted.uid !== undefined && wanted.uid !== found.uid) {
     const why = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${found.uid}). The object might have been deleted and then recreated`
     throw conflict(kind, name, why)

@@ -1,7 +1,14 @@
 /** The body of a create or an update as an object of the resource, whatever form it was sent in. The one place that decodes. */
 import { badRequest } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
-import { type Body, decodeBody, decodeProtobufBody, type FieldValidation, summary } from '../codec/decode-body.ts'
+import {
+  type Body,
+  decodeBody,
+  decodeProtobufBody,
+  type Expected,
+  type FieldValidation,
+  summary,
+} from '../codec/decode-body.ts'
 import { bodyForm } from '../codec/negotiate.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
@@ -15,10 +22,21 @@ export async function readObject(
   fieldValidation: FieldValidation,
   access: Pick<WriteAccess, 'convertYaml'>,
 ): Promise<KubeObject> {
-  const { resource, context, http } = request
+  return readAs(request, viewOf(request) ?? request.resource, { fieldValidation, access })
+}
+
+/** As an object of another kind than the path names: what is done to an object has a kind of its own. */
+export async function readAs(
+  request: ResourceRequest,
+  expected: Expected,
+  {
+    fieldValidation,
+    access,
+  }: { readonly fieldValidation: FieldValidation; readonly access: Pick<WriteAccess, 'convertYaml'> },
+): Promise<KubeObject> {
+  const { context, http } = request
   const form = bodyForm(http.headers)
   const bytes = await http.body()
-  const expected = viewOf(request) ?? resource
   if (form === 'protobuf') return placed(decodeProtobufBody(bytes, expected), request)
   const body = form === 'json' ? { bytes } : await fromYaml(bytes, request, access)
   const { object, warnings } = decodeBody(body, expected, fieldValidation)

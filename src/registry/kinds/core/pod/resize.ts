@@ -3,6 +3,7 @@ import { type FieldFault, forbiddenField, invalidValue } from '../../../../api/f
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, omit, textOf } from '../../../../api/object.ts'
 import { nanosOf } from '../../../../api/quantity.ts'
 import { isSame } from '../../../../schema/equal.ts'
+import { mirror } from './annotations.ts'
 import { withVersionOf } from './ephemeral.ts'
 import { qosClassOf } from './qos.ts'
 import { validatePodSpec } from './spec.ts'
@@ -38,6 +39,9 @@ export function validateResize(pod: KubeObject, current: KubeObject): FieldFault
   if (moved.length > 0) return moved
   const faults = validatePodSpec(spec, 'spec', { podName: pod.metadata.name ?? '' })
   if (faults.length > 0) return faults
+  if (pod.metadata.annotations?.[mirror] !== undefined) {
+    return [forbiddenField('[]', 'static pods cannot be resized')]
+  }
   if (fieldsOf(spec['os'])['name'] === 'windows') return [forbiddenField('[]', 'windows pods cannot be resized')]
   if (isRunningWithout(fieldsOf(current['status']))) {
     return [forbiddenField('spec', 'Pod running on node without support for resize')]
@@ -89,9 +93,9 @@ function validateAmounts(now: Fields, before: Fields, path: string): FieldFault[
   const { limits, requests } = fieldsOf(now['resources'])
   const { limits: oldLimits, requests: oldRequests } = fieldsOf(before['resources'])
   const faults: FieldFault[] = []
-  if (isGone(limits, oldLimits)) faults.push(forbiddenField(`${path}.limits`, 'resource limits cannot be removed'))
   if (isGone(requests, oldRequests))
     faults.push(forbiddenField(`${path}.requests`, 'resource requests cannot be removed'))
+  if (isGone(limits, oldLimits)) faults.push(forbiddenField(`${path}.limits`, 'resource limits cannot be removed'))
   const isRestarted = itemsOf(now['resizePolicy']).some(
     ({ resourceName, restartPolicy }) => resourceName === 'memory' && restartPolicy === 'RestartContainer',
   )

@@ -1,0 +1,122 @@
+/** pods/binding: a scheduler says on which node a pod runs. Once, and never again. */
+import { badRequest, conflict, notFound, unclassified } from '../../api/errors.ts'
+import { type FieldFault, notSupported, required } from '../../api/field-fault.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import { negotiate } from '../../codec/negotiate.ts'
+import { encodeStored } from '../../codec/object.ts'
+import { schemeOf } from '../../registry/scheme.ts'
+import { typeOf } from '../../registry/types.ts'
+import { plainSchema } from '../../schema/object-schema.ts'
+import { toText } from '../../storage/keys.ts'
+import type { Current } from '../../storage/store.ts'
+import { answerDone } from '../answer.ts'
+import { isMarked } from '../deletion.ts'
+import { readAs } from '../read-body.ts'
+import { translated } from '../storage-errors.ts'
+import { commit, written } from '../write.ts'
+import { parseWriteOptions } from '../write-options.ts'
+import { admit, type Part } from './part.ts'
+
+const bindings = { group: '', plural: 'pods/binding' } as const
+
+export const bind: Part = async (request, { pods }) => {
+  const { namespace, context, http } = request
+  const { resource, access } = pods
+  const form = negotiate(http)
+  const { isDryRun, fieldValidation } = parseWriteOptions(http.query, 'CreateOptions')
+  const shape = { ...plainSchema(typeOf('core/v1', 'Binding')), scheme: schemeOf('') }
+  const expected = { group: '', version: 'v1', kind: 'Binding', shape }
+  const binding = await readAs(request, expected, { fieldValidation, access })
+  const name = binding.metadata.name ?? ''
+  await admit({ ...request, name: request.name || name }, binding, { operation: 'CREATE', isDryRun, access })
+  if (request.name === '' && name === '') throw badRequest('Name parameter required.')
+  if (request.name !== '' && request.name !== name) {
+    throw badRequest('name in URL does not match name in Binding object')
+  }
+  const faults = validate(binding)
+  if (faults.length > 0) throw unclassified(aggregate(faults))
+  const key = access.keys.key(namespace, name)
+  await translated(context, { resource, name, verb: 'create' }, async () => {
+    let bound: KubeObject | undefined
+    const result = await commit(request, { key, access, isDryRun }, async (current) => {
+      if (current === undefined) throw notFound(resource, name)
+      checkPreconditions(binding, current, toText(key))
+      bound = withNode(current.object, binding, access.now())
+      return { put: encodeStored(bound, resource.shape) }
+    })
+    if (!isDryRun && bound !== undefined) written(bound, key, result.revision, { resource, access })
+  })
+  return answerDone(form)
+}
+
+function validate(binding: KubeObject): FieldFault[] {
+  const { kind, name } = fieldsOf(binding['target'])
+  const isNode = textOf(kind) === '' || kind === 'Node'
+  return [
+    ...(isNode ? [] : [notSupported('target.kind', textOf(kind), ['Node', '<empty>'])]),
+    ...(textOf(name) === '' ? [required('target.name')] : []),
+  ]
+}
+
+function aggregate(faults: readonly FieldFault[]): string {
+  const texts = faults.map(({ path, message }) => `${path}: ${message}`)
+  return texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`
+}
+
+/** The words are those of upstream's storage. */
+function checkPreconditions({ metadata }: KubeObject, { object, revision }: Current<KubeObject>, key: string): void {
+  const { uid = '', resourceVersion = '' } = metadata
+  const refuse = (what: string, asked: string, found: string): Error => {
+    const why = `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${found}`
+    const storage = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0`
+    return conflict({ group: '', plural: 'pods' }, metadata.name ?? '', `${storage}, AdditionalErrorMsg: ${why}`)
+  }
+  if (uid !== '' && uid !== object.metadata.uid) throw refuse('UID', uid, object.metadata.uid ?? '')
+  if (resourceVersion !== '' && resourceVersion !== `${revision}`) {
+    throw refuse('ResourceVersion', resourceVersion, `${revision}`)
+  }
+}
+
+/** The pod on its node, with what the scheduler noted about it. */
+function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject {
+  const spec = fieldsOf(pod['spec'])
+  const name = pod.metadata.name ?? ''
+  const taken = textOf(spec['nodeName'])
+  if (isMarked(pod)) throw conflict(bindings, name, `pod ${name} is being deleted, cannot be assigned to a host`)
+  if (taken !== '') throw conflict(bindings, name, `pod ${name} is already assigned to node ${quote(taken)}`)
+  if (itemsOf(spec['schedulingGates']).length > 0) {
+    throw conflict(bindings, name, `pod ${name} has non-empty .spec.schedulingGates`)
+  }
+  const { annotations } = binding.metadata
+  return {
+    ...pod,
+    metadata:
+      annotations === undefined
+        ? pod.metadata
+        : { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } },
+    spec: { ...spec, nodeName: textOf(fieldsOf(binding['target'])['name']) },
+    status: withCondition(fieldsOf(pod['status']), { type: 'PodScheduled', status: 'True' }, now),
+  }
+}
+
+type Condition = { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }
+
+/** A condition of this type takes the place of the one before. */
+export function withCondition(
+  status: ReturnType<typeof fieldsOf>,
+  condition: Condition,
+  now: string,
+): ReturnType<typeof fieldsOf> {
+  const conditions = itemsOf(status['conditions'])
+  const before = conditions.find(({ type }) => type === condition.type)
+  const lastTransitionTime = before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now
+  const changed = { ...condition, lastTransitionTime }
+  const isThere = before !== undefined
+  return {
+    ...status,
+    conditions: isThere
+      ? conditions.map((one) => (one['type'] === condition.type ? changed : one))
+      : [...conditions, changed],
+  }
+}

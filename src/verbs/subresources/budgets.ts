@@ -1,0 +1,63 @@
+/** Disruption budgets: how many pods of a set may be away at once. An eviction spends from them. */
+import { type ApiError, evictionRefused, forbidden } from '../../api/errors.ts'
+import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import { selects } from '../../registry/rules/label-selector.ts'
+
+/** Evictions that the controller has not seen yet; more mean that nobody looks. */
+const DISRUPTED_PODS_MAX = 2000
+/** Until the controller has looked at a changed budget. */
+const RETRY_SECONDS = 10
+
+/** A pod that does not run yet, or no longer, is nobody's loss. */
+export function needsNoBudget(pod: KubeObject): boolean {
+  const phase = textOf(fieldsOf(pod['status'])['phase'])
+  return pod.metadata.deletionTimestamp !== undefined || ['Pending', 'Succeeded', 'Failed'].includes(phase)
+}
+
+export const budgetsOf = (pod: KubeObject, budgets: readonly KubeObject[]): KubeObject[] =>
+  budgets.filter((budget) => selects(fieldsOf(budget['spec'])['selector'], pod.metadata.labels))
+
+/** Whether a pod that is not ready may go without being counted: it is not among the healthy ones. */
+export function goesUncounted(pod: KubeObject, budget: KubeObject): boolean {
+  const isReady = itemsOf(fieldsOf(pod['status'])['conditions']).some(
+    ({ type, status }) => type === 'Ready' && status === 'True',
+  )
+  if (isReady) return false
+  if (fieldsOf(budget['spec'])['unhealthyPodEvictionPolicy'] === 'AlwaysAllow') return true
+  const { currentHealthy, desiredHealthy } = fieldsOf(budget['status'])
+  return numberOf(desiredHealthy) > 0 && numberOf(currentHealthy) >= numberOf(desiredHealthy)
+}
+
+/** The budget with one disruption less. Fails with TooManyRequests when there is none left. */
+export function spent(budget: KubeObject, podName: string, now: string): KubeObject {
+  const status = fieldsOf(budget['status'])
+  const refusal = refusalOf(budget)
+  if (refusal !== undefined) throw refusal
+  return {
+    ...budget,
+    status: {
+      ...status,
+      disruptionsAllowed: numberOf(status['disruptionsAllowed']) - 1,
+      disruptedPods: { ...fieldsOf(status['disruptedPods']), [podName]: now },
+    },
+  }
+}
+
+function refusalOf(budget: KubeObject): ApiError | undefined {
+  const { name = '', generation = 0 } = budget.metadata
+  const { observedGeneration, disruptionsAllowed, disruptedPods, desiredHealthy, currentHealthy } = fieldsOf(
+    budget['status'],
+  )
+  const budgets = { group: 'policy', plural: 'poddisruptionbudgets' }
+  if (numberOf(observedGeneration) < generation) {
+    return evictionRefused(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS)
+  }
+  if (numberOf(disruptionsAllowed) < 0) return forbidden(budgets, name, 'pdb disruptions allowed is negative')
+  if (Object.keys(fieldsOf(disruptedPods)).length > DISRUPTED_PODS_MAX) {
+    const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller'
+    return forbidden(budgets, name, why)
+  }
+  if (numberOf(disruptionsAllowed) > 0) return undefined
+  const needs = `needs ${numberOf(desiredHealthy)} healthy pods and has ${numberOf(currentHealthy)} currently`
+  return evictionRefused(`The disruption budget ${name} ${needs}`, 0)
+}

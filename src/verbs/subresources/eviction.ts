@@ -1,0 +1,83 @@
+/** pods/eviction: a delete that asks the pod's disruption budget first. */
+import { badRequest, notFound, unclassified } from '../../api/errors.ts'
+import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import { negotiate } from '../../codec/negotiate.ts'
+import { encodeStored } from '../../codec/object.ts'
+import { schemeOf } from '../../registry/scheme.ts'
+import { typeOf } from '../../registry/types.ts'
+import { plainSchema } from '../../schema/object-schema.ts'
+import { answerDone } from '../answer.ts'
+import { checkPreconditions, deleteObject } from '../delete.ts'
+import { checkDeleteOptions } from '../delete-options.ts'
+import { readAs } from '../read-body.ts'
+import { translated } from '../storage-errors.ts'
+import { commit, written } from '../write.ts'
+import { parseWriteOptions } from '../write-options.ts'
+import { withCondition } from './binding.ts'
+import { budgetsOf, goesUncounted, needsNoBudget, spent } from './budgets.ts'
+import { admit, type Part, type PartAccess } from './part.ts'
+
+const budgetResource = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' } as const
+
+const disrupted = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+} as const
+
+export const evict: Part = async (request, parts) => {
+  const { name, namespace, context, http } = request
+  const { resource, access } = parts.pods
+  const form = negotiate(http)
+  const options = parseWriteOptions(http.query, 'CreateOptions')
+  const shape = { ...plainSchema(typeOf('policy/v1', 'Eviction')), scheme: schemeOf('policy') }
+  const expected = { group: 'policy', version: 'v1', kind: 'Eviction', shape, otherVersions: ['policy/v1beta1'] }
+  const { fieldValidation } = options
+  const eviction = await readAs(request, expected, { fieldValidation, access })
+  if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
+  const wanted = checkDeleteOptions(fieldsOf(eviction['deleteOptions']))
+  const isDryRun = options.isDryRun || wanted.isDryRun
+  await admit(request, eviction, { operation: 'CREATE', isDryRun, access })
+  const key = access.keys.key(namespace, name)
+  await translated(context, { resource, name, verb: 'create' }, async () => {
+    const { item } = await access.reader.get(key, 'latest')
+    if (item === undefined) throw notFound(resource, name)
+    const pod = item.object()
+    const found = { uid: pod.metadata.uid ?? '', resourceVersion: `${item.revision}` }
+    checkPreconditions({ group: '', plural: 'Pod' }, name, wanted, found)
+    if (!needsNoBudget(pod)) await spend(pod, { namespace, isDryRun, parts })
+    if (isDryRun) return
+    let marked: KubeObject | undefined
+    const result = await commit(request, { key, access, isDryRun }, async (current) => {
+      if (current === undefined) throw notFound(resource, name)
+      const status = withCondition(fieldsOf(current.object['status']), disrupted, access.now())
+      marked = { ...current.object, status }
+      return { put: encodeStored(marked, resource.shape) }
+    })
+    if (marked !== undefined) written(marked, key, result.revision, { resource, access })
+  })
+  // The condition made a new version; who it must be was looked at before.
+  await deleteObject(request, { ...wanted, resourceVersion: undefined, isDryRun }, access)
+  return answerDone(form)
+}
+
+type Spending = { readonly namespace: string; readonly isDryRun: boolean; readonly parts: PartAccess }
+
+async function spend(pod: KubeObject, { namespace, isDryRun, parts }: Spending): Promise<void> {
+  const { objects, pods } = parts
+  const [budget, second] = budgetsOf(pod, await objects.list(budgetResource, namespace, 'latest'))
+  if (budget === undefined) return
+  if (second !== undefined) {
+    throw unclassified(
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    )
+  }
+  if (goesUncounted(pod, budget)) return
+  const place = { namespace, name: budget.metadata.name ?? '' }
+  const podName = pod.metadata.name ?? ''
+  await objects.change(budgetResource, place, (current) => {
+    const changed = spent(current, podName, pods.access.now())
+    return isDryRun ? undefined : changed
+  })
+}

@@ -1,0 +1,80 @@
+/** A request of ours to a kubelet, a pod or a service, and its answer as one of ours. The body is never whole in memory. */
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as httpRequest,
+} from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { ApiRequest, Headers } from '../../api/request.ts'
+
+/** To connect and to say the first word; what follows takes as long as it takes. */
+const ANSWER_MS_MAX = 30_000
+
+export type Forwarded = {
+  readonly url: URL
+  readonly method: string
+  readonly headers: Headers
+  readonly body?: Buffer
+  readonly signal: AbortSignal
+}
+
+/** Fails with the error of the connection. */
+export function forward({ url, method, headers, body, signal }: Forwarded): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    // Certificates of kubelets and pods are signed by whoever: without an authority to check them by, none is checked, as upstream.
+    const options = { method, headers: outgoingHeaders(headers), signal, rejectUnauthorized: false }
+    const outgoing = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve)
+    outgoing.setTimeout(ANSWER_MS_MAX, () => outgoing.destroy(new Error('i/o timeout')))
+    outgoing.on('response', () => outgoing.setTimeout(0))
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+const outgoingHeaders = (headers: Headers): OutgoingHttpHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+  )
+
+export async function* chunksOf(message: IncomingMessage): AsyncGenerator<readonly Buffer[]> {
+  for await (const chunk of message) {
+    if (Buffer.isBuffer(chunk)) yield [chunk]
+  }
+}
+
+/** Of one connection only, or nobody else's business: who the client is was for this server. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'authorization',
+  'host',
+  'content-length',
+])
+
+export function passedHeaders(headers: IncomingHttpHeaders): Headers {
+  const passed = Object.entries(headers).flatMap(([name, value]): [string, string | readonly string[]][] =>
+    value === undefined || name.startsWith(':') || name.startsWith('impersonate-') || ownHeaders.has(name)
+      ? []
+      : [[name, value]],
+  )
+  return Object.fromEntries(passed)
+}
+
+/** What is behind the client's own path, in the words that a URL has. */
+export function encodedPath(segments: readonly string[]): string {
+  return segments.map((segment) => encodeURIComponent(segment)).join('/')
+}
+
+export const isUpgrade = ({ headers }: ApiRequest): boolean =>
+  (headers.connection ?? '')
+    .toLowerCase()
+    .split(/\s*,\s*/)
+    .includes('upgrade') && headers.upgrade !== undefined

@@ -1,0 +1,46 @@
+/** Which part of a log is asked for. */
+import { badRequest, invalid } from '../../api/errors.ts'
+import { type FieldFault, forbiddenField, invalidValue } from '../../api/field-fault.ts'
+import { quote } from '../../api/quote.ts'
+import { parseBoolean } from '../options.ts'
+
+/** Fails with a BadRequest for what cannot be read and with Invalid for what makes no sense. Returns the query for the node. */
+export function parseLogOptions(query: URLSearchParams, podName: string): URLSearchParams {
+  const tailLines = parseCount(query.get('tailLines'))
+  const sinceSeconds = parseCount(query.get('sinceSeconds'))
+  const limitBytes = parseCount(query.get('limitBytes'))
+  const sinceTime = parseTime(query.get('sinceTime'))
+  const faults: FieldFault[] = []
+  if (tailLines !== undefined && tailLines < 0n) {
+    faults.push(invalidValue('tailLines', tailLines, 'must be greater than or equal to 0'))
+  }
+  if (limitBytes !== undefined && limitBytes < 1n) faults.push(tooSmall('limitBytes', limitBytes))
+  if (sinceSeconds !== undefined && sinceTime !== undefined) {
+    faults.push(forbiddenField('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
+  } else if (sinceSeconds !== undefined && sinceSeconds < 1n) faults.push(tooSmall('sinceSeconds', sinceSeconds))
+  // The gate PodLogsQuerySplitStreams is off.
+  if (query.has('stream')) faults.push(forbiddenField('stream', 'may not be specified'))
+  if (faults.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, podName, faults)
+  const flags = ['follow', 'previous', 'timestamps'].filter((flag) => parseBoolean(query.get(flag)))
+  const given = ['sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes'].flatMap((option): [string, string][] => {
+    const value = query.get(option)
+    return value === null || value === '' ? [] : [[option, value]]
+  })
+  return new URLSearchParams([...flags.map((flag): [string, string] => [flag, 'true']), ...given])
+}
+
+const tooSmall = (path: string, value: bigint): FieldFault => invalidValue(path, value, 'must be greater than 0')
+
+function parseCount(text: string | null): bigint | undefined {
+  if (text === null || text === '') return undefined
+  if (!/^[+-]?[0-9]{1,19}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quote(text)}: invalid syntax`)
+  return BigInt(text.replace(/^\+/, ''))
+}
+
+const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
+
+function parseTime(text: string | null): string | undefined {
+  if (text === null || text === '') return undefined
+  if (timeForm.test(text) && !Number.isNaN(Date.parse(text))) return text
+  throw badRequest(`parsing time ${quote(text)} as "2006-01-02T15:04:05Z07:00": cannot parse ${quote(text)} as "2006"`)
+}

@@ -1,0 +1,54 @@
+/** pods/log: what a container wrote, as the kubelet of its node tells it. */
+import { badRequest, internalError, notFound, unclassified } from '../../api/errors.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+import { translated } from '../storage-errors.ts'
+import { containerOf } from './container-of.ts'
+import { chunksOf, forward } from './forward.ts'
+import { parseLogOptions } from './log-options.ts'
+import { addressOf, hostPort } from './node-address.ts'
+import type { Part, PartAccess } from './part.ts'
+
+export const readLog: Part = async (request, parts) => {
+  const { name, namespace, http } = request
+  const options = parseLogOptions(http.query, name)
+  const pod = await podOf(request, parts)
+  const container = containerOf(pod, http.query.get('container') ?? '')
+  const nodeName = textOf(fieldsOf(pod['spec'])['nodeName'])
+  // Nothing has been written yet.
+  if (nodeName === '') return { status: 204, headers: {}, body: Buffer.alloc(0) }
+  const address = await addressOf(nodeName, parts.pods.resource, parts)
+  const path = `containerLogs/${namespace}/${name}/${container}`
+  return streamLog(new URL(`https://${hostPort(address)}/${path}?${options.toString()}`), http.signal)
+}
+
+export async function podOf(request: ResourceRequest, { pods }: PartAccess, name = request.name): Promise<KubeObject> {
+  const { resource, access } = pods
+  const { namespace, context } = request
+  return translated(context, { resource, name, verb: 'get' }, async () => {
+    const { item } = await access.reader.get(access.keys.key(namespace, name), 'latest')
+    if (item === undefined) throw notFound(resource, name)
+    return item.object()
+  })
+}
+
+/** A refusal of the kubelet is a short text. */
+const REFUSAL_BYTES_MAX = 2048
+
+async function streamLog(url: URL, signal: AbortSignal): Promise<ApiResponse> {
+  const answer = await forward({ url, method: 'GET', headers: {}, signal }).catch((error: Error) => {
+    throw unclassified(`Get "${url.href}": ${error.message}`, error)
+  })
+  const { statusCode = 500 } = answer
+  if (statusCode < 300) {
+    return { status: 200, headers: { 'content-type': 'text/plain' }, stream: chunksOf(answer) }
+  }
+  let text = ''
+  for await (const chunk of answer) {
+    text += String(chunk)
+    if (text.length > REFUSAL_BYTES_MAX) break
+  }
+  const message = text.slice(0, REFUSAL_BYTES_MAX)
+  throw statusCode === 400 ? badRequest(message) : internalError(message)
+}

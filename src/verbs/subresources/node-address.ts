@@ -1,0 +1,35 @@
+/** Where the kubelet of a node listens. */
+import { type ApiError, notFound, type ResourceName, unclassified } from '../../api/errors.ts'
+import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import type { PartAccess } from './part.ts'
+
+const KUBELET_PORT = 10_250
+/** The first kind of address that a node has is taken. */
+const preferredTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const
+
+export type NodeAddress = { readonly host: string; readonly port: number }
+
+const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
+
+/** `as` is what a missing node is called: to who asks for a pod it is the pod that cannot be found. */
+export async function addressOf(name: string, as: ResourceName, { objects }: PartAccess): Promise<NodeAddress> {
+  const node = await objects.get(nodes, { namespace: '', name }, 'latest')
+  if (node === undefined) throw notFound(as, name)
+  const { addresses, daemonEndpoints } = fieldsOf(node['status'])
+  const known = itemsOf(addresses)
+  const found = preferredTypes.flatMap((type) => known.filter((one) => one['type'] === type))[0]
+  if (found === undefined) throw noAddress(node)
+  const { Port } = fieldsOf(fieldsOf(daemonEndpoints)['kubeletEndpoint'])
+  return { host: textOf(found['address']), port: numberOf(Port) === 0 ? KUBELET_PORT : numberOf(Port) }
+}
+
+function noAddress(node: KubeObject): ApiError {
+  const known = itemsOf(fieldsOf(node['status'])['addresses']).map(
+    ({ type, address }) => `{${textOf(type)} ${textOf(address)}}`,
+  )
+  return unclassified(`no preferred addresses found; known addresses: [${known.join(' ')}]`)
+}
+
+/** As it stands in a URL. */
+export const hostPort = ({ host, port }: NodeAddress): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`

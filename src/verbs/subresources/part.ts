@@ -1,0 +1,41 @@
+/** What can be done to an object that is neither a read nor a write of it has a path below the object's, and a file in this folder. */
+import type { Objects } from '../../admission/objects.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import type { Resource, ResourceRequest } from '../../registry/resource.ts'
+import type { WriteAccess } from '../access.ts'
+
+export type PartAccess = {
+  readonly pods: { readonly resource: Resource; readonly access: WriteAccess }
+  readonly objects: Objects
+}
+
+export type Part = (request: ResourceRequest, parts: PartAccess) => Promise<ApiResponse>
+
+/** What stands in the way of any write is told before anything else. */
+export async function admit(
+  request: ResourceRequest,
+  object: KubeObject | undefined,
+  { operation, isDryRun, access }: Admitted,
+): Promise<void> {
+  const { resource, subresource, namespace, name, context } = request
+  const attributes = {
+    operation,
+    resource,
+    subresource,
+    namespace,
+    name,
+    object,
+    oldObject: undefined,
+    isDryRun,
+    context,
+  }
+  await access.admission.mutate(attributes)
+  await access.admission.validate(attributes)
+}
+
+type Admitted = {
+  readonly operation: 'CREATE' | 'CONNECT'
+  readonly isDryRun: boolean
+  readonly access: Pick<WriteAccess, 'admission'>
+}

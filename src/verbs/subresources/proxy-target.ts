@@ -1,0 +1,85 @@
+/** Which pod, service or node a proxy leads to: `[scheme:]name[:port]`. */
+import { badRequest, notFound, serviceUnavailable } from '../../api/errors.ts'
+import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+import { validateTarget } from '../../registry/rules/addresses.ts'
+import { podOf } from './log.ts'
+import { addressOf, hostPort } from './node-address.ts'
+import type { PartAccess } from './part.ts'
+
+type Named = { readonly scheme: string; readonly name: string; readonly port: string }
+
+/** The beginning of the URL, without a path. Fails with what says why there is none. */
+export async function proxyTarget(request: ResourceRequest, parts: PartAccess): Promise<string> {
+  switch (request.resource.plural) {
+    case 'pods':
+      return podTarget(request, parts)
+    case 'services':
+      return serviceTarget(request, parts)
+    default:
+      return nodeTarget(request, parts)
+  }
+}
+
+function split(text: string, what: string): Named {
+  const parts = text.split(':')
+  const [first = '', second = '', third = ''] = parts
+  if (parts.length === 1) return { scheme: '', name: first, port: '' }
+  if (parts.length === 2) return { scheme: '', name: first, port: second }
+  if (parts.length === 3 && ['', 'http', 'https'].includes(first)) return { scheme: first, name: second, port: third }
+  throw badRequest(`invalid ${what} request ${quote(text)}`)
+}
+
+async function podTarget(request: ResourceRequest, parts: PartAccess): Promise<string> {
+  const { scheme, name, port } = split(request.name, 'pod')
+  const pod = await podOf(request, parts, name)
+  const status = fieldsOf(pod['status'])
+  const ip = textOf(itemsOf(status['podIPs'])[0]?.['ip'] ?? status['podIP'])
+  // Nobody gets at what listens on the server's own machine.
+  if (validateTarget('', ip).length > 0) throw badRequest('address not allowed')
+  const own = port === '' ? firstPort(pod) : port
+  const host = ip.includes(':') ? `[${ip}]` : ip
+  return `${scheme === '' ? 'http' : scheme}://${own === '' ? host : `${host}:${own}`}`
+}
+
+function firstPort(pod: KubeObject): string {
+  const ports = itemsOf(fieldsOf(pod['spec'])['containers']).flatMap((container) => itemsOf(container['ports']))
+  return ports[0] === undefined ? '' : `${numberOf(ports[0]['containerPort'])}`
+}
+
+const services = { group: '', version: 'v1', plural: 'services' } as const
+const endpoints = { group: '', version: 'v1', plural: 'endpoints' } as const
+
+async function serviceTarget(request: ResourceRequest, { objects }: PartAccess): Promise<string> {
+  const { scheme, name, port } = split(request.name, 'service')
+  const place = { namespace: request.namespace, name }
+  const service = await objects.get(services, place, 'latest')
+  if (service === undefined) throw notFound(services, name)
+  const portName = /^[0-9]+$/.test(port) ? portNameOf(service, Number(port)) : port
+  const found = await objects.get(endpoints, place, 'latest')
+  if (found === undefined) throw notFound(services, name)
+  for (const { addresses, ports } of itemsOf(found['subsets'])) {
+    const [address] = itemsOf(addresses)
+    const open = itemsOf(ports).find((one) => textOf(one['name']) === portName)
+    if (address === undefined || open === undefined) continue
+    const target = hostPort({ host: textOf(address['ip']), port: numberOf(open['port']) })
+    return `${scheme === '' ? 'http' : scheme}://${target}`
+  }
+  throw serviceUnavailable(`no endpoints available for service ${quote(name)}`)
+}
+
+function portNameOf(service: KubeObject, port: number): string {
+  const found = itemsOf(fieldsOf(service['spec'])['ports']).find((one) => one['port'] === port)
+  if (found !== undefined) return textOf(found['name'])
+  throw serviceUnavailable(`no service port ${port} found for service ${quote(service.metadata.name ?? '')}`)
+}
+
+async function nodeTarget(request: ResourceRequest, parts: PartAccess): Promise<string> {
+  const { scheme, name, port } = split(request.name, 'node')
+  const address = await addressOf(name, request.resource, parts)
+  if (port === '' || Number(port) === address.port) return `https://${hostPort(address)}`
+  // Another port than the kubelet's may be anybody's.
+  if (validateTarget('', address.host).length > 0) throw badRequest('address not allowed')
+  return `${scheme === '' ? 'http' : scheme}://${hostPort({ host: address.host, port: Number(port) })}`
+}
