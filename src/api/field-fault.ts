@@ -50,6 +50,17 @@ export function duplicate(path: string, value: Shown): FieldFault {
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${show(value)}` }
 }
 
+/** For a value that is printed in a way of its own. */
+export function duplicateShown(path: string, shown: string, detail = ''): FieldFault {
+  const message = detail === '' ? `Duplicate value: ${shown}` : `Duplicate value: ${shown}: ${detail}`
+  return { path, reason: 'FieldValueDuplicate', message }
+}
+
+/** What upstream tells as a failure of its own. */
+export function internalFault(path: string, detail: string): FieldFault {
+  return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
+}
+
 export function forbiddenField(path: string, detail: string): FieldFault {
   return { path, reason: 'FieldValueForbidden', message: `Forbidden: ${detail}` }
 }

@@ -58,7 +58,7 @@ test('the table says what a resource is', () => {
   assert.equal(resource('authorization.k8s.io', 'v1', 'subjectaccessreviews').isStored, false)
 })
 
-const writer = { user: anonymousUser, now: () => '2026-03-01T10:00:00Z', warn: () => undefined }
+const writer = { user: anonymousUser, now: () => '2026-03-01T10:00:00Z', warn: () => undefined, newId: () => 'id' }
 
 test('a status is dropped on create and kept on update', () => {
   const given = object('Deployment', { spec: { replicas: 2 }, status: { replicas: 7 } })

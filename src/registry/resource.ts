@@ -114,6 +114,8 @@ export type Writer = {
   readonly now: () => string
   /** Tells the client something although the write goes on. */
   readonly warn: (text: string) => void
+  /** An id that nobody has. */
+  readonly newId: () => string
 }
 
 /** What an update through one path may change (the rest is kept from `current`), and what it must be then. */

@@ -81,7 +81,10 @@ function newObject(
     uid: ids.uid(),
     creationTimestamp: now(),
   }
-  return resource.prepareCreate({ ...given, metadata }, { user, now, warn: (text) => context.warn(text) })
+  return resource.prepareCreate(
+    { ...given, metadata },
+    { user, now, newId: ids.uid, warn: (text) => context.warn(text) },
+  )
 }
 
 /** What a write needs besides the object. */
@@ -221,7 +224,8 @@ async function decideReplace(
   checkVersion(request, admitted, revision)
   const rules = view === undefined ? rulesOf(request) : resource
   const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
-  const writer = { user: request.user, now: access.now, warn: (text: string) => context.warn(text) }
+  const { now, ids } = access
+  const writer = { user: request.user, now, newId: ids.uid, warn: (text: string) => context.warn(text) }
   const prepared = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
   const owned = withOwners(prepared, shown.metadata['managedFields'])
   const taking = { object: owned, before, namespace: request.namespace, isDryRun: options.isDryRun }

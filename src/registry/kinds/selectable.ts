@@ -35,7 +35,9 @@ export const podFields: NonNullable<KindRules['selectableFields']> = {
   'status.nominatedNodeName': text('status', 'nominatedNodeName'),
 }
 
-export const nodeRules: KindRules = { selectableFields: { 'spec.unschedulable': flag('spec', 'unschedulable') } }
+export const nodeFields: NonNullable<KindRules['selectableFields']> = {
+  'spec.unschedulable': flag('spec', 'unschedulable'),
+}
 
 /** The field of a Job has another name than the selector. */
 export const jobFields: NonNullable<KindRules['selectableFields']> = {

@@ -7,6 +7,8 @@ const newerNames: ReadonlyMap<string, { readonly since: string; readonly newer: 
   ['beta.kubernetes.io/instance-type', { since: 'v1.17', newer: 'node.kubernetes.io/instance-type' }],
 ])
 
+export const newerLabel = (label: string): string | undefined => newerNames.get(label)?.newer
+
 /** Where the label is the value of a field. */
 export function deprecatedKeyWarnings(path: string, label: string): string[] {
   const known = newerNames.get(label)

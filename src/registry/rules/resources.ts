@@ -38,7 +38,7 @@ export const isStandard = (name: string): boolean =>
 export const isWholeCount = (name: string): boolean => counts.includes(name) || isExtended(name)
 
 /** May be asked for beyond what there is. */
-const allowsOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
+export const allowsOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
 
 /** The name of a resource is shown without quotes. */
 export function checkResourceName(name: string): string[] {

@@ -1,39 +1,65 @@
 /** What a claim asks of a volume: in a PersistentVolumeClaim, and where one is made from a template. */
-import { forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
+import { forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
-import { fieldsOf, textOf, textsOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, textOf, textsOf } from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
+import { isSame } from '../../../schema/equal.ts'
 import { labelSelector } from '../../rules/label-selector.ts'
 import { given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
 
 const accessMode: Rule = oneOf('ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod')
 
-/** Also of persistent volumes. */
-export const accessModes: Rule = (value, path, check) => {
-  const modes = textsOf(value)
-  if (modes.length === 0) check.faults.push(required(path, 'at least 1 access mode is required'))
-  for (const mode of modes) accessMode(mode, path, check)
-  if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
-    const why = 'may not use ReadWriteOncePod with other access modes'
-    check.faults.push(forbiddenField(path, why))
+/** Also of persistent volumes. `missing`: what is told when there is none. */
+export function accessModes(missing: string): Rule {
+  return (value, path, check) => {
+    const modes = textsOf(value)
+    if (modes.length === 0) check.faults.push(required(path, missing))
+    for (const mode of modes) accessMode(mode, path, check)
+    if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
+      check.faults.push(forbiddenField(path, 'may not use ReadWriteOncePod with other access modes'))
+    }
   }
 }
+
+const claimModes = accessModes('at least 1 access mode is required')
 
 export const volumeMode: Rule = given(oneOf('Block', 'Filesystem'))
 
 export const claimSpec: Rule = (value, path, check) => {
   const spec = fieldsOf(value)
-  accessModes(spec['accessModes'], `${path}.accessModes`, check)
+  claimModes(spec['accessModes'], `${path}.accessModes`, check)
   labelSelector(spec['selector'], `${path}.selector`, check)
   const storage = fieldsOf(fieldsOf(spec['resources'])['requests'])['storage']
   const at = `${path}.resources[storage]`
   if (storage === undefined) check.faults.push(required(at))
   else if (nanosOf(textOf(storage)) <= 0n) {
-    const nanos = nanosOf(textOf(storage))
-    const why = nanos < 0n ? 'must be greater than or equal to 0' : 'must be greater than zero'
-    check.faults.push(invalidValue(at, textOf(storage), why))
+    check.faults.push(invalidValue(at, textOf(storage), 'must be greater than zero'))
   }
   unlessEmpty(named(checkDnsSubdomain))(spec['storageClassName'], `${path}.storageClassName`, check)
   volumeMode(spec['volumeMode'], `${path}.volumeMode`, check)
+  dataSource(spec['dataSource'], `${path}.dataSource`, check)
+  dataSource(spec['dataSourceRef'], `${path}.dataSourceRef`, check)
+  if (isDataTwice(spec)) {
+    // What is shown is the path and not the value: so it is upstream.
+    const shown = goStruct('field.Path', { name: '"dataSource"', index: '""', parent: goPointer('field.Path', true) })
+    check.faults.push(invalidShown(path, shown, 'must match dataSourceRef'))
+  }
 }
+
+const isDataTwice = ({ dataSource: one, dataSourceRef: other }: Fields): boolean =>
+  one !== undefined && other !== undefined && !isSame(one, other)
+
+/** Where the volume gets its first content from. */
+const dataSource: Rule = given((value, path, check) => {
+  const { apiGroup, kind, name } = fieldsOf(value)
+  const group = textOf(apiGroup)
+  if (textOf(name) === '') check.faults.push(required(`${path}.name`))
+  if (textOf(kind) === '') check.faults.push(required(`${path}.kind`))
+  if (group === '' && kind !== 'PersistentVolumeClaim') {
+    const why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+    check.faults.push(invalidValue(path, textOf(kind), why))
+  }
+  if (group !== '') named(checkDnsSubdomain)(group, `${path}.apiGroup`, check)
+})

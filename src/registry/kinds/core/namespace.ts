@@ -1,6 +1,6 @@
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { checkFinalizerName } from '../../../api/names.ts'
-import { fieldsOf, type KubeObject } from '../../../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 /** The server's own finalizer: a namespace stays until its content is gone. */
@@ -64,3 +64,7 @@ function finalizersOf(object: KubeObject): string[] {
   const { finalizers } = fieldsOf(object['spec'])
   return Array.isArray(finalizers) ? finalizers.filter((finalizer) => typeof finalizer === 'string') : []
 }
+
+/** A namespace is there until it says otherwise. */
+export const withPhase = (status: Fields): Fields =>
+  textOf(status['phase']) === '' ? { ...status, phase: 'Active' } : status

@@ -1,11 +1,222 @@
-import { fieldsOf, type KubeObject } from '../../../api/object.ts'
+import {
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  notSupportedShown,
+  required,
+} from '../../../api/field-fault.ts'
+import { goPointer, goQuantity, goStruct } from '../../../api/go-value.ts'
+import { checkDnsSubdomain } from '../../../api/names.ts'
+import { entriesOf, type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import { nanosOf } from '../../../api/quantity.ts'
+import { quote } from '../../../api/quote.ts'
+import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import type { Writer } from '../../resource.ts'
+import { changesOf } from '../../rules/changes.ts'
+import { deprecatedKeyWarnings, newerLabel } from '../../rules/deprecated-labels.ts'
+import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
+import { named, oneOf } from '../../rules/scalars.ts'
+import { withoutField } from '../../rules/without-field.ts'
+import { accessModes, volumeMode } from './claim-spec.ts'
+import { nodeSelector } from './pod/scheduling.ts'
+import { sourceNames, volumeSource } from './volume-sources.ts'
 
-/** Volumes and claims wait for each other until somebody says otherwise. */
-const withPhase = (object: KubeObject): KubeObject => {
-  const status = fieldsOf(object['status'])
-  return status['phase'] === undefined ? { ...object, status: { ...status, phase: 'Pending' } } : object
+const mountOptions = 'volume.beta.kubernetes.io/mount-options'
+
+const capacity: Rule = (value, path, { faults }) => {
+  const amounts = entriesOf(value)
+  if (amounts.length === 0) faults.push(required(path))
+  if (amounts.length !== 1 || amounts[0]?.[0] !== 'storage') {
+    const shown = amounts.map(([name, amount]) => `${quote(name)}:${goQuantity(amount)}`).join(', ')
+    const list = amounts.length === 0 ? 'core.ResourceList(nil)' : `core.ResourceList{${shown}}`
+    faults.push(notSupportedShown(path, list, ['storage']))
+  }
+  for (const [name, amount] of amounts) {
+    faults.push(...basicAmount(amount, `${path}[${name}]`))
+    if (nanosOf(amount) <= 0n) faults.push(invalidValue(`${path}[${name}]`, amount, 'must be greater than zero'))
+  }
 }
 
-export const persistentVolumeRules: KindRules = { setDefaults: withPhase, prepareCreate: withPhase }
-export const persistentVolumeClaimRules: KindRules = { setDefaults: withPhase, prepareCreate: withPhase }
+/** The number that is shown is a whole one. */
+export function basicAmount(amount: string, path: string): FieldFault[] {
+  const nanos = nanosOf(amount)
+  return nanos >= 0n ? [] : [invalidShown(path, `${nanos / 10n ** 9n}`, 'must be a valid resource quantity')]
+}
+
+const nodeAffinity: Rule = given((value, path, check) => {
+  const { required: nodes } = fieldsOf(value)
+  if (nodes === undefined) check.faults.push(required(`${path}.required`, 'must specify required node constraints'))
+  else nodeSelector(nodes, `${path}.required`, check)
+})
+
+/** What is emptied and used again must not be everything. */
+const recycledRoot: Rule = (value, path, { faults }) => {
+  const { hostPath, persistentVolumeReclaimPolicy } = fieldsOf(value)
+  const isRoot = /^\/[/.]*$/.test(textOf(fieldsOf(hostPath)['path']))
+  if (persistentVolumeReclaimPolicy !== 'Recycle' || !isRoot) return
+  const why = "may not be 'recycle' for a hostPath mount of '/'"
+  faults.push(forbiddenField(`${path}.persistentVolumeReclaimPolicy`, why))
+}
+
+const spec = all(
+  fields({
+    accessModes: accessModes(''),
+    capacity,
+    persistentVolumeReclaimPolicy: unlessEmpty(oneOf('Delete', 'Recycle', 'Retain')),
+    nodeAffinity,
+  }),
+  volumeSource,
+  recycledRoot,
+  fields({ storageClassName: unlessEmpty(named(checkDnsSubdomain)), volumeMode }),
+)
+
+export const persistentVolumeRules: KindRules = {
+  // Volumes and claims wait for each other until somebody says otherwise.
+  prepareCreate: (object, { now }) => ({
+    ...withoutDisabled(object),
+    status: { phase: 'Pending', lastPhaseTransitionTime: now() },
+  }),
+  prepareUpdate: withoutDisabled,
+  validate,
+  validateUpdate: (object, current) => [
+    ...validate(object),
+    // An update looks at everything twice.
+    ...faultsOf(spec, object['spec'], 'spec'),
+    ...validateChange(fieldsOf(object['spec']), fieldsOf(current['spec'])),
+  ],
+  warnings,
+  status: { prepareUpdate: withTransitionTime },
+}
+
+/** Of the gate VolumeAttributesClass, which is off. */
+function withoutDisabled(object: KubeObject): KubeObject {
+  return withoutField(object, 'spec', 'volumeAttributesClassName')
+}
+
+/** When the phase changed last, unless the writer knows better. */
+function withTransitionTime(object: KubeObject, current: KubeObject, { now }: Writer): KubeObject {
+  const status = fieldsOf(object['status'])
+  const before = fieldsOf(current['status'])
+  const time = status['lastPhaseTransitionTime']
+  const was = before['lastPhaseTransitionTime']
+  if (time !== undefined && time !== was) return object
+  const last = status['phase'] === before['phase'] ? was : now()
+  return last === undefined ? object : { ...object, status: { ...status, lastPhaseTransitionTime: last } }
+}
+
+function validate(object: KubeObject): FieldFault[] {
+  return [...faultsOf(spec, object['spec'], 'spec'), ...validateMountOptions(object)]
+}
+
+/** Sources that are mounted with options. */
+const mountedSources: readonly string[] = [
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'iscsi',
+  'cinder',
+  'cephfs',
+  'azureFile',
+  'vsphereVolume',
+  'azureDisk',
+  'photonPersistentDisk',
+]
+
+function validateMountOptions({ metadata: { annotations = {} }, spec: own }: KubeObject): FieldFault[] {
+  const isMounted = mountedSources.some((name) => fieldsOf(own)[name] !== undefined)
+  if (annotations[mountOptions] === undefined || isMounted) return []
+  return [forbiddenField(`metadata.annotations.${mountOptions}`, 'may not specify mount options for this volume type')]
+}
+
+function validateChange(now: Fields, before: Fields): FieldFault[] {
+  const faults: FieldFault[] = []
+  const source = sourceOf(now)
+  // A secret to expand the volume with may be added later.
+  const expected = withExpandSecret(sourceOf(before), source)
+  if (!isSame(source, expected)) {
+    const path = 'spec.persistentvolumesource'
+    faults.push(forbiddenField(path, `${path} is immutable after creation\n${changesOf(expected, source)}`))
+  }
+  if (!isSame(now['volumeMode'], before['volumeMode'])) {
+    faults.push(invalidValue('volumeMode', textOf(now['volumeMode']), 'field is immutable'))
+  }
+  const was = before['nodeAffinity']
+  if (was === undefined || isSame(now['nodeAffinity'], was) || isSame(now['nodeAffinity'], withNewerLabels(was))) {
+    return faults
+  }
+  const dump = goStruct('core.VolumeNodeAffinity', { Required: goPointer('core.NodeSelector', true) })
+  const shown = now['nodeAffinity'] === undefined ? '"null"' : dump
+  const why = 'field is immutable, except for updating from beta label to GA'
+  return [...faults, invalidShown('nodeAffinity', shown, why)]
+}
+
+const sourceOf = (own: Fields): Fields =>
+  Object.fromEntries(sourceNames.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])))
+
+function withExpandSecret(source: Fields, now: Fields): Fields {
+  const { csi } = source
+  const { controllerExpandSecretRef: secret } = fieldsOf(now['csi'])
+  if (csi === undefined || secret === undefined || fieldsOf(csi)['controllerExpandSecretRef'] !== undefined)
+    return source
+  return { ...source, csi: { ...fieldsOf(csi), controllerExpandSecretRef: secret } }
+}
+
+/** As they would be with the names that labels have by now. */
+function withNewerLabels(affinity: Json): Json {
+  const { required: nodes } = fieldsOf(affinity)
+  const terms = itemsOf(fieldsOf(nodes)['nodeSelectorTerms']).map((term) => ({
+    ...term,
+    matchExpressions: itemsOf(term['matchExpressions']).map((one) => {
+      const key = textOf(one['key'])
+      return { ...one, key: newerLabel(key) ?? key }
+    }),
+  }))
+  return { ...fieldsOf(affinity), required: { ...fieldsOf(nodes), nodeSelectorTerms: terms } }
+}
+
+/** Sources whose drivers are gone, or going. */
+const oldSources: readonly (readonly [string, string])[] = [
+  ['cephfs', 'spec.cephfs: deprecated in v1.28, non-functional in v1.31+'],
+  ['photonPersistentDisk', 'spec.photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+'],
+  ['scaleIO', 'spec.scaleIO: deprecated in v1.16, non-functional in v1.22+'],
+  ['storageos', 'spec.storageOS: deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'spec.glusterfs: deprecated in v1.25, non-functional in v1.26+'],
+  ['rbd', 'spec.rbd: deprecated in v1.28, non-functional in v1.31+'],
+]
+
+export const storageClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
+
+function warnings({ metadata: { annotations = {} }, spec: own }: KubeObject): string[] {
+  const volume = fieldsOf(own)
+  const told: string[] = []
+  if (annotations[storageClassAnnotation] !== undefined) told.push(classWarning)
+  if (annotations[mountOptions] !== undefined) {
+    told.push(`metadata.annotations[${mountOptions}]: deprecated since v1.31; use "mountOptions" attribute instead`)
+  }
+  if (volume['persistentVolumeReclaimPolicy'] === 'Recycle') {
+    const instead = 'Instead, the recommended approach is to use dynamic provisioning.'
+    told.push(`spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. ${instead}`)
+  }
+  return [
+    ...told,
+    ...affinityWarnings(volume['nodeAffinity']),
+    ...oldSources.filter(([name]) => volume[name] !== undefined).map(([, warning]) => warning),
+  ]
+}
+
+export const classWarning = `metadata.annotations[${storageClassAnnotation}]: deprecated since v1.8; use "storageClassName" attribute instead`
+
+function affinityWarnings(affinity: Json | undefined): string[] {
+  const terms = itemsOf(fieldsOf(fieldsOf(affinity)['required'])['nodeSelectorTerms'])
+  return terms.flatMap((term, at) =>
+    itemsOf(term['matchExpressions']).flatMap(({ key }, expressionAt) => {
+      const path = `spec.nodeAffinity.required.nodeSelectorTerms[${at}].matchExpressions[${expressionAt}].key`
+      return deprecatedKeyWarnings(path, textOf(key))
+    }),
+  )
+}

@@ -1,13 +1,16 @@
 /** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
 import type { KindRules } from '../../kind-rules.ts'
-import { nodeRules } from '../selectable.ts'
 import { configMapRules } from './config-map.ts'
 import { endpointsRules } from './endpoints.ts'
 import { namespaceRules } from './namespace.ts'
-import { persistentVolumeClaimRules, persistentVolumeRules } from './persistent-volume.ts'
+import { limitRangeRules } from './limit-range.ts'
+import { nodeRules } from './node.ts'
+import { persistentVolumeClaimRules } from './persistent-volume-claim.ts'
+import { persistentVolumeRules } from './persistent-volume.ts'
 import { podRules } from './pod.ts'
 import { podTemplateRules } from './pod-template.ts'
 import { replicationControllerRules } from './replication-controller.ts'
+import { resourceQuotaRules } from './resource-quota.ts'
 import { secretRules } from './secret.ts'
 import { serviceAccountRules } from './service-account.ts'
 import { serviceRules } from './service.ts'
@@ -15,6 +18,7 @@ import { serviceRules } from './service.ts'
 export const rules: readonly (readonly [string, KindRules])[] = [
   ['ConfigMap', configMapRules],
   ['Endpoints', endpointsRules],
+  ['LimitRange', limitRangeRules],
   ['Namespace', namespaceRules],
   ['Node', nodeRules],
   ['PersistentVolume', persistentVolumeRules],
@@ -22,6 +26,7 @@ export const rules: readonly (readonly [string, KindRules])[] = [
   ['Pod', podRules],
   ['PodTemplate', podTemplateRules],
   ['ReplicationController', replicationControllerRules],
+  ['ResourceQuota', resourceQuotaRules],
   ['Secret', secretRules],
   ['Service', serviceRules],
   ['ServiceAccount', serviceAccountRules],

@@ -1,6 +1,9 @@
 /** What types of this group get wherever they occur, besides the published defaults. */
 import { type Fields, fieldsOf, numberOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
+import { withLimitDefaults } from './limit-range.ts'
+import { withPhase } from './namespace.ts'
+import { withAllocatable, withPodCidrs } from './node.ts'
 import { withoutGatedParts, withoutGatedSpec, withoutTrustBundle } from './pod/gated.ts'
 import { withPullPolicy } from './pod/image.ts'
 import { withoutGatedStatus, withPodIps } from './pod/status.ts'
@@ -40,6 +43,10 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['core/v1 AzureDiskVolumeSource', { fields: { readOnly: false } }],
   ['core/v1 PersistentVolumeClaimSpec', { fields: { volumeMode: 'Filesystem' } }],
   ['core/v1 PersistentVolume', { fields: {}, set: withVolumeDefaults }],
+  ['core/v1 LimitRangeItem', { fields: {}, set: withLimitDefaults }],
+  ['core/v1 NamespaceStatus', { fields: {}, set: withPhase }],
+  ['core/v1 NodeSpec', { fields: {}, set: withPodCidrs }],
+  ['core/v1 NodeStatus', { fields: {}, set: withAllocatable }],
   ['core/v1 PersistentVolumeClaimStatus', { fields: { phase: 'Pending' } }],
   ['core/v1 PersistentVolumeStatus', { fields: { phase: 'Pending' } }],
   ['core/v1 EndpointPort', { fields: { protocol: 'TCP' } }],

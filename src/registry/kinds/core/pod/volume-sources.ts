@@ -38,32 +38,36 @@ const emptyDir: Rule = (value, path, { faults }) => {
   faults.push(forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity'))
 }
 
-const iscsiName: Rule = named((name) => {
-  if (!/^(iqn|eui|naa)/.test(name)) return ['must be valid format starting with iqn, eui, or naa']
-  const form = iscsiForms[name.slice(0, 3)]
-  return form?.test(name) === true ? [] : ['must be valid format']
-})
+const iscsiName = (wrongStart: string): Rule =>
+  named((name) => {
+    if (!/^(iqn|eui|naa)/.test(name)) return [wrongStart]
+    const form = iscsiForms[name.slice(0, 3)]
+    return form?.test(name) === true ? [] : [wrongForm]
+  })
+const wrongForm = 'must be valid format'
 const iscsiForms: { readonly [prefix: string]: RegExp } = {
   iqn: /^iqn\.\d{4}-\d{2}\.([a-z0-9]+(?:[-.][a-z0-9]+)*)(:[^,;*&$|\s]+)?$/,
   eui: /^eui\.[a-zA-Z0-9]{16}$/,
   naa: /^naa\.[a-zA-Z0-9]{32}$/,
 }
 
-const iscsi: Rule = all(
-  fields({ targetPortal: needed(), iqn: needed(iscsiName), lun }),
-  (value, path, { faults }) => {
-    const { secretRef, chapAuthDiscovery, chapAuthSession } = fieldsOf(value)
-    const needsSecret = chapAuthDiscovery === true || chapAuthSession === true
-    if (needsSecret && secretRef === undefined) faults.push(required(`${path}.secretRef`))
-    else if (secretRef !== undefined && isEmpty(fieldsOf(secretRef)['name'])) {
-      faults.push(required(`${path}.secretRef.name`))
-    }
-  },
-  (value, path, check) => {
-    const { initiatorName } = fieldsOf(value)
-    if (initiatorName !== undefined) iscsiName(initiatorName, `${path}.initiatorname`, check)
-  },
-)
+/** `wrongStart`: what is told of a name that begins like none, which is not the same everywhere. */
+export const iscsi = (wrongStart = wrongForm): Rule =>
+  all(
+    fields({ targetPortal: needed(), iqn: needed(iscsiName(wrongStart)), lun }),
+    (value, path, { faults }) => {
+      const { secretRef, chapAuthDiscovery, chapAuthSession } = fieldsOf(value)
+      const needsSecret = chapAuthDiscovery === true || chapAuthSession === true
+      if (needsSecret && secretRef === undefined) faults.push(required(`${path}.secretRef`))
+      else if (secretRef !== undefined && isEmpty(fieldsOf(secretRef)['name'])) {
+        faults.push(required(`${path}.secretRef.name`))
+      }
+    },
+    (value, path, check) => {
+      const { initiatorName } = fieldsOf(value)
+      if (initiatorName !== undefined) iscsiName(wrongStart)(initiatorName, `${path}.initiatorname`, check)
+    },
+  )
 
 const fc: Rule = (value, path, check) => {
   const { targetWWNs, wwids, lun: unit } = fieldsOf(value)
@@ -173,7 +177,7 @@ export const volumeSources: { readonly [source: string]: Source } = {
   gcePersistentDisk: { rule: fields({ pdName: needed(), partition }), shownAs: 'persistentDisk' },
   awsElasticBlockStore: { rule: fields({ volumeID: needed(), partition }) },
   nfs: { rule: all(fields({ server: needed() }), fields({ path: all(needed(), absolutePath) })) },
-  iscsi: { rule: iscsi },
+  iscsi: { rule: iscsi(`${wrongForm} starting with iqn, eui, or naa`) },
   glusterfs: { rule: neededFields('endpoints', 'path') },
   flocker: { rule: flocker },
   persistentVolumeClaim: { rule: neededFields('claimName') },

@@ -1,0 +1,135 @@
+import { duplicate, forbiddenField, invalidShown, required } from '../../../api/field-fault.ts'
+import { goQuantity } from '../../../api/go-value.ts'
+import { checkQualifiedName } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../api/object.ts'
+import { nanosOf } from '../../../api/quantity.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { allowsOvercommit, checkContainerResourceName, checkResourceName } from '../../rules/resources.ts'
+import { faultsOf, type Rule } from '../../rules/rule.ts'
+import { named } from '../../rules/scalars.ts'
+
+const standardTypes = ['Pod', 'Container', 'PersistentVolumeClaim']
+const lists = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
+
+const limitType: Rule = named((type) => {
+  const faults = checkQualifiedName(type)
+  if (faults.length > 0 || type.includes('/') || standardTypes.includes(type)) return faults
+  return ['must be a standard limit type or fully qualified']
+})
+
+const resourceNames: Rule = (value, path, { faults }) => {
+  const item = fieldsOf(value)
+  const isForContainers = item['type'] === 'Pod' || item['type'] === 'Container'
+  const check = isForContainers ? checkContainerResourceName : checkResourceName
+  for (const list of lists) {
+    if (item['type'] === 'Pod' && (list === 'default' || list === 'defaultRequest')) {
+      if (Object.keys(fieldsOf(item[list])).length === 0) continue
+      faults.push(forbiddenField(`${path}.${list}`, "may not be specified when `type` is 'Pod'"))
+      continue
+    }
+    for (const name of Object.keys(fieldsOf(item[list]))) {
+      for (const why of check(name)) faults.push(invalidShown(`${path}.${list}[${name}]`, name, why))
+    }
+  }
+}
+
+const claimLimits: Rule = (value, path, { faults }) => {
+  const { type, min, max } = fieldsOf(value)
+  const hasStorage = [min, max].some((list) => fieldsOf(list)['storage'] !== undefined)
+  if (type !== 'PersistentVolumeClaim' || hasStorage) return
+  const why = 'either minimum or maximum storage value is required, but neither was provided'
+  faults.push(required(`${path}.limits`, why))
+}
+
+type Order = {
+  /** What must not be greater. */
+  readonly low: readonly [list: string, shown: string]
+  readonly high: readonly [list: string, shown: string]
+  /** The list that the fault is told of. */
+  readonly at: string
+}
+
+const min = ['min', 'min value'] as const
+const max = ['max', 'max value'] as const
+const defaultRequest = ['defaultRequest', 'default request value'] as const
+
+const orders: readonly Order[] = [
+  { low: min, high: max, at: 'min' },
+  { low: min, high: defaultRequest, at: 'defaultRequest' },
+  { low: defaultRequest, high: max, at: 'defaultRequest' },
+  { low: defaultRequest, high: ['default', 'default limit value'], at: 'defaultRequest' },
+  { low: min, high: ['default', 'default value'], at: 'default' },
+  { low: ['default', 'default value'], high: max, at: 'default' },
+]
+
+const ordered: Rule = (value, path, check) => {
+  const item = fieldsOf(value)
+  const names = new Set(lists.flatMap((list) => Object.keys(fieldsOf(item[list]))))
+  for (const name of [...names].toSorted()) {
+    const amountIn = (list: string): string => textOf(fieldsOf(item[list])[name])
+    for (const { low, high, at } of orders) {
+      const [less, more] = [amountIn(low[0]), amountIn(high[0])]
+      if (less === '' || more === '' || nanosOf(less) <= nanosOf(more)) continue
+      const why = `${low[1]} ${less} is greater than ${high[1]} ${more}`
+      check.faults.push(invalidShown(`${path}.${at}[${name}]`, goQuantity(amountIn(at)), why))
+    }
+    ratio(name, amountIn)(value, path, check)
+    equalDefaults(name, amountIn)(value, path, check)
+  }
+}
+
+const ratio =
+  (name: string, amountIn: (list: string) => string): Rule =>
+  (_, path, { faults }) => {
+    const most = amountIn('maxLimitRequestRatio')
+    if (most === '') return
+    const at = `${path}.maxLimitRequestRatio[${name}]`
+    if (nanosOf(most) < 10n ** 9n) faults.push(invalidShown(at, goQuantity(most), `ratio ${most} is less than 1`))
+    const [low, high] = [amountIn('min'), amountIn('max')]
+    if (low === '' || high === '') return
+    const possible = Number(nanosOf(high)) / Number(nanosOf(low))
+    if (Number(nanosOf(most)) / 1e9 <= possible) return
+    faults.push(invalidShown(at, goQuantity(most), `ratio ${most} is greater than max/min = ${possible.toFixed(6)}`))
+  }
+
+/** Of what there cannot be more than there is, all that one may get is asked for. */
+const equalDefaults =
+  (name: string, amountIn: (list: string) => string): Rule =>
+  (_, path, { faults }) => {
+    const [limit, request] = [amountIn('default'), amountIn('defaultRequest')]
+    if (limit === '' || request === '' || allowsOvercommit(name) || nanosOf(limit) === nanosOf(request)) return
+    const why = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`
+    faults.push(invalidShown(`${path}.defaultRequest[${name}]`, goQuantity(request), why))
+  }
+
+const spec: Rule = (value, path, check) => {
+  const seen = new Set<string>()
+  for (const [at, item] of itemsOf(fieldsOf(value)['limits']).entries()) {
+    const type = textOf(item['type'])
+    const here = `${path}.limits[${at}]`
+    limitType(type, `${here}.type`, check)
+    if (seen.has(type)) check.faults.push(duplicate(`${here}.type`, type))
+    seen.add(type)
+    resourceNames(item, here, check)
+    claimLimits(item, here, check)
+    ordered(item, here, check)
+  }
+}
+
+export const limitRangeRules: KindRules = {
+  // A LimitRange needs no name, since nobody refers to one.
+  prepareCreate: (object, { newId }) =>
+    (object.metadata.name ?? '') === '' ? { ...object, metadata: { ...object.metadata, name: newId() } } : object,
+  validate: (object) => faultsOf(spec, object['spec'], 'spec'),
+}
+
+/** A limit is a default, too; so is what one asks for by default. */
+export function withLimitDefaults(item: Fields): Fields {
+  if (item['type'] !== 'Container') return item
+  const limits: Fields = { ...fieldsOf(item['max']), ...fieldsOf(item['default']) }
+  const requests: Fields = { ...fieldsOf(item['min']), ...limits, ...fieldsOf(item['defaultRequest']) }
+  return { ...item, ...present('default', limits), ...present('defaultRequest', requests) }
+}
+
+const present = (name: string, list: Fields): { readonly [name: string]: Json } =>
+  Object.keys(list).length === 0 ? {} : { [name]: list }

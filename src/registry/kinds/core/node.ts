@@ -1,0 +1,187 @@
+import {
+  duplicateShown,
+  type FieldFault,
+  forbiddenField,
+  internalFault,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
+import { goStrings, goStruct } from '../../../api/go-value.ts'
+import { parseCidr } from '../../../api/ip.ts'
+import { jsonFault } from '../../../api/json-scanner.ts'
+import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { checkCidr } from '../../rules/addresses.ts'
+import { checkAmount } from '../../rules/resources.ts'
+import { all, faultsOf, fields, given, type Rule } from '../../rules/rule.ts'
+import { named, oneOf } from '../../rules/scalars.ts'
+import { withoutField } from '../../rules/without-field.ts'
+import { nodeFields } from '../selectable.ts'
+
+const avoidPods = 'scheduler.alpha.kubernetes.io/preferAvoidPods'
+const oldTaints = 'scheduler.alpha.kubernetes.io/taints'
+/** One of each family. */
+const POD_CIDRS_MAX = 2
+
+const effects = oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute')
+
+const taint = fields({
+  key: named(checkQualifiedName),
+  value: named(checkLabelValue),
+  effect: (value, path, check) => {
+    if (textOf(value) === '') check.faults.push(required(path))
+    else effects(value, path, check)
+  },
+})
+
+const taints: Rule = (value, path, check) => {
+  const seen = new Set<string>()
+  for (const [at, one] of itemsOf(value).entries()) {
+    taint(one, `${path}[${at}]`, check)
+    const pair = `${textOf(one['key'])} ${textOf(one['effect'])}`
+    if (seen.has(pair)) {
+      const why = 'taints must be unique by key and effect pair'
+      check.faults.push(duplicateShown(`${path}[${at}]`, goTaint(one), why))
+    }
+    seen.add(pair)
+  }
+}
+
+const goTaint = (one: Fields): string =>
+  goStruct('core.Taint', {
+    Key: quote(textOf(one['key'])),
+    Value: quote(textOf(one['value'])),
+    Effect: quote(textOf(one['effect'])),
+    TimeAdded: '<nil>',
+  })
+
+const podCidrs: Rule = (value, path, check) => {
+  const ranges = textsOf(value)
+  for (const [at, range] of ranges.entries()) named(checkCidr)(range, `${path}[${at}]`, check)
+  if (ranges.length < 2) return
+  const families = ranges.map((range) => parseCidr(range)?.family)
+  const unreadable = families.indexOf(undefined)
+  if (unreadable !== -1) {
+    const why = `invalid CIDR[${unreadable}]: <nil> (invalid CIDR address: ${ranges[unreadable]})`
+    check.faults.push(internalFault(path, `invalid PodCIDRs. failed to check with dual stack with error:${why}`))
+  }
+  const isPair = unreadable === -1 && new Set(families).size === 2 && ranges.length <= POD_CIDRS_MAX
+  if (isPair) return
+  check.faults.push(invalidShown(path, goStrings(ranges), 'may specify no more than one CIDR for each IP family'))
+}
+
+/** The names are not looked at. */
+const amounts: Rule = (value, path, { faults }) => {
+  for (const [name, amount] of entriesOf(value)) faults.push(...checkAmount(name, amount, `${path}.${name}`))
+}
+
+const resources = fields({ capacity: amounts, allocatable: amounts })
+
+const swap: Rule = given((value, path, { faults }) => {
+  if (numberOf(value) <= 0) faults.push(invalidValue(path, numberOf(value), 'must be greater than zero'))
+})
+
+const annotations: Rule = (value, path, { faults }) => {
+  const { [avoidPods]: avoided, [oldTaints]: tainted } = fieldsOf(value)
+  const push = (at: string, name: string, fault: string | undefined): void => {
+    if (fault !== undefined) faults.push(invalidValue(at, name, fault))
+  }
+  if (textOf(avoided) !== '') push(`${path}.AvoidPods`, avoidPods, jsonFault(textOf(avoided), 'object'))
+  if (textOf(tainted) !== '') push(path, oldTaints, jsonFault(textOf(tainted), 'array'))
+}
+
+/** Of a whole node. The paths with `metadata` are upstream's. */
+const node: Rule = (value, _path, check) => {
+  const { metadata, spec, status } = fieldsOf(value)
+  annotations(fieldsOf(metadata)['annotations'], 'metadata.annotations', check)
+  taints(fieldsOf(spec)['taints'], 'metadata.taints', check)
+  resources(status, 'status', check)
+  podCidrs(fieldsOf(spec)['podCIDRs'], 'spec.podCIDRs', check)
+  swap(fieldsOf(fieldsOf(fieldsOf(status)['nodeInfo'])['swap'])['capacity'], 'metadata.nodeSwapStatus.capacity', check)
+}
+
+const addresses: Rule = (value, path, { faults }) => {
+  const seen = new Set<string>()
+  for (const [at, one] of itemsOf(value).entries()) {
+    const shown = goStruct('core.NodeAddress', {
+      Type: quote(textOf(one['type'])),
+      Address: quote(textOf(one['address'])),
+    })
+    if (seen.has(shown)) faults.push(duplicateShown(`${path}[${at}]`, shown))
+    seen.add(shown)
+  }
+}
+
+export const nodeRules: KindRules = {
+  selectableFields: nodeFields,
+  prepareCreate: withoutConfig,
+  prepareUpdate: withoutConfig,
+  validate: (object) => faultsOf(node, object, ''),
+  validateUpdate: (object, current) => [...faultsOf(node, object, ''), ...validateChange(object, current)],
+  warnings: (object, current) => {
+    if (!hasExternalId(object) || hasExternalId(current)) return []
+    return ['spec.externalID: this field is deprecated, and is unused by Kubernetes']
+  },
+  status: { prepareUpdate: withoutConfig, validateUpdate: validateChange },
+}
+
+const hasExternalId = (object: KubeObject | undefined): boolean =>
+  textOf(fieldsOf(object?.['spec'])['externalID']) !== ''
+
+/** Nodes can no longer be configured through the server. */
+function withoutConfig(object: KubeObject): KubeObject {
+  return withoutField(withoutField(object, 'spec', 'configSource'), 'status', 'config')
+}
+
+function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
+  const now = fieldsOf(object['spec'])
+  const before = fieldsOf(current['spec'])
+  const once =
+    (field: string, shown: string): Rule =>
+    (value, path, { faults }) => {
+      const was = before[field]
+      if (isSame(was, undefined) || was === '' || isSame(value, was)) return
+      faults.push(forbiddenField(path, `node updates may not change ${shown} except from "" to valid`))
+    }
+  const externalId: Rule = (value, path, { faults }) => {
+    if (textOf(value) !== textOf(before['externalID'])) faults.push(forbiddenField(path, 'may not be updated'))
+  }
+  const status = fieldsOf(object['status'])
+  return [
+    ...faultsOf(annotations, object.metadata['annotations'], 'metadata.annotations'),
+    ...faultsOf(all(fields({ addresses }), resources), status, 'status'),
+    ...faultsOf(
+      fields({ podCIDRs: once('podCIDRs', 'podCIDR'), providerID: once('providerID', 'providerID') }),
+      now,
+      'spec',
+    ),
+    ...(isSame(now['taints'], before['taints']) ? [] : faultsOf(taints, now['taints'], 'metadata.taints')),
+    ...faultsOf(fields({ externalID: externalId }), now, 'spec'),
+  ]
+}
+
+/** The older field is the first of the newer one, and wins. */
+export function withPodCidrs(spec: Fields): Fields {
+  const [first] = textsOf(spec['podCIDRs'])
+  const own = textOf(spec['podCIDR'])
+  if (own === (first ?? '')) return spec
+  return own === '' ? { ...spec, podCIDR: first } : { ...spec, podCIDRs: [own] }
+}
+
+export function withAllocatable(status: Fields): Fields {
+  const { capacity, allocatable } = status
+  return capacity === undefined || allocatable !== undefined ? status : { ...status, allocatable: capacity }
+}

@@ -1,0 +1,122 @@
+import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { checkResourceName, isHugePages, resourceList } from '../../rules/resources.ts'
+import { faultsOf, fields, type Rule } from '../../rules/rule.ts'
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+
+/** What quotas can be about, besides what has a domain. */
+const quotaResources = words(`
+  cpu memory ephemeral-storage requests.cpu requests.memory requests.storage requests.ephemeral-storage limits.cpu
+  limits.memory limits.ephemeral-storage pods resourcequotas services replicationcontrollers secrets
+  persistentvolumeclaims configmaps services.nodeports services.loadbalancers`)
+const podResources = words('pods cpu memory requests.cpu requests.memory limits.cpu limits.memory')
+const claimResources = words('persistentvolumeclaims requests.storage')
+
+/** The scopes that there are, with the resources that each can be applied to. */
+const scopes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['Terminating', podResources],
+  ['NotTerminating', podResources],
+  ['BestEffort', words('pods')],
+  ['NotBestEffort', podResources],
+  ['PriorityClass', podResources],
+  ['CrossNamespacePodAffinity', podResources],
+  ['VolumeAttributesClass', claimResources],
+])
+/** Those that are there or not, and have no values. */
+const plainScopes = words('Terminating NotTerminating BestEffort NotBestEffort CrossNamespacePodAffinity')
+const conflicts = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+] as const
+
+const isQuotaResource = (name: string): boolean =>
+  quotaResources.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-')
+
+const amounts = resourceList((name) => {
+  const faults = checkResourceName(name)
+  if (name.includes('/') || isQuotaResource(name)) return faults
+  return [...faults, 'must be a standard resource for quota']
+})
+
+const goScopes = (names: readonly string[]): string => goStrings(names, 'core.ResourceQuotaScope')
+const areConflicting = (names: readonly string[]): boolean =>
+  conflicts.some((pair) => pair.every((name) => names.includes(name)))
+
+/** A scope must be one for each of the resources that the quota is about. */
+function misapplied(scope: string, resources: readonly string[]): boolean {
+  const fitting = scopes.get(scope)
+  return resources.some((name) => isQuotaResource(name) && fitting?.has(name) === false)
+}
+
+const scopeList: Rule = (value, path, { faults }) => {
+  const { scopes: list, hard } = fieldsOf(value)
+  const names = textsOf(list)
+  const at = `${path}.scopes`
+  for (const name of names) {
+    if (!scopes.has(name)) faults.push(invalidShown(at, goScopes(names), 'unsupported scope'))
+    if (misapplied(name, Object.keys(fieldsOf(hard)))) {
+      faults.push(invalidShown(at, goScopes(names), 'unsupported scope applied to resource'))
+    }
+  }
+  if (areConflicting(names)) faults.push(invalidShown(at, goScopes(names), 'conflicting scopes'))
+}
+
+/** The paths have no index; upstream has none either. */
+const scopeSelector: Rule = (value, path, { faults }) => {
+  const { scopeSelector: selector, scopes: list, hard } = fieldsOf(value)
+  const at = `${path}.scopeSelector.matchExpressions`
+  const expressions = itemsOf(fieldsOf(selector)['matchExpressions'])
+  for (const expression of expressions) {
+    const name = textOf(expression['scopeName'])
+    const operator = textOf(expression['operator'])
+    const values = textsOf(expression['values'])
+    if (!scopes.has(name)) faults.push(invalidValue(`${at}.scopeName`, name, 'unsupported scope'))
+    if (misapplied(name, Object.keys(fieldsOf(hard)))) {
+      faults.push(invalidShown(at, 'core.ScopeSelector{...}', 'unsupported scope applied to resource'))
+    }
+    if (plainScopes.has(name) && operator !== 'Exists')
+      faults.push(invalidValue(`${at}.operator`, operator, plainScopeRule))
+    if (operator === 'In' || operator === 'NotIn') {
+      if (values.length === 0) {
+        const why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+        faults.push(required(`${at}.values`, why))
+      }
+    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+      if (values.length > 0) {
+        const why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+        faults.push(invalidShown(`${at}.values`, goStrings(values), why))
+      }
+    } else faults.push(invalidValue(`${at}.operator`, operator, 'not a valid selector operator'))
+  }
+  if (areConflicting(expressions.map(({ scopeName }) => textOf(scopeName)))) {
+    faults.push(invalidShown(at, goScopes(textsOf(list)), 'conflicting scopes'))
+  }
+}
+
+const plainScopeRule =
+  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+
+const spec: Rule = (value, path, check) => {
+  amounts(fieldsOf(value)['hard'], `${path}.hard`, check)
+  scopeList(value, path, check)
+  scopeSelector(value, path, check)
+}
+
+const status = fields({ hard: amounts, used: amounts })
+
+export const resourceQuotaRules: KindRules = {
+  validate: (object) => faultsOf(spec, object['spec'], 'spec'),
+  validateUpdate: (object, current) => [...faultsOf(spec, object['spec'], 'spec'), ...validateScopes(object, current)],
+  status: { validateUpdate: (object) => faultsOf(status, object['status'], 'status') },
+}
+
+/** In any order. */
+function validateScopes(object: KubeObject, current: KubeObject): FieldFault[] {
+  const now = textsOf(fieldsOf(object['spec'])['scopes'])
+  const before = textsOf(fieldsOf(current['spec'])['scopes'])
+  const isSameSet = now.every((name) => before.includes(name)) && before.every((name) => now.includes(name))
+  return isSameSet ? [] : [invalidShown('spec.scopes', goScopes(now), 'field is immutable')]
+}

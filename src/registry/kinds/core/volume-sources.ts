@@ -1,0 +1,84 @@
+/** What a persistent volume may be made of. Most is as in Pods; what refers to secrets names their namespaces, too. */
+import { forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
+import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
+import { fieldsOf, textOf } from '../../../api/object.ts'
+import { all, fields, given, needed, neededFields, type Rule, unlessEmpty } from '../../rules/rule.ts'
+import { named, withoutBacksteps } from '../../rules/scalars.ts'
+import { driverName, iscsi, type Source, volumeSources } from './pod/volume-sources.ts'
+
+const secret: Rule = given(fields({ name: needed(named(checkDnsSubdomain)), namespace: needed(named(checkDnsLabel)) }))
+
+const glusterNamespace: Rule = given((value, path, check) => {
+  const why = 'if the endpointnamespace is set, it must be a valid namespace name'
+  if (textOf(value) === '') check.faults.push(invalidValue(path, '', why))
+  else named(checkDnsLabel)(value, path, check)
+})
+
+const own: { readonly [source: string]: Source } = {
+  azureFile: { rule: all(neededFields('secretName', 'shareName'), fields({ secretNamespace: given(needed()) })) },
+  cinder: { rule: fields({ volumeID: needed(), secretRef: given(neededFields('name', 'namespace')) }) },
+  csi: {
+    rule: fields({
+      driver: driverName,
+      volumeHandle: needed(),
+      controllerPublishSecretRef: secret,
+      controllerExpandSecretRef: secret,
+      nodePublishSecretRef: secret,
+      nodeExpandSecretRef: secret,
+    }),
+  },
+  glusterfs: { rule: all(neededFields('endpoints', 'path'), fields({ endpointsNamespace: glusterNamespace })) },
+  iscsi: { rule: iscsi() },
+  local: { rule: fields({ path: needed(withoutBacksteps) }) },
+  storageos: {
+    rule: fields({
+      volumeName: needed(named(checkDnsLabel)),
+      volumeNamespace: unlessEmpty(named(checkDnsLabel)),
+      secretRef: given(neededFields('name', 'namespace')),
+    }),
+  },
+}
+
+/** In the order in which they are looked at. */
+export const sourceNames = [
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'flocker',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'cephfs',
+  'iscsi',
+  'cinder',
+  'fc',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
+] as const
+
+/** Exactly one. */
+export const volumeSource: Rule = (value, path, check) => {
+  const spec = fieldsOf(value)
+  const [first, ...others] = sourceNames.filter((name) => spec[name] !== undefined)
+  if (first === undefined) {
+    check.faults.push(required(path, 'must specify a volume type'))
+    return
+  }
+  const { rule, shownAs = first } = own[first] ?? volumeSources[first] ?? { rule: () => {} }
+  rule(spec[first], `${path}.${shownAs}`, check)
+  if (first === 'local' && spec['nodeAffinity'] === undefined) {
+    check.faults.push(required(`${path}.nodeAffinity`, 'Local volume requires node affinity'))
+  }
+  for (const name of others) {
+    check.faults.push(forbiddenField(`${path}.${name}`, 'may not specify more than 1 volume type'))
+  }
+}
