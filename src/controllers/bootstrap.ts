@@ -3,6 +3,7 @@
  * time: who comes second finds them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fieldsOf, textOf } from '../api/object.ts'
 import { type Handle, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 import type { Wanted } from './wanted.ts'
@@ -71,11 +72,16 @@ export class Bootstrap implements AsyncDisposable {
     const { status } = await request(this.#parts.handle, wanted)
     if (status === CREATED || status === CONFLICT) return true
     if (signal.aborted) return false
+    // What is refused may be there all the same: the address of a service cannot be taken twice.
+    const path = `${collection}/${textOf(fieldsOf(object['metadata'])['name'])}`
+    const found = await request(this.#parts.handle, { method: 'GET', path, signal })
+    if (found.status === OK) return true
     const message = 'an object of the cluster itself could not be written; trying again'
     this.#parts.log('warn', message, { collection, status })
     return false
   }
 }
 
+const OK = 200
 const CREATED = 201
 const CONFLICT = 409

@@ -50,7 +50,8 @@ export async function startTestServer(args: readonly string[] = []): Promise<Tes
 type Etcd = Awaited<ReturnType<typeof startEtcd>>
 
 /** Another server on the same etcd, which outlives it. */
-export const startReplica = ({ etcd }: TestServer): Promise<TestServer> => startOn(etcd, [])
+export const startReplica = ({ etcd }: TestServer, args: readonly string[] = []): Promise<TestServer> =>
+  startOn(etcd, args)
 
 async function startOn(etcd: Etcd, args: readonly string[], owned?: AsyncDisposable): Promise<TestServer> {
   const parts = new AsyncDisposableStack()

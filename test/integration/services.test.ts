@@ -1,0 +1,131 @@
+/** Services on two replicas of one etcd: addresses and node ports are given once, and come back. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+const SERVICES = 1000
+const ipRange = '--service-cluster-ip-range=10.96.0.0/16'
+
+let servers: readonly TestServer[]
+let replicas: readonly Client[]
+
+before(async () => {
+  const first = await startTestServer([ipRange])
+  servers = [first, await startTestServer([ipRange], { beside: first })]
+  replicas = servers.map(({ url }) => connect(url))
+})
+
+after(async () => {
+  for (const client of replicas) await client[Symbol.asyncDispose]()
+  for (const server of servers.toReversed()) await server[Symbol.asyncDispose]()
+  assert.deepEqual(
+    servers.flatMap(({ complaints }) => complaints),
+    [],
+  )
+})
+
+function connect(url: string): Client {
+  const made = clients['HTTP/2']?.(url)
+  assert.ok(made)
+  return made
+}
+
+/** Requests go to the replicas in turn. */
+const replica = (at: number): Client => replicas[at % replicas.length] ?? connect('')
+
+const json = ({ text }: Answer) => JSON.parse(text)
+const services = '/api/v1/namespaces/default/services'
+const addresses = '/apis/networking.k8s.io/v1/ipaddresses'
+const nodePort = (name: string, spec: object = {}) => ({
+  metadata: { name },
+  spec: { type: 'NodePort', ports: [{ port: 80 }], ...spec },
+})
+const create = (at: number, body: unknown): Promise<Answer> =>
+  replica(at).call({ method: 'POST', path: services, body })
+const remove = (at: number, name: string): Promise<Answer> =>
+  replica(at).call({ method: 'DELETE', path: `${services}/${name}` })
+
+async function addressNames(): Promise<string[]> {
+  const { items } = json(await replica(0).call({ path: addresses }))
+  return items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
+}
+
+test('a crowd of services over two replicas: nothing is given twice, all comes back', async () => {
+  const names = Array.from({ length: SERVICES }, (_, at) => `crowd-${at}`)
+  const begun = performance.now()
+  const made = await Promise.all(names.map((name, at) => create(at, nodePort(name))))
+  const createdMs = performance.now() - begun
+  assert.deepEqual([...new Set(made.map(({ status }) => status))], [201])
+  const specs = made.map((answer) => json(answer).spec)
+  assert.equal(new Set(specs.map(({ clusterIP }) => clusterIP)).size, SERVICES)
+  assert.equal(new Set(specs.map(({ ports }) => ports[0].nodePort)).size, SERVICES)
+  assert.equal((await addressNames()).length, SERVICES + 1)
+  // From the other replica than the one that made it.
+  const gone = await Promise.all(names.map((name, at) => remove(at + 1, name)))
+  assert.deepEqual([...new Set(gone.map(({ status }) => status))], [200])
+  assert.deepEqual(await addressNames(), ['10.96.0.1'])
+  // All ports of the range but none more can be had.
+  const all = Array.from({ length: 277 }, (_, at) => {
+    const ports = Array.from({ length: Math.min(10, 2768 - 10 * at) }, (__, port) => ({
+      name: `p${port}`,
+      port: port + 1,
+    }))
+    return create(at, nodePort(`all-${at}`, { ports }))
+  })
+  const taken = await Promise.all(all)
+  assert.deepEqual([...new Set(taken.map(({ status }) => status))], [201])
+  const full = await create(0, nodePort('one-more'))
+  assert.equal(full.status, 500)
+  assert.match(full.text, /failed to allocate a nodePort: range is full/)
+  await Promise.all(taken.map((_, at) => remove(at, `all-${at}`)))
+  assert.deepEqual(await addressNames(), ['10.96.0.1'])
+  console.log(`${SERVICES} services over two replicas: ${Math.round(createdMs)} ms`)
+})
+
+test('one address and one port for many who want the same', async () => {
+  const wanted = { clusterIP: '10.96.0.77', ports: [{ port: 80, nodePort: 30077 }] }
+  const made = await Promise.all(Array.from({ length: 40 }, (_, at) => create(at, nodePort(`same-${at}`, wanted))))
+  assert.equal(made.filter(({ status }) => status === 201).length, 1)
+  assert.equal(made.filter(({ status }) => status === 422).length, 39)
+  await Promise.all(made.map((_, at) => remove(at, `same-${at}`)))
+  const again = await create(1, nodePort('same-again', wanted))
+  assert.equal(again.status, 201)
+  await remove(0, 'same-again')
+})
+
+test('a create that fails gives back what it took', async () => {
+  const wanted = { clusterIP: '10.96.0.78', ports: [{ port: 80, nodePort: 30078 }] }
+  const refused = await create(0, nodePort('Bad', wanted))
+  assert.equal(refused.status, 422)
+  assert.match(refused.text, /DNS-1035/)
+  assert.equal((await create(0, nodePort('good', wanted))).status, 201)
+  const twice = await create(1, nodePort('good'))
+  assert.equal(twice.status, 409)
+  assert.equal((await addressNames()).length, 2)
+  const dry = await replica(1).call({ method: 'POST', path: `${services}?dryRun=All`, body: nodePort('dry') })
+  assert.equal(dry.status, 201)
+  assert.ok(json(dry).spec.ports[0].nodePort >= 30_000)
+  assert.equal((await addressNames()).length, 2)
+  await remove(0, 'good')
+})
+
+test('a change of type gives back ports and the address', async () => {
+  const wanted = { clusterIP: '10.96.0.79', ports: [{ port: 80, nodePort: 30079 }] }
+  const made = json(await create(0, nodePort('changing', wanted)))
+  const path = `${services}/changing`
+  const plain = { ...made, spec: { ...made.spec, type: 'ClusterIP' } }
+  assert.equal((await replica(1).call({ method: 'PUT', path, body: plain })).status, 200)
+  const other = await create(0, nodePort('other', { ports: [{ port: 80, nodePort: 30079 }] }))
+  assert.equal(other.status, 201)
+  const named = { metadata: { name: 'changing' }, spec: { type: 'ExternalName', externalName: 'example.com' } }
+  assert.equal((await replica(0).call({ method: 'PUT', path, body: named })).status, 200)
+  assert.ok(!(await addressNames()).includes('10.96.0.79'))
+  await Promise.all([remove(0, 'changing'), remove(1, 'other')])
+  assert.deepEqual(await addressNames(), ['10.96.0.1'])
+})
+
+test('the service of the API itself has the first address', async () => {
+  const { spec } = json(await replica(1).call({ path: `${services}/kubernetes` }))
+  assert.equal(spec.clusterIP, '10.96.0.1')
+  assert.deepEqual(spec.ipFamilies, ['IPv4'])
+})
