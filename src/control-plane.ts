@@ -211,13 +211,18 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
       onFrames: parts.metrics.countEvents(resource),
     }
   }
-  const objectsOf = (plural: string): Objects => {
-    const resource = registry.find({ group: 'networking.k8s.io', version: 'v1', plural })
+  const objectsOf = (group: string, plural: string): Objects => {
+    const resource = registry.find({ group, version: 'v1', plural })
     if (resource === undefined) return { get: async () => undefined, list: async () => [] }
-    const { keys, reader } = accessOf(resource)
     return {
-      get: async (name, at) => (await reader.get(keys.key('', name), at)).item?.object(),
-      list: async (at) => (await reader.list(keys.range(), at)).items.map((item) => item.object()),
+      get: async (name, at) => {
+        const { keys, reader } = accessOf(resource)
+        return (await reader.get(keys.key('', name), at)).item?.object()
+      },
+      list: async (at) => {
+        const { keys, reader } = accessOf(resource)
+        return (await reader.list(keys.range(), at)).items.map((item) => item.object())
+      },
     }
   }
   const made = new Map<Resource, Access>()
@@ -232,11 +237,13 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     handle: ownHandle,
     store,
     root,
-    addresses: objectsOf('ipaddresses'),
-    ranges: objectsOf('servicecidrs'),
+    addresses: objectsOf('networking.k8s.io', 'ipaddresses'),
+    ranges: objectsOf('networking.k8s.io', 'servicecidrs'),
+    services: objectsOf('', 'services'),
     families: config.services.ranges.map(({ family }) => family),
     nodePorts: config.services.nodePorts,
     random,
+    wallMs: clock.wallMs,
     log,
   })
   const pods = registry.find({ group: '', version: 'v1', plural: 'pods' })

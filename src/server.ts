@@ -11,6 +11,7 @@ import type { Config } from './config/config.ts'
 import { createControlPlane, type Surroundings } from './control-plane.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
 import { firstObjects, otherObjects } from './controllers/bootstrap-objects.ts'
+import { startOwnLoops } from './controllers/own-loops.ts'
 import { createChecks } from './discovery/checks.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
@@ -29,6 +30,7 @@ import { EtcdEngine } from './storage/etcd-engine.ts'
 import { rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
+import { ServerAddresses } from './storage/server-addresses.ts'
 import { Store } from './storage/store.ts'
 import { identity } from './storage/transform.ts'
 import { randomIds } from './verbs/ids.ts'
@@ -146,6 +148,18 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     if (config.stopDelayMs > 0) await sleep(config.stopDelayMs)
   })
   await Promise.all([listen(listener, config), bootstrap.start()])
+  const loops = startOwnLoops({
+    handle,
+    repairServices: () => plane.allocation.repair.pass(),
+    records: new ServerAddresses(store, root),
+    keepsEndpoints: config.services.endpoints === 'lease',
+    advertiseAddress: config.advertiseAddress,
+    port: listener.port,
+    uid: surroundings.ids.uid(),
+    clock,
+    log,
+  })
+  for (const loop of loops) parts.use(loop)
   const url = `https://${hostPort(config.bindAddress, listener.port)}`
   return new Server(url, () => reloader.look(), parts.move())
 }

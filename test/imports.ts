@@ -25,7 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   discovery: ['codec', 'registry', 'schema'],
   admission: ['codec', 'cel', 'schema', 'apply', 'registry', 'cache', 'storage'],
   allocators: ['codec', 'schema', 'registry', 'storage'],
-  controllers: ['registry', 'cache'],
+  controllers: ['schema', 'registry', 'cache'],
   verbs: ['codec', 'schema', 'apply', 'patch', 'registry', 'admission', 'cache', 'storage'],
   http2: [],
   http: ['codec', 'http2'],

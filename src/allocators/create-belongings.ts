@@ -10,12 +10,13 @@ import type { Store } from '../storage/store.ts'
 import { ClusterIps, type Parent } from './cluster-ips.ts'
 import { NodePorts } from './node-ports.ts'
 import type { PortRange } from './ports.ts'
+import { Repair } from './repair.ts'
 import { ServiceBelongings } from './service-belongings.ts'
 
 /** How long a request to ourselves may take. */
 const REQUEST_MS_MAX = 15_000
 
-/** Objects of one cluster-scoped resource, from memory. */
+/** Objects of one resource, from memory; by name where it has no namespaces. */
 export type Objects = {
   readonly get: (name: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
   readonly list: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
@@ -28,32 +29,31 @@ export type BelongingsParts = {
   readonly root: Key
   readonly addresses: Objects
   readonly ranges: Objects
+  readonly services: Objects
   readonly families: readonly IpFamily[]
   readonly nodePorts: PortRange
   readonly random: () => number
+  readonly wallMs: () => number
   readonly log: Log
 }
 
-export type ServiceAllocation = {
-  readonly belongings: ServiceBelongings
-  readonly clusterIps: ClusterIps
-  readonly nodePorts: NodePorts
-}
+export type ServiceAllocation = { readonly belongings: ServiceBelongings; readonly repair: Repair }
 
 export function createBelongings(parts: BelongingsParts): ServiceAllocation {
-  const { handle, store, root, random, log, families } = parts
-  const clusterIps = new ClusterIps({
-    listRanges: parts.ranges.list,
-    readAddress: parts.addresses.get,
-    createAddress: (address) => createAddress(handle, address),
-    deleteAddress: (ip, uid) => deleteAddress(handle, ip, uid),
-    random,
-  })
+  const { handle, store, root, random, log, families, wallMs } = parts
+  const writes = {
+    createAddress: (address: KubeObject) => createAddress(handle, address),
+    deleteAddress: (ip: string, uid: string) => deleteAddress(handle, ip, uid),
+  }
+  const reads = { listRanges: parts.ranges.list, readAddress: parts.addresses.get }
+  const clusterIps = new ClusterIps({ ...reads, ...writes, random })
   const key = `${root}${serverRecords.serviceNodePorts}`
   const nodePorts = new NodePorts({ store, key, range: parts.nodePorts, random })
   const deleteEndpoints = (parent: Parent): Promise<void> => deleteEndpointsOf(handle, parent)
   const belongings = new ServiceBelongings({ clusterIps, nodePorts, families, deleteEndpoints, log })
-  return { belongings, clusterIps, nodePorts }
+  const listServices = (): Promise<readonly KubeObject[]> => parts.services.list('latest')
+  const listAddresses = (): Promise<readonly KubeObject[]> => parts.addresses.list('latest')
+  return { belongings, repair: new Repair({ nodePorts, listServices, listAddresses, ...writes, wallMs, log }) }
 }
 
 const collection = '/apis/networking.k8s.io/v1/ipaddresses'

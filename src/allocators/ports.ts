@@ -27,6 +27,17 @@ export class Ports {
     return this.#bits
   }
 
+  /** Whether the port is one of the range. */
+  includes(port: number): boolean {
+    return port >= this.#range.first && port <= this.#range.last
+  }
+
+  /** Those that are taken. */
+  list(): number[] {
+    const { first, last } = this.#range
+    return Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((port) => this.has(port))
+  }
+
   has(port: number): boolean {
     return ((this.#bits >> BigInt(port - this.#range.first)) & 1n) === 1n
   }
@@ -34,7 +45,7 @@ export class Ports {
   /** Fails with a PortError. */
   take(port: number): void {
     const { first, last } = this.#range
-    if (port < first || port > last) {
+    if (!this.includes(port)) {
       throw new PortError(`provided port is not in the valid range. The range of valid ports is ${first}-${last}`)
     }
     if (this.has(port)) throw new PortError('provided port is already allocated')
@@ -54,8 +65,7 @@ export class Ports {
 
   /** Those outside of the range are nobody's. */
   release(port: number): void {
-    const { first, last } = this.#range
-    if (port >= first && port <= last) this.#bits &= ~(1n << BigInt(port - first))
+    if (this.includes(port)) this.#bits &= ~(1n << BigInt(port - this.#range.first))
   }
 
   /** From a random place on, once around. */

@@ -1,7 +1,8 @@
 /** Services on two replicas of one etcd: addresses and node ports are given once, and come back. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answer, type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
 
 const SERVICES = 1000
 const ipRange = '--service-cluster-ip-range=10.96.0.0/16'
@@ -10,9 +11,12 @@ let servers: readonly TestServer[]
 let replicas: readonly Client[]
 
 before(async () => {
-  const first = await startTestServer([ipRange])
-  servers = [first, await startTestServer([ipRange], { beside: first })]
+  const first = await startTestServer([ipRange, '--advertise-address=192.0.2.11'])
+  servers = [first, await startReplica(first, [ipRange, '--advertise-address=192.0.2.12'])]
   replicas = servers.map(({ url }) => connect(url))
+  // The last of what servers make for themselves when they start.
+  await until(async () => (await replica(0).call({ path: `${endpoints}/kubernetes` })).text.includes('192.0.2.12'))
+  await until(async () => (await replica(0).call({ path: `${services}/kubernetes` })).status === 200)
 })
 
 after(async () => {
@@ -30,11 +34,23 @@ function connect(url: string): Client {
   return made
 }
 
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isTrue()); tries++) {
+    assert.ok(tries < 200, 'it comes true within ten seconds')
+    await sleep(50)
+  }
+}
+
+function never(): never {
+  throw new Error('the servers have not started')
+}
+
 /** Requests go to the replicas in turn. */
-const replica = (at: number): Client => replicas[at % replicas.length] ?? connect('')
+const replica = (at: number): Client => replicas[at % replicas.length] ?? never()
 
 const json = ({ text }: Answer) => JSON.parse(text)
 const services = '/api/v1/namespaces/default/services'
+const endpoints = '/api/v1/namespaces/default/endpoints'
 const addresses = '/apis/networking.k8s.io/v1/ipaddresses'
 const nodePort = (name: string, spec: object = {}) => ({
   metadata: { name },
@@ -124,8 +140,26 @@ test('a change of type gives back ports and the address', async () => {
   assert.deepEqual(await addressNames(), ['10.96.0.1'])
 })
 
-test('the service of the API itself has the first address', async () => {
+test('the service of the API itself has the first address, and the servers as endpoints', async () => {
   const { spec } = json(await replica(1).call({ path: `${services}/kubernetes` }))
   assert.equal(spec.clusterIP, '10.96.0.1')
   assert.deepEqual(spec.ipFamilies, ['IPv4'])
+  const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes'
+  const slice = json(await replica(0).call({ path }))
+  assert.deepEqual(
+    slice.endpoints.map(({ addresses: list }: { addresses: string[] }) => list[0]),
+    ['192.0.2.11', '192.0.2.12'],
+  )
+  const { items } = json(await replica(0).call({ path: '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases' }))
+  assert.equal(items.length, 2)
+})
+
+/** Of the service kubernetes, as text. */
+const addressesOf = async (): Promise<string> => (await replica(0).call({ path: `${endpoints}/kubernetes` })).text
+
+test('a replica that leaves is no endpoint any more', async () => {
+  const third = await startReplica(servers[0] ?? never(), [ipRange, '--advertise-address=192.0.2.13'])
+  await until(async () => (await addressesOf()).includes('192.0.2.13'))
+  await third[Symbol.asyncDispose]()
+  assert.doesNotMatch(await addressesOf(), /192\.0\.2\.13/)
 })

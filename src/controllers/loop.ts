@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../lib/log.ts'
+
+export type LoopOptions = {
+  /** For the log. */
+  readonly name: string
+  readonly intervalMs: number
+  readonly run: (signal: AbortSignal) => Promise<void>
+  readonly log: Log
+}
+
+/** Something that is done again and again while the server is up: at once, then after each interval. A failure is logged. */
+export class Loop implements AsyncDisposable {
+  readonly #options: LoopOptions
+  readonly #stopping = new AbortController()
+  readonly #running: Promise<void>
+
+  constructor(options: LoopOptions) {
+    this.#options = options
+    this.#running = this.#go()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #go(): Promise<void> {
+    const { signal } = this.#stopping
+    const { name, intervalMs, run, log } = this.#options
+    while (!signal.aborted) {
+      try {
+        await run(signal)
+      } catch (error) {
+        if (!signal.aborted) log('warn', `${name} failed; it is tried again`, { error: String(error) })
+      }
+      // Woken early only by the end.
+      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+}

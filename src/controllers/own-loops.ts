@@ -1,0 +1,52 @@
+/** What a server does by itself while it is up, besides answering. */
+import { hostname, networkInterfaces } from 'node:os'
+import { parseIp } from '../api/ip.ts'
+import type { Handle } from '../api/own-request.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { RENEW_MS, renewIdentity } from './identity-lease.ts'
+import { isReachable, KubernetesEndpoints, type KubernetesEndpointsParts } from './kubernetes-endpoints.ts'
+import { Loop } from './loop.ts'
+
+/** Upstream's. */
+const REPAIR_MS = 3 * 60 * 1000
+
+export type OwnLoopsParts = {
+  readonly handle: Handle
+  /** One pass over the addresses and node ports of all Services. */
+  readonly repairServices: () => Promise<void>
+  readonly records: KubernetesEndpointsParts['records']
+  readonly keepsEndpoints: boolean
+  /** Where clients reach the server; it may stand for all addresses of the host. */
+  readonly advertiseAddress: string
+  readonly port: number
+  readonly uid: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** To be called when the system's namespaces are there. */
+export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
+  const { handle, records, repairServices, advertiseAddress, port, uid, clock, log } = parts
+  const identity = { hostname: hostname(), address: `${advertiseAddress} ${port}`, uid }
+  const renew = (signal: AbortSignal): Promise<void> =>
+    renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
+  const loops: AsyncDisposable[] = [
+    new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, log }),
+    new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
+  ]
+  const address = publicAddress(advertiseAddress)
+  if (!parts.keepsEndpoints || address === undefined) return loops
+  return [...loops, new KubernetesEndpoints({ handle, records, address, port, log })]
+}
+
+const microTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')
+
+/** Undefined: nobody else can reach this server. */
+function publicAddress(advertised: string): string | undefined {
+  if (isReachable(advertised)) return advertised
+  const ip = parseIp(advertised)
+  if (ip === undefined || ip.value !== 0n) return undefined
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return all.find(({ address, family, internal }) => family === ip.family && !internal && isReachable(address))?.address
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { IpFamily } from '../../../api/ip.ts'
+import type { Fields } from '../../../api/object.ts'
+import { settleFamilies } from './service-families.ts'
+
+const single: readonly IpFamily[] = ['IPv4']
+const dual: readonly IpFamily[] = ['IPv4', 'IPv6']
+
+function settled(spec: Fields, cluster: readonly IpFamily[], before?: Fields): unknown {
+  const result = settleFamilies({ type: 'ClusterIP', ...spec }, before, cluster)
+  if ('faults' in result) return result.faults.map(({ path, message }) => `${path}: ${message}`)
+  const { ipFamilies, ipFamilyPolicy } = result.spec
+  return [ipFamilies, ipFamilyPolicy]
+}
+
+test('families of a new service', () => {
+  const free = { clusterIP: 'None', clusterIPs: ['None'] }
+  const prefer = { ipFamilyPolicy: 'PreferDualStack' }
+  assert.deepEqual(settled({}, single), [['IPv4'], 'SingleStack'])
+  assert.deepEqual(settled({}, dual), [['IPv4'], 'SingleStack'])
+  assert.deepEqual(settled(prefer, single), [['IPv4'], 'PreferDualStack'])
+  assert.deepEqual(settled(prefer, dual), [['IPv4', 'IPv6'], 'PreferDualStack'])
+  assert.deepEqual(settled({ ...prefer, ipFamilies: ['IPv6'] }, dual), [['IPv6', 'IPv4'], 'PreferDualStack'])
+  assert.deepEqual(settled(free, single), [['IPv4', 'IPv6'], 'RequireDualStack'])
+  assert.deepEqual(settled({ ...free, selector: { a: 'b' } }, single), [['IPv4'], 'SingleStack'])
+  const two = { clusterIP: 'fd00::1', clusterIPs: ['fd00::1', '10.0.0.1'] }
+  assert.deepEqual(settled(two, dual), [['IPv6', 'IPv4'], 'RequireDualStack'])
+})
+
+test('what the cluster has not got is refused alone', () => {
+  assert.deepEqual(settled({ ipFamilyPolicy: 'RequireDualStack' }, single), [
+    'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
+  ])
+  assert.deepEqual(settled({ ipFamilies: ['IPv6'] }, single), [
+    'spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster',
+  ])
+})
+
+test('a service loses its second family when it asks for a single one', () => {
+  const before = { type: 'ClusterIP', clusterIPs: ['10.0.0.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] }
+  const now = { ...before, clusterIP: '10.0.0.1', ipFamilyPolicy: 'SingleStack' }
+  assert.deepEqual(settled(now, dual, { ...before, ipFamilyPolicy: 'RequireDualStack' }), [['IPv4'], 'SingleStack'])
+})
+
+test('one that prefers two families does not change with the cluster', () => {
+  const before = {
+    type: 'ClusterIP',
+    clusterIPs: ['10.0.0.1'],
+    ipFamilies: ['IPv4'],
+    ipFamilyPolicy: 'PreferDualStack',
+  }
+  assert.deepEqual(settled({ ...before, clusterIP: '10.0.0.1' }, dual, before), [['IPv4'], 'PreferDualStack'])
+})

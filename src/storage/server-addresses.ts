@@ -1,0 +1,48 @@
+/**
+ * The addresses at which servers of this etcd can be reached: a record for each, as upstream keeps them, that ends by itself when its
+ * server no longer renews it.
+ */
+import type { Key } from './engine.ts'
+import { rangeOf, serverRecords, toKey, toText } from './keys.ts'
+import type { Store, Stored } from './store.ts'
+
+/** Upstream's: one renewal may be missed. */
+const RECORD_SECONDS = 15
+
+export class ServerAddresses {
+  readonly #store: Store
+  readonly #folder: Key
+
+  constructor(store: Store, root: Key) {
+    this.#store = store
+    this.#folder = `${root}${serverRecords.masterLeases}/`
+  }
+
+  async renew(address: string, signal: AbortSignal): Promise<void> {
+    const put = Buffer.from(`${JSON.stringify(recordOf(address))}\n`)
+    const options = { decode: ({ value }: Stored) => value, ttlSeconds: RECORD_SECONDS, signal }
+    await this.#store.update(this.#keyOf(address), options, () => ({ put }))
+  }
+
+  /** Sorted. */
+  async list(signal: AbortSignal): Promise<string[]> {
+    const { values } = await this.#store.list(rangeOf(this.#folder), { signal })
+    return values.map(({ key }) => toText(key.slice(this.#folder.length))).toSorted()
+  }
+
+  async remove(address: string): Promise<void> {
+    const options = { decode: ({ value }: Stored) => value }
+    await this.#store.update(this.#keyOf(address), options, (current) =>
+      current === undefined ? 'unchanged' : 'delete',
+    )
+  }
+
+  readonly #keyOf = (address: string): Key => `${this.#folder}${toKey(address)}`
+}
+
+const recordOf = (ip: string) => ({
+  kind: 'Endpoints',
+  apiVersion: 'v1',
+  metadata: { creationTimestamp: null },
+  subsets: [{ addresses: [{ ip }] }],
+})
