@@ -3,7 +3,6 @@
  * unless somebody else owns it; what others own it may only set to the value that is there, unless it is told to take it.
  */
 import { type Fields, isFields } from '../api/object.ts'
-import { isDifferent } from './compare.ts'
 import { conflictError } from './conflict.ts'
 import { Differences, type Versions } from './differences.ts'
 import { neverOwned } from './field-paths.ts'
@@ -14,6 +13,7 @@ import { merge } from './merge.ts'
 import type { StructMerge } from './merge-type.ts'
 import { appliedSet } from './owned.ts'
 import { prune } from './prune.ts'
+import { isEqual } from './value.ts'
 
 export type Application = {
   readonly writer: Writer
@@ -26,6 +26,8 @@ export type Application = {
   /** What this path does not write. */
   readonly ignored: FieldSet
   readonly now: string
+  /** Whether the kind has such a version: what is owned in others cannot be found. */
+  readonly isVersion: (apiVersion: string) => boolean
   /** The object before and after, in the version of an owner; undefined where there is no such version. */
   readonly versions: (after: Fields) => (apiVersion: string) => Versions | undefined
 }
@@ -45,13 +47,13 @@ export function applyOver(application: Application): Applied {
   const own = ownerAfter(writer, before, fields)
   const all = new Map(owners).set(identity, own)
   const merged = merge(live, applied, type)
-  const pruned = before === undefined ? merged : prune(merged, type, { before: before.fields, owned: everything(all) })
+  const isPruned = before !== undefined && application.isVersion(before.apiVersion)
+  const pruned = isPruned ? prune(merged, type, { before: before.fields, owned: everything(all) }) : merged
   const result = isFields(pruned) ? pruned : {}
   const differences = new Differences(application.versions(result), ignored)
   refuseConflicts(differences, all, { ...application, identity })
   const left = differences.release(all, identity)
-  const comparison = differences.in(writer.apiVersion)
-  const isChanged = comparison !== undefined && isDifferent(comparison)
+  const isChanged = !isEqual(live, result)
   const kept = difference(fields, neverOwned)
   if (isEmptySet(kept)) left.delete(identity)
   else left.set(identity, isChanged ? { ...own, time: now, fields: kept, entry: undefined } : withFields(own, kept))

@@ -5,6 +5,7 @@ import { type FieldSet, isEmptySet, noFields } from './field-set.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { appliedSet, childOf, isLeaf } from './owned.ts'
 import { itemElement } from './path-element.ts'
+import { isEmptyMap } from './value.ts'
 
 /**
  * `before` is what the applier owned, `owned` what all own now, the applier included. A struct or a list that is named in `before`
@@ -47,10 +48,13 @@ function prunePart(value: Json, type: MergeType, { had, has = noFields, isDeclar
   const isOwned = has.isOwned || (isDeclared && !isEmptySet(has))
   const wasOwned = had.isOwned || isDeclared
   if (isOwned) return prune(value, type, { before: had, owned: has })
-  // An empty list is nobody's, and stays.
-  if (wasOwned && !isEmptySet(appliedSet(value, type))) return undefined
+  if (wasOwned && !isNobodys(value, type, isDeclared)) return undefined
   return prune(value, type, { before: had, owned: noFields })
 }
+
+/** A field that holds nothing but an empty list is in no set, and stays. */
+const isNobodys = (value: Json, type: MergeType, isDeclared: boolean): boolean =>
+  isDeclared && !isEmptyMap(value) && isEmptySet(appliedSet(value, type))
 
 function pruneItems(
   list: readonly Json[],

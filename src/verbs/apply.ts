@@ -7,7 +7,7 @@ import { mergeTypeOf } from '../apply/merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { validateApplied } from '../apply/validate.ts'
 import { wireOf } from '../apply/wire.ts'
-import { badRequest, conflict, unclassified } from '../api/errors.ts'
+import { badRequest, conflict, notFound, unclassified } from '../api/errors.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { decodePatched } from '../codec/decode-body.ts'
 import { printOrdered } from '../codec/json.ts'
@@ -24,10 +24,11 @@ type Applying = Writing & { readonly options: PatchOptions }
 
 /** The body of an apply as a change of the object, which also makes one where there is none. */
 export async function readApply(request: ResourceRequest, body: Buffer, writing: Applying): Promise<Change> {
-  const { resource, name } = request
+  const { resource, name, subresource } = request
   const applied = await readApplied(body, writing.access)
   const expected = viewOf(request) ?? resource
   return (current, stored): KubeObject => {
+    if (current === undefined && subresource !== '') throw notFound(resource, name)
     checkApplied(applied.value, expected)
     const uid = textOf(fieldsOf(applied.value['metadata'])['uid'])
     const object = applyTo(current, { request, applied: applied.value, stored, writing })
@@ -68,6 +69,7 @@ function applyTo(current: KubeObject | undefined, { request, applied, stored, wr
     force: options.force,
     ignored: ignoredAt(request),
     now: access.now(),
+    isVersion: (apiVersion) => apiVersion === writer.apiVersion || access.inVersion(apiVersion) !== undefined,
     versions: (after) => {
       const decoded = (): KubeObject => decode(after, applied, expected)
       const others = versionsOf(request, access, { before: () => current ?? emptyObject, after: decoded })

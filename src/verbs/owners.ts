@@ -22,7 +22,7 @@ const MANAGER_BYTES_MAX = 128
 
 export type Recording = { readonly options: WriteOptions; readonly access: WriteAccess }
 
-/** The list of a new object; undefined: none. What the client sent of it does not count. */
+/** The list of a new object; undefined: none. What the client sent of it counts where the object itself does not take it. */
 export function ownersAfterCreate(
   request: ResourceRequest,
   object: KubeObject,
@@ -32,7 +32,7 @@ export function ownersAfterCreate(
   const versions = { type: mergeTypeOf(struct), before: emptyWire(struct), after: wireOf(object, struct) }
   const differences = new Differences(() => versions, ignoredAt(request))
   const update = { writer: writerOf(request, recording.options), now: recording.access.now(), differences }
-  return printOwners(recordUpdate(new Map(), update))
+  return printOwners(recordUpdate(givenOwners(request, object) ?? new Map(), update))
 }
 
 /** The list after an update or a patch; `after` is in the shape of the path. */
@@ -119,7 +119,9 @@ export function writerOf(request: ResourceRequest, { fieldManager }: WriteOption
   return { manager, operation: 'Update', apiVersion: apiVersionOf(viewOf(request) ?? resource), subresource }
 }
 
-function managerOfAgent(agent: string): string {
+/** Headers are read byte by byte, but clients write UTF-8. */
+function managerOfAgent(header: string): string {
+  const agent = Buffer.from(header, 'latin1').toString('utf8')
   const end = agent.indexOf('/')
   const name = (end === -1 ? agent : agent.slice(0, end)).replace(unprintable, '')
   return cutBytes(name, MANAGER_BYTES_MAX) || 'unknown'

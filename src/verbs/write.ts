@@ -69,14 +69,15 @@ export async function createObject(
 
 /** What the server sets itself, whatever the client sent. */
 function newObject(
-  { resource, user, context }: ResourceRequest,
+  { verb, resource, user, context }: ResourceRequest,
   given: KubeObject,
   { ids, now }: WriteAccess,
 ): KubeObject {
   const { generateName = '', name = '' } = given.metadata
   const prefix = generateName.slice(0, NAME_PREFIX_CHARACTERS_MAX)
   const metadata: ObjectMeta = {
-    ...without(given.metadata, [...serverFields, ...deletionFields]),
+    // Upstream passes over a mark of deletion only where it creates by POST.
+    ...without(given.metadata, verb === 'create' ? [...serverFields, ...deletionFields] : serverFields),
     name: name === '' && generateName !== '' ? `${prefix}${ids.nameSuffix()}` : name,
     uid: ids.uid(),
     creationTimestamp: now(),
