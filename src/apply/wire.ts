@@ -9,45 +9,55 @@ import { readAny } from '../codec/json.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { isNothing } from './value.ts'
 
+/** Of a stored object: its database does not tell an empty list or map that is always written from none. */
+export const storedWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, null)
+
+/** Of an object as somebody sent it. */
+export const givenWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, undefined)
+
 /** Without managedFields, which nobody owns. */
-export function wireOf(object: KubeObject, struct: Struct): Fields {
+function tracked(object: KubeObject): KubeObject {
   const { managedFields, ...metadata } = object.metadata
-  const plain = managedFields === undefined ? object : { ...object, metadata }
-  return structWire(plain, struct)
+  return managedFields === undefined ? object : { ...object, metadata }
 }
 
-function structWire(value: Fields, struct: Struct): Fields {
+/** What stands for an empty list or map that is always written; undefined: itself. */
+type Empty = null | undefined
+
+function structWire(value: Fields, struct: Struct, empty: Empty): Fields {
   const wire: { [name: string]: Json } = {}
   for (const field of struct.fields) {
-    const shown = fieldWire(value[field.name] ?? null, field)
+    const shown = fieldWire(value[field.name] ?? null, field, empty)
     if (shown !== undefined) wire[field.name] = shown
   }
   return wire
 }
 
 /** Undefined: not written. */
-function fieldWire(given: Json, field: Field): Json | undefined {
+function fieldWire(given: Json, field: Field, empty: Empty): Json | undefined {
   const { schema, omit, isPointer } = field
   if (given === null) return omit === 'never' ? zeroOf(schema, isPointer) : undefined
-  const wire = valueWire(given, schema)
+  const wire = valueWire(given, schema, empty)
   if (omit === 'absent' || isPointer || !isEmpty(wire)) return wire
   if (omit === 'empty') return undefined
-  return schema.type === 'list' || schema.type === 'map' ? null : wire
+  return empty === null && (schema.type === 'list' || schema.type === 'map') ? null : wire
 }
 
 const isEmpty = (value: Json): boolean =>
   value === '' || value === 0 || value === false || (value !== null && isNothing(value))
 
-function valueWire(value: Json, schema: Schema): Json {
+function valueWire(value: Json, schema: Schema, empty: Empty): Json {
   switch (schema.type) {
     case 'struct':
-      return structWire(isFields(value) ? value : {}, schema)
+      return structWire(isFields(value) ? value : {}, schema, empty)
     case 'list':
-      return isPlain(schema.of) || !Array.isArray(value) ? value : value.map((item: Json) => itemWire(item, schema.of))
+      return isPlain(schema.of) || !Array.isArray(value)
+        ? value
+        : value.map((item: Json) => itemWire(item, schema.of, empty))
     case 'map': {
       if (isPlain(schema.of) || !isFields(value)) return value
       const wire = new JsonMap()
-      for (const [key, item = null] of Object.entries(value)) wire[key] = itemWire(item, schema.of)
+      for (const [key, item = null] of Object.entries(value)) wire[key] = itemWire(item, schema.of, empty)
       return wire
     }
     case 'raw':
@@ -67,7 +77,8 @@ function valueWire(value: Json, schema: Schema): Json {
   }
 }
 
-const itemWire = (item: Json, of: Schema): Json => (item === null ? zeroOf(of, false) : valueWire(item, of))
+const itemWire = (item: Json, of: Schema, empty: Empty): Json =>
+  item === null ? zeroOf(of, false) : valueWire(item, of, empty)
 
 /** In memory as on the wire. */
 const isPlain = ({ type }: Schema): boolean => type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'
@@ -76,7 +87,7 @@ function zeroOf(schema: Schema, isPointer: boolean): Json {
   if (isPointer) return null
   switch (schema.type) {
     case 'struct':
-      return structWire({}, schema)
+      return structWire({}, schema, null)
     case 'string':
     case 'bytes':
       return ''

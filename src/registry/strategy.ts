@@ -100,7 +100,7 @@ export function resetPathsOf(kind: string, hasStatus: boolean): (subresource: st
     const own = resets.get(`${kind} ${subresource}`)
     if (own !== undefined) return own
     if (subresource === 'status') return ['spec']
-    return hasStatus && subresource === '' ? ['status'] : []
+    return hasStatus ? ['status'] : []
   }
 }
 

@@ -6,7 +6,7 @@ import type { Owners, Writer } from '../apply/managers.ts'
 import { mergeTypeOf } from '../apply/merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { validateApplied } from '../apply/validate.ts'
-import { wireOf } from '../apply/wire.ts'
+import { storedWire } from '../apply/wire.ts'
 import { badRequest, conflict, notFound, unclassified } from '../api/errors.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { decodePatched } from '../codec/decode-body.ts'
@@ -57,7 +57,7 @@ function applyTo(current: KubeObject | undefined, { request, applied, stored, wr
   if (faults.length > 0) {
     throw unclassified(`failed to create typed patch object (${nameOf(applied, expected)}): ${told(faults)}`)
   }
-  const live = current === undefined ? emptyWire(struct) : wireOf(current, struct)
+  const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
   const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
   const tracking = trackingOf(request, stored)
   const { result, owners } = applyOver({

@@ -9,7 +9,7 @@ import { type Owners, printOwners, readOwners, type Writer } from '../apply/mana
 import { mergeTypeOf } from '../apply/merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { ownersInObject, ownersInView } from '../apply/view-owners.ts'
-import { wireOf } from '../apply/wire.ts'
+import { givenWire, storedWire } from '../apply/wire.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { firstHeader } from '../api/request.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, shownAt, viewOf } from '../registry/resource.ts'
@@ -29,7 +29,7 @@ export function ownersAfterCreate(
   recording: Recording,
 ): Json | undefined {
   const { struct } = request.resource.shape
-  const versions = { type: mergeTypeOf(struct), before: emptyWire(struct), after: wireOf(object, struct) }
+  const versions = { type: mergeTypeOf(struct), before: emptyWire(struct), after: givenWire(object, struct) }
   const differences = new Differences(() => versions, ignoredAt(request))
   const update = { writer: writerOf(request, recording.options), now: recording.access.now(), differences }
   return printOwners(recordUpdate(givenOwners(request, object) ?? new Map(), update))
@@ -97,13 +97,14 @@ export function versionsOf(
   return (apiVersion) => {
     if (apiVersion === apiVersionOf(own)) {
       const { struct } = own.shape
-      return { type: mergeTypeOf(struct), before: wireOf(before(), struct), after: wireOf(after(), struct) }
+      return { type: mergeTypeOf(struct), before: storedWire(before(), struct), after: givenWire(after(), struct) }
     }
     const other = own === request.resource ? inVersion(apiVersion) : undefined
     if (other === undefined) return undefined
     const { struct } = other.shape
-    const show = (object: KubeObject): Fields => wireOf(converted(object, own.shape, other), struct)
-    return { type: mergeTypeOf(struct), before: show(before()), after: show(after()) }
+    const convert = (object: KubeObject): KubeObject => converted(object, own.shape, other)
+    const wires = { before: storedWire(convert(before()), struct), after: givenWire(convert(after()), struct) }
+    return { type: mergeTypeOf(struct), ...wires }
   }
 }
 
@@ -155,7 +156,7 @@ const emptyWires = new WeakMap<Struct, Fields>()
 
 /** What is there before an object is: the zero values that are always written. */
 export function emptyWire(struct: Struct): Fields {
-  const known = emptyWires.get(struct) ?? wireOf(emptyObject, struct)
+  const known = emptyWires.get(struct) ?? storedWire(emptyObject, struct)
   emptyWires.set(struct, known)
   return known
 }

@@ -46,7 +46,8 @@ export async function createObject(
 ): Promise<Written> {
   const { resource } = request
   const { generateName = '', name = '' } = given.metadata
-  const tracked = withOwners(given, ownersAfterCreate(request, given, { options, access }))
+  const living = { ...given, metadata: without(given.metadata, deletionFields) }
+  const tracked = withOwners(living, ownersAfterCreate(request, living, { options, access }))
   const admitted = await mutated(request, {
     operation: 'CREATE',
     object: tracked,
@@ -69,15 +70,14 @@ export async function createObject(
 
 /** What the server sets itself, whatever the client sent. */
 function newObject(
-  { verb, resource, user, context }: ResourceRequest,
+  { resource, user, context }: ResourceRequest,
   given: KubeObject,
   { ids, now }: WriteAccess,
 ): KubeObject {
   const { generateName = '', name = '' } = given.metadata
   const prefix = generateName.slice(0, NAME_PREFIX_CHARACTERS_MAX)
   const metadata: ObjectMeta = {
-    // Upstream passes over a mark of deletion only where it creates by POST.
-    ...without(given.metadata, verb === 'create' ? [...serverFields, ...deletionFields] : serverFields),
+    ...without(given.metadata, serverFields),
     name: name === '' && generateName !== '' ? `${prefix}${ids.nameSuffix()}` : name,
     uid: ids.uid(),
     creationTimestamp: now(),
