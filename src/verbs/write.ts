@@ -220,7 +220,10 @@ async function decideReplace(
       : withOwners(given, ownersAfterUpdate(request, { stored: before, after: given }, writing))
   const mutatedObject = await mutated(request, { operation: 'UPDATE', object: tracked, oldObject, options, access })
   const shown = withoutDuplicateOwners(mutatedObject, context, { isMutated: true })
-  if (view !== undefined) refuseInvalid(view, shown, view.validate(shown))
+  if (view !== undefined) {
+    refuseInvalid(view, shown, view.validate(shown))
+    checkShownUid(request, shown, before)
+  }
   const admitted = view === undefined ? shown : view.change(before, shown)
   checkVersion(request, admitted, revision)
   const rules = view === undefined ? rulesOf(request) : resource
@@ -248,6 +251,15 @@ function withTimes(object: KubeObject, before: KubeObject, { shape }: Resource):
   if (!isSameButTimes(object.metadata['managedFields'], managedFields)) return object
   const same = withOwners(object, managedFields)
   return encodeStored(same, shape).equals(encodeStored(before, shape)) ? same : object
+}
+
+/** A view that names an object means that one. */
+function checkShownUid({ resource, subresource, name }: ResourceRequest, shown: KubeObject, before: KubeObject): void {
+  const { uid = '' } = shown.metadata
+  const { uid: found = '' } = before.metadata
+  if (uid === '' || uid === found) return
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`
+  throw conflict({ group: resource.group, plural: `${resource.plural}/${subresource}` }, name, why)
 }
 
 /** What may be changed through this path. */

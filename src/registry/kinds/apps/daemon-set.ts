@@ -61,6 +61,7 @@ const newSpec = specRule()
 
 export const daemonSetRules: KindRules = {
   refuse: unreadableGeneration,
+  setDefaults: (object) => withTemplateGeneration(object, generationOf(object)),
   prepareCreate: (object) => withTemplateGeneration(object, Math.max(generationOf(object), 1)),
   prepareUpdate: (object, current) => {
     const before = generationOf(current)
@@ -97,6 +98,7 @@ const generationOf = ({ metadata: { annotations = {} } }: KubeObject): number =>
 
 function withTemplateGeneration(object: KubeObject, generation: number): KubeObject {
   const { metadata } = object
+  if (metadata.annotations?.[templateGeneration] === `${generation}`) return object
   const annotations = { ...metadata.annotations, [templateGeneration]: `${generation}` }
   return { ...object, metadata: { ...metadata, annotations } }
 }

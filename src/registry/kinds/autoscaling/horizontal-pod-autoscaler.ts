@@ -17,6 +17,8 @@ const MIN_REPLICAS = 1
 /** Both versions have the rules of the stored one. */
 export const autoscalerV2Rules: KindRules = {
   setDefaults: (object) => withoutAnnotations(setStoredDefaults(object)),
+  prepareCreate: withoutTolerance,
+  prepareUpdate: withoutTolerance,
   validate: (object) => faultsOf(autoscalerSpec, object['spec'], 'spec'),
   status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
 }
@@ -44,12 +46,22 @@ function setStoredDefaults(object: KubeObject): KubeObject {
   }
 }
 
+/** Of the gate HPAConfigurableTolerance, which is off. */
+function withoutTolerance(object: KubeObject): KubeObject {
+  const spec = fieldsOf(object['spec'])
+  if (!isFields(spec['behavior'])) return object
+  const { scaleUp, scaleDown } = spec['behavior']
+  const { tolerance: _, ...up } = fieldsOf(scaleUp)
+  const { tolerance: __, ...down } = fieldsOf(scaleDown)
+  return { ...object, spec: { ...spec, behavior: { scaleUp: up, scaleDown: down } } }
+}
+
 const policy = (type: string, value: number): Fields => ({ type, value, periodSeconds: 15 })
 
 function withBehaviorDefaults(behavior: Fields): Fields {
   const percent = policy('Percent', 100)
-  const { tolerance: _, ...up } = fieldsOf(behavior['scaleUp'])
-  const { tolerance: __, ...down } = fieldsOf(behavior['scaleDown'])
+  const up = fieldsOf(behavior['scaleUp'])
+  const down = fieldsOf(behavior['scaleDown'])
   return {
     scaleUp: {
       stabilizationWindowSeconds: 0,
