@@ -30,8 +30,10 @@ const BIG_NAMESPACE = 'bench-big'
 const WATCHED_NAMESPACE = 'bench-watch'
 const configMapsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
-/** Objects that are read and changed in turn: enough that no two requests at once meet in one. */
-const CHANGED_OBJECTS = 200
+/** Objects that are read in turn. */
+const READ_OBJECTS = 200
+/** Each is changed once in a run: a second time the same patch would change nothing. */
+const CHANGED_OBJECTS = 2000
 const LISTED_OBJECTS = 10_000
 /** What a ConfigMap of 1,000 characters of data takes up in etcd as protobuf with its metadata, roughly. */
 const STORED_BYTES = 1300
@@ -46,7 +48,7 @@ export async function prepare(target: Target, { scale, directory }: WorkloadOpti
       '/api/v1/namespaces',
       JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
     )
-  for (let index = 0; index < CHANGED_OBJECTS; index++)
+  for (let index = 0; index < changedObjects(scale); index++)
     await call('POST', configMapsOf(SMALL_NAMESPACE), configMap({ name: `cm-${index}` }))
   const uri = configMapsOf(BIG_NAMESPACE)
   const missing = scaled(LISTED_OBJECTS, scale) - countOf(await call('GET', `${uri}?limit=1`))
@@ -60,7 +62,10 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
   const load = (target: Target, what: Load): Promise<Figures> => h2load(target, what, directory)
   const small = configMapsOf(SMALL_NAMESPACE)
   const big = configMapsOf(BIG_NAMESPACE)
-  const some = Array.from({ length: CHANGED_OBJECTS }, (_, index) => `${small}/cm-${index}`)
+  const each = Array.from({ length: changedObjects(scale) }, (_, index) => `${small}/cm-${index}`)
+  const some = each.slice(0, READ_OBJECTS)
+  // All clients of h2load begin with the first object, so there is one.
+  const once = { clients: 1, streams: 32, amount: { requests: each.length }, method: 'PATCH' }
   const objects = scaled(LISTED_OBJECTS, scale)
   // A new value in each run, so that each first request to an object changes it.
   let runs = 0
@@ -105,10 +110,20 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
       about: 'merge PATCH that changes a 1 KB object',
       run: (target) =>
         load(target, {
-          uri: some,
-          amount: requests(5000),
-          method: 'PATCH',
+          ...once,
+          uri: each,
           headers: { ...json, 'content-type': 'application/merge-patch+json' },
+          body: JSON.stringify({ data: { salt: newValue() } }),
+        }),
+    },
+    {
+      name: 'patch-strategic',
+      about: 'strategic merge PATCH that changes a 1 KB object',
+      run: (target) =>
+        load(target, {
+          ...once,
+          uri: each,
+          headers: { ...json, 'content-type': 'application/strategic-merge-patch+json' },
           body: JSON.stringify({ data: { salt: newValue() } }),
         }),
     },
@@ -192,6 +207,8 @@ async function watchLoad(target: Target, directory: string): Promise<Figures> {
     note: `${Math.round(writes.perSecond)} writes/s, about ${Math.round(deliveries / WATCH_SECONDS)} deliveries/s`,
   }
 }
+
+const changedObjects = (scale: number): number => Math.max(READ_OBJECTS, scaled(CHANGED_OBJECTS, scale))
 
 const scaled = (count: number, scale: number): number => Math.max(1, Math.round(count * scale))
 
