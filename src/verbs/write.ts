@@ -161,22 +161,23 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
   const { options, access } = writing
   const key = access.keys.key(namespace, name)
   const run = async (take: Take): Promise<Updated> => {
-    let object: KubeObject | undefined
+    let made: Decided | undefined
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
       const given = await change(current && shownAt(request, current.object), current?.object)
       const update = { request, given, writing: { ...writing, take } }
-      const decided = current === undefined ? await decideNew(update) : await decideReplace(update, current)
-      object = decided.object
-      return decided.decision
+      made = current === undefined ? await decideNew(update) : await decideReplace(update, current)
+      return made.decision
     })
-    assert(object !== undefined, 'a write was decided')
+    assert(made !== undefined, 'a write was decided')
+    const { object, decision } = made
     if (result.outcome === 'deleted' && !options.isDryRun) await access.belongings?.release(object, namespace)
     const isNew = result.previous === undefined
     if (options.isDryRun && isNew) return { isNew, object: shownAt(request, object), json: undefined }
     // A write that lets go of the last finalizer removes the object; its answer has the version from before.
     const revision = result.outcome === 'deleted' ? (result.previous?.revision ?? result.revision) : result.revision
     const isStored = result.outcome === 'put' && !options.isDryRun
-    const stored = isStored ? written(object, key, revision, { resource, access }) : undefined
+    const bytes = typeof decision === 'object' ? { stored: decision.put } : {}
+    const stored = isStored ? written(object, key, revision, { resource, access, ...bytes }) : undefined
     if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
     return { isNew, object: shownAt(request, withVersion(object, revision)), json: undefined }
   }

@@ -1,0 +1,94 @@
+/** Patches on a whole server: many at once on one object, and bodies made to hurt. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+let server: TestServer
+let client: Client
+
+before(async () => {
+  server = await startTestServer()
+  const made = clients['HTTP/2']?.(server.url)
+  assert.ok(made)
+  client = made
+})
+
+after(async () => {
+  const { complaints } = server
+  await client[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+  assert.deepEqual(complaints, [])
+})
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const types = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+} as const
+
+type Form = keyof typeof types
+
+const patch = (name: string, form: Form, body: unknown): Promise<Answer> =>
+  client.call({ method: 'PATCH', path: `${configMaps}/${name}`, headers: { 'content-type': types[form] }, body })
+
+async function create(name: string, data: object): Promise<{ metadata: { resourceVersion: string } }> {
+  const made = await client.call({ method: 'POST', path: configMaps, body: { metadata: { name }, data } })
+  assert.equal(made.status, 201, made.text)
+  return JSON.parse(made.text)
+}
+
+const dataOf = async (name: string): Promise<Record<string, string>> =>
+  JSON.parse((await client.call({ path: `${configMaps}/${name}` })).text).data
+
+test('patches without a version never lose to each other', async () => {
+  await create('shared', {})
+  const forms = ['merge', 'strategic'] as const
+  const keys = Array.from({ length: 60 }, (_, at) => `key-${at}`)
+  const answers = await Promise.all(
+    keys.map((key, at) => patch('shared', forms[at % forms.length] ?? 'merge', { data: { [key]: 'x' } })),
+  )
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+  assert.deepEqual(Object.keys(await dataOf('shared')).toSorted(), keys.toSorted())
+})
+
+test('of patches that test or name what they change, one wins', async () => {
+  const { metadata } = await create('contested', { turn: '0' })
+  const tested = await Promise.all(
+    Array.from({ length: 20 }, (_, at) =>
+      patch('contested', 'json', [
+        { op: 'test', path: '/data/turn', value: '0' },
+        { op: 'replace', path: '/data/turn', value: `by ${at}` },
+      ]),
+    ),
+  )
+  const won = tested.filter(({ status }) => status === 200)
+  const lost = tested.filter(({ status }) => status === 422)
+  assert.deepEqual([won.length, lost.length], [1, 19])
+  const { resourceVersion } = metadata
+  const stale = await patch('contested', 'merge', { metadata: { resourceVersion }, data: { turn: 'stale' } })
+  assert.equal(stale.status, 409)
+})
+
+test('hostile bodies are refused, and others are served meanwhile', async () => {
+  await create('target', { a: '1' })
+  const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+  const bodies: readonly (readonly [Form, string])[] = [
+    ['json', `[{"op":"add","path":"/data/x","value":${deep}}]`],
+    ['merge', deep],
+    ['strategic', deep],
+    ['json', JSON.stringify(Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/data/a', value: '1' })))],
+    ['json', JSON.stringify(Array.from({ length: 500 }, () => ({ op: 'copy', from: '', path: '/data/x' })))],
+    ['json', JSON.stringify([{ op: 'add', path: '/data/x/4294967295', value: '1' }])],
+    ['merge', 'x'.repeat(3_100_000)],
+  ]
+  for (const [form, body] of bodies) {
+    const [refused, served] = await Promise.all([
+      patch('target', form, Buffer.from(body)),
+      client.call({ path: `${configMaps}/target` }),
+    ])
+    assert(refused.status >= 400 && refused.status < 500, `${form} ${body.slice(0, 60)}: ${refused.status}`)
+    assert.equal(served.status, 200)
+  }
+  assert.deepEqual(await dataOf('target'), { a: '1' })
+})
