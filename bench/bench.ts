@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, scale; all but scale when absent
+ *   --only a,b      client, feed, latest, serve, memory, registry, scale; all but scale when absent
  *   --seconds N     how long each load runs (default 6)
  *   --reference     instead: Keelson beside the reference kube-apiserver; --only get,create,… and --runs N (needs
  *                   test/tools/install kube-apiserver, and h2load: Debian nghttp2-client)
@@ -18,6 +18,7 @@ import { benchLatest } from './engine/latest.ts'
 import { benchMemory } from './engine/memory.ts'
 import { benchScale } from './engine/scale.ts'
 import { benchServe } from './engine/serve.ts'
+import { benchRegistry } from './registry/validate.ts'
 import { benchAgainstReference } from './server/compare.ts'
 import { describeFigure, type Figure, isMet } from './figure.ts'
 
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, Bench>> = {
   latest: benchLatest,
   serve: benchServe,
   memory: () => benchMemory({}),
+  registry: async () => benchRegistry(),
   scale: benchScale,
 }
 

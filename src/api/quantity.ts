@@ -57,7 +57,35 @@ function isPlain(text: string): boolean {
 /** Far above any amount of anything; reading all digits of a megabyte would take seconds. */
 const CHARACTERS_MAX = 1000
 
+const commonForm = /^([0-9]{1,15})(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/
+const commonUnits: { readonly [suffix: string]: bigint } = {
+  '': 10n ** 9n,
+  m: 10n ** 6n,
+  k: 10n ** 12n,
+  M: 10n ** 15n,
+  G: 10n ** 18n,
+  T: 10n ** 21n,
+  Ki: 10n ** 9n * 1024n,
+  Mi: 10n ** 9n * 1024n ** 2n,
+  Gi: 10n ** 9n * 1024n ** 3n,
+  Ti: 10n ** 9n * 1024n ** 4n,
+}
+
+/** Nearly all that people write, in a third of the time. */
+function parseCommon(text: string): Quantity | undefined {
+  const match = commonForm.exec(text)
+  if (match === null) return undefined
+  const [, digits = '', suffix = ''] = match
+  const unit = commonUnits[suffix]
+  if (unit === undefined) return undefined
+  return { nanos: BigInt(digits) * unit, format: suffix.endsWith('i') ? 'binary' : 'decimal' }
+}
+
 export function parseQuantity(text: string): Quantity | { readonly fault: string } {
+  return parseCommon(text) ?? parseAny(text)
+}
+
+function parseAny(text: string): Quantity | { readonly fault: string } {
   if (text.length > CHARACTERS_MAX) return { fault: quantityFault }
   const match = form.exec(text)
   if (match === null) return { fault: quantityFault }
