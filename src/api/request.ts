@@ -4,6 +4,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Duplex } from 'node:stream'
 
 export type ApiRequest = {
   readonly method: string
@@ -67,6 +68,13 @@ export type ApiResponse =
       readonly headers: Headers
       /** As `stream`: the headers leave at once, then what is taken, no faster than the client reads. */
       readonly frames: FrameSource
+    }
+  | {
+      /** 101, and the headers of the protocol that follows. */
+      readonly status: number
+      readonly headers: Headers
+      /** Takes the connection over and speaks on it whatever was agreed upon. Only where the client asked for an upgrade. */
+      readonly tunnel: (connection: Duplex) => void
     }
 
 export type Handler = (request: ApiRequest) => Promise<ApiResponse>

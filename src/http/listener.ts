@@ -25,6 +25,7 @@ import { Http2Exchange } from './http2-exchange.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { Responder } from './respond.ts'
 import { readTarget } from './target.ts'
+import { UpgradeExchange } from './upgrade-exchange.ts'
 
 /** Answers that do not move and idle connections are looked for this many times within the time that they are given. */
 const LOOKS_PER_LIMIT = 4
@@ -175,6 +176,7 @@ export class Listener implements AsyncDisposable {
     // An import would load all of node:http, with a WebSocket and a fetch that nobody here uses (30 ms and 5 MB).
     const { Server } = process.getBuiltinModule('node:http')
     const server = new Server(http1Options(this.#limits), (request, response) => this.#onHttp1(request, response))
+    server.on('upgrade', (request, _socket, head) => this.#onUpgrade(request, head))
     // Begins to look for requests that do not come to an end.
     server.emit('listening')
     return server
@@ -195,6 +197,23 @@ export class Listener implements AsyncDisposable {
     this.#begin(exchange, target !== undefined)
   }
 
+  #onUpgrade(request: IncomingMessage, rest: Buffer): void {
+    const { socket, headers } = request
+    const connection = this.#connections.get(socket)
+    if (connection === undefined) return void socket.destroy()
+    const { ServerResponse: Response } = process.getBuiltinModule('node:http')
+    const response = new Response(request)
+    response.assignSocket(socket)
+    response.on('error', (error) => this.#log('debug', 'answer failed', { error: error.message }))
+    response.on('finish', () => socket.destroySoon())
+    if (rest.length > 0) socket.unshift(rest)
+    const target = readTarget(request.url ?? '')
+    const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
+    const exchange = new UpgradeExchange(head, { request, response, socket })
+    socket.on('close', () => this.#end(exchange))
+    this.#begin(exchange, target !== undefined)
+  }
+
   #begin(exchange: Exchange, isReadable: boolean): void {
     exchange.connection.open++
     this.#exchanges.add(exchange)
@@ -209,6 +228,7 @@ export class Listener implements AsyncDisposable {
         this.#streaming.add(exchange)
         if (this.#isClosing) exchange.close()
       }
+      if ('tunnel' in response) return this.#handOver(exchange, response)
       const responding = this.#responder.respond(exchange, response)
       if (responding !== undefined) await responding
     } catch (error) {
@@ -216,6 +236,12 @@ export class Listener implements AsyncDisposable {
       this.#log('error', 'an answer could not be written', { error: String(error) })
       exchange.abort()
     }
+  }
+
+  #handOver(exchange: Exchange, response: Extract<ApiResponse, { tunnel: unknown }>): void {
+    this.#streaming.add(exchange)
+    if (exchange instanceof UpgradeExchange && !this.#isClosing) exchange.handOver(response)
+    else exchange.abort()
   }
 
   #end(exchange: Exchange): void {
@@ -296,4 +322,6 @@ const http1Options = (limits: Limits): ServerOptions => ({
   headersTimeout: limits.headMsMax,
   connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_LIMIT,
   requestTimeout: limits.headMsMax + limits.bodyMsMax,
+  // Others, such as h2c, are passed over, as RFC 9110 section 7.8 allows.
+  shouldUpgradeCallback: ({ headers }) => /^(websocket|spdy\/3\.1)$/i.test(headers.upgrade ?? ''),
 })

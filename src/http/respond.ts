@@ -7,7 +7,7 @@ export class Responder {
   readonly #gzip = new Gzip()
 
   /** Comes back when all has been handed to the socket, or the client has gone away; at once if that is so already. */
-  respond(outgoing: Outgoing, response: ApiResponse): Promise<void> | undefined {
+  respond(outgoing: Outgoing, response: Exclude<ApiResponse, { tunnel: unknown }>): Promise<void> | undefined {
     if (outgoing.isGone) {
       if ('frames' in response) response.frames.close()
       return undefined

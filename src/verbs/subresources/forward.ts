@@ -1,11 +1,5 @@
 /** A request of ours to a kubelet, a pod or a service, and its answer as one of ours. The body is never whole in memory. */
-import {
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request as httpRequest,
-} from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { ApiRequest, Headers } from '../../api/request.ts'
 
 /** To connect and to say the first word; what follows takes as long as it takes. */
@@ -20,16 +14,24 @@ export type Forwarded = {
 }
 
 /** Fails with the error of the connection. */
-export function forward({ url, method, headers, body, signal }: Forwarded): Promise<IncomingMessage> {
+export function forward({ body, ...wanted }: Forwarded): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // Certificates of kubelets and pods are signed by whoever: without an authority to check them by, none is checked, as upstream.
-    const options = { method, headers: outgoingHeaders(headers), signal, rejectUnauthorized: false }
-    const outgoing = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve)
-    outgoing.setTimeout(ANSWER_MS_MAX, () => outgoing.destroy(new Error('i/o timeout')))
-    outgoing.on('response', () => outgoing.setTimeout(0))
+    const outgoing = open(wanted)
+    outgoing.on('response', resolve)
     outgoing.on('error', reject)
     outgoing.end(body)
   })
+}
+
+/** The request, still to be ended. */
+export function open({ url, method, headers, signal }: Omit<Forwarded, 'body'>): ClientRequest {
+  // Loaded when it is first needed, which for most servers is never.
+  const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+  // Certificates of kubelets and pods are signed by whoever: without an authority to check them by none is checked, as upstream.
+  const outgoing = request(url, { method, headers: outgoingHeaders(headers), signal, rejectUnauthorized: false })
+  outgoing.setTimeout(ANSWER_MS_MAX, () => outgoing.destroy(new Error('i/o timeout')))
+  for (const event of ['response', 'upgrade']) outgoing.once(event, () => outgoing.setTimeout(0))
+  return outgoing
 }
 
 const outgoingHeaders = (headers: Headers): OutgoingHttpHeaders =>

@@ -1,7 +1,51 @@
 /** A connection that is handed through: what one end says the other hears, until one of them hangs up. */
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { serviceUnavailable } from '../../api/errors.ts'
-import type { ApiRequest, ApiResponse } from '../../api/request.ts'
+import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
+import { chunksOf, open, passedHeaders } from './forward.ts'
 
-export async function tunnel(url: URL, _http: ApiRequest, _method: string): Promise<ApiResponse> {
-  throw serviceUnavailable(`error trying to reach service: ${url.host} cannot be reached yet`)
+/** Fails with ServiceUnavailable. Who is behind may refuse the upgrade: the client then hears why. */
+export async function tunnel(url: URL, http: ApiRequest, method: string): Promise<ApiResponse> {
+  const headers = { ...passedHeaders(http.headers), connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
+  const answer = await upgraded({ url, method, headers, signal: http.signal }).catch((error: Error) => {
+    throw serviceUnavailable(`error trying to reach service: ${error.message}`, error)
+  })
+  const { message, socket } = answer
+  if (socket === undefined) {
+    return { status: message.statusCode ?? 502, headers: passedHeaders(message.headers), stream: chunksOf(message) }
+  }
+  const agreed: Headers = {
+    ...passedHeaders(message.headers),
+    connection: 'Upgrade',
+    upgrade: message.headers.upgrade ?? '',
+  }
+  return { status: 101, headers: agreed, tunnel: (client) => join(client, socket) }
+}
+
+type Upgraded = { readonly message: IncomingMessage; readonly socket: Duplex | undefined }
+
+function upgraded(wanted: Parameters<typeof open>[0]): Promise<Upgraded> {
+  return new Promise((resolve, reject) => {
+    const outgoing = open(wanted)
+    outgoing.on('response', (message) => resolve({ message, socket: undefined }))
+    outgoing.on('upgrade', (message, socket, head) => {
+      if (head.length > 0) socket.unshift(head)
+      resolve({ message, socket })
+    })
+    outgoing.on('error', reject)
+    outgoing.end()
+  })
+}
+
+/** A fault of one end is the end of both: there is nobody to tell it to. */
+function join(client: Duplex, server: Duplex): void {
+  for (const [one, other] of [
+    [client, server],
+    [server, client],
+  ] as const) {
+    one.on('error', () => other.destroy())
+    one.on('close', () => other.destroy())
+    one.pipe(other)
+  }
 }
