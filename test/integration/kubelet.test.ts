@@ -1,0 +1,103 @@
+/** A server with a node: what reaches the node's kubelet, what comes back, and who hangs up. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpsRequest } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { after, before, test } from 'node:test'
+import { type Kubelet, startKubelet } from '../harness/kubelet.ts'
+import { adminToken, type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+let server: TestServer
+let kubelet: Kubelet
+let client: Client
+
+before(async () => {
+  kubelet = await startKubelet()
+  server = await startTestServer(['--disable-admission-plugins=ServiceAccount'])
+  client = clients['HTTP/2']?.(server.url) ?? assert.fail('there is a client')
+  const post = (path: string, body: object): Promise<Answer> => client.call({ method: 'POST', path, body })
+  const status = {
+    addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+    daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
+  }
+  await post('/api/v1/namespaces', { metadata: { name: 'k' } })
+  assert.equal((await post('/api/v1/nodes', { metadata: { name: 'n' }, status })).status, 201)
+  const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] }
+  assert.equal((await post('/api/v1/namespaces/k/pods', { metadata: { name: 'p' }, spec })).status, 201)
+})
+
+after(async () => {
+  await client[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+  await kubelet[Symbol.asyncDispose]()
+})
+
+const pod = '/api/v1/namespaces/k/pods/p'
+
+test('a log is read from the kubelet', async () => {
+  const { status, headers, text } = await client.call({ path: `${pod}/log?tailLines=2&timestamps=true` })
+  assert.deepEqual([status, headers['content-type'], text], [200, 'text/plain', 'first line\nsecond line\n'])
+  assert.ok(kubelet.asked.includes('GET /containerLogs/k/p/c?timestamps=true&tailLines=2'))
+})
+
+test('a request to a node reaches it without the token of the client', async () => {
+  const { status, headers, text } = await client.call({ method: 'POST', path: '/api/v1/nodes/n/proxy/a%20b/c?d=e' })
+  assert.deepEqual([status, headers['x-kubelet'], text], [418, 'yes', 'POST /a%20b/c?d=e nobody'])
+  const { status: moved, headers: to } = await client.call({ path: '/api/v1/nodes/n/proxy' })
+  assert.deepEqual([moved, to['location']], [301, '/api/v1/nodes/n/proxy/'])
+})
+
+test('without an upgrade there is nothing to connect to', async () => {
+  const { status, text } = await client.call({ method: 'POST', path: `${pod}/exec?command=ls&stdout=true` })
+  assert.equal(status, 400)
+  assert.match(text, /Upgrade request required/)
+})
+
+type Opened = { readonly status: number; readonly socket: Duplex | undefined }
+
+function open(path: string, upgrade: string): Promise<Opened> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(server.url)
+    const headers = {
+      connection: 'Upgrade',
+      upgrade,
+      authorization: `Bearer ${adminToken}`,
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    }
+    const request = httpsRequest({ hostname, port, path, headers, rejectUnauthorized: false, agent: false })
+    request.on('upgrade', ({ statusCode = 0 }, socket) => resolve({ status: statusCode, socket }))
+    request.on('response', (message) => {
+      message.resume()
+      resolve({ status: message.statusCode ?? 0, socket: undefined })
+    })
+    request.on('error', reject)
+    request.end()
+  })
+}
+
+for (const protocol of ['websocket', 'SPDY/3.1']) {
+  test(`exec over ${protocol} is a connection to the kubelet`, async () => {
+    const { status, socket } = await open(`${pod}/exec?command=ls&command=-l&stdout=true&tty=1`, protocol)
+    assert.equal(status, 101)
+    assert.ok(socket !== undefined && kubelet.asked.includes('GET /exec/k/p/c?output=1&tty=1&command=ls&command=-l'))
+    socket.write('who is there')
+    const [heard] = await once(socket, 'data')
+    assert.equal(String(heard), 'who is there')
+    socket.end()
+    await once(socket, 'close')
+  })
+}
+
+test('an upgrade that nobody can answer is an ordinary error', async () => {
+  assert.equal((await open(`${pod}x/exec?command=ls`, 'websocket')).status, 404)
+  assert.equal((await open('/api/v1/namespaces/k/configmaps', 'websocket')).status, 200)
+})
+
+test('the server closes what it handed through when it stops', async () => {
+  const { socket } = await open(`${pod}/portforward?ports=80`, 'SPDY/3.1')
+  assert.ok(socket !== undefined)
+  const closed = once(socket, 'close')
+  socket.on('error', () => undefined)
+  await server[Symbol.asyncDispose]()
+  await closed
+})
