@@ -12,10 +12,12 @@ import type { Handle as OwnHandle } from './api/own-request.ts'
 import { YamlConverter } from './codec/yaml.ts'
 import type { Config } from './config/config.ts'
 import type { Documents } from './discovery/documents.ts'
+import { type Accounts, createAccounts } from './accounts.ts'
 import { createAuthenticate } from './gate/authenticate.ts'
-import { type Authorize, authorizeByBootstrapRoles, refusal } from './gate/authorize.ts'
+import { type Authorize, authorizeByBootstrapRoles, refusal, rightsByBootstrapRoles } from './gate/authorize.ts'
 import { createVerifyCertificate, parseCertificates, type VerifyCertificate } from './gate/client-certificate.ts'
 import { createGate } from './gate/gate.ts'
+import { createLookUpToken, type LookUpToken } from './gate/look-up-token.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import { createHandle, type Handle, type Verbs } from './handle.ts'
 import type { Clock } from './lib/clock.ts'
@@ -35,7 +37,7 @@ import { get } from './verbs/get.ts'
 import { list } from './verbs/list.ts'
 import { createOwnObjects } from './verbs/own-objects.ts'
 import { patch } from './verbs/patch.ts'
-import { reviewSelf } from './verbs/self-review.ts'
+import { createReviews } from './verbs/reviews/reviews.ts'
 import { createNow } from './verbs/timestamps.ts'
 import { ResourceForms } from './verbs/represent/forms.ts'
 import { partOf } from './verbs/subresources/all.ts'
@@ -81,9 +83,13 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     surroundings,
     ownHandle,
   })
+  const accounts = createAccounts(config, createOwnObjects(registry, accessOf), clock)
+  const { authenticateAccount } = accounts ?? {}
+  const audiences = config.serviceAccounts?.audiences ?? []
+  const lookUpToken = createLookUpToken({ entries: config.tokens, audiences, authenticateAccount })
   const gate = createGate({
     authenticate: createAuthenticate({
-      tokens: config.tokens,
+      lookUpToken,
       verifyCertificate: certificateVerifier(config, clock),
       allowsAnonymous: config.allowsAnonymous,
     }),
@@ -94,7 +100,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   })
   const handle = createHandle({
     gate,
-    verbs: withParts(createVerbs(accessOf), partAccess),
+    verbs: withParts(createVerbs(accessOf, createCreateVerb(accounts, lookUpToken, authorize)), partAccess),
     documents: parts.createDocuments(registry),
     metrics: parts.metrics,
     clock,
@@ -115,7 +121,7 @@ function certificateVerifier({ clientCaPem }: Config, { wallMs }: Clock): Verify
   return clientCaPem === null ? undefined : createVerifyCertificate(parseCertificates(clientCaPem), wallMs)
 }
 
-function createVerbs(accessOf: (resource: Resource) => Access): Verbs {
+function createVerbs(accessOf: (resource: Resource) => Access, createVerb: CreateVerb): Verbs {
   return {
     get: (request) => get(request, accessOf(request.resource)),
     list: (request) => list(request, accessOf(request.resource)),
@@ -143,9 +149,20 @@ function withParts(verbs: Verbs, partAccess: () => PartAccess | undefined): Verb
   return { ...verbs, ...Object.fromEntries(wrapped) }
 }
 
+type CreateVerb = (request: ResourceRequest) => typeof create
+
 /** What is created without being stored has an answer of its own. */
-const createVerb = ({ resource }: ResourceRequest): typeof create =>
-  resource.kind === 'SelfSubjectReview' ? reviewSelf : create
+function createCreateVerb(accounts: Accounts | undefined, lookUpToken: LookUpToken, authorize: Authorize): CreateVerb {
+  const reviews = createReviews({
+    askAboutToken: async (token, audiences) => lookUpToken(token, audiences),
+    askAboutAccess: async (user, attributes) => authorize(user, attributes),
+    askAboutRights: async (user) => rightsByBootstrapRoles(user),
+  })
+  return ({ resource, subresource }) => {
+    if (subresource === 'token') return accounts?.requestToken ?? create
+    return (resource.isStored ? undefined : reviews.get(resource.kind)) ?? create
+  }
+}
 
 type Access = WriteAccess & WatchAccess
 

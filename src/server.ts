@@ -14,6 +14,7 @@ import { firstObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { startOwnLoops } from './controllers/own-loops.ts'
 import { createChecks } from './discovery/checks.ts'
 import { createDocuments } from './discovery/documents.ts'
+import { type Issuer, issuerDocuments } from './discovery/issuer.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
 import { EtcdClient } from './etcd/client.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
@@ -21,6 +22,7 @@ import { loadOrCreateCertificate } from './http/certificate.ts'
 import { Listener } from './http/listener.ts'
 import { CertificateReloader } from './http/reload.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
+import { readVerifyingKeys } from './lib/jwt.ts'
 import type { Log } from './lib/log.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
@@ -105,6 +107,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   })
   const serverAddress = hostPort(config.externalHost, config.port)
   const onChecked = countChecks(sliMetrics)
+  const issuer = issuerOf(config, serverAddress)
   const plane = createControlPlane(
     config,
     {
@@ -112,7 +115,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       store,
       metrics: new RequestMetrics(metrics),
       createDocuments: (registry) =>
-        createDocuments({ registry, serverAddress, checks, onChecked, metrics, sliMetrics }),
+        createDocuments({ registry, serverAddress, checks, onChecked, metrics, sliMetrics, issuer }),
     },
     surroundings,
   )
@@ -169,6 +172,16 @@ function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallM
   const { certificatePath, keyPath } = tls
   const certificatePem = readFileSync(certificatePath, 'utf8')
   return { certificatePath, keyPath, certificate: { certificatePem, keyPem: readFileSync(keyPath, 'utf8') } }
+}
+
+function issuerOf({ serviceAccounts }: Config, serverAddress: string): Issuer | null {
+  if (serviceAccounts === null) return null
+  const { issuers, jwksUri, keyPems } = serviceAccounts
+  return issuerDocuments({
+    issuer: issuers[0],
+    jwksUri: jwksUri ?? `https://${serverAddress}/openid/v1/jwks`,
+    keys: keyPems.flatMap(readVerifyingKeys),
+  })
 }
 
 async function startCache(cache: Cache, { etcd }: Config): Promise<void> {

@@ -49,6 +49,7 @@ test('flags become one frozen configuration', () => {
     tlsMinVersion: 'TLSv1.2',
     streamsPerConnectionMax: null,
     tokens: [{ token: 'secret', user: { name: 'admin', uid: '1', groups: ['system:masters'] } }],
+    serviceAccounts: null,
     clientCaPem: null,
     allowsAnonymous: true,
     authorization: 'roles',

@@ -7,6 +7,7 @@ import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugin
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
+import { readServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
 import { parseTokenFile } from './token-file.ts'
 import { readServices, type ServicesConfig } from './services.ts'
 import { Values } from './values.ts'
@@ -35,6 +36,8 @@ export type Config = {
   /** HTTP/2 requests that may be open on one connection; null: as the listener has it. */
   readonly streamsPerConnectionMax: number | null
   readonly tokens: readonly TokenEntry[]
+  /** Null: there are no tokens of service accounts. */
+  readonly serviceAccounts: ServiceAccounts | null
   /** Authorities of client certificates, PEM; null: such certificates do not count. */
   readonly clientCaPem: string | null
   readonly allowsAnonymous: boolean
@@ -84,6 +87,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     tlsMinVersion: readTlsVersion(values),
     streamsPerConnectionMax: values.integer('http2-max-streams-per-connection') || null,
     tokens: readTokens(values),
+    serviceAccounts: readServiceAccounts(values),
     clientCaPem: readClientCa(values),
     allowsAnonymous: isAnonymousAllowed && !isOpen,
     authorization,
@@ -231,8 +235,6 @@ function readLogging(values: Values): Config['logging'] {
 /** Flags that say something about parts that are not there yet: a mistake in them is still a mistake. */
 function checkWithoutEffect(values: Values): void {
   values.boolean('allow-privileged')
-  values.files('service-account-key-file')
-  values.file('service-account-signing-key-file')
   for (const controller of values.list('controllers')) {
     if (!/^-?\*$/.test(controller)) {
       values.fault(`--controllers: there is no controller ${JSON.stringify(controller)}; use "*" or "-*"`)

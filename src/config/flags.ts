@@ -86,15 +86,37 @@ const flagTable = {
     type: 'string',
     help: 'A CSV file of bearer tokens: token,user,uid[,"group1,group2"].',
   },
+  'api-audiences': {
+    section: authentication,
+    type: 'list',
+    help: 'What tokens must be for to count here. Without any: the first --service-account-issuer.',
+  },
   'service-account-issuer': {
     section: authentication,
     type: 'list',
-    help: 'The issuer of service account tokens. No effect until those are issued.',
+    help: 'The issuer of service account tokens, usually a URL. Those of further ones count, too.',
+  },
+  'service-account-jwks-uri': {
+    section: authentication,
+    type: 'string',
+    help: "Where others find the keys of the issuer, if not at this server's own address.",
   },
   'service-account-key-file': {
     section: authentication,
     type: 'list',
-    help: 'Public keys that verify service account tokens. No effect until those are issued.',
+    help: 'Keys that verify service account tokens, PEM. Without any: that of --service-account-signing-key-file.',
+  },
+  'service-account-extend-token-expiration': {
+    section: authentication,
+    type: 'boolean',
+    default: 'true',
+    help: 'Whether tokens that kubelets project into pods live a year, for clients that never read them again.',
+  },
+  'service-account-max-token-expiration': {
+    section: authentication,
+    type: 'duration',
+    default: '0s',
+    help: 'How long a service account token lives at most. 0: as long as was asked for.',
   },
 
   'authorization-mode': {
@@ -175,7 +197,7 @@ const flagTable = {
   'service-account-signing-key-file': {
     section: misc,
     type: 'string',
-    help: 'The private key that signs service account tokens. No effect until those are issued.',
+    help: 'The private key that signs service account tokens, PEM: RSA or an elliptic curve.',
   },
   'service-cluster-ip-range': {
     section: misc,

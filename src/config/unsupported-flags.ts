@@ -36,7 +36,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'show-hidden-metrics-for-version': '',
   },
   Authentication: {
-    'api-audiences': '',
     'authentication-config': '',
     'authentication-token-webhook-cache-ttl': '2m0s',
     'authentication-token-webhook-config-file': '',
@@ -57,10 +56,7 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'requestheader-group-headers': '',
     'requestheader-uid-headers': '',
     'requestheader-username-headers': '',
-    'service-account-extend-token-expiration': 'true',
-    'service-account-jwks-uri': '',
     'service-account-lookup': 'true',
-    'service-account-max-token-expiration': '0s',
   },
   Auditing: {
     'audit-log-batch-buffer-size': '10000',

@@ -6,6 +6,7 @@ import type { Metrics } from '../lib/metrics.ts'
 import type { Registry } from '../registry/registry.ts'
 import { coreVersions, type Document, groupDocument, groupList, resourceList } from './groups.ts'
 import { type Check, checkHealth, checksOf, type Endpoint, type OnChecked } from './health.ts'
+import type { Issuer } from './issuer.ts'
 import { printDocument } from './print.ts'
 import { rootIndex } from './root.ts'
 import { versionDocument } from './version.ts'
@@ -17,6 +18,8 @@ export type DocumentParts = {
   readonly checks: readonly Check[]
   readonly onChecked: OnChecked
   readonly metrics: Metrics
+  /** Null: nobody issues tokens of service accounts here. */
+  readonly issuer: Issuer | null
   /** The results of the health checks, on an endpoint of their own. */
   readonly sliMetrics: Metrics
 }
@@ -40,9 +43,12 @@ export function createDocuments(parts: DocumentParts): Documents {
         return apis(request, rest, parts)
       case 'metrics':
         return metrics(path, parts)
+      case '.well-known':
+      case 'openid':
+        return issuer(request, withoutSlash(path), parts)
       default:
         if (path !== '/' && path !== '/index.html') throw pageNotFound()
-        return indented({ paths: rootIndex(parts.registry, parts.checks) })
+        return indented({ paths: rootIndex(parts.registry, parts.checks, parts.issuer === null ? [] : issuerPaths) })
     }
   }
 }
@@ -72,7 +78,7 @@ function singleCheck(name: string, checks: readonly Check[]): ApiResponse {
 function version(request: ApiRequest, rest: readonly string[]): ApiResponse {
   if (rest.length > 0) throw noSuchResource()
   requireGet(request)
-  requireJson(request)
+  requireType(request, jsonType)
   return indented(versionDocument())
 }
 
@@ -97,6 +103,21 @@ function apis(request: ApiRequest, rest: readonly string[], parts: DocumentParts
   return negotiated(document, request)
 }
 
+const configurationPath = '/.well-known/openid-configuration'
+const keysPath = '/openid/v1/jwks'
+const issuerPaths = [configurationPath, keysPath]
+
+/** Both are for everybody's caches, and have no other form. */
+function issuer(request: ApiRequest, path: string, { issuer: documents }: DocumentParts): ApiResponse {
+  const isKeys = path === keysPath
+  if (documents === null || (!isKeys && path !== configurationPath)) throw pageNotFound()
+  const type = isKeys ? 'application/jwk-set+json' : jsonType
+  requireGet(request)
+  requireType(request, type)
+  const body = Buffer.from(JSON.stringify(isKeys ? documents.keys : documents.configuration))
+  return { status: 200, headers: { 'content-type': type, 'cache-control': 'public, max-age=3600' }, body }
+}
+
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
 
 function metrics(path: string, parts: DocumentParts): ApiResponse {
@@ -112,11 +133,11 @@ function requireGet({ method }: ApiRequest): void {
   if (method !== 'GET') throw noSuchMethod()
 }
 
-/** This document has no other form. */
-function requireJson({ headers }: ApiRequest): void {
+/** For documents that have no other form. */
+function requireType({ headers }: ApiRequest, wanted: string): void {
   const accept = firstHeader(headers, 'accept') ?? ''
   const types = accept.split(',').map((clause) => clause.split(';', 1)[0]?.trim())
-  if (accept !== '' && !types.some((type) => type === jsonType || type === '*/*')) throw notAcceptableHere([jsonType])
+  if (accept !== '' && !types.some((type) => type === wanted || type === '*/*')) throw notAcceptableHere([wanted])
 }
 
 function negotiated(document: Document, request: ApiRequest, { isAggregator = false } = {}): ApiResponse {

@@ -6,7 +6,8 @@ import { type Check, checksOf, type Endpoint } from './health.ts'
 const endpoints: readonly Endpoint[] = ['healthz', 'livez', 'readyz']
 const fixed: readonly string[] = ['/api', '/api/v1', '/apis', '/apis/', '/metrics', '/metrics/slis', '/version']
 
-export function rootIndex(registry: Registry, checks: readonly Check[]): string[] {
+/** `others`: paths of parts that not every server has. */
+export function rootIndex(registry: Registry, checks: readonly Check[], others: readonly string[]): string[] {
   const groups = groupNames(registry).flatMap((group) => [
     `/apis/${group}`,
     ...versionsOf(registry, group).map((version) => `/apis/${group}/${version}`),
@@ -15,5 +16,5 @@ export function rootIndex(registry: Registry, checks: readonly Check[]): string[
     `/${endpoint}`,
     ...checksOf(endpoint, checks).map(({ name }) => `/${endpoint}/${name}`),
   ])
-  return [...fixed, ...groups, ...health].toSorted()
+  return [...fixed, ...others, ...groups, ...health].toSorted()
 }

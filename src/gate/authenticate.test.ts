@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import { createAuthority, issue } from '../lib/x509/certificates.ts'
 import { type Authenticate, createAuthenticate } from './authenticate.ts'
+import { createLookUpToken } from './look-up-token.ts'
 import { createVerifyCertificate, parseCertificates } from './client-certificate.ts'
 
 const user = (name: string) => ({ name, uid: '', groups: ['g'] })
@@ -12,8 +13,9 @@ const tokens = [
   { token: 'b', user: user('b') },
   { token: 'a', user: user('last') },
 ]
-const authenticate = createAuthenticate({ tokens, allowsAnonymous: true })
-const closed = createAuthenticate({ tokens, allowsAnonymous: false })
+const lookUpToken = createLookUpToken({ entries: tokens, audiences: [] })
+const authenticate = createAuthenticate({ lookUpToken, allowsAnonymous: true })
+const closed = createAuthenticate({ lookUpToken, allowsAnonymous: false })
 
 /** The name, and the warning if there is one; `401` for who is refused. */
 function seen(headers: IncomingHttpHeaders, by: Authenticate = authenticate, peer?: X509Certificate): string {
@@ -92,7 +94,7 @@ const client = (
   return new X509Certificate(issue(by, { commonName, organizations, usage, hosts: [], nowMs: now }).certificatePem)
 }
 const byCertificate = createAuthenticate({
-  tokens,
+  lookUpToken,
   verifyCertificate: createVerifyCertificate(parseCertificates(authority.certificatePem), () => now),
   allowsAnonymous: true,
 })
@@ -120,7 +122,7 @@ test('a certificate counts only in its time', () => {
   const certificate = client('jane')
   const clock = { now }
   const verify = createVerifyCertificate(parseCertificates(authority.certificatePem), () => clock.now)
-  const later = createAuthenticate({ tokens, verifyCertificate: verify, allowsAnonymous: true })
+  const later = createAuthenticate({ lookUpToken, verifyCertificate: verify, allowsAnonymous: true })
   assert.equal(seen({}, later, certificate), 'jane')
   clock.now += 11 * 365 * 86_400_000
   assert.equal(seen({}, later, certificate), '401')

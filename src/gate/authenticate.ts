@@ -2,12 +2,12 @@
  * Who makes the request. The ways are tried in upstream's order and the first that knows the caller wins; a credential that
  * nobody knows is refused, and only who shows none at all is anonymous.
  */
-import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { X509Certificate } from 'node:crypto'
 import { unauthorized } from '../api/errors.ts'
-import { anonymousUser, authenticatedGroup, type TokenEntry, unauthenticatedGroup, type User } from '../api/user.ts'
+import { anonymousUser, type User } from '../api/user.ts'
 import { type TokenFound, tokenInHeader, tokenInProtocols } from './bearer-token.ts'
+import { type LookUpToken, withGroup } from './look-up-token.ts'
 import type { VerifyCertificate } from './client-certificate.ts'
 
 /** What a request shows of its maker. */
@@ -18,22 +18,20 @@ export type Credentials = {
 
 export type Authenticated = { readonly user: User; readonly warning?: string }
 
-/** Fails with Unauthorized. Later kinds of tokens are looked up elsewhere, so callers must be ready to wait. */
+/** Fails with Unauthorized. Some tokens take a look at other objects, so callers must be ready to wait. */
 export type Authenticate = (credentials: Credentials) => Authenticated | Promise<Authenticated>
 
 export type AuthenticateOptions = {
-  /** Later entries of one token win. */
-  readonly tokens: readonly TokenEntry[]
+  readonly lookUpToken: LookUpToken
   /** Absent: client certificates do not count. */
   readonly verifyCertificate?: VerifyCertificate | undefined
   readonly allowsAnonymous: boolean
 }
 
-export function createAuthenticate({ tokens, verifyCertificate, allowsAnonymous }: AuthenticateOptions): Authenticate {
-  // Looked up by digest: how long it takes says nothing about how much of a token was right.
-  const users = new Map(tokens.map(({ token, user }) => [digest(token), authenticated(user)]))
-  const userOfToken = (found: TokenFound): Authenticated | undefined =>
-    found.kind === 'token' ? users.get(digest(found.token)) : undefined
+type Looked = Authenticated | undefined | Promise<Authenticated | undefined>
+
+export function createAuthenticate(options: AuthenticateOptions): Authenticate {
+  const { lookUpToken, verifyCertificate, allowsAnonymous } = options
   const certified = new WeakMap<User, Authenticated>()
 
   const byCertificate = (peer: X509Certificate | undefined): Authenticated | 'bad' | undefined => {
@@ -41,33 +39,43 @@ export function createAuthenticate({ tokens, verifyCertificate, allowsAnonymous 
     const user = verifyCertificate(peer)
     if (user === 'unverified') return 'bad'
     if (user === undefined) return undefined
-    const known = certified.get(user) ?? authenticated(user)
+    const known = certified.get(user) ?? { user: withGroup(user) }
     certified.set(user, known)
     return known
+  }
+
+  const byToken = (found: TokenFound): Looked => {
+    if (found.kind !== 'token') return undefined
+    const result = lookUpToken(found.token, [])
+    if (result instanceof Promise) return result.then((later) => (later.kind === 'known' ? later : undefined))
+    return result.kind === 'known' ? result : undefined
   }
 
   return ({ headers, peerCertificate }) => {
     const certificate = byCertificate(peerCertificate())
     if (typeof certificate === 'object') return certificate
     const inHeader = tokenInHeader(headers)
-    const byHeader = userOfToken(inHeader)
-    if (byHeader !== undefined) return byHeader
     const inProtocols = tokenInProtocols(headers)
-    const byProtocols = userOfToken(inProtocols)
-    if (byProtocols !== undefined) return byProtocols
-    if (certificate === 'bad' || isBad(inHeader) || isBad(inProtocols) || !allowsAnonymous) throw unauthorized()
-    return inHeader.kind === 'ignored' ? { user: anonymousUser, warning: inHeader.warning } : anonymous
+    const orNobody = (): Authenticated => {
+      if (certificate === 'bad' || isBad(inHeader) || isBad(inProtocols) || !allowsAnonymous) throw unauthorized()
+      return inHeader.kind === 'ignored' ? { user: anonymousUser, warning: inHeader.warning } : anonymous
+    }
+    return orElse(byToken(inHeader), () => orElse(byToken(inProtocols), orNobody))
   }
+}
+
+/** Without waiting where nobody has to. */
+function orElse(looked: Looked, other: () => Authenticated | Promise<Authenticated>) {
+  return looked instanceof Promise ? afterwards(looked, other) : (looked ?? other())
+}
+
+async function afterwards(
+  looking: Promise<Authenticated | undefined>,
+  other: () => Authenticated | Promise<Authenticated>,
+): Promise<Authenticated> {
+  return (await looking) ?? other()
 }
 
 const anonymous: Authenticated = { user: anonymousUser }
 
-const digest = (token: string): string => hash('sha256', token, 'base64')
-
 const isBad = ({ kind }: TokenFound): boolean => kind === 'token' || kind === 'bad'
-
-/** Everybody who is known is in one more group, unless they say otherwise themselves. */
-function authenticated(user: User): Authenticated {
-  const isSaid = user.groups.includes(authenticatedGroup) || user.groups.includes(unauthenticatedGroup)
-  return { user: isSaid ? user : { ...user, groups: [...user.groups, authenticatedGroup] } }
-}

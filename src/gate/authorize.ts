@@ -1,12 +1,13 @@
 /**
  * Whether the user may do it. `Authorize` is the seam: role-based access takes the place of `authorizeByBootstrapRoles`,
  * which knows what every cluster begins with: members of system:masters may do everything, everybody else only what the
- * roles system:discovery, system:public-info-viewer and system:basic-user give.
+ * roles in `bootstrapRoles` give.
  */
 import type { RequestInfo } from '../api/context.ts'
 import { type ApiError, escapeHtml, forbidden } from '../api/errors.ts'
+import type { Fields } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
-import { authenticatedGroup, mastersGroup, type User } from '../api/user.ts'
+import { authenticatedGroup, mastersGroup, unauthenticatedGroup, type User } from '../api/user.ts'
 
 /** What access is decided on; a part of RequestInfo, so that verbs can also ask about what is not in the path. */
 export type Attributes =
@@ -26,36 +27,97 @@ export type Decision = { readonly isAllowed: boolean; readonly reason: string }
 
 export type Authorize = (user: User, attributes: Attributes) => Decision | Promise<Decision>
 
+/** A role that every cluster has, and the groups that a binding of the same name gives it to. */
+type BootstrapRole = {
+  readonly name: string
+  readonly groups: readonly string[]
+  readonly resourceRules?: readonly ResourceRule[]
+  readonly paths?: readonly string[]
+}
+type ResourceRule = { readonly verbs: readonly string[]; readonly group: string; readonly resources: readonly string[] }
+
 const publicPaths: readonly string[] = ['/healthz', '/livez', '/readyz', '/version', '/version/']
-const discoveryPaths: readonly string[] = ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*']
-/** Group and resource of the questions about oneself. */
-const ownReviews: ReadonlySet<string> = new Set([
-  'authorization.k8s.io/selfsubjectaccessreviews',
-  'authorization.k8s.io/selfsubjectrulesreviews',
-  'authentication.k8s.io/selfsubjectreviews',
-])
+const discoveryPaths: readonly string[] = [
+  ...['/api', '/api/*', '/apis', '/apis/*', '/healthz', '/livez', '/openapi', '/openapi/*', '/readyz'],
+  ...['/version', '/version/'],
+]
+const issuerPaths: readonly string[] = [
+  ...['/.well-known/openid-configuration', '/.well-known/openid-configuration/'],
+  ...['/openid/v1/jwks', '/openid/v1/jwks/'],
+]
+
+/** By name, as they are looked through. */
+const bootstrapRoles: readonly BootstrapRole[] = [
+  {
+    name: 'system:basic-user',
+    groups: [authenticatedGroup],
+    resourceRules: [
+      {
+        verbs: ['create'],
+        group: 'authorization.k8s.io',
+        resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
+      },
+      { verbs: ['create'], group: 'authentication.k8s.io', resources: ['selfsubjectreviews'] },
+    ],
+  },
+  { name: 'system:discovery', groups: [authenticatedGroup], paths: discoveryPaths },
+  {
+    name: 'system:public-info-viewer',
+    groups: [authenticatedGroup, unauthenticatedGroup],
+    paths: publicPaths,
+  },
+  { name: 'system:service-account-issuer-discovery', groups: ['system:serviceaccounts'], paths: issuerPaths },
+]
 
 const allowed: Decision = { isAllowed: true, reason: '' }
 const refused: Decision = { isAllowed: false, reason: '' }
 
-export const authorizeByBootstrapRoles: Authorize = (user, attributes) => {
-  if (user.groups.includes(mastersGroup)) return allowed
-  const isKnown = user.groups.includes(authenticatedGroup)
-  return mayWithoutRoles(attributes, isKnown) ? allowed : refused
+export const authorizeByBootstrapRoles: Authorize = ({ groups }, attributes) => {
+  if (groups.includes(mastersGroup)) return allowed
+  for (const role of bootstrapRoles) {
+    const group = role.groups.find((one) => groups.includes(one))
+    if (group === undefined || !allows(role, attributes)) continue
+    const { name } = role
+    const reason = `RBAC: allowed by ClusterRoleBinding ${quote(name)} of ClusterRole ${quote(name)} to Group ${quote(group)}`
+    return { isAllowed: true, reason }
+  }
+  return refused
 }
 
-function mayWithoutRoles(attributes: Attributes, isKnown: boolean): boolean {
-  if (attributes.kind === 'resource') {
-    const { verb, group, plural, subresource } = attributes
-    return isKnown && verb === 'create' && subresource === '' && ownReviews.has(`${group}/${plural}`)
-  }
-  if (attributes.verb !== 'get') return false
-  if (publicPaths.includes(attributes.path)) return true
-  return isKnown && discoveryPaths.some((pattern) => matchesPath(pattern, attributes.path))
+function allows({ resourceRules = [], paths = [] }: BootstrapRole, attributes: Attributes): boolean {
+  const { verb } = attributes
+  if (attributes.kind === 'path') return verb === 'get' && paths.some((one) => matchesPath(one, attributes.path))
+  const { group, plural, subresource } = attributes
+  return resourceRules.some(
+    (rule) =>
+      subresource === '' && rule.group === group && rule.verbs.includes(verb) && rule.resources.includes(plural),
+  )
 }
 
 const matchesPath = (pattern: string, path: string): boolean =>
   pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern
+
+/** All that the user may do, as a SelfSubjectRulesReview tells it. */
+export function rightsByBootstrapRoles({ groups }: User): {
+  readonly resourceRules: readonly Fields[]
+  readonly nonResourceRules: readonly Fields[]
+} {
+  const everything = { verbs: ['*'] }
+  const isMaster = groups.includes(mastersGroup)
+  const roles = bootstrapRoles.filter((role) => role.groups.some((group) => groups.includes(group)))
+  return {
+    resourceRules: [
+      ...(isMaster ? [{ ...everything, apiGroups: ['*'], resources: ['*'] }] : []),
+      ...roles.flatMap(({ resourceRules = [] }) =>
+        resourceRules.map(({ verbs, group, resources }) => ({ verbs, apiGroups: [group], resources })),
+      ),
+    ],
+    nonResourceRules: [
+      ...(isMaster ? [{ ...everything, nonResourceURLs: ['*'] }] : []),
+      ...roles.flatMap(({ paths }) => (paths === undefined ? [] : [{ verbs: ['get'], nonResourceURLs: paths }])),
+    ],
+  }
+}
 
 /** The refusal, in upstream's words. */
 export function refusal(user: User, attributes: Attributes | RequestInfo, reason: string): ApiError {

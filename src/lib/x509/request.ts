@@ -45,13 +45,14 @@ function readSigned(der: Buffer): CertificateRequest {
   if (!outer.isAtEnd) throw new RequestError('asn1: syntax error: trailing data')
   const info = request.expect(SEQUENCE, 'tbsCertificateRequest')
   const algorithm = request.sequence('AlgorithmIdentifier').expect(OBJECT_ID, 'ObjectIdentifier')
-  // The first byte counts the bits that do not count.
-  const signature = request.expect(BIT_STRING, 'BitString').content.subarray(1)
+  // The first byte counts bits at the end that do not count; a signature has none.
+  const [unusedBits, ...signature] = request.expect(BIT_STRING, 'BitString').content
+  if (unusedBits !== 0) throw new RequestError('asn1: syntax error: invalid padding bits in BIT STRING')
   const fields = new DerReader(info.content)
   fields.expect(INTEGER, 'int')
   const subject = fields.any()
   const publicKey = readPublicKey(fields.expect(SEQUENCE, 'publicKeyInfo').whole)
-  checkSignature(info.whole, signature, { publicKey, algorithm: algorithm.content.toString('hex') })
+  checkSignature(info.whole, Buffer.from(signature), { publicKey, algorithm: algorithm.content.toString('hex') })
   return readSubject(subject.content)
 }
 

@@ -1,0 +1,43 @@
+/** Tokens of service accounts, built from the configuration: issued by a verb, believed by the gate. */
+import type { Objects } from './admission/objects.ts'
+import type { Config } from './config/config.ts'
+import { type AuthenticateAccount, createAuthenticateAccount } from './gate/account-token.ts'
+import { assert } from './lib/assert.ts'
+import type { Clock } from './lib/clock.ts'
+import { readSigningKey, readVerifyingKeys, signJwt } from './lib/jwt.ts'
+import type { Review } from './verbs/reviews/question.ts'
+import { createTokenRequest } from './verbs/token-request.ts'
+
+export type Accounts = { readonly authenticateAccount: AuthenticateAccount; readonly requestToken: Review }
+
+/** Undefined where the server was told of no issuer. */
+export function createAccounts(
+  { serviceAccounts }: Config,
+  objects: Pick<Objects, 'get'>,
+  { wallMs }: Clock,
+): Accounts | undefined {
+  if (serviceAccounts === null) return undefined
+  const { audiences, extendsExpiration, issuers, keyPems, secondsMax, signingKeyPem } = serviceAccounts
+  const key = readSigningKey(signingKeyPem)
+  assert(key !== undefined, 'the configuration was checked with its keys')
+  const [issuer] = issuers
+  const core = { group: '', version: 'v1' } as const
+  return {
+    authenticateAccount: createAuthenticateAccount({
+      issuers,
+      keys: keyPems.flatMap(readVerifyingKeys),
+      audiences,
+      read: ({ plural, ...place }, at) => objects.get({ ...core, plural }, place, at),
+      wallMs,
+    }),
+    requestToken: createTokenRequest({
+      issuer,
+      audiences,
+      secondsMax,
+      extendsExpiration,
+      sign: (claims) => signJwt(claims, key),
+      read: (plural, namespace, name) => objects.get({ ...core, plural }, { namespace, name }, 'latest'),
+      wallMs,
+    }),
+  }
+}

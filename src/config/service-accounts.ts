@@ -1,0 +1,85 @@
+/** Who issues tokens of service accounts, how they are signed, and which ones count. */
+import { readSigningKey, readVerifyingKeys } from '../lib/jwt.ts'
+import type { Values } from './values.ts'
+
+const HOUR_SECONDS = 3600
+const SECONDS_MAX = 2 ** 32
+
+export type ServiceAccounts = {
+  /** The first one issues. */
+  readonly issuers: readonly [string, ...string[]]
+  readonly audiences: readonly string[]
+  readonly signingKeyPem: string
+  readonly keyPems: readonly string[]
+  /** Whether tokens that kubelets put into pods live a year. */
+  readonly extendsExpiration: boolean
+  /** Null: as long as was asked for. */
+  readonly secondsMax: number | null
+  /** Null: at this server's own address. */
+  readonly jwksUri: string | null
+}
+
+/** Null where nothing was said of it at all. */
+export function readServiceAccounts(values: Values): ServiceAccounts | null {
+  const [issuer, ...others] = values.list('service-account-issuer')
+  const signingKeyPem = values.file('service-account-signing-key-file')
+  const keyPems = values.files('service-account-key-file')
+  const jwksUri = readJwksUri(values)
+  const secondsMax = readSecondsMax(values)
+  const extendsExpiration = values.boolean('service-account-extend-token-expiration')
+  const isSigning = values.string('service-account-signing-key-file') !== ''
+  if (issuer === undefined && !isSigning) return null
+  if (issuer === undefined || !isSigning) {
+    const all = '--service-account-signing-key-file, --service-account-issuer, and --api-audiences'
+    values.fault(`${all} should be specified together`)
+    return null
+  }
+  for (const [at, other] of others.entries()) {
+    if ([issuer, ...others.slice(0, at)].includes(other)) {
+      values.fault(`service-account-issuer ${JSON.stringify(other)} is already specified`)
+    }
+  }
+  checkKeys(values, signingKeyPem, keyPems)
+  const audiences = values.list('api-audiences')
+  return {
+    issuers: [issuer, ...others],
+    audiences: audiences.length === 0 ? [issuer] : audiences,
+    signingKeyPem,
+    keyPems: keyPems.length === 0 ? [signingKeyPem] : keyPems,
+    extendsExpiration,
+    secondsMax,
+    jwksUri,
+  }
+}
+
+/** Files that could not be read have been told of. */
+function checkKeys(values: Values, signingKeyPem: string, keyPems: readonly string[]): void {
+  if (signingKeyPem !== '' && readSigningKey(signingKeyPem) === undefined) {
+    const path = values.string('service-account-signing-key-file')
+    values.fault(`--service-account-signing-key-file: ${path} does not contain a valid RSA or ECDSA private key`)
+  }
+  for (const [at, path] of values.list('service-account-key-file').entries()) {
+    const pem = keyPems[at] ?? ''
+    if (pem === '' || readVerifyingKeys(pem).length > 0) continue
+    const why = 'data does not contain any valid RSA or ECDSA public keys'
+    values.fault(`error reading public key file ${path}: ${why}`)
+  }
+}
+
+function readSecondsMax(values: Values): number | null {
+  const seconds = values.durationMs('service-account-max-token-expiration') / 1000
+  if (seconds === 0) return null
+  if (seconds < HOUR_SECONDS || seconds > SECONDS_MAX) {
+    values.fault('the service-account-max-token-expiration must be between 1 hour and 2^32 seconds')
+  }
+  return seconds
+}
+
+function readJwksUri(values: Values): string | null {
+  const uri = values.string('service-account-jwks-uri')
+  if (uri === '') return null
+  const protocol = URL.parse(uri)?.protocol
+  if (protocol === undefined) values.fault(`service-account-jwks-uri must be a valid URL: ${uri}`)
+  else if (protocol !== 'https:') values.fault(`service-account-jwks-uri requires https scheme, parsed as: ${uri}`)
+  return uri
+}

@@ -1,0 +1,30 @@
+/** What the issuer of service account tokens tells others who want to verify them (OpenID Connect Discovery 1.0). */
+import { createPublicKey } from 'node:crypto'
+import type { JwtKey } from '../lib/jwt.ts'
+import type { Document } from './groups.ts'
+
+export type Issuer = { readonly configuration: Document; readonly keys: Document }
+
+export type IssuerOptions = { readonly issuer: string; readonly jwksUri: string; readonly keys: readonly JwtKey[] }
+
+/** Null for an issuer that others could not look up: one whose name is no https URL. */
+export function issuerDocuments({ issuer, jwksUri, keys }: IssuerOptions): Issuer | null {
+  if (URL.parse(issuer)?.protocol !== 'https:') return null
+  return {
+    configuration: {
+      issuer,
+      jwks_uri: jwksUri,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [...new Set(keys.map(({ algorithm }) => algorithm))].toSorted(),
+    },
+    keys: { keys: keys.map(jwk) },
+  }
+}
+
+function jwk({ key, algorithm, id }: JwtKey): Document {
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key
+  const { kty, crv, x, y, n, e } = publicKey.export({ format: 'jwk' })
+  const parts = Object.entries({ use: 'sig', kty, kid: id, crv, alg: algorithm, x, y, n, e })
+  return Object.fromEntries(parts.filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,142 @@
+/**
+ * Tokens of service accounts: signed by this server or one that shares its keys, for some audience, for some time. One
+ * counts as long as the account, and the object that it is bound to, are those that it was issued for.
+ */
+import { hash } from 'node:crypto'
+import { accountUserName } from '../api/account-claims.ts'
+import { type Fields, fieldsOf, type KubeObject, numberOf, textOf, textsOf } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
+import type { User } from '../api/user.ts'
+import { type Jwt, type JwtKey, parseJwt, verifyJwt } from '../lib/jwt.ts'
+
+/** Signatures that were found to be good are remembered for so many tokens: looking takes longer than all else here. */
+const VERIFIED_MAX = 4096
+/** What goes away may still finish its work. */
+const GONE_GRACE_MS = 60_000
+
+export type TokenResult =
+  | { readonly kind: 'known'; readonly user: User; readonly audiences: readonly string[] }
+  /** It is one of ours, but it does not count. */
+  | { readonly kind: 'bad'; readonly why: string }
+  | { readonly kind: 'unknown' }
+
+export type Place = { readonly plural: string; readonly namespace: string; readonly name: string }
+
+export type AccountTokenParts = {
+  readonly issuers: readonly string[]
+  readonly keys: readonly JwtKey[]
+  /** Those of the server, for who asks about none in particular. */
+  readonly audiences: readonly string[]
+  /** An object of the core group. */
+  readonly read: (place: Place, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+  readonly wallMs: () => number
+}
+
+export type AuthenticateAccount = (token: string, audiences: readonly string[]) => Promise<TokenResult>
+
+export function createAuthenticateAccount(parts: AccountTokenParts): AuthenticateAccount {
+  const verified = new Set<string>()
+  return async (token, wanted) => {
+    const jwt = parseJwt(token)
+    if (jwt === undefined || !parts.issuers.includes(textOf(jwt.claims['iss']))) return { kind: 'unknown' }
+    const digest = hash('sha256', token, 'base64')
+    if (!verified.has(digest)) {
+      if (!isSigned(jwt, parts.keys)) return bad('go-jose/go-jose: error in cryptographic primitive')
+      remember(verified, digest)
+    }
+    return check(jwt.claims, wanted, parts)
+  }
+}
+
+const bad = (why: string): TokenResult => ({ kind: 'bad', why })
+
+function isSigned(jwt: Jwt, keys: readonly JwtKey[]): boolean {
+  return keys.some((key) => (jwt.keyId === '' || jwt.keyId === key.id) && verifyJwt(jwt, key))
+}
+
+/** The oldest is forgotten first. */
+function remember(verified: Set<string>, digest: string): void {
+  const [oldest] = verified
+  if (verified.size >= VERIFIED_MAX && oldest !== undefined) verified.delete(oldest)
+  verified.add(digest)
+}
+
+async function check(claims: Fields, wanted: readonly string[], parts: AccountTokenParts): Promise<TokenResult> {
+  const targets = wanted.length === 0 ? parts.audiences : wanted
+  const given = typeof claims['aud'] === 'string' ? [claims['aud']] : textsOf(claims['aud'])
+  const audiences = targets.filter((audience) => given.includes(audience))
+  if (audiences.length === 0) {
+    return bad(`token audiences ${shown(given)} is invalid for the target audiences ${shown(targets)}`)
+  }
+  const nowSeconds = parts.wallMs() / 1000
+  if (numberOf(claims['exp']) <= nowSeconds) return bad('service account token has expired')
+  if (numberOf(claims['nbf']) > nowSeconds) return bad('service account token is not valid yet')
+  const own = fieldsOf(claims['kubernetes.io'])
+  const why = (await accountFault(own, parts)) ?? (await boundFault(own, parts))
+  return why === undefined ? { kind: 'known', user: userOf(claims), audiences } : bad(why)
+}
+
+const shown = (texts: readonly string[]): string => `[${texts.map(quote).join(' ')}]`
+
+async function accountFault(claims: Fields, parts: AccountTokenParts): Promise<string | undefined> {
+  const { name, uid } = fieldsOf(claims['serviceaccount'])
+  const place = { plural: 'serviceaccounts', namespace: textOf(claims['namespace']), name: textOf(name) }
+  const account = await find(place, textOf(uid), parts)
+  if (account === undefined) return `serviceaccounts ${quote(place.name)} not found`
+  if (isGone(account, parts)) return `service account ${place.namespace}/${place.name} has been deleted`
+  const found = account.metadata.uid ?? ''
+  return found === uid ? undefined : `service account UID (${found}) does not match claim (${textOf(uid)})`
+}
+
+/** What a token may be bound to. A pod's node is told, not asked for: the pod is enough. */
+const bindings = [
+  { claim: 'secret', plural: 'secrets', isNamespaced: true },
+  { claim: 'pod', plural: 'pods', isNamespaced: true },
+  { claim: 'node', plural: 'nodes', isNamespaced: false },
+] as const
+
+async function boundFault(claims: Fields, parts: AccountTokenParts): Promise<string | undefined> {
+  const bound = bindings.find(({ claim }) => claims[claim] !== undefined)
+  if (bound === undefined) return undefined
+  const { claim, plural, isNamespaced } = bound
+  const { name, uid } = fieldsOf(claims[claim])
+  const namespace = isNamespaced ? textOf(claims['namespace']) : ''
+  const object = await find({ plural, namespace, name: textOf(name) }, textOf(uid), parts)
+  if (object === undefined || isGone(object, parts)) return 'service account token has been invalidated'
+  const found = object.metadata.uid ?? ''
+  if (found === uid) return undefined
+  return `${claim} UID (${found}) does not match service account ${claim} ref claim (${textOf(uid)})`
+}
+
+/** Memory may be behind; what it has not, or has otherwise, the database is asked for. */
+async function find(place: Place, uid: string, { read }: AccountTokenParts): Promise<KubeObject | undefined> {
+  const cached = await read(place, 'any')
+  return cached?.metadata.uid === uid ? cached : read(place, 'latest')
+}
+
+function isGone({ metadata }: KubeObject, { wallMs }: AccountTokenParts): boolean {
+  const { deletionTimestamp } = metadata
+  return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) + GONE_GRACE_MS < wallMs()
+}
+
+const extraPrefix = 'authentication.kubernetes.io/'
+
+function userOf(claims: Fields): User {
+  const { namespace, node, pod, serviceaccount } = fieldsOf(claims['kubernetes.io'])
+  const place = textOf(namespace)
+  const { name, uid } = fieldsOf(serviceaccount)
+  const extra = [
+    ['credential-id', claims['jti'] === undefined ? undefined : `JTI=${textOf(claims['jti'])}`],
+    ['node-name', fieldsOf(node)['name']],
+    ['node-uid', fieldsOf(node)['uid']],
+    ['pod-name', fieldsOf(pod)['name']],
+    ['pod-uid', fieldsOf(pod)['uid']],
+  ] as const
+  const told = extra.filter(([, value]) => value !== undefined)
+  return {
+    name: accountUserName(place, textOf(name)),
+    uid: textOf(uid),
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${place}`],
+    extra: Object.fromEntries(told.map(([key, value]) => [`${extraPrefix}${key}`, [textOf(value)]])),
+  }
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { test } from 'node:test'
+import { parseJwt, readSigningKey, readVerifyingKeys, signJwt, verifyJwt } from './jwt.ts'
+
+const pairs: readonly [string, { readonly publicKey: KeyObject; readonly privateKey: KeyObject }][] = [
+  ['RS256', generateKeyPairSync('rsa', { modulusLength: 2048 })],
+  ['ES256', generateKeyPairSync('ec', { namedCurve: 'P-256' })],
+  ['ES384', generateKeyPairSync('ec', { namedCurve: 'P-384' })],
+  ['ES512', generateKeyPairSync('ec', { namedCurve: 'P-521' })],
+]
+const publicPem = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }).toString()
+const privatePem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+for (const [algorithm, { publicKey, privateKey }] of pairs) {
+  test(`${algorithm}: what a key signs its public part verifies, and nothing else does`, () => {
+    const signing = readSigningKey(privatePem(privateKey))
+    assert.equal(signing?.algorithm, algorithm)
+    const token = signJwt({ sub: 'a' }, signing)
+    const [verifying] = readVerifyingKeys(publicPem(publicKey))
+    const jwt = parseJwt(token)
+    assert.ok(verifying !== undefined && jwt !== undefined)
+    assert.deepEqual([jwt.claims, jwt.keyId], [{ sub: 'a' }, verifying.id])
+    assert.ok(verifyJwt(jwt, verifying))
+    const forged = parseJwt(`${token.slice(0, token.indexOf('.'))}.${btoa('{"sub":"b"}')}.${token.split('.')[2]}`)
+    assert.ok(forged === undefined || !verifyJwt(forged, verifying))
+    for (const [, other] of pairs.filter(([name]) => name !== algorithm)) {
+      const [otherKey] = readVerifyingKeys(publicPem(other.publicKey))
+      assert.ok(otherKey !== undefined && !verifyJwt(jwt, otherKey))
+    }
+  })
+}
+
+test('what is no token is none', () => {
+  for (const text of ['', 'a', 'a.b', 'a.b.c', 'a.b.c.d', '..', `${btoa('[]')}.${btoa('{}')}.x`, 'e30.e30.']) {
+    assert.equal(parseJwt(text), undefined, text)
+  }
+})
+
+test('a file may hold several keys, and what is none is passed over', () => {
+  const [first, second] = pairs.map(([, pair]) => pair)
+  assert.ok(first !== undefined && second !== undefined)
+  const text = `text\n${publicPem(first.publicKey)}\n${privatePem(second.privateKey)}`
+  assert.deepEqual(
+    readVerifyingKeys(text).map(({ algorithm }) => algorithm),
+    ['RS256', 'ES256'],
+  )
+  assert.deepEqual(readVerifyingKeys('-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----'), [])
+  assert.equal(readSigningKey('nothing'), undefined)
+})

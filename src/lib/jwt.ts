@@ -1,0 +1,106 @@
+/** JSON Web Tokens (RFC 7519), signed with RSA or elliptic curves (RFC 7518, sections 3.3 and 3.4). */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+
+export type JwtKey = {
+  readonly key: KeyObject
+  readonly algorithm: Algorithm
+  /** What a token's header calls it by: the digest of the public key. */
+  readonly id: string
+}
+
+type Algorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512'
+
+const digests: { readonly [algorithm in Algorithm]: string } = {
+  RS256: 'sha256',
+  ES256: 'sha256',
+  ES384: 'sha384',
+  ES512: 'sha512',
+}
+
+const curves: ReadonlyMap<string | undefined, Algorithm> = new Map([
+  ['prime256v1', 'ES256'],
+  ['secp384r1', 'ES384'],
+  ['secp521r1', 'ES512'],
+])
+
+/** Undefined for what is no private key, or one that signs no tokens. */
+export function readSigningKey(pem: string): JwtKey | undefined {
+  const key = orUndefined(() => createPrivateKey(pem))
+  return key && jwtKeyOf(key)
+}
+
+/** The public keys of a file, which may hold several, private ones and certificates among them. */
+export function readVerifyingKeys(text: string): JwtKey[] {
+  const blocks = text.match(/-----BEGIN ([^-]+)-----[\s\S]*?-----END \1-----/g) ?? []
+  return blocks.flatMap((block) => {
+    const key = orUndefined(() => createPublicKey(block))
+    return (key && jwtKeyOf(key)) ?? []
+  })
+}
+
+function orUndefined(read: () => KeyObject): KeyObject | undefined {
+  try {
+    return read()
+  } catch {
+    // What it cannot be read for is OpenSSL's own; the caller tells which file it was.
+    return undefined
+  }
+}
+
+function jwtKeyOf(key: KeyObject): JwtKey | undefined {
+  const isRsa = key.asymmetricKeyType === 'rsa'
+  const algorithm = isRsa ? 'RS256' : curves.get(key.asymmetricKeyDetails?.namedCurve)
+  if (algorithm === undefined) return undefined
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key
+  const der = publicKey.export({ type: 'spki', format: 'der' })
+  return { key, algorithm, id: createHash('sha256').update(der).digest('base64url') }
+}
+
+export function signJwt(claims: object, { key, algorithm, id }: JwtKey): string {
+  const signed = `${encode({ alg: algorithm, kid: id })}.${encode(claims)}`
+  const signature = sign(digests[algorithm], Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' })
+  return `${signed}.${signature.toString('base64url')}`
+}
+
+/** What JSON can hold; lib/ knows no words of others for it. */
+type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonFields
+type JsonFields = { readonly [name: string]: JsonValue }
+
+export type Jwt = {
+  /** Empty: it does not say. */
+  readonly keyId: string
+  readonly claims: JsonFields
+  readonly signed: string
+  readonly signature: Buffer
+}
+
+/** Undefined for what is none. Nothing of it is to be believed before verifyJwt has. */
+export function parseJwt(token: string): Jwt | undefined {
+  const [head = '', body = '', signature = '', ...more] = token.split('.')
+  if (head === '' || body === '' || signature === '' || more.length > 0) return undefined
+  const [header, claims] = [decode(head), decode(body)]
+  if (header === undefined || claims === undefined) return undefined
+  const { kid } = header
+  const keyId = typeof kid === 'string' ? kid : ''
+  return { keyId, claims, signed: `${head}.${body}`, signature: Buffer.from(signature, 'base64url') }
+}
+
+/** The key says which algorithm it must be, whatever the token claims. */
+export function verifyJwt({ signed, signature }: Jwt, { key, algorithm }: JwtKey): boolean {
+  return verify(digests[algorithm], Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }, signature)
+}
+
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+function decode(part: string): JsonFields | undefined {
+  try {
+    const value: JsonValue = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    return isFields(value) ? value : undefined
+  } catch {
+    // Whatever else may have three parts.
+    return undefined
+  }
+}
+
+const isFields = (value: JsonValue): value is JsonFields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,28 @@
+/** The kind that serviceaccounts/token takes. */
+import { type Fields, fieldsOf } from '../api/object.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { Resource } from './resource.ts'
+import { schemeOf } from './scheme.ts'
+import { typeOf } from './types.ts'
+
+const EXPIRATION_SECONDS = 3600
+
+const group = 'authentication.k8s.io'
+const version = 'v1'
+const kind = 'TokenRequest'
+
+export const tokenRequestKind = { group, version, kind } as const
+
+/** The resource as that path shows it. */
+export function asTokenRequest(resource: Resource): Resource {
+  const shape: ObjectSchema = {
+    struct: typeOf('authentication/v1', kind),
+    setDefaults: (object) => ({ ...object, spec: withLifetime(fieldsOf(object['spec'])) }),
+    stored: undefined,
+    scheme: schemeOf(group),
+  }
+  return { ...resource, ...tokenRequestKind, shape }
+}
+
+const withLifetime = (spec: Fields): Fields =>
+  spec['expirationSeconds'] === undefined ? { ...spec, expirationSeconds: EXPIRATION_SECONDS } : spec

@@ -1,0 +1,181 @@
+/** SubjectAccessReview and its kin: may somebody do something? */
+import { ApiError, invalid } from '../../api/errors.ts'
+import { type FieldFault, invalidShown, invalidValue } from '../../api/field-fault.ts'
+import { parseFieldSelector } from '../../api/field-selector.ts'
+import { parseLabelSelector } from '../../api/label-selector.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
+import type { User } from '../../api/user.ts'
+import { validateFieldRequirements, validateLabelRequirements } from './access-selectors.ts'
+import { receiveQuestion, type Review } from './question.ts'
+
+/** What is asked about. */
+export type AccessAttributes =
+  | { readonly kind: 'path'; readonly verb: string; readonly path: string }
+  | {
+      readonly kind: 'resource'
+      readonly verb: string
+      readonly group: string
+      readonly plural: string
+      readonly subresource: string
+      readonly namespace: string
+      readonly name: string
+    }
+
+export type AskAboutAccess = (
+  user: User,
+  attributes: AccessAttributes,
+) => Promise<{ readonly isAllowed: boolean; readonly reason: string }>
+
+type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
+
+export const createAccessReview =
+  (kind: Kind, askAboutAccess: AskAboutAccess): Review =>
+  async (request, access) => {
+    const { object, answerWith } = await receiveQuestion(request, access)
+    const faults = validate(object, kind)
+    if (faults.length > 0) throw invalid({ group: request.resource.group, kind: '' }, '', faults)
+    const spec = fieldsOf(object['spec'])
+    const user = kind === 'SelfSubjectAccessReview' ? request.user : subjectOf(spec)
+    const { isAllowed, reason } = await askAboutAccess(user, attributesOf(spec))
+    const errors = selectorErrors(fieldsOf(spec['resourceAttributes']))
+    const status = {
+      allowed: isAllowed,
+      ...(reason === '' ? {} : { reason }),
+      ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
+    }
+    return answerWith({ ...object, status })
+  }
+
+function subjectOf({ user, uid, groups, extra }: Fields): User {
+  const more = Object.entries(fieldsOf(extra)).map(([key, values]) => [key, textsOf(values)] as const)
+  return {
+    name: textOf(user),
+    uid: textOf(uid),
+    groups: textsOf(groups),
+    ...(more.length === 0 ? {} : { extra: Object.fromEntries(more) }),
+  }
+}
+
+function attributesOf({ resourceAttributes, nonResourceAttributes }: Fields): AccessAttributes {
+  if (resourceAttributes === undefined) {
+    const { path, verb } = fieldsOf(nonResourceAttributes)
+    return { kind: 'path', verb: textOf(verb), path: textOf(path) }
+  }
+  const { verb, group, resource, subresource, namespace, name } = fieldsOf(resourceAttributes)
+  return {
+    kind: 'resource',
+    verb: textOf(verb),
+    group: textOf(group),
+    plural: textOf(resource),
+    subresource: textOf(subresource),
+    namespace: textOf(namespace),
+    name: textOf(name),
+  }
+}
+
+function validate(object: KubeObject, kind: Kind): FieldFault[] {
+  return [
+    ...validateSpec(fieldsOf(object['spec']), kind),
+    ...validateMetadata(object, kind),
+    ...validateLocal(object, kind),
+  ]
+}
+
+function validateSpec(spec: Fields, kind: Kind): FieldFault[] {
+  const { groups, nonResourceAttributes, resourceAttributes, user } = spec
+  const faults: FieldFault[] = []
+  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
+    const why = 'cannot be specified in combination with resourceAttributes'
+    faults.push(invalidShown('spec.nonResourceAttributes', goPath(fieldsOf(nonResourceAttributes)), why))
+  }
+  if (resourceAttributes === undefined && nonResourceAttributes === undefined) {
+    const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
+    faults.push(invalidValue('spec.resourceAttributes', null, why))
+  }
+  if (kind !== 'SelfSubjectAccessReview' && textOf(user) === '' && textsOf(groups).length === 0) {
+    faults.push(invalidValue('spec.user', '', 'at least one of user or group must be specified'))
+  }
+  const { fieldSelector, labelSelector } = fieldsOf(resourceAttributes)
+  return [
+    ...faults,
+    ...validateFieldRequirements(fieldSelector, 'spec.resourceAttributes.fieldSelector'),
+    ...validateLabelRequirements(labelSelector, 'spec.resourceAttributes.labelSelector'),
+  ]
+}
+
+const goPath = ({ path, verb }: Fields): string =>
+  `authorization.NonResourceAttributes{Path:${quote(textOf(path))}, Verb:${quote(textOf(verb))}}`
+
+/** A question has no name, and nothing else of its own. */
+function validateMetadata({ metadata }: KubeObject, kind: Kind): FieldFault[] {
+  const isLocal = kind === 'LocalSubjectAccessReview'
+  const allowed = isLocal ? ['managedFields', 'namespace'] : ['managedFields']
+  const isEmpty = Object.keys(metadata).every((field) => allowed.includes(field) || metadata[field] === undefined)
+  if (isEmpty) return []
+  const why = isLocal ? 'must be empty except for namespace' : 'must be empty'
+  return [invalidShown('metadata', 'v1.ObjectMeta{...}', why)]
+}
+
+function validateLocal({ metadata, spec }: KubeObject, kind: Kind): FieldFault[] {
+  if (kind !== 'LocalSubjectAccessReview') return []
+  const { nonResourceAttributes, resourceAttributes } = fieldsOf(spec)
+  const namespace = textOf(fieldsOf(resourceAttributes)['namespace'])
+  const isElsewhere = resourceAttributes !== undefined && namespace !== (metadata.namespace ?? '')
+  const path = 'spec.resourceAttributes.namespace'
+  return [
+    ...(isElsewhere ? [invalidValue(path, namespace, 'must match metadata.namespace')] : []),
+    ...(nonResourceAttributes === undefined
+      ? []
+      : [
+          invalidShown(
+            'spec.nonResourceAttributes',
+            goPath(fieldsOf(nonResourceAttributes)),
+            'disallowed on this kind of request',
+          ),
+        ]),
+  ]
+}
+
+/** A selector, or a part of one, that cannot be read does not count, and the client is told. */
+function selectorErrors({ fieldSelector, labelSelector }: Fields): string[] {
+  return [
+    ...selectorError('fieldSelector', fieldsOf(fieldSelector), {
+      isFine: isFieldRequirement,
+      parse: parseFieldSelector,
+    }),
+    ...selectorError('labelSelector', fieldsOf(labelSelector), {
+      isFine: isLabelRequirement,
+      parse: parseLabelSelector,
+    }),
+  ]
+}
+
+type Reading = {
+  readonly isFine: (requirement: Fields) => boolean
+  readonly parse: (text: string) => unknown
+}
+
+function selectorError(field: string, { rawSelector, requirements }: Fields, { isFine, parse }: Reading): string[] {
+  const list = itemsOf(requirements)
+  const fine = list.filter(isFine)
+  if (fine.length === list.length && isReadable(textOf(rawSelector), parse)) return []
+  return [`spec.resourceAttributes.${field} ${fine.length > 0 ? 'partially ' : ''}ignored due to parse error`]
+}
+
+function isReadable(text: string, parse: (text: string) => unknown): boolean {
+  try {
+    parse(text)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError) return false
+    throw error
+  }
+}
+
+/** Fields are compared with one value only. */
+const isFieldRequirement = ({ operator, values }: Fields): boolean =>
+  (operator === 'In' || operator === 'NotIn') && textsOf(values).length === 1
+
+const isLabelRequirement = ({ operator }: Fields): boolean =>
+  ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(textOf(operator))

@@ -1,0 +1,41 @@
+/** What is created only to be answered: the steps of a write without the storing. */
+import type { KubeObject } from '../../api/object.ts'
+import type { ApiResponse } from '../../api/request.ts'
+import { negotiate } from '../../codec/negotiate.ts'
+import type { Resource, ResourceRequest } from '../../registry/resource.ts'
+import type { WriteAccess } from '../access.ts'
+import { ownersAfterCreate } from '../owners.ts'
+import { readObject } from '../read-body.ts'
+import { represent } from '../represent/represent.ts'
+import { parseWriteOptions } from '../write-options.ts'
+
+export type Review = (request: ResourceRequest, access: WriteAccess) => Promise<ApiResponse>
+
+export type Question = {
+  readonly object: KubeObject
+  readonly answerWith: (object: KubeObject) => ApiResponse
+}
+
+/** The question that was sent, with what admission makes of it. `shown`: what the path takes, where that is another kind. */
+export async function receiveQuestion(
+  request: ResourceRequest,
+  access: WriteAccess,
+  shown: Resource = request.resource,
+): Promise<Question> {
+  const { resource, subresource, namespace, name, context, http } = request
+  const show = represent(negotiate(http, { hasTable: false }), access.forms, http.query)
+  const options = parseWriteOptions(http.query, 'CreateOptions')
+  const asked = { ...request, resource: shown }
+  const given = await readObject(asked, options.fieldValidation, access)
+  const managedFields = ownersAfterCreate(asked, given, { options, access })
+  const { managedFields: _, ...metadata } = given.metadata
+  const object = { ...given, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } }
+  const { isDryRun } = options
+  const about = { resource, subresource, namespace, name, isDryRun, context, operation: 'CREATE' } as const
+  const admitted = (await access.admission.mutate({ ...about, object, oldObject: undefined })) ?? object
+  await access.admission.validate({ ...about, object: admitted, oldObject: undefined })
+  return {
+    object: admitted,
+    answerWith: (result) => ({ status: 201, headers: show.headers, body: show.object(result, shown.shape) }),
+  }
+}

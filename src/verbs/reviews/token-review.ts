@@ -1,0 +1,30 @@
+/** TokenReview: whose a token is. */
+import { badRequest } from '../../api/errors.ts'
+import { fieldsOf, type Fields, textOf, textsOf } from '../../api/object.ts'
+import type { User } from '../../api/user.ts'
+import { receiveQuestion, type Review } from './question.ts'
+import { userInfo } from './self-review.ts'
+
+export type TokenAnswer =
+  | { readonly kind: 'known'; readonly user: User; readonly audiences: readonly string[] }
+  | { readonly kind: 'bad'; readonly why: string }
+  | { readonly kind: 'unknown' }
+
+/** Of a token for one of these audiences; for none in particular, for one of the server's. */
+export type AskAboutToken = (token: string, audiences: readonly string[]) => Promise<TokenAnswer>
+
+export const createTokenReview =
+  (askAboutToken: AskAboutToken): Review =>
+  async (request, access) => {
+    const { object, answerWith } = await receiveQuestion(request, access)
+    const { audiences, token } = fieldsOf(object['spec'])
+    if (textOf(token) === '') throw badRequest('token is required for TokenReview in authentication')
+    return answerWith({ ...object, status: statusOf(await askAboutToken(textOf(token), textsOf(audiences))) })
+  }
+
+function statusOf(answer: TokenAnswer): Fields {
+  if (answer.kind === 'known') {
+    return { authenticated: true, user: userInfo(answer.user), audiences: answer.audiences }
+  }
+  return { user: {}, error: answer.kind === 'bad' ? `[invalid bearer token, ${answer.why}]` : 'invalid bearer token' }
+}

@@ -1,0 +1,150 @@
+/** TokenRequest: a token for a service account, perhaps bound to the life of a pod, a secret or a node. Nothing is stored. */
+import { type AccountClaims, accountUserName, type ObjectClaim } from '../api/account-claims.ts'
+import { badRequest, conflict, invalid, notFound } from '../api/errors.ts'
+import { invalidValue } from '../api/field-fault.ts'
+import { type Fields, fieldsOf, type KubeObject, numberOf, textOf, textsOf } from '../api/object.ts'
+import type { ApiResponse } from '../api/request.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
+import { validateTokenLifetime } from '../registry/rules/token.ts'
+import { asTokenRequest, tokenRequestKind } from '../registry/token-request.ts'
+import type { WriteAccess } from './access.ts'
+import { receiveQuestion } from './reviews/question.ts'
+
+/** What kubelets ask for when nobody tells them more. */
+const KUBELET_SECONDS = 3607
+const YEAR_SECONDS = 365 * 24 * 3600
+
+export type TokenParts = {
+  readonly issuer: string
+  /** The server's own, for who asks for none. */
+  readonly audiences: readonly string[]
+  readonly secondsMax: number | null
+  readonly extendsExpiration: boolean
+  readonly sign: (claims: AccountClaims) => string
+  /** An object of the core group, as it is now. */
+  readonly read: (plural: string, namespace: string, name: string) => Promise<KubeObject | undefined>
+  readonly wallMs: () => number
+}
+
+export const createTokenRequest =
+  (parts: TokenParts) =>
+  async (request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> => {
+    const { resource, namespace, name } = request
+    const account = await parts.read(resource.plural, namespace, name)
+    if (account === undefined) throw notFound(resource, name)
+    const { object, answerWith } = await receiveQuestion(request, access, asTokenRequest(resource))
+    const spec = fieldsOf(object['spec'])
+    refuseInvalid(object, spec, name)
+    const given = textsOf(spec['audiences'])
+    const audiences = given.length === 0 ? parts.audiences : given
+    const bound = await findBound(spec['boundObjectRef'], { account, namespace, parts })
+    const seconds = secondsOf(numberOf(spec['expirationSeconds']), request, parts)
+    const nowSeconds = Math.floor(parts.wallMs() / 1000)
+    const isExtended = isForKubelet(seconds, { bound, audiences, parts })
+    const token = parts.sign({
+      aud: audiences,
+      exp: nowSeconds + (isExtended ? YEAR_SECONDS : seconds),
+      iat: nowSeconds,
+      iss: parts.issuer,
+      jti: access.ids.uid(),
+      'kubernetes.io': {
+        namespace,
+        ...bound,
+        serviceaccount: claimOf(account),
+        ...(isExtended ? { warnafter: nowSeconds + seconds } : {}),
+      },
+      nbf: nowSeconds,
+      sub: accountUserName(namespace, name),
+    })
+    const { uid: _, ...metadata } = object.metadata
+    return answerWith({
+      ...object,
+      metadata: { ...metadata, name, namespace, creationTimestamp: access.now() },
+      spec: { ...spec, audiences, expirationSeconds: seconds },
+      status: { token, expirationTimestamp: timestamp(nowSeconds + seconds) },
+    })
+  }
+
+const timestamp = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
+
+function refuseInvalid({ metadata }: KubeObject, spec: Fields, account: string): void {
+  const { name = '' } = metadata
+  if (name !== '' && name !== account) {
+    const fault = invalidValue('metadata.name', name, 'must match the service account name if specified')
+    throw invalid(tokenRequestKind, account, [fault])
+  }
+  const faults = validateTokenLifetime('spec.expirationSeconds', spec['expirationSeconds'])
+  if (faults.length > 0) throw invalid(tokenRequestKind, name, faults)
+}
+
+type Bound = Pick<AccountClaims['kubernetes.io'], 'node' | 'pod' | 'secret'>
+
+type Binding = { readonly account: KubeObject; readonly namespace: string; readonly parts: TokenParts }
+
+async function findBound(reference: Fields[string], binding: Binding): Promise<Bound> {
+  if (reference === undefined || reference === null) return {}
+  const { apiVersion, kind, name, uid } = fieldsOf(reference)
+  const [version = '', group = ''] = textOf(apiVersion).split('/').toReversed()
+  const isCore = group === ''
+  const object =
+    isCore && kind === 'Pod'
+      ? await findPod(textOf(name), binding)
+      : isCore && (kind === 'Secret' || kind === 'Node')
+        ? await findPlain(kind, textOf(name), binding)
+        : undefined
+  if (object === undefined)
+    throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${textOf(kind)}`)
+  if (textOf(uid) !== '' && uid !== object.found.metadata.uid) {
+    const why = `the UID in the bound object reference (${textOf(uid)}) does not match the UID in record. The object might have been deleted and then recreated`
+    throw conflict({ group, plural: textOf(kind) }, textOf(name), why)
+  }
+  return object.claims
+}
+
+type Found = { readonly found: KubeObject; readonly claims: Bound }
+
+/** With the node that the pod runs on, as far as that is known. */
+async function findPod(name: string, { account, namespace, parts }: Binding): Promise<Found> {
+  const found = await parts.read('pods', namespace, name)
+  if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
+  const { nodeName, serviceAccountName } = fieldsOf(found['spec'])
+  const accountName = account.metadata.name ?? ''
+  if (serviceAccountName !== accountName) {
+    throw badRequest(
+      `cannot bind token for serviceaccount "${accountName}" to pod running with different serviceaccount name.`,
+    )
+  }
+  const host = textOf(nodeName)
+  if (host === '') return { found, claims: { pod: claimOf(found) } }
+  const node = await parts.read('nodes', '', host)
+  return { found, claims: { node: node === undefined ? { name: host } : claimOf(node), pod: claimOf(found) } }
+}
+
+async function findPlain(kind: 'Secret' | 'Node', name: string, { namespace, parts }: Binding): Promise<Found> {
+  const plural = kind === 'Secret' ? 'secrets' : 'nodes'
+  const found = await parts.read(plural, kind === 'Secret' ? namespace : '', name)
+  if (found === undefined) throw notFound({ group: '', plural }, name)
+  const claim = claimOf(found)
+  return { found, claims: kind === 'Secret' ? { secret: claim } : { node: claim } }
+}
+
+const claimOf = ({ metadata }: KubeObject): ObjectClaim => ({ name: metadata.name ?? '', uid: metadata.uid ?? '' })
+
+function secondsOf(asked: number, { context }: ResourceRequest, { secondsMax }: TokenParts): number {
+  if (secondsMax === null || asked <= secondsMax) return asked
+  context.warn(`requested expiration of ${asked} seconds shortened to ${secondsMax} seconds`)
+  return secondsMax
+}
+
+/** Clients that never read their token again are given time to learn it. */
+function isForKubelet(
+  seconds: number,
+  {
+    bound,
+    audiences,
+    parts,
+  }: { readonly bound: Bound; readonly audiences: readonly string[]; readonly parts: TokenParts },
+): boolean {
+  if (!parts.extendsExpiration || seconds !== KUBELET_SECONDS || bound.pod === undefined) return false
+  return audiences.every((audience) => parts.audiences.includes(audience))
+}
