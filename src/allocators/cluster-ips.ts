@@ -2,8 +2,9 @@
  * The addresses that Services have. An address is an IPAddress object of its name, so that it can be made only once, by whichever
  * server; where addresses may come from, ServiceCIDR objects say.
  */
-import { type Cidr, contains, formatIp, type IpFamily, parseCidr, parseIp } from '../api/ip.ts'
+import { type Cidr, contains, formatIp, type Ip, type IpFamily, parseCidr, parseIp } from '../api/ip.ts'
 import { fieldsOf, itemsOf, type Json, type KubeObject, textsOf } from '../api/object.ts'
+import type { IpRecords } from './ip-records.ts'
 
 /** Addresses that requests name are often low ones: those that the server chooses come from above, while there are any. */
 const NAMED_SHARE = 16n
@@ -23,6 +24,8 @@ export type ClusterIpsParts = {
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   /** That it is not there, or is another by now, is fine. */
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
+  /** What servers that know no IPAddress objects decide by. */
+  readonly records: Pick<IpRecords, 'add' | 'remove'>
   /** From 0 to below 1. */
   readonly random: () => number
 }
@@ -52,7 +55,7 @@ export class ClusterIps {
     }
     const isFree = isDryRun
       ? (await this.#parts.readAddress(formatIp(ip), 'latest')) === undefined
-      : await this.#parts.createAddress(addressOf(formatIp(ip), ip.family, parent))
+      : await this.#create(ip, parent)
     if (!isFree) throw new IpError('provided IP is already allocated')
   }
 
@@ -62,10 +65,8 @@ export class ClusterIps {
     const ranges = known.length > 0 ? known : (await this.#ranges('latest')).filter((range) => range.family === family)
     for (const range of ranges) {
       for (const part of partsOf(range)) {
-        const ip = await this.#takeFrom(part, family, async (free) =>
-          isDryRun ? true : this.#parts.createAddress(addressOf(free, family, parent)),
-        )
-        if (ip !== undefined) return ip
+        const ip = await this.#takeFrom(part, family, async (free) => isDryRun || this.#create(free, parent))
+        if (ip !== undefined) return formatIp(ip)
       }
     }
     throw new IpError('range is full')
@@ -77,23 +78,31 @@ export class ClusterIps {
     if (ip === undefined) return
     const address = await this.#parts.readAddress(formatIp(ip), 'latest')
     if (address === undefined || !isOf(address, parent)) return
+    // In this order: who takes it next writes the record after us.
+    await this.#parts.records.remove(ip)
     await this.#parts.deleteAddress(formatIp(ip), address.metadata.uid ?? '')
+  }
+
+  async #create(ip: Ip, parent: Parent): Promise<boolean> {
+    const isFree = await this.#parts.createAddress(addressOf(formatIp(ip), ip.family, parent))
+    if (isFree) await this.#parts.records.add(ip)
+    return isFree
   }
 
   /** From a random place on, once around. */
   async #takeFrom(
     { first, last }: Part,
     family: IpFamily,
-    take: (ip: string) => Promise<boolean>,
-  ): Promise<string | undefined> {
+    take: (ip: Ip) => Promise<boolean>,
+  ): Promise<Ip | undefined> {
     const size = last - first + 1n
     if (size <= 0n) return undefined
     const start = randomBelow(size, this.#parts.random)
     const steps = size < TRIES_MAX ? size : BigInt(TRIES_MAX)
     for (let step = 0n; step < steps; step++) {
-      const ip = formatIp({ family, value: first + ((start + step) % size) })
+      const ip = { family, value: first + ((start + step) % size), isMapped: false }
       // What memory knows need not be tried.
-      if ((await this.#parts.readAddress(ip, 'any')) !== undefined) continue
+      if ((await this.#parts.readAddress(formatIp(ip), 'any')) !== undefined) continue
       if (await take(ip)) return ip
     }
     return undefined

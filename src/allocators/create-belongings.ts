@@ -1,6 +1,6 @@
 /** The belongings of Services, put together: addresses are objects of the API, node ports are a record of the server's own. */
 import { unclassified } from '../api/errors.ts'
-import type { IpFamily } from '../api/ip.ts'
+import type { Cidr } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
 import { type Handle, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
@@ -8,8 +8,9 @@ import type { Key } from '../storage/engine.ts'
 import { serverRecords } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import { ClusterIps, type Parent } from './cluster-ips.ts'
-import { NodePorts } from './node-ports.ts'
-import type { PortRange } from './ports.ts'
+import { IpRecords } from './ip-records.ts'
+import { RangeRecord } from './range-record.ts'
+import type { NumberRange } from './number-set.ts'
 import { Repair } from './repair.ts'
 import { ServiceBelongings } from './service-belongings.ts'
 
@@ -30,8 +31,9 @@ export type BelongingsParts = {
   readonly addresses: Objects
   readonly ranges: Objects
   readonly services: Objects
-  readonly families: readonly IpFamily[]
-  readonly nodePorts: PortRange
+  /** Of addresses: one for each family of the cluster, the first one first. */
+  readonly cidrs: readonly Cidr[]
+  readonly nodePorts: NumberRange
   readonly random: () => number
   readonly wallMs: () => number
   readonly log: Log
@@ -40,20 +42,32 @@ export type BelongingsParts = {
 export type ServiceAllocation = { readonly belongings: ServiceBelongings; readonly repair: Repair }
 
 export function createBelongings(parts: BelongingsParts): ServiceAllocation {
-  const { handle, store, root, random, log, families, wallMs } = parts
+  const { handle, store, root, random, log, cidrs, wallMs } = parts
   const writes = {
     createAddress: (address: KubeObject) => createAddress(handle, address),
     deleteAddress: (ip: string, uid: string) => deleteAddress(handle, ip, uid),
   }
   const reads = { listRanges: parts.ranges.list, readAddress: parts.addresses.get }
-  const clusterIps = new ClusterIps({ ...reads, ...writes, random })
-  const key = `${root}${serverRecords.serviceNodePorts}`
-  const nodePorts = new NodePorts({ store, key, range: parts.nodePorts, random })
+  const records = new IpRecords({ store, root, ranges: cidrs, log })
+  const clusterIps = new ClusterIps({ ...reads, ...writes, records, random })
+  const nodePorts = createNodePorts(parts)
+  const families = cidrs.map(({ family }) => family)
   const deleteEndpoints = (parent: Parent): Promise<void> => deleteEndpointsOf(handle, parent)
   const belongings = new ServiceBelongings({ clusterIps, nodePorts, families, deleteEndpoints, log })
   const listServices = (): Promise<readonly KubeObject[]> => parts.services.list('latest')
   const listAddresses = (): Promise<readonly KubeObject[]> => parts.addresses.list('latest')
-  return { belongings, repair: new Repair({ nodePorts, listServices, listAddresses, ...writes, wallMs, log }) }
+  return { belongings, repair: new Repair({ nodePorts, listServices, listAddresses, ...writes, records, wallMs, log }) }
+}
+
+function createNodePorts({ store, root, nodePorts: range, random }: BelongingsParts): RangeRecord {
+  const { first, last } = range
+  // Where the range was another one, the ports that both have stay taken.
+  const adopt = (text: string, bits: bigint): bigint => {
+    const by = Number.parseInt(text, 10) - first
+    return Number.isNaN(by) ? 0n : by >= 0 ? bits << BigInt(by) : bits >> BigInt(-by)
+  }
+  const key = `${root}${serverRecords.serviceNodePorts}`
+  return new RangeRecord({ store, key, range, text: `${first}-${last}`, adopt, random })
 }
 
 const collection = '/apis/networking.k8s.io/v1/ipaddresses'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../api/object.ts'
 import { addressOf } from './cluster-ips.ts'
-import { Ports } from './ports.ts'
+import { NumberSet } from './number-set.ts'
 import { Repair } from './repair.ts'
 
 const service = (name: string, ip: string, nodePort: number): KubeObject => ({
@@ -18,7 +18,7 @@ const address = (ip: string, name: string, created: string): KubeObject => {
 }
 
 test('what a service has is taken, what nobody has is given back, but not at once', async () => {
-  const ports = new Ports({ first: 30_000, last: 30_010 }, 0n, () => 0)
+  const ports = new NumberSet({ first: 30_000, last: 30_010 }, 0n, () => 0)
   ports.take(30_007)
   const freed: string[] = []
   const created: string[] = []
@@ -33,6 +33,7 @@ test('what a service has is taken, what nobody has is given back, but not at onc
     deleteAddress: async (ip) => {
       freed.push(ip)
     },
+    records: { reset: async () => undefined },
     wallMs: () => Date.parse('2020-01-01T00:10:00Z'),
     log: () => undefined,
   })

@@ -7,8 +7,9 @@ import type { KubeObject } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
 import { ownIpsOf, specOf } from '../registry/kinds/core/service-needs.ts'
 import { addressOf, isOf, managedBy } from './cluster-ips.ts'
-import type { NodePorts } from './node-ports.ts'
-import type { Ports } from './ports.ts'
+import type { IpRecords } from './ip-records.ts'
+import type { RangeRecord } from './range-record.ts'
+import type { NumberSet } from './number-set.ts'
 import { portsHeld } from './service-ports.ts'
 
 /** A port that nobody has in so many passes is not that of a Service on its way. */
@@ -17,13 +18,14 @@ const PASSES_TILL_FREE = 3
 const ADDRESS_AGE_MS_MIN = 60_000
 
 export type RepairParts = {
-  readonly nodePorts: Pick<NodePorts, 'change'>
+  readonly nodePorts: Pick<RangeRecord, 'change'>
   /** All that there are, latest. */
   readonly listServices: () => Promise<readonly KubeObject[]>
   readonly listAddresses: () => Promise<readonly KubeObject[]>
   /** False: there is such an address. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
+  readonly records: Pick<IpRecords, 'reset'>
   readonly wallMs: () => number
   readonly log: Log
 }
@@ -67,6 +69,8 @@ export class Repair {
     }
     const missing = [...owners.keys()].filter((name) => !known.has(name))
     if (missing.length > 0) await this.#takeMissing(missing)
+    const taken = (await this.#parts.listAddresses()).map(({ metadata }) => parseIp(metadata.name ?? ''))
+    await this.#parts.records.reset(taken.filter((ip) => ip !== undefined))
   }
 
   /** What came or went while the lists were made is not looked at. */
@@ -112,7 +116,7 @@ type Repaired = {
   readonly unowned: ReadonlyMap<number, number>
 }
 
-function repaired(ports: Ports, held: ReadonlySet<number>, known: ReadonlyMap<number, number>): Repaired {
+function repaired(ports: NumberSet, held: ReadonlySet<number>, known: ReadonlyMap<number, number>): Repaired {
   const missing = [...held].filter((port) => ports.includes(port) && !ports.has(port))
   for (const port of missing) ports.take(port)
   const passes = ports

@@ -9,12 +9,12 @@ import type { Belongings, Taken, Taking } from '../registry/belongings.ts'
 import { settleFamilies } from '../registry/kinds/core/service-families.ts'
 import { isHeadless, needsClusterIp, ownIpsOf, specOf, typeOf } from '../registry/kinds/core/service-needs.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
-import type { NodePorts } from './node-ports.ts'
+import type { RangeRecord } from './range-record.ts'
 import { assignPorts, portsHeld } from './service-ports.ts'
 
 export type ServiceBelongingsParts = {
   readonly clusterIps: ClusterIps
-  readonly nodePorts: NodePorts
+  readonly nodePorts: RangeRecord
   /** Families of the cluster, the first one first. */
   readonly families: readonly IpFamily[]
   readonly deleteEndpoints: (parent: Parent) => Promise<void>

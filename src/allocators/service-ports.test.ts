@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api/errors.ts'
 import { type Fields, itemsOf } from '../api/object.ts'
-import { Ports } from './ports.ts'
+import { NumberSet } from './number-set.ts'
 import { assignPorts, portsHeld } from './service-ports.ts'
 
 const range = { first: 30_000, last: 30_049 }
-const pool = (...taken: readonly number[]): Ports => {
-  const ports = new Ports(range, 0n, () => 0)
+const pool = (...taken: readonly number[]): NumberSet => {
+  const ports = new NumberSet(range, 0n, () => 0)
   for (const port of taken) ports.take(port)
   return ports
 }

@@ -3,16 +3,16 @@ import { type Fields, itemsOf, numberOf } from '../api/object.ts'
 import { internalError, invalid, type ApiError } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { mayHaveNodePorts, needsHealthPort, needsNodePorts, nodePortsOf } from '../registry/kinds/core/service-needs.ts'
-import { PortError, type Ports } from './ports.ts'
+import { PortError, type NumberSet } from './number-set.ts'
 
 export type Assigned = {
   readonly spec: Fields
-  /** Ports that the Service has not had before. */
+  /** NumberSet that the Service has not had before. */
   readonly taken: readonly number[]
 }
 
 /** `before`: the specification that is stored. Fails with an ApiError. */
-export function assignPorts(name: string, given: Fields, before: Fields | undefined, pool: Ports): Assigned {
+export function assignPorts(name: string, given: Fields, before: Fields | undefined, pool: NumberSet): Assigned {
   const taken: number[] = []
   const ports = recording(pool, taken)
   let spec = given
@@ -35,7 +35,7 @@ export function portsHeld(spec: Fields): readonly number[] {
 
 type Pool = { readonly take: (port: number) => void; readonly takeAny: () => number }
 
-const recording = (ports: Ports, taken: number[]): Pool => ({
+const recording = (ports: NumberSet, taken: number[]): Pool => ({
   take: (port) => {
     ports.take(port)
     taken.push(port)

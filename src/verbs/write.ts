@@ -102,9 +102,9 @@ async function createOnce(request: ResourceRequest, given: KubeObject, writing: 
   const { resource, namespace, context } = request
   const { options, access } = writing
   const { name = '', resourceVersion = '' } = given.metadata
-  const object = await checkedNew(request, given, writing)
-  const key = access.keys.key(namespace, name)
   return translated(context, { resource, name, verb: 'create' }, async () => {
+    const object = await checkedNew(request, given, writing)
+    const key = access.keys.key(namespace, name)
     if (options.isDryRun) {
       const { item } = await access.reader.get(key, 'latest')
       if (item !== undefined) throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })

@@ -1,6 +1,6 @@
 /**
- * The node ports that Services have, one set for all servers of an etcd: a single value that every change compares and writes. Changes
- * that come while a write is under way go together with the next one, so that a crowd of them costs a few writes.
+ * A set of numbers that all servers of an etcd share, as upstream keeps it: a single value that every change compares and writes.
+ * Changes that come while a write is under way go together with the next one, so that a crowd of them costs a few writes.
  */
 import type { KubeObject } from '../api/object.ts'
 import { fieldsOf, textOf } from '../api/object.ts'
@@ -9,33 +9,37 @@ import { typeOf } from '../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import type { Key } from '../storage/engine.ts'
 import type { Current, Decision, Store, Stored } from '../storage/store.ts'
-import { type PortRange, Ports } from './ports.ts'
+import { bitsOf, bytesOf, type NumberRange, NumberSet } from './number-set.ts'
 
 /** How long a change may wait for the database. */
 const CHANGE_MS_MAX = 15_000
 
-export type NodePortsParts = {
+export type RangeRecordParts = {
   readonly store: Store
   readonly key: Key
-  readonly range: PortRange
+  readonly range: NumberRange
+  /** The range in words, as the record has it: `30000-32767`, `10.0.0.0/16`. */
+  readonly text: string
+  /** The bits of a record whose range was another one, in this one. */
+  readonly adopt: (text: string, bits: bigint) => bigint
   /** From 0 to below 1. */
   readonly random: () => number
 }
 
 type Wish = {
-  readonly apply: (ports: Ports) => void
+  readonly apply: (set: NumberSet) => void
   /** Called once the set that `apply` has seen last is stored, or is the latest there is. */
   readonly settle: () => void
   readonly fail: (error: unknown) => void
 }
 
-export class NodePorts {
-  readonly #parts: NodePortsParts
+export class RangeRecord {
+  readonly #parts: RangeRecordParts
   #wishes: Wish[] = []
   #isWriting = false
   #last: Current<KubeObject> | undefined
 
-  constructor(parts: NodePortsParts) {
+  constructor(parts: RangeRecordParts) {
     this.#parts = parts
   }
 
@@ -43,14 +47,14 @@ export class NodePorts {
    * Changes the set. What `change` throws is thrown here and leaves the set as it was; `change` may run several times, on other sets.
    * It must neither wait nor keep the set.
    */
-  change<T>(change: (ports: Ports) => T): Promise<T> {
+  change<T>(change: (set: NumberSet) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let outcome: { readonly value: T } | { readonly error: unknown } | undefined
       this.#wishes.push({
-        apply: (ports) => {
+        apply: (set) => {
           outcome = undefined
           try {
-            outcome = { value: change(ports) }
+            outcome = { value: change(set) }
           } catch (error) {
             outcome = { error }
             throw error
@@ -67,9 +71,9 @@ export class NodePorts {
   }
 
   /** What a change would come to, without changing anything. */
-  async attempt<T>(change: (ports: Ports) => T): Promise<T> {
+  async attempt<T>(change: (set: NumberSet) => T): Promise<T> {
     const { found } = await this.#parts.store.get(this.#parts.key)
-    return change(this.#portsOf(found && this.#decode(found)))
+    return change(this.#setOf(found && this.#decode(found)))
   }
 
   /** Never fails: whoever waits is told. */
@@ -97,7 +101,7 @@ export class NodePorts {
     const signal = AbortSignal.timeout(CHANGE_MS_MAX)
     const options = { cached: this.#last, decode: (stored: Stored) => this.#decode(stored), signal }
     const { revision, outcome } = await store.update(key, options, (current): Decision => {
-      const ports = this.#portsOf(current?.object)
+      const ports = this.#setOf(current?.object)
       const before = ports.bits
       const after = wishes.reduce((set, { apply }) => attemptOn(set, apply, this.#copy), ports).bits
       written = this.#objectOf(after)
@@ -109,57 +113,35 @@ export class NodePorts {
     }
   }
 
-  readonly #copy = (bits: bigint): Ports => new Ports(this.#parts.range, bits, this.#parts.random)
+  readonly #copy = (bits: bigint): NumberSet => new NumberSet(this.#parts.range, bits, this.#parts.random)
 
   readonly #decode = ({ value, revision }: Stored): KubeObject => decodeStored(value, rangeSchema(), revision)
 
-  /** Where the range was another one, the ports that both have stay taken. */
-  #portsOf(stored: KubeObject | undefined): Ports {
-    const { first, last } = this.#parts.range
-    const { range, data } = fieldsOf(stored)
-    const bits = bitsOf(textOf(data))
-    const [was = first] = textOf(range).split('-').map(Number)
-    const shifted = was === first || !Number.isInteger(was) ? bits : shift(bits, was - first)
-    const all = (1n << BigInt(last - first + 1)) - 1n
-    return this.#copy(shifted & all)
+  #setOf(stored: KubeObject | undefined): NumberSet {
+    const { range, text, adopt } = this.#parts
+    const record = fieldsOf(stored)
+    const bits = bitsOf(Buffer.from(textOf(record['data']), 'base64'))
+    const was = textOf(record['range'])
+    const own = stored === undefined || was === text ? bits : adopt(was, bits)
+    return this.#copy(own & ((1n << BigInt(range.last - range.first + 1)) - 1n))
   }
 
   #objectOf(bits: bigint): KubeObject {
-    const { first, last } = this.#parts.range
-    return {
-      kind: 'RangeAllocation',
-      apiVersion: 'v1',
-      metadata: {},
-      range: `${first}-${last}`,
-      data: textOfBits(bits),
-    }
+    const data = bytesOf(bits).toString('base64')
+    return { kind: 'RangeAllocation', apiVersion: 'v1', metadata: {}, range: this.#parts.text, data }
   }
 }
 
 const rangeSchema = (): ReturnType<typeof plainSchema> => plainSchema(typeOf('server/v1', 'RangeAllocation'))
 
 /** The set with the change, or as it was if the change cannot be made. */
-function attemptOn(ports: Ports, apply: (ports: Ports) => void, copy: (bits: bigint) => Ports): Ports {
-  const before = ports.bits
+function attemptOn(set: NumberSet, apply: (set: NumberSet) => void, copy: (bits: bigint) => NumberSet): NumberSet {
+  const before = set.bits
   try {
-    apply(ports)
-    return ports
+    apply(set)
+    return set
   } catch {
     // Who asked for the change is told.
     return copy(before)
   }
-}
-
-const shift = (bits: bigint, by: number): bigint => (by >= 0 ? bits << BigInt(by) : bits >> BigInt(-by))
-
-/** Base64 of the number's bytes, highest first, without zeros before them. */
-function bitsOf(data: string): bigint {
-  const hex = Buffer.from(data, 'base64').toString('hex')
-  return hex === '' ? 0n : BigInt(`0x${hex}`)
-}
-
-function textOfBits(bits: bigint): string {
-  if (bits === 0n) return ''
-  const hex = bits.toString(16)
-  return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex').toString('base64')
 }
