@@ -4,6 +4,7 @@ import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.t
 import { jsonType } from '../codec/negotiate.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Registry } from '../registry/registry.ts'
+import { AggregatedDiscovery, aggregatedForm } from './aggregated.ts'
 import { coreVersions, type Document, groupDocument, groupList, resourceList } from './groups.ts'
 import { type Check, checkHealth, checksOf, type Endpoint, type OnChecked } from './health.ts'
 import type { Issuer } from './issuer.ts'
@@ -27,6 +28,7 @@ export type DocumentParts = {
 export type Documents = (request: ApiRequest) => ApiResponse
 
 export function createDocuments(parts: DocumentParts): Documents {
+  const aggregated = new AggregatedDiscovery(parts.registry)
   return (request) => {
     const { path } = request
     const [, root = '', ...rest] = withoutSlash(path).split('/')
@@ -38,9 +40,9 @@ export function createDocuments(parts: DocumentParts): Documents {
       case 'version':
         return version(request, rest)
       case 'api':
-        return api(request, rest, parts)
+        return api(request, rest, { ...parts, aggregated })
       case 'apis':
-        return apis(request, rest, parts)
+        return apis(request, rest, { ...parts, aggregated })
       case 'metrics':
         return metrics(path, parts)
       case '.well-known':
@@ -82,7 +84,14 @@ function version(request: ApiRequest, rest: readonly string[]): ApiResponse {
   return indented(versionDocument())
 }
 
-function api(request: ApiRequest, rest: readonly string[], parts: DocumentParts): ApiResponse {
+type ListParts = DocumentParts & { readonly aggregated: AggregatedDiscovery }
+
+function api(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
+  const form = rest.length === 0 ? aggregatedForm(request) : undefined
+  if (form !== undefined) {
+    requireGet(request)
+    return parts.aggregated.answer('core', form, request)
+  }
   const document =
     rest.length === 0 ? coreVersions(parts.serverAddress) : resourceList(parts.registry, '', rest.join('/'))
   if (document === undefined) throw noSuchResource()
@@ -91,8 +100,10 @@ function api(request: ApiRequest, rest: readonly string[], parts: DocumentParts)
 }
 
 /** /apis and /apis/<group> answer every method alike. */
-function apis(request: ApiRequest, rest: readonly string[], parts: DocumentParts): ApiResponse {
+function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
   const [groupName, versionName] = rest
+  const form = groupName === undefined ? aggregatedForm(request) : undefined
+  if (form !== undefined) return parts.aggregated.answer('others', form, request)
   if (groupName === undefined) return negotiated(groupList(parts.registry), request, { isAggregator: true })
   const found = groupDocument(parts.registry, groupName)
   if (found === undefined) throw pageNotFound()

@@ -21,7 +21,7 @@ export function groupList(registry: Registry): Document {
 
 /** Undefined when there is no such group. */
 export function groupDocument(registry: Registry, name: string): Document | undefined {
-  if (name === '' || !registry.all().some((resource) => resource.group === name)) return undefined
+  if (name === '' || registry.inGroup(name).length === 0) return undefined
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupFields(registry, name) }
 }
 
@@ -42,15 +42,12 @@ export function resourceList(registry: Registry, groupName: string, version: str
 
 /** By priority; the core group is not among them. */
 export function groupNames(registry: Registry): string[] {
-  const names = new Set(registry.all().map((resource) => resource.group))
-  names.delete('')
-  return [...names].toSorted(compareGroups)
+  return registry.groups.filter((name) => name !== '').toSorted(compareGroups)
 }
 
 /** The preferred one first. */
 export function versionsOf(registry: Registry, group: string): string[] {
-  const resources = registry.all().filter((resource) => resource.group === group)
-  return [...new Set(resources.map(({ version }) => version))].toSorted(compareVersions)
+  return [...new Set(registry.inGroup(group).map(({ version }) => version))].toSorted(compareVersions)
 }
 
 function groupFields(registry: Registry, name: string): Document {

@@ -76,6 +76,7 @@ test('objects stored as protobuf are read', { skip }, () => {
 /** Packages by the beginning of the names of golden files. */
 const packages: readonly (readonly [string, string])[] = [
   ...new Map(resources.map(({ group, version }) => [group === '' ? 'core' : group, version])),
+  ['apidiscovery.k8s.io', 'v2'] as const,
 ].map(([group]) => [group, group === 'core' ? 'core' : (group.split('.')[0] ?? '')])
 
 test('an object with every field set is written as it was read', { skip }, () => {

@@ -5,10 +5,24 @@ type Id = { readonly group: string; readonly version: string; readonly plural: s
 
 export class Registry {
   readonly #resources = new Map<string, Resource>()
+  /** What each group has, sorted by name. */
+  readonly #groups = new Map<string, readonly Resource[]>()
   #sorted: readonly Resource[] | undefined
 
   constructor(resources: readonly Resource[]) {
     for (const resource of resources) this.#resources.set(idOf(resource), resource)
+    for (const resource of this.all()) {
+      this.#groups.set(resource.group, [...(this.#groups.get(resource.group) ?? []), resource])
+    }
+  }
+
+  get groups(): readonly string[] {
+    return [...this.#groups.keys()]
+  }
+
+  /** Sorted by name. The same list until the group changes: what was made of it may be kept beside it. */
+  inGroup(group: string): readonly Resource[] {
+    return this.#groups.get(group) ?? none
   }
 
   find(id: Id): Resource | undefined {
@@ -17,7 +31,7 @@ export class Registry {
 
   /** Sorted by name, as discovery shows them. */
   inGroupVersion(group: string, version: string): readonly Resource[] {
-    return this.all().filter((resource) => resource.group === group && resource.version === version)
+    return this.inGroup(group).filter((resource) => resource.version === version)
   }
 
   /** Sorted by name. */
@@ -25,6 +39,8 @@ export class Registry {
     return (this.#sorted ??= [...this.#resources.values()].toSorted(byName))
   }
 }
+
+const none: readonly Resource[] = []
 
 const byName = (a: Resource, b: Resource): number => (a.plural < b.plural ? -1 : a.plural > b.plural ? 1 : 0)
 

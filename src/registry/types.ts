@@ -3,6 +3,7 @@ import type { Struct } from '../schema/schema.ts'
 import { typeDefaults } from './kinds/all.ts'
 import { splitPackages, TypeCatalogue } from '../schema/read-types.ts'
 import { admissionregistrationTypes } from './catalogue/admissionregistration.ts'
+import { apidiscoveryTypes } from './catalogue/apidiscovery.ts'
 import { apiextensionsTypes } from './catalogue/apiextensions.ts'
 import { apiregistrationTypes } from './catalogue/apiregistration.ts'
 import { appsTypes } from './catalogue/apps.ts'
@@ -27,6 +28,7 @@ import { storageTypes } from './catalogue/storage.ts'
 
 const texts = [
   admissionregistrationTypes,
+  apidiscoveryTypes,
   apiextensionsTypes,
   apiregistrationTypes,
   appsTypes,

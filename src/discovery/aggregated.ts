@@ -1,0 +1,142 @@
+/**
+ * All groups, versions and resources in one document, so that a client asks once. The text of a group is made when the group
+ * changes and no other time: with thousands of custom resources only what is new costs anything.
+ */
+import { hash } from 'node:crypto'
+import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.ts'
+import { parseJson, printOrdered } from '../codec/json.ts'
+import { jsonType, protobufType, yamlType } from '../codec/negotiate.ts'
+import { indentJson } from '../codec/indent.ts'
+import { decodeStruct } from '../codec/decode.ts'
+import { encodeObject } from '../codec/protobuf/envelope.ts'
+import { jsonToYaml } from '../codec/yaml-print.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { Resource, Subresource } from '../registry/resource.ts'
+import { typeOf } from '../registry/types.ts'
+import type { Document } from './groups.ts'
+import { groupNames, versionsOf } from './groups.ts'
+
+const kind = 'APIGroupDiscoveryList'
+const apiVersion = 'apidiscovery.k8s.io/v2'
+
+type Form = 'json' | 'yaml' | 'protobuf'
+
+const types: readonly (readonly [string, Form])[] = [
+  [jsonType, 'json'],
+  [yamlType, 'yaml'],
+  [protobufType, 'protobuf'],
+  ['*/*', 'json'],
+  ['application/*', 'json'],
+]
+
+/** Any clause that asks for the aggregated form wins over all that do not, wherever it stands. */
+export function aggregatedForm({ headers }: Pick<ApiRequest, 'headers'>): Form | undefined {
+  const accept = firstHeader(headers, 'accept') ?? ''
+  if (!accept.includes('apidiscovery')) return undefined
+  for (const clause of accept.split(',')) {
+    const [type = '', ...parameters] = clause.split(';').map((part) => part.trim())
+    const form = types.find(([name]) => name === type)?.[1]
+    if (form !== undefined && wanted.every((parameter) => parameters.includes(parameter))) return form
+  }
+  return undefined
+}
+
+const wanted = ['g=apidiscovery.k8s.io', 'v=v2', `as=${kind}`] as const
+
+type Made = { readonly json: string; readonly tag: string }
+
+export class AggregatedDiscovery {
+  readonly #registry: Registry
+  /** By the list of a group's resources, which is another one when the group changes. */
+  readonly #items = new WeakMap<readonly Resource[], string>()
+  readonly #made = new Map<'core' | 'others', Made>()
+
+  constructor(registry: Registry) {
+    this.#registry = registry
+  }
+
+  /** `core`: the document of /api, which has one group; otherwise that of /apis. */
+  answer(which: 'core' | 'others', form: Form, { headers, query }: ApiRequest): ApiResponse {
+    const { json, tag } = this.#document(which)
+    const common = { etag: tag, vary: 'Accept', 'cache-control': 'public' }
+    if (firstHeader(headers, 'if-none-match') === tag) return { status: 304, headers: common, body: Buffer.alloc(0) }
+    const { type, body } = printed(json, form, query)
+    return { status: 200, headers: { 'content-type': `${type};${wanted.join(';')}`, ...common }, body }
+  }
+
+  #document(which: 'core' | 'others'): Made {
+    const groups = which === 'core' ? [''] : groupNames(this.#registry)
+    const items = groups.map((group) => this.#item(group)).join(',')
+    const json = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{},"items":[${items}]}`
+    const known = this.#made.get(which)
+    if (known?.json === json) return known
+    const made = { json, tag: `"${hash('sha512', json, 'hex').toUpperCase()}"` }
+    this.#made.set(which, made)
+    return made
+  }
+
+  #item(group: string): string {
+    const resources = this.#registry.inGroup(group)
+    const known = this.#items.get(resources)
+    if (known !== undefined) return known
+    const versions = versionsOf(this.#registry, group).map((version) => ({
+      version,
+      resources: resources.filter((one) => one.version === version).map(resourceFields),
+      freshness: 'Current',
+    }))
+    const metadata = { ...(group === '' ? {} : { name: group }), creationTimestamp: null }
+    const made = printOrdered({ metadata, versions })
+    this.#items.set(resources, made)
+    return made
+  }
+}
+
+function printed(json: string, form: Form, query: URLSearchParams): { readonly type: string; readonly body: Buffer } {
+  switch (form) {
+    case 'yaml':
+      return { type: yamlType, body: Buffer.from(jsonToYaml(parseJson(Buffer.from(json)))) }
+    case 'protobuf': {
+      const struct = typeOf('apidiscovery/v2', kind)
+      const { value } = decodeStruct(json, struct)
+      return { type: protobufType, body: encodeObject({ ...value, kind, apiVersion }, struct) }
+    }
+    case 'json': {
+      const isIndented = query.get('pretty') === 'true' || query.get('pretty') === '1'
+      return { type: jsonType, body: Buffer.from(isIndented ? indentJson(json) : `${json}\n`) }
+    }
+  }
+}
+
+/** Of built-in kinds an empty group and version mean those of the list; custom ones spell theirs out. */
+function resourceFields(resource: Resource): Document {
+  const { plural, kind: ownKind, isNamespaced, singular, verbs, shortNames, categories, subresources } = resource
+  const own = resource.isCustom
+    ? { group: resource.group, version: resource.version }
+    : ({ group: '', version: '' } as const)
+  return {
+    resource: plural,
+    responseKind: { ...own, kind: ownKind },
+    scope: isNamespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(subresources.length === 0 ? {} : { subresources: subresources.map((one) => partFields(one, resource, own)) }),
+  }
+}
+
+type Own = { readonly group: string; readonly version: string }
+
+function partFields(
+  { name, kind: ownKind, group, version, verbs }: Subresource,
+  resource: Resource,
+  own: Own,
+): Document {
+  const isOwn = group === resource.group && version === resource.version
+  const { group: shownGroup, version: shownVersion } = isOwn ? own : { group, version }
+  return {
+    subresource: name,
+    responseKind: { group: shownGroup, version: shownVersion, kind: ownKind },
+    verbs,
+  }
+}
