@@ -1,6 +1,6 @@
 /** Documents of the server in the form that a client takes: JSON, indented for people, YAML or protobuf. */
 import { notAcceptable, type Status } from '../api/errors.ts'
-import { type Fields, isFields, type Json } from '../api/object.ts'
+import { fieldsOf, type Json } from '../api/object.ts'
 import { type ApiRequest, firstHeader } from '../api/request.ts'
 import { indentJson } from '../codec/indent.ts'
 import { printOrdered } from '../codec/json.ts'
@@ -22,25 +22,29 @@ export function printDocument(document: Json, request: Request, { isAggregator =
   const clauses = (firstHeader(request.headers, 'accept') ?? '').split(',')
   const plain = clauses.filter((clause) => !isConversion(clause))
   const isKnown = plain.some((clause) => clause.trim() === '' || knownType.test(clause.trim()))
-  if (!isKnown && (isAggregator || clauses.some(isConversion))) throw notAcceptable(offered)
+  if (!isKnown && (isAggregator || clauses.some(isKnownConversion))) throw notAcceptable(offered)
   return print(document, negotiate({ query: request.query, headers: { ...request.headers, accept: plain.join(',') } }))
 }
 
 const isConversion = (clause: string): boolean => /;\s*(as|g|v)=/.test(clause)
+const isKnownConversion = (clause: string): boolean => isConversion(clause) && knownType.test(clause.trim())
 const knownType = /^(\*\/\*|application\/(\*|json|yaml|vnd\.kubernetes\.protobuf))\s*(;|$)/
 
 /** An error must be told somehow: who takes none of our forms gets JSON. */
 export const printError = (status: Status, request: Request): Printed => print(status, negotiateError(request))
 
-type Document = Fields & { readonly kind: string; readonly apiVersion: string }
-
 function print(document: Json, { type, isIndented }: Form): Printed {
   if (type === 'yaml') return { type: yamlType, body: Buffer.from(jsonToYaml(document)) }
-  const struct = type === 'protobuf' && isDocument(document) ? findType('meta/v1', document.kind) : undefined
-  if (struct !== undefined && isDocument(document)) return { type: protobufType, body: encodeObject(document, struct) }
+  if (type === 'protobuf') {
+    const { kind, apiVersion } = fieldsOf(document)
+    const typeMeta = { kind: textOf(kind, ''), apiVersion: textOf(apiVersion, 'v1') }
+    const struct = findType('meta/v1', typeMeta.kind)
+    if (struct !== undefined) {
+      return { type: protobufType, body: encodeObject({ ...fieldsOf(document), ...typeMeta }, struct) }
+    }
+  }
   const text = printOrdered(document)
   return { type: jsonType, body: Buffer.from(isIndented ? indentJson(text) : `${text}\n`) }
 }
 
-const isDocument = (value: Json): value is Document =>
-  isFields(value) && typeof value['kind'] === 'string' && typeof value['apiVersion'] === 'string'
+const textOf = (value: Json | undefined, otherwise: string): string => (typeof value === 'string' ? value : otherwise)
