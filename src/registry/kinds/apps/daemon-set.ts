@@ -8,7 +8,14 @@ import { requirementsOf } from '../../rules/label-selector.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
 import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
-import { fixedSelector, matchingLabels, podTemplate, runningForever, usefulSelector } from './selector-and-template.ts'
+import {
+  fixedSelector,
+  matchingLabels,
+  podTemplate,
+  runningForever,
+  usefulSelector,
+  workloadWarnings,
+} from './selector-and-template.ts'
 import { countersRule } from './status-counts.ts'
 
 /** Counts the changes of the template. It was a field once; version v1 has it as an annotation. */
@@ -75,6 +82,7 @@ export const daemonSetRules: KindRules = {
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec')
   },
+  warnings: workloadWarnings,
   status: {
     prepareUpdate: (object, current) => withTemplateGeneration(object, generationOf(current)),
     validateUpdate: countersRule([

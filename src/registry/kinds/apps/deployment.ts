@@ -3,13 +3,13 @@ import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { fieldsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { nameWarnings } from '../../rules/name-warnings.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
 import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 import { withoutField } from '../../rules/without-field.ts'
 import {
   fixedSelector,
+  namedWorkloadWarnings,
   neededSelector,
   podTemplate,
   runningForever,
@@ -88,7 +88,7 @@ export const deploymentRules: KindRules = {
     const rule = all(specRule(before['template']), fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec')
   },
-  warnings: nameWarnings,
+  warnings: namedWorkloadWarnings,
   status: {
     // Of the gate DeploymentReplicaSetTerminatingReplicas, which is off.
     prepareUpdate: (object) => withoutField(object, 'status', 'terminatingReplicas'),

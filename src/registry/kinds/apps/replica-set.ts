@@ -1,11 +1,11 @@
 import { fieldsOf, type Json } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { nameWarnings } from '../../rules/name-warnings.ts'
 import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 import { withoutField } from '../../rules/without-field.ts'
 import {
   fixedSelector,
+  namedWorkloadWarnings,
   neededSelector,
   podTemplate,
   runningForever,
@@ -34,7 +34,7 @@ export const replicaSetRules: KindRules = {
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec')
   },
-  warnings: nameWarnings,
+  warnings: namedWorkloadWarnings,
   status: {
     // Of the gate DeploymentReplicaSetTerminatingReplicas, which is off.
     prepareUpdate: (object) => withoutField(object, 'status', 'terminatingReplicas'),

@@ -1,7 +1,7 @@
 /** What all workloads have: labels that they select Pods by, and a template of Pods that must have those labels. */
-import { forbiddenField, invalidShown, notSupported, required } from '../../../api/field-fault.ts'
+import { invalidShown, required } from '../../../api/field-fault.ts'
 import type { Labels } from '../../../api/label-selector.ts'
-import { fieldsOf, type Json, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
 import {
   goLabels,
@@ -12,10 +12,12 @@ import {
   validateLabels,
   validateLabelSelector,
 } from '../../rules/label-selector.ts'
+import type { KindRules } from '../../kind-rules.ts'
 import { validateAnnotations } from '../../metadata.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { validatePodAnnotations } from '../core/pod/annotations.ts'
-import { validatePodTemplate } from '../core/pod/template.ts'
+import { validateAlwaysRestarted, validatePodTemplate } from '../core/pod/template.ts'
+import { nameWarnings, podTemplateWarnings } from '../core/pod/warnings.ts'
 
 /** An absent selector is fine here. `emptyFor`: who must not select everything, as messages call him. */
 export function usefulSelector(emptyFor: string): Rule {
@@ -79,14 +81,20 @@ export const templateMetadata: Rule = (value, path, { faults }) => {
 /** Of the template of a workload that keeps its Pods running. `owner`: who that is, as messages call him. */
 export function runningForever(owner: string): Rule {
   return (value, path, { faults }) => {
-    const { restartPolicy, activeDeadlineSeconds } = fieldsOf(fieldsOf(value)['spec'])
-    const policy = textOf(restartPolicy)
-    if (policy !== 'Always') faults.push(notSupported(`${path}.spec.restartPolicy`, policy, ['Always']))
-    if (activeDeadlineSeconds === undefined) return
-    const why = `activeDeadlineSeconds in ${owner} is not Supported`
-    faults.push(forbiddenField(`${path}.spec.activeDeadlineSeconds`, why))
+    faults.push(...validateAlwaysRestarted(value, path, owner))
   }
 }
+
+/** Of a workload whose Pods are named after it. */
+export const namedWorkloadWarnings: NonNullable<KindRules['warnings']> = (object, current) => [
+  ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
+  ...workloadWarnings(object, current),
+]
+
+export const workloadWarnings: NonNullable<KindRules['warnings']> = (object, current) =>
+  podTemplateWarnings(templateOf(object), 'spec.template', current === undefined ? undefined : templateOf(current))
+
+const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])
 
 /** Against the one from before. */
 export function fixedSelector(before: Json | undefined): Rule {

@@ -7,7 +7,13 @@ import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
-import { neededSelector, runningForever, selectedTemplate, templateMetadata } from './selector-and-template.ts'
+import {
+  neededSelector,
+  runningForever,
+  selectedTemplate,
+  templateMetadata,
+  workloadWarnings,
+} from './selector-and-template.ts'
 import { countersRule, partOf } from './status-counts.ts'
 
 const podManagementPolicy: Rule = (value, path, { faults }) => {
@@ -84,10 +90,12 @@ export const statefulSetRules: KindRules = {
     const withOldName = { ...now, serviceName: before['serviceName'] }
     return [...faultsOf(spec, withOldName, 'spec'), ...faultsOf(onlyChangeable(before), now, 'spec')]
   },
-  warnings: (object) => {
+  warnings: (object, current) => {
     const { revisionHistoryLimit } = fieldsOf(object['spec'])
-    if (numberOf(revisionHistoryLimit) >= 0) return []
-    return ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
+    const told = workloadWarnings(object, current)
+    if (numberOf(revisionHistoryLimit) >= 0) return told
+    const why = 'a negative value retains all historical revisions; a value >= 0 is recommended'
+    return [...told, `spec.revisionHistoryLimit: ${why}`]
   },
   status: {
     validateUpdate: countersRule(

@@ -2,9 +2,9 @@ import { type FieldFault, invalidShown, invalidValue, notSupported, required } f
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabelSelector } from '../../rules/label-selector.ts'
-import { nameWarnings } from '../../rules/name-warnings.ts'
 import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative, oneOf } from '../../rules/scalars.ts'
+import { nameWarnings } from '../core/pod/warnings.ts'
 import { scheduleFault } from './cron-schedule.ts'
 import { jobSpec, jobSpecWarnings } from './job-spec.ts'
 import { isTimeZone } from './time-zone.ts'
@@ -98,7 +98,12 @@ export const cronJobRules: KindRules = {
           'CRON_TZ or TZ used in spec.schedule is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
         ]
       : []
-    return [...nameWarnings(object, current), ...jobSpecWarnings(fieldsOf(jobTemplate)['spec'], path), ...zone]
+    const before = fieldsOf(fieldsOf(current?.['spec'])['jobTemplate'])['spec']
+    return [
+      ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
+      ...jobSpecWarnings(fieldsOf(jobTemplate)['spec'], path, before),
+      ...zone,
+    ]
   },
 }
 

@@ -5,6 +5,7 @@ import { fieldsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
 import { all, fields, given, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
 import { podTemplate } from '../apps/selector-and-template.ts'
+import { podTemplateWarnings } from '../core/pod/warnings.ts'
 import { podFailurePolicy, successPolicy } from './job-policies.ts'
 
 /** What is tracked of each index must fit into one object. */
@@ -122,10 +123,13 @@ export const jobSpec: Rule = all(
   restartPolicy,
 )
 
-export function jobSpecWarnings(spec: Json | undefined, path: string): string[] {
-  const { completionMode: mode, completions, parallelism } = fieldsOf(spec)
+/** `before` is the spec before an update. */
+export function jobSpecWarnings(spec: Json | undefined, path: string, before?: Json): string[] {
+  const { completionMode: mode, completions, parallelism, template } = fieldsOf(spec)
   const isMany = numberOf(completions) > COMPLETIONS_SOFT_MAX && numberOf(parallelism) > PARALLELISM_OF_MANY_MAX
-  if (mode !== 'Indexed' || !isMany) return []
+  const ofPods = podTemplateWarnings(template, `${path}.template`, fieldsOf(before)['template'])
+  if (mode !== 'Indexed' || !isMany) return ofPods
   const what = 'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4'
-  return [`${path}: ${what}, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`]
+  const why = 'Kubernetes might not be able to track completedIndexes when a big number of indexes fail'
+  return [`${path}: ${what}, ${why}`, ...ofPods]
 }

@@ -15,9 +15,9 @@ import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabels, goLabelSelector, requirementsOf, validateLabelSelector } from '../../rules/label-selector.ts'
-import { nameWarnings } from '../../rules/name-warnings.ts'
 import { all, faultsOf, type Rule } from '../../rules/rule.ts'
 import { fixedSelector, labelsOf, matchingLabels } from '../apps/selector-and-template.ts'
+import { nameWarnings } from '../core/pod/warnings.ts'
 import { jobFields } from '../selectable.ts'
 import { goFailurePolicy } from './job-policies.ts'
 import { jobSpec, jobSpecWarnings } from './job-spec.ts'
@@ -42,7 +42,10 @@ export const jobRules: KindRules = {
   prepareCreate: (object) => withLabels(withSelector(object)),
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
-  warnings: (object, current) => [...nameWarnings(object, current), ...jobSpecWarnings(object['spec'], 'spec')],
+  warnings: (object, current) => [
+    ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
+    ...jobSpecWarnings(object['spec'], 'spec', current?.['spec']),
+  ],
   status: { validateUpdate: validateJobStatus },
 }
 
