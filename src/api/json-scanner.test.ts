@@ -68,3 +68,14 @@ test('takes what JSON takes, and nothing else', () => {
     { numRuns: 1000 },
   )
 })
+
+test('a string is read the same after a step back', () => {
+  const scanner = new JsonScanner('["a\\"b","plain"]')
+  scanner.peekType()
+  scanner.skipValue()
+  scanner.at = 0
+  scanner.beginArray()
+  assert.equal(scanner.readString(), 'a"b')
+  scanner.nextInArray()
+  assert.equal(scanner.readString(), 'plain')
+})

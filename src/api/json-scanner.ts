@@ -28,9 +28,16 @@ export type JsonType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null
 
 const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
+/** What a string cannot be skipped over by looking for its end alone. */
+// oxlint-disable-next-line no-control-regex -- these are what is looked for
+const special = /[\\\u0000-\u001f]/g
+
 export class JsonScanner {
   readonly text: string
   at = 0
+  /** Between these two stands no character of `special`. */
+  #searchedFrom = 0
+  #specialAt = -1
 
   constructor(text: string) {
     this.text = text
@@ -127,6 +134,13 @@ export class JsonScanner {
   /** To behind the closing quote; whether there were escapes on the way. */
   #skipString(): boolean {
     const { text } = this
+    const start = this.at + 1
+    if (start < this.#searchedFrom || this.#specialAt < start) this.#findSpecial(start)
+    const end = text.indexOf('"', start)
+    if (end !== -1 && end < this.#specialAt) {
+      this.at = end + 1
+      return false
+    }
     let isEscaped = false
     for (let at = this.at + 1; ; at++) {
       const code = text.charCodeAt(at)
@@ -143,6 +157,13 @@ export class JsonScanner {
         throw this.#fault('in string literal')
       }
     }
+  }
+
+  /** Each is found once, so that all searches together read the text once. */
+  #findSpecial(from: number): void {
+    special.lastIndex = from
+    this.#searchedFrom = from
+    this.#specialAt = special.exec(this.text)?.index ?? Infinity
   }
 
   /** As it is written. */
