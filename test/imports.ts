@@ -11,7 +11,7 @@ const src = join(import.meta.dirname, '..', 'src')
 const allowed: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   api: [],
-  etcd: [],
+  etcd: ['http2'],
   cel: [],
   schema: ['cel'],
   codec: ['schema'],

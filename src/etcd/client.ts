@@ -1,5 +1,5 @@
 /**
- * A thin client for etcd v3, on node:http2 alone.
+ * A thin client for etcd v3, on our own HTTP/2.
  *
  * client.ts       this file: options in, services out
  * kv.ts …         one file per service of etcd: kv, watch, lease, maintenance, cluster, auth

@@ -4,17 +4,23 @@
  * It counts as open only when the peer's SETTINGS have come: the kernel accepts connections for a process that is
  * stopped, a SETTINGS frame proves that somebody is there. Once open, quiet is probed with PING.
  */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, type SecureClientSessionOptions } from 'node:http2'
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { ClientConnection, type ClientOwner } from '../http2/client-connection.ts'
+import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
+import { HpackEncoder } from '../http2/hpack-encoder.ts'
+import { Turn } from '../http2/output.ts'
+import { Blocks } from '../lib/blocks.ts'
 import type { Log } from '../lib/log.ts'
 import { EtcdError } from './errors.ts'
-import { loadTls, type TlsOptions } from './tls.ts'
+import { loadTls, type TlsMaterial, type TlsOptions } from './tls.ts'
 
 /** With the default of 64 KB a client falls behind a live watch (measured: 8,000 events a second of 20,000). */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
 /** Several streams at once: a list must not hold up the watches beside it. */
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024
-/** Node refuses streams beyond this. Its default of 10 MB is less than one window of ours. */
-const SESSION_MEMORY_MB_MAX = 1024
+/** etcd's answers have a handful of short headers. */
+const HEADER_LIMITS = { headerBytesMax: 1024 * 1024, headersMax: 1000 }
 /** From the first SYN to the peer's SETTINGS. */
 const OPEN_TIMEOUT_MS = 3000
 /** How often quiet is looked at. */
@@ -53,7 +59,8 @@ export class Connection {
   readonly #log: Log
   readonly #onTrouble: () => void
   readonly #onClosed: () => void
-  #session: ClientHttp2Session | undefined
+  #session: ClientConnection | undefined
+  #socket: Socket | undefined
   #rejectOpening: () => void = () => undefined
   #state: 'opening' | 'open' | 'draining' | 'closed' = 'opening'
   #failure: Error | undefined
@@ -119,20 +126,14 @@ export class Connection {
   }
 
   /** Opens a stream; a failure here means that nothing was sent. */
-  request(headers: readonly string[]): ClientHttp2Stream {
-    const session = this.#session
-    if (this.#state !== 'open' || session === undefined || session.destroyed || session.closed) throw this.#lost(false)
-    try {
-      return session.request(headers)
-    } catch (cause) {
-      throw new EtcdError('Unavailable', `cannot open a stream to ${this.endpoint}`, { endpoint: this.endpoint, cause })
-    }
+  request(headers: readonly string[], listener: AnswerListener): ClientStream {
+    if (this.#state !== 'open' || this.#session === undefined || this.#session.isSpent) throw this.#lost(false)
+    return this.#session.request(headers, listener)
   }
 
   /** Why a stream ended without an answer. Ambiguous unless the peer said that it did not process it. */
-  streamLost(stream: ClientHttp2Stream, refused: boolean): EtcdError {
-    const isUntouched = refused || stream.id === undefined || stream.id > this.#lastProcessedId
-    return this.#lost(!isUntouched)
+  streamLost({ id }: ClientStream, refused: boolean): EtcdError {
+    return this.#lost(!refused && id <= this.#lastProcessedId)
   }
 
   /**
@@ -160,53 +161,64 @@ export class Connection {
   destroy(cause?: Error): void {
     if (cause !== undefined) this.#failure ??= cause
     this.#close()
-    this.#session?.destroy()
+    this.#socket?.destroy()
   }
 
   async #open(tls: TlsOptions | undefined): Promise<void> {
     try {
       const material = this.endpoint.startsWith('https:') ? await loadTls(tls ?? {}) : {}
       if (this.#state === 'closed') throw this.#lost(false)
-      await this.#openSession({
-        ...material,
-        settings: { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false },
-        maxSessionMemory: SESSION_MEMORY_MB_MAX,
-      })
+      await this.#openSession(openSocket(this.endpoint, material))
     } catch (cause) {
       this.destroy(cause instanceof Error && !(cause instanceof EtcdError) ? cause : undefined)
       throw this.#lost(false)
     }
   }
 
-  #openSession(options: SecureClientSessionOptions): Promise<void> {
+  #openSession(socket: Socket): Promise<void> {
     return new Promise((resolve, reject) => {
-      const session = connect(this.endpoint, options)
-      this.#session = session
-      // Not left to the session's 'close', which does not come in every case.
+      this.#socket = socket
       this.#rejectOpening = () => reject(this.#lost(false))
       this.#openTimer = setTimeout(() => {
         this.destroy(new Error(`no answer within ${OPEN_TIMEOUT_MS} ms`))
       }, OPEN_TIMEOUT_MS)
-      session.on('connect', (_session, socket) => {
-        session.setLocalWindowSize(SESSION_WINDOW_BYTES)
-        // A TLS alert that comes after the handshake (our certificate is refused) reaches only the socket: the session
-        // would stay as it is for ever.
-        socket.on('error', (error) => {
-          if (this.#state === 'open') this.#onTrouble()
-          this.destroy(error)
-        })
+      socket.on('error', (error) => {
+        this.#failure ??= error
       })
-      session.on('remoteSettings', (settings) => {
+      socket.on('close', () => {
+        if (this.#state === 'open') this.#onTrouble()
+        this.#close()
+      })
+      this.#session = new ClientConnection({
+        socket,
+        owner: this.#ownerOf(resolve),
+        limits: HEADER_LIMITS,
+        streamWindow: STREAM_WINDOW_BYTES,
+        connectionWindow: SESSION_WINDOW_BYTES,
+        encoder: new HpackEncoder(),
+        blocks: new Blocks(),
+        turn: new Turn(),
+      })
+    })
+  }
+
+  #ownerOf(onOpen: () => void): ClientOwner {
+    return {
+      onSettings: (streamsMax) => {
         this.heard = true
-        this.#streamsMax = settings.maxConcurrentStreams ?? this.#streamsMax
+        if (streamsMax !== Number.POSITIVE_INFINITY) this.#streamsMax = streamsMax
         if (this.#state !== 'opening') return
         clearTimeout(this.#openTimer)
         this.#state = 'open'
-        this.#ticker = setInterval(() => this.#tick(session), TICK_MS)
+        this.#ticker = setInterval(() => this.#tick(), TICK_MS)
         this.#ticker.unref()
-        resolve()
-      })
-      session.on('goaway', (code, lastStreamId) => {
+        onOpen()
+      },
+      onPong: () => {
+        this.#isPinging = false
+        this.heard = true
+      },
+      onGoaway: (code, lastStreamId) => {
         // RFC 9113, 6.8: streams above the last id were not processed. Its value may fall with a second GOAWAY.
         this.#lastProcessedId = Math.min(this.#lastProcessedId, lastStreamId)
         this.#log('info', 'etcd asks to leave the connection', { endpoint: this.endpoint, code })
@@ -214,19 +226,16 @@ export class Connection {
         this.#state = 'draining'
         this.#onTrouble()
         for (const listener of this.#leaveListeners) listener(this.#lost(true))
-      })
-      session.on('error', (error: Error) => {
+        if (this.#streams === 0) this.#session?.close()
+      },
+      onFault: (error) => {
         this.#failure ??= error
-      })
-      session.on('close', () => {
-        if (this.#state === 'open') this.#onTrouble()
-        this.#close()
-      })
-    })
+      },
+    }
   }
 
   /** Whether the peer is still there is asked only while somebody awaits something from it. */
-  #tick(session: ClientHttp2Session): void {
+  #tick(): void {
     this.#sincePingMs += TICK_MS
     if (this.heard || this.#streams === 0) {
       this.heard = false
@@ -240,14 +249,12 @@ export class Connection {
         this.#onTrouble()
         this.destroy(new Error(`no sign of life for ${this.#quietMs} ms`))
       }
-    } else if (this.#quietMs >= QUIET_MS && this.#sincePingMs >= PING_INTERVAL_MS) this.#ping(session)
+    } else if (this.#quietMs >= QUIET_MS && this.#sincePingMs >= PING_INTERVAL_MS) this.#ping()
   }
 
-  #ping(session: ClientHttp2Session): void {
-    this.#isPinging = session.ping((error) => {
-      this.#isPinging = false
-      if (error === null) this.heard = true
-    })
+  #ping(): void {
+    this.#isPinging = true
+    this.#session?.ping()
     this.#sincePingMs = 0
   }
 
@@ -273,6 +280,18 @@ export class Connection {
       cause: this.#failure,
     })
   }
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+
+function openSocket(endpoint: string, material: TlsMaterial): Socket {
+  const { protocol, hostname, port: given } = new URL(endpoint)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const port = given === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(given)
+  if (protocol !== 'https:') return connectPlain({ host, port, noDelay: true })
+  // Names of machines are told to the server, addresses are not (RFC 6066, 3).
+  const named = isIP(host) === 0 ? { servername: host } : {}
+  return connectTls({ ...named, ...material, host, port, ALPNProtocols: ['h2'] }).setNoDelay(true)
 }
 
 /** The reason of a failed connection attempt to several addresses is in its parts. */

@@ -2,11 +2,13 @@
  * A call with many messages in either direction on an open connection. Messages are handed on synchronously, in order;
  * the end is told exactly once.
  */
-import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
+import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
+import type { Field } from '../http2/field.ts'
+import { CODE } from '../http2/protocol.ts'
 import { FrameReader } from './codec/frames.ts'
 import type { Connection } from './connection.ts'
 import { EtcdError } from './errors.ts'
-import { notGrpc, statusFailure, unreadable } from './status.ts'
+import { hasStatus, isHttpOk, notGrpc, statusFailure, unreadable } from './status.ts'
 
 export type DuplexOptions = {
   readonly headers: readonly string[]
@@ -19,12 +21,16 @@ export type DuplexOptions = {
 /** What is sent and not yet taken by the connection; beyond this the peer does not read, and the call is given up. */
 const UNSENT_BYTES_MAX = 16 * 1024 * 1024
 
-export class Duplex {
+export class Duplex implements AnswerListener {
   readonly #connection: Connection
   readonly #options: DuplexOptions
-  readonly #stream: ClientHttp2Stream
+  readonly #stream: ClientStream
   readonly #frames: FrameReader
   readonly #stopListening: () => void
+  /** What waits until the stream has taken what was sent before. */
+  #unsent: Buffer[] = []
+  #unsentBytes = 0
+  #isFinishing = false
   #isEnded = false
 
   /** The connection's stream must have been acquired; it is released when the stream has ended. Throws as `request` does. */
@@ -36,32 +42,36 @@ export class Duplex {
       if (!this.#isEnded) options.onMessage(message)
     })
     try {
-      this.#stream = connection.request(options.headers)
+      this.#stream = connection.request(options.headers, this)
     } catch (error) {
       connection.release()
       throw error
     }
-    const stream = this.#stream
-    stream.on('response', this.#onResponse)
-    stream.on('data', this.#onData)
-    stream.on('trailers', this.#onStatus)
-    // The 'close' that follows says all that is needed.
-    stream.on('error', () => undefined)
-    stream.on('close', this.#onClose)
     this.#stopListening = connection.onLeave((error) => this.#giveUp(error))
   }
 
   send(frame: Buffer): void {
     if (this.#isEnded) return
-    this.#stream.write(frame)
-    if (this.#stream.writableLength > UNSENT_BYTES_MAX) {
+    this.#unsent.push(frame)
+    this.#unsentBytes += frame.length
+    if (this.#unsentBytes > UNSENT_BYTES_MAX) {
       this.#giveUp(this.#error('ResourceExhausted', `${this.#connection.endpoint} does not read what is sent`))
-    }
+    } else this.#sendOn()
   }
 
   /** No more is sent; answers may still come. */
   finish(): void {
-    if (!this.#isEnded) this.#stream.end()
+    this.#isFinishing = true
+    this.#sendOn()
+  }
+
+  readonly #sendOn = (): void => {
+    if (this.#isEnded || this.#stream.leftBytes > 0) return
+    const unsent = this.#unsent
+    this.#unsent = []
+    this.#unsentBytes = 0
+    const isTaken = unsent.length === 0 || this.#stream.write(unsent, this.#sendOn)
+    if (isTaken && this.#isFinishing) this.#stream.end()
   }
 
   /** Ends the call now, in order. */
@@ -73,7 +83,7 @@ export class Duplex {
   abandon(): void {
     this.#isEnded = true
     this.#stopListening()
-    this.#stream.close(constants.NGHTTP2_CANCEL)
+    this.#stream.cancel(CODE.cancel)
   }
 
   /** Stops and goes on receiving: etcd is held up by its flow-control window. */
@@ -85,13 +95,13 @@ export class Duplex {
     this.#stream.resume()
   }
 
-  readonly #onResponse = (headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void => {
+  onHead(fields: readonly Field[]): void {
     this.#connection.heard = true
-    if (headers['grpc-status'] !== undefined) this.#onStatus(headers)
-    else if (headers[':status'] !== 200) this.#giveUp(notGrpc(headers, this.#connection.endpoint))
+    if (hasStatus(fields)) this.onTrailers(fields)
+    else if (!isHttpOk(fields)) this.#giveUp(notGrpc(fields, this.#connection.endpoint))
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  onData(chunk: Buffer): void {
     if (this.#isEnded) return
     this.#connection.heard = true
     try {
@@ -103,25 +113,22 @@ export class Duplex {
 
   #status: EtcdError | 'ok' | undefined
 
-  /** Messages may still be on their way to us when the status is there: the end is told at 'close'. */
-  readonly #onStatus = (headers: IncomingHttpHeaders): void => {
-    this.#status = statusFailure(headers, this.#connection.endpoint) ?? 'ok'
+  /** The end is told when the stream is over. */
+  onTrailers(fields: readonly Field[]): void {
+    this.#status = statusFailure(fields, this.#connection.endpoint) ?? 'ok'
   }
 
-  readonly #onClose = (): void => {
+  onClose(code: number): void {
     this.#connection.release()
     if (this.#status === 'ok' && this.#frames.isPartial) this.#end(this.#error('Internal', 'a message is cut off'))
     else if (this.#status === 'ok') this.#end(undefined)
-    else {
-      const isRefused = this.#stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
-      this.#end(this.#status ?? this.#connection.streamLost(this.#stream, isRefused))
-    }
+    else this.#end(this.#status ?? this.#connection.streamLost(this.#stream, code === CODE.refused))
   }
 
   #giveUp(error: EtcdError | undefined): void {
     if (this.#isEnded) return
     this.#end(error)
-    this.#stream.close(constants.NGHTTP2_CANCEL)
+    this.#stream.cancel(CODE.cancel)
   }
 
   #end(error: EtcdError | undefined): void {

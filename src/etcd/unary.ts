@@ -2,12 +2,14 @@
  * One request with one answer on an open connection. This is the hot path: one Buffer out, one view in, listeners
  * instead of iterators, and an AbortSignal is listened to only if there is one.
  */
-import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
+import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
+import type { Field } from '../http2/field.ts'
+import { CODE } from '../http2/protocol.ts'
 import { FrameReader, messageLength } from './codec/frames.ts'
 import { Reader } from './codec/reader.ts'
 import type { Connection } from './connection.ts'
 import { EtcdError } from './errors.ts'
-import { notGrpc, statusFailure, unreadable } from './status.ts'
+import { hasStatus, isHttpOk, notGrpc, statusFailure, unreadable } from './status.ts'
 import { cancelled } from './within.ts'
 
 export type UnaryOptions<T> = {
@@ -27,12 +29,12 @@ export function callUnary<T>(connection: Connection, options: UnaryOptions<T>): 
   return new Promise((resolve, reject) => new UnaryCall(connection, options, resolve, reject))
 }
 
-class UnaryCall<T> {
+class UnaryCall<T> implements AnswerListener {
   readonly #connection: Connection
   readonly #options: UnaryOptions<T>
   readonly #resolve: (value: T) => void
   readonly #reject: (error: Error) => void
-  readonly #stream: ClientHttp2Stream
+  readonly #stream: ClientStream
   readonly #timer: NodeJS.Timeout
   #isSettled = false
   #message: Buffer | undefined
@@ -49,30 +51,24 @@ class UnaryCall<T> {
     this.#resolve = resolve
     this.#reject = reject
     try {
-      this.#stream = connection.request(options.headers)
+      this.#stream = connection.request(options.headers, this)
     } catch (error) {
       connection.release()
       throw error
     }
     this.#timer = setTimeout(this.#onTimeout, options.timeoutMs)
     options.signal?.addEventListener('abort', this.#onAbort)
-    const stream = this.#stream
-    stream.on('response', this.#onResponse)
-    stream.on('data', this.#onData)
-    stream.on('trailers', this.#onStatus)
-    stream.on('error', ignore)
-    stream.on('close', this.#onClose)
-    stream.end(options.frame)
+    this.#stream.end([options.frame])
   }
 
-  readonly #onResponse = (headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void => {
+  onHead(fields: readonly Field[]): void {
     this.#connection.heard = true
     // An answer without a message has its status in its first headers.
-    if (headers['grpc-status'] !== undefined) this.#onStatus(headers)
-    else if (headers[':status'] !== 200) this.#abandon(notGrpc(headers, this.#connection.endpoint))
+    if (hasStatus(fields)) this.onTrailers(fields)
+    else if (!isHttpOk(fields)) this.#abandon(notGrpc(fields, this.#connection.endpoint))
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  onData(chunk: Buffer): void {
     if (this.#isSettled) return
     try {
       if (this.#frames === undefined && this.#message === undefined && chunk.length >= 5) {
@@ -93,9 +89,9 @@ class UnaryCall<T> {
     this.#message ??= message
   }
 
-  readonly #onStatus = (headers: IncomingHttpHeaders): void => {
+  onTrailers(fields: readonly Field[]): void {
     if (this.#isSettled) return
-    const failure = statusFailure(headers, this.#connection.endpoint)
+    const failure = statusFailure(fields, this.#connection.endpoint)
     if (failure !== undefined) return this.#fail(failure)
     if (this.#message === undefined) return this.#fail(this.#error('Internal', 'an answer without a message'))
     let value: T
@@ -108,11 +104,9 @@ class UnaryCall<T> {
     this.#resolve(value)
   }
 
-  readonly #onClose = (): void => {
+  onClose(code: number): void {
     this.#connection.release()
-    if (this.#isSettled) return
-    const isRefused = this.#stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
-    this.#fail(this.#connection.streamLost(this.#stream, isRefused))
+    if (!this.#isSettled) this.#fail(this.#connection.streamLost(this.#stream, code === CODE.refused))
   }
 
   readonly #onTimeout = (): void => {
@@ -135,7 +129,7 @@ class UnaryCall<T> {
   #abandon(error: EtcdError): void {
     if (this.#isSettled) return
     this.#fail(error)
-    this.#stream.close(constants.NGHTTP2_CANCEL)
+    this.#stream.cancel(CODE.cancel)
   }
 
   #fail(error: EtcdError): void {
@@ -157,6 +151,3 @@ class UnaryCall<T> {
     return unreadable(cause, this.#connection.endpoint)
   }
 }
-
-// The 'close' that follows says all that is needed.
-function ignore(): void {}

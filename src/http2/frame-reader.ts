@@ -22,8 +22,10 @@ export class FrameReader {
   #begun: Buffer = none
   #begunBytes = 0
 
-  constructor(onFrame: (frame: Frame) => void) {
+  /** `hasPreface`: of a client, which begins with one. */
+  constructor(hasPreface: boolean, onFrame: (frame: Frame) => void) {
     this.#onFrame = onFrame
+    if (!hasPreface) this.#prefaceBytes = preface.length
   }
 
   /** Fails with a ConnectionError, its own or that of `onFrame`. The chunk is kept for as long as `onFrame` keeps it. */

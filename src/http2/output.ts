@@ -3,7 +3,7 @@
  * write: handing a write to TLS costs more than making most answers. Bytes are copied once, into the block; whoever gave
  * them may use their memory again.
  */
-import type { TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
 import { BLOCK_BYTES, type Blocks } from '../lib/blocks.ts'
 import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from './protocol.ts'
 
@@ -40,7 +40,7 @@ type Block = {
 }
 
 export type OutputParts = {
-  readonly socket: TLSSocket
+  readonly socket: Socket
   readonly blocks: Blocks
   readonly turn: Turn
   /** Before the write at the end of a turn: bodies may go on. */
@@ -81,6 +81,15 @@ export class Output {
   /** What the content of the last frame is written to. */
   get memory(): Buffer {
     return this.#block.bytes
+  }
+
+  /** Bytes that are no frame. */
+  raw(bytes: Buffer): void {
+    if (this.#block.filled + bytes.length > this.#block.bytes.length) this.#next()
+    const block = this.#block
+    block.filled += bytes.copy(block.bytes, block.filled)
+    this.bytes += bytes.length
+    this.wake()
   }
 
   /** Begins a frame. Its content is to be written to `memory` at once, from where this says. */

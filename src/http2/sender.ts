@@ -2,7 +2,7 @@
  * What a connection sends: headers and bodies of answers, as far as the client's windows and the socket let them, and the
  * frames about the connection. Streams that have to wait take turns.
  */
-import type { TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
 import type { Blocks } from '../lib/blocks.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import { Output, type Turn } from './output.ts'
@@ -14,31 +14,32 @@ import {
   FLAG,
   FRAME,
   FRAME_BYTES_MAX,
+  preface,
   WINDOW_MAX,
   writeUint32,
 } from './protocol.ts'
-import type { ServerStream } from './server-stream.ts'
+import type { SendingStream } from './sending-stream.ts'
 
 /** What one stream may send before it is the turn of the next. */
 const SHARE_BYTES = 64 * 1024
 
 export type SenderParts = {
-  readonly socket: TLSSocket
+  readonly socket: Socket
   /** These are shared by all connections. */
   readonly encoder: HpackEncoder
   readonly blocks: Blocks
   readonly turn: Turn
-  /** The last byte of an answer is on its way. */
-  readonly onFinished: (stream: ServerStream) => void
+  /** The last byte of a stream is on its way. */
+  readonly onFinished: (stream: SendingStream) => void
 }
 
 export class Sender {
-  readonly #socket: TLSSocket
+  readonly #socket: Socket
   readonly #encoder: HpackEncoder
   readonly #onFinished: SenderParts['onFinished']
   readonly #output: Output
   /** They have something to send and wait for the connection, in this order. */
-  #queue: ServerStream[] = []
+  #queue: SendingStream[] = []
   #window = DEFAULT_WINDOW
   #isFirstHead = true
 
@@ -57,14 +58,18 @@ export class Sender {
     return this.#output.writes
   }
 
-  beginHead(status: number): HpackEncoder {
+  /** What a client says first of all. */
+  preface(): void {
+    this.#output.raw(preface)
+  }
+
+  /** The fields are to be written to what this returns, then comes `sendHead`, without anything in between. */
+  beginHead(): HpackEncoder {
     this.#encoder.begin(this.#isFirstHead)
-    this.#encoder.status(status)
     return this.#encoder
   }
 
-  /** Sends what has been written to the encoder. */
-  sendHead(stream: ServerStream, isEnd: boolean): void {
+  sendHead(stream: SendingStream, isEnd: boolean): void {
     this.#isFirstHead = false
     const { block, length } = this.#encoder
     for (let sent = 0; sent < length; ) {
@@ -79,14 +84,14 @@ export class Sender {
   }
 
   /** Sends what the stream has to send, as far as that is possible now, and the rest when it is. */
-  send(stream: ServerStream): void {
+  readonly send = (stream: SendingStream): void => {
     if (stream.isQueued) return
     this.#sendShare(stream, Number.MAX_SAFE_INTEGER)
     this.enqueue(stream)
   }
 
   /** Its window has opened, or only the connection is in the way: it goes on as soon as it is its turn. */
-  enqueue(stream: ServerStream): void {
+  enqueue(stream: SendingStream): void {
     if (stream.isQueued || stream.leftBytes === 0 || stream.sendWindow <= 0) return
     stream.isQueued = true
     this.#queue.push(stream)
@@ -114,8 +119,8 @@ export class Sender {
   }
 
   /** Eight bytes from `start`. */
-  answerPing(bytes: Buffer, start: number): void {
-    const at = this.#output.frame({ length: 8, type: FRAME.ping, flags: FLAG.ack, stream: 0 })
+  ping(bytes: Buffer, start: number, { isAnswer }: { readonly isAnswer: boolean }): void {
+    const at = this.#output.frame({ length: 8, type: FRAME.ping, flags: isAnswer ? FLAG.ack : 0, stream: 0 })
     bytes.copy(this.#output.memory, at, start, start + 8)
   }
 
@@ -162,7 +167,7 @@ export class Sender {
   }
 
   /** Sends until nothing is left, the share is used up, or client or socket take no more. */
-  #sendShare(stream: ServerStream, share: number): void {
+  #sendShare(stream: SendingStream, share: number): void {
     let isEnded = false
     for (let left = share; stream.leftBytes > 0 && left > 0; ) {
       const window = Math.min(stream.sendWindow, this.#window)
@@ -178,7 +183,7 @@ export class Sender {
     this.#onFinished(stream)
   }
 
-  #sendData(stream: ServerStream, length: number, isEnd: boolean): void {
+  #sendData(stream: SendingStream, length: number, isEnd: boolean): void {
     stream.leftBytes -= length
     stream.sentBytes += length
     stream.sendWindow -= length

@@ -1,0 +1,160 @@
+/** The client's side of a connection: we make requests, and the peer answers. */
+import { type AnswerListener, ClientStream, type ClientStreamOwner } from './client-stream.ts'
+import { broken, Connection, type ConnectionParts } from './connection.ts'
+import type { Field } from './field.ts'
+import { CODE, type Code, type ConnectionError, SETTING, STREAM_ID_MAX } from './protocol.ts'
+import type { Send } from './sending-stream.ts'
+
+export interface ClientOwner {
+  /** The peer has said how it wants to be spoken to. The first time: it is there. */
+  readonly onSettings: (streamsMax: number) => void
+  /** The peer is still there. */
+  readonly onPong: () => void
+  /** The peer wants to be left. Streams beyond the last were not looked at. */
+  readonly onGoaway: (code: number, lastId: number) => void
+  /** The connection ends for what the peer did. */
+  readonly onFault: (error: ConnectionError) => void
+}
+
+export type ClientConnectionParts = ConnectionParts & {
+  readonly owner: ClientOwner
+  /** What the peer may send ahead on one stream, and on all. */
+  readonly streamWindow: number
+  readonly connectionWindow: number
+}
+
+const FIRST_ID = 1
+
+export class ClientConnection extends Connection<ClientStream> implements ClientStreamOwner {
+  /** The peer begins no streams. */
+  protected readonly lastId = 0
+  readonly #owner: ClientOwner
+  readonly #streamWindow: number
+  #nextId = FIRST_ID
+
+  constructor({ owner, streamWindow, connectionWindow, ...parts }: ClientConnectionParts) {
+    super(parts, {
+      isServer: false,
+      window: connectionWindow,
+      settings: [
+        [SETTING.enablePush, 0],
+        [SETTING.initialWindow, streamWindow],
+      ],
+    })
+    this.#owner = owner
+    this.#streamWindow = streamWindow
+  }
+
+  /** No more requests can be made. */
+  get isSpent(): boolean {
+    return this.isOver || this.isClosing || this.#nextId > STREAM_ID_MAX
+  }
+
+  /** Names and values in turn. The stream's owner sends the body, and its end. */
+  request(headers: readonly string[], listener: AnswerListener): ClientStream {
+    const id = this.#nextId
+    this.#nextId += 2
+    const windows = { sendWindow: this.initialSendWindow, receiveWindow: this.#streamWindow }
+    const stream = new ClientStream(this, { id, listener, ...windows })
+    this.streams.set(id, stream)
+    const head = this.sender.beginHead()
+    for (let at = 0; at < headers.length; at += 2) head.field(headers[at] ?? '', headers[at + 1] ?? '')
+    this.sender.sendHead(stream, false)
+    return stream
+  }
+
+  ping(): void {
+    this.sender.ping(Buffer.alloc(8), 0, { isAnswer: false })
+  }
+
+  /** Makes no more requests, and ends when those under way are answered. */
+  close(): void {
+    this.isClosing = true
+    if (this.streams.size === 0) this.end()
+  }
+
+  get send(): Send {
+    return this.sender.send
+  }
+
+  cancel(stream: ClientStream, code: Code): void {
+    this.sender.reset(stream.id, code)
+    this.#remove(stream, code)
+  }
+
+  returnWindow(stream: ClientStream, bytes: number): void {
+    this.giveBack(stream, bytes, this.#streamWindow)
+  }
+
+  protected onFields(
+    id: number,
+    isEnd: boolean,
+    { fields, isWithin }: { fields: readonly Field[]; isWithin: boolean },
+  ): void {
+    const stream = this.streams.get(id)
+    if (stream === undefined) return this.onStray(id)
+    if (!isWithin || stream.isRemoteEnded) return this.offend(stream, CODE.protocol)
+    if (stream.hasHead) stream.receiveTrailers(fields)
+    else if (isInformational(fields)) return
+    else stream.receiveHead(fields)
+    if (isEnd) this.#endRemote(stream)
+  }
+
+  protected onBody(stream: ClientStream, chunk: Buffer, isEnd: boolean): void {
+    if (chunk.length > 0) stream.receive(chunk)
+    if (isEnd) this.#endRemote(stream)
+  }
+
+  /** A peer that has said all does not want the rest of the request. */
+  #endRemote(stream: ClientStream): void {
+    if (stream.isClosed) return
+    stream.isRemoteEnded = true
+    if (!stream.isEnding || stream.leftBytes > 0) this.sender.reset(stream.id, CODE.none)
+    this.#remove(stream, CODE.none)
+  }
+
+  /** Of a stream that we have given up, most likely. */
+  protected onStray(id: number): void {
+    if (id >= this.#nextId || id % 2 === 0) throw broken('a stream that has not begun')
+  }
+
+  protected onReset(stream: ClientStream, code: number): void {
+    this.#remove(stream, code)
+  }
+
+  protected onGoaway(code: number, lastId: number): void {
+    this.#owner.onGoaway(code, lastId)
+    // They were not looked at, and will not be (RFC 9113, 6.8).
+    for (const stream of [...this.streams.values()]) if (stream.id > lastId) this.#remove(stream, CODE.refused)
+  }
+
+  protected override onSettings(): void {
+    this.#owner.onSettings(this.peerStreamsMax)
+  }
+
+  protected override onPong(): void {
+    this.#owner.onPong()
+  }
+
+  protected onSent(): void {
+    // The stream is over when the answer is.
+  }
+
+  protected offend(stream: ClientStream, code: Code): void {
+    this.cancel(stream, code)
+  }
+
+  protected onFault(error: ConnectionError): void {
+    this.#owner.onFault(error)
+  }
+
+  #remove(stream: ClientStream, code: number): void {
+    this.streams.delete(stream.id)
+    stream.close(code)
+    if (this.isClosing && this.streams.size === 0) this.end()
+  }
+}
+
+/** 1xx: the answer itself is still to come. */
+const isInformational = (fields: readonly Field[]): boolean =>
+  fields[0]?.name === ':status' && fields[0].value.startsWith('1')

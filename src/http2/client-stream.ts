@@ -1,0 +1,99 @@
+/** One request that we make, and its answer. */
+import type { Field } from './field.ts'
+import { CODE, type Code } from './protocol.ts'
+import { type Send, SendingStream } from './sending-stream.ts'
+
+export interface AnswerListener {
+  /** `fields` is good until this returns. */
+  readonly onHead: (fields: readonly Field[]) => void
+  readonly onData: (chunk: Buffer) => void
+  /** What follows the body. */
+  readonly onTrailers: (fields: readonly Field[]) => void
+  /** Called once, at the end of all. `code`: with which the stream was given up; 0 when it came to its end. */
+  readonly onClose: (code: number) => void
+}
+
+/** What a stream needs of its connection. */
+export interface ClientStreamOwner {
+  readonly send: Send
+  readonly cancel: (stream: ClientStream, code: Code) => void
+  readonly returnWindow: (stream: ClientStream, bytes: number) => void
+}
+
+export class ClientStream extends SendingStream {
+  receiveWindow: number
+  returnedBytes = 0
+  isRemoteEnded = false
+  hasHead = false
+  readonly #owner: ClientStreamOwner
+  readonly #listener: AnswerListener
+  /** What came while it was paused. */
+  #held: Buffer[] | undefined
+  #trailers: readonly Field[] | undefined
+  #isToldAtResume = false
+
+  constructor(
+    owner: ClientStreamOwner,
+    first: {
+      readonly id: number
+      readonly sendWindow: number
+      readonly receiveWindow: number
+      readonly listener: AnswerListener
+    },
+  ) {
+    super(first.id, first.sendWindow, owner.send)
+    this.#owner = owner
+    this.receiveWindow = first.receiveWindow
+    this.#listener = first.listener
+  }
+
+  /** Gives the request up. */
+  cancel(code: Code): void {
+    if (!this.isClosed) this.#owner.cancel(this, code)
+  }
+
+  /** What comes is held, up to the window. */
+  pause(): void {
+    this.#held ??= []
+  }
+
+  resume(): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const chunk of held) this.receive(chunk)
+    // Somebody may have paused it again.
+    if (this.#held !== undefined) return
+    if (this.#trailers !== undefined) this.#listener.onTrailers(this.#trailers)
+    this.#trailers = undefined
+    if (this.#isToldAtResume) this.#listener.onClose(CODE.none)
+    this.#isToldAtResume = false
+  }
+
+  /** For the connection, as is all below. */
+  receiveHead(fields: readonly Field[]): void {
+    this.hasHead = true
+    this.#listener.onHead(fields)
+  }
+
+  receive(chunk: Buffer): void {
+    if (this.#held !== undefined) {
+      this.#held.push(chunk)
+      return
+    }
+    this.#listener.onData(chunk)
+    this.#owner.returnWindow(this, chunk.length)
+  }
+
+  receiveTrailers(fields: readonly Field[]): void {
+    if (this.#held === undefined) this.#listener.onTrailers(fields)
+    else this.#trailers = [...fields]
+  }
+
+  close(code: number): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.stopSending()
+    if (code === CODE.none && this.#held !== undefined) this.#isToldAtResume = true
+    else this.#listener.onClose(code)
+  }
+}
