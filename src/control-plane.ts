@@ -3,6 +3,7 @@
  * number of them on one database, each below its own prefix; nothing in here is global.
  */
 import { Admission } from './admission/admission.ts'
+import type { MayDo } from './admission/certificates.ts'
 import { createPlugins } from './admission/plugins.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
@@ -188,7 +189,11 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   const root = rootOf(config.etcd.prefix)
   const now = createNow(clock.wallMs)
   const objects = createOwnObjects(registry, (resource) => accessOf(resource))
-  const plugins = createPlugins({ objects, clock })
+  const mayDo: MayDo = async (user, action) => {
+    const { isAllowed } = await authorize(user, { kind: 'resource', subresource: '', namespace: '', ...action })
+    return isAllowed
+  }
+  const plugins = createPlugins({ objects, clock, nameSuffix: ids.nameSuffix, mayDo })
   const admission = new Admission(plugins.filter(({ name }) => config.admission.isOn(name)))
   const authorizeCreate: WriteAccess['authorizeCreate'] = async ({ user, context }) => {
     const { info } = context

@@ -1,6 +1,12 @@
 /** The built-in plugins, in upstream's order, which no flag changes. */
 import type { Clock } from '../lib/clock.ts'
 import type { Plugin } from './admission.ts'
+import {
+  certificateSubjectRestriction,
+  createCertificateApproval,
+  createCertificateSigning,
+  type MayDo,
+} from './certificates.ts'
 import { createDefaultIngressClass } from './default-ingress-class.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { createLimitRanger } from './limit-ranger.ts'
@@ -12,15 +18,22 @@ import { createPriority } from './priority.ts'
 import { createResourceQuota } from './resource-quota.ts'
 import { resourceQuotas } from './resource-quota/ledger.ts'
 import { createRuntimeClass } from './runtime-class.ts'
+import { createServiceAccount } from './service-account.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
-export type PluginParts = { readonly objects: Objects; readonly clock: Clock }
+export type PluginParts = {
+  readonly objects: Objects
+  readonly clock: Clock
+  /** The random end of a generated name. */
+  readonly nameSuffix: () => string
+  readonly mayDo: MayDo
+}
 
 const core = (plural: string): ResourceId => ({ group: '', version: 'v1', plural })
 
-export function createPlugins({ objects, clock }: PluginParts): readonly Plugin[] {
+export function createPlugins({ objects, clock, nameSuffix, mayDo }: PluginParts): readonly Plugin[] {
   const namespaces = core('namespaces')
   return [
     createNamespaceLifecycle({
@@ -28,6 +41,7 @@ export function createPlugins({ objects, clock }: PluginParts): readonly Plugin[
       clock,
     }),
     createLimitRanger(createNamespaceRules(objects, core('limitranges'), clock)),
+    createServiceAccount({ objects, nameSuffix }),
     taintNodesByCondition,
     createPodSecurity(objects),
     createPriority(objects),
@@ -36,6 +50,9 @@ export function createPlugins({ objects, clock }: PluginParts): readonly Plugin[
     storageObjectInUseProtection,
     createPersistentVolumeClaimResize(objects),
     createRuntimeClass(objects),
+    createCertificateApproval(mayDo),
+    createCertificateSigning(mayDo),
+    certificateSubjectRestriction,
     createDefaultIngressClass(objects),
     // Webhooks and policies come here.
     createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock)),

@@ -70,6 +70,8 @@ async function startOn(etcd: Etcd, args: readonly string[], owned?: AsyncDisposa
     ...addresses,
     `--cert-dir=${dir}`,
     `--token-auth-file=${tokenFile}`,
+    // No controller makes service accounts.
+    '--disable-admission-plugins=ServiceAccount',
   ]
   const checked = checkArgs([...flags, ...args])
   if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))

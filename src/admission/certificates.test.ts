@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admit, anObject, attributes } from '../../test/harness/admission.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
+import {
+  certificateSubjectRestriction,
+  createCertificateApproval,
+  createCertificateSigning,
+  type MayDo,
+} from './certificates.ts'
+
+const kit = new URL('../../test/compat/scenarios/kit/csr.mjs', import.meta.url).href
+const { mastersRequest, personRequest }: { mastersRequest: string; personRequest: string } = await import(kit)
+
+const request = (spec: Fields, status: Fields = {}) =>
+  anObject('CertificateSigningRequest', 'r', { spec: { signerName: 'example.com/s', ...spec }, status })
+
+const update = (subresource: string, object: KubeObject, oldObject: KubeObject) =>
+  attributes({
+    plural: 'certificatesigningrequests',
+    group: 'certificates.k8s.io',
+    operation: 'UPDATE',
+    subresource,
+    object,
+    oldObject,
+  })
+
+const allowing =
+  (right: string): MayDo =>
+  async (_, { verb, plural, name }) =>
+    `${verb} ${plural} ${name}` === right
+
+const about = '403 certificatesigningrequests.certificates.k8s.io "r" is forbidden: '
+
+test('who approves needs the right to the signer, or to its domain', async () => {
+  const object = request({})
+  const approve = (mayDo: MayDo) => admit(createCertificateApproval(mayDo), update('approval', object, object))
+  assert.equal(await approve(allowing('approve signers example.com/s')), object)
+  assert.equal(await approve(allowing('approve signers example.com/*')), object)
+  const refused = `${about}user not permitted to approve requests with signerName "example.com/s"`
+  assert.equal(await approve(allowing('sign signers example.com/s')), refused)
+})
+
+test('who signs needs a right; who changes nothing does not', async () => {
+  const [unsigned, signed] = [request({}), request({}, { certificate: 'abc' })]
+  const sign = (object: KubeObject) => admit(createCertificateSigning(allowing('')), update('status', object, unsigned))
+  assert.equal(await sign(unsigned), unsigned)
+  assert.equal(await sign(signed), `${about}user not permitted to sign requests with signerName "example.com/s"`)
+  const granted = createCertificateSigning(allowing('sign signers example.com/*'))
+  assert.equal(await admit(granted, update('status', signed, unsigned)), signed)
+})
+
+const create = async (spec: Fields): Promise<string> => {
+  const [plural, group] = ['certificatesigningrequests', 'certificates.k8s.io']
+  const admitted = await admit(certificateSubjectRestriction, attributes({ plural, group, object: request(spec) }))
+  return typeof admitted === 'string' ? admitted : 'fine'
+}
+
+test('nobody becomes a member of system:masters by a client certificate', async () => {
+  const signerName = 'kubernetes.io/kube-apiserver-client'
+  assert.equal(
+    await create({ request: mastersRequest, signerName }),
+    `${about}use of ${signerName} signer with system:masters group is not allowed`,
+  )
+  assert.equal(await create({ request: personRequest, signerName }), 'fine')
+  assert.equal(await create({ request: mastersRequest }), 'fine')
+  assert.match(await create({ request: '', signerName }), /failed to parse CSR/)
+})

@@ -1,0 +1,79 @@
+/** The three plugins about certificate requests: who may approve, who may sign, and what nobody may ask for. */
+import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
+import { mastersGroup, type User } from '../api/user.ts'
+import { decodePem } from '../lib/x509/pem.ts'
+import { readRequest, RequestError } from '../lib/x509/request.ts'
+import { isSame } from '../schema/equal.ts'
+import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
+
+/** Whether a user may do something that is not in the path of the request. */
+export type MayDo = (
+  user: User,
+  action: { readonly verb: string; readonly group: string; readonly plural: string; readonly name: string },
+) => Promise<boolean>
+
+const group = 'certificates.k8s.io'
+const requests = `certificatesigningrequests.${group}`
+
+/** The right is one to a signer, or to all signers of its domain. */
+function createSignerCheck(mayDo: MayDo, verb: 'approve' | 'sign'): (attributes: Attributes) => Promise<void> {
+  return async (attributes) => {
+    const { context, oldObject } = attributes
+    const signer = textOf(fieldsOf(oldObject?.['spec'])['signerName'])
+    const [domain = ''] = signer.split('/')
+    for (const name of [signer, `${domain}/*`]) {
+      if (await mayDo(context.user, { verb, group, plural: 'signers', name })) return
+    }
+    throw refusal(attributes, `user not permitted to ${verb} requests with signerName ${quote(signer)}`)
+  }
+}
+
+export function createCertificateApproval(mayDo: MayDo): Plugin {
+  const check = createSignerCheck(mayDo, 'approve')
+  return {
+    name: 'CertificateApproval',
+    validate: async (attributes) => {
+      if (attributes.operation === 'UPDATE' && targetOf(attributes) === `${requests}/approval`) await check(attributes)
+    },
+  }
+}
+
+export function createCertificateSigning(mayDo: MayDo): Plugin {
+  const check = createSignerCheck(mayDo, 'sign')
+  return {
+    name: 'CertificateSigning',
+    validate: async (attributes) => {
+      const { operation, object, oldObject } = attributes
+      if (operation !== 'UPDATE' || targetOf(attributes) !== `${requests}/status`) return
+      const [status, before] = [fieldsOf(object?.['status']), fieldsOf(oldObject?.['status'])]
+      const isSigned = !['certificate', 'conditions'].every((field) => isSame(status[field], before[field]))
+      if (isSigned) await check(attributes)
+    },
+  }
+}
+
+/** Whom this signer makes a client is believed: nobody becomes a member of system:masters that way. */
+const clientSigner = 'kubernetes.io/kube-apiserver-client'
+
+export const certificateSubjectRestriction: Plugin = {
+  name: 'CertificateSubjectRestriction',
+  validate: (attributes) => {
+    const { operation, object } = attributes
+    if (object === undefined || operation !== 'CREATE' || targetOf(attributes) !== requests) return
+    if (fieldsOf(object['spec'])['signerName'] !== clientSigner) return
+    if (!organizationsOf(object, attributes).includes(mastersGroup)) return
+    throw refusal(attributes, `use of ${clientSigner} signer with ${mastersGroup} group is not allowed`)
+  },
+}
+
+function organizationsOf({ spec }: KubeObject, attributes: Attributes): readonly string[] {
+  const [block] = decodePem(Buffer.from(textOf(fieldsOf(spec)['request']), 'base64').toString('latin1'))
+  try {
+    return readRequest(block?.bytes ?? Buffer.alloc(0)).organizations
+  } catch (error) {
+    // Validation has read it before, so this is only for the day when it reads less.
+    if (!(error instanceof RequestError)) throw error
+    throw refusal(attributes, `failed to parse CSR: ${error.message}`)
+  }
+}

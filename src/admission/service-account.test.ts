@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { admit, anObject, attributes, MemoryObjects, specOf } from '../../test/harness/admission.ts'
+import type { Fields } from '../api/object.ts'
+import { createServiceAccount } from './service-account.ts'
+
+const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+async function create(account: Fields, spec: Fields, metadata: Fields = {}): Promise<unknown> {
+  const objects = new MemoryObjects()
+  objects.put('serviceaccounts', 'n', anObject('ServiceAccount', 'default', account))
+  const suffixes = ['taken', 'abcde']
+  const plugin = createServiceAccount({ objects, nameSuffix: () => suffixes.shift() ?? '' })
+  const object = anObject('Pod', 'p', { metadata, spec })
+  return specOf(await admit(plugin, attributes({ plural: 'pods', object })))
+}
+
+const named = { serviceAccountName: 'default', serviceAccount: 'default' }
+const quiet = { automountServiceAccountToken: false }
+const refused = (why: string) => `403 pods "p" is forbidden: ${why}`
+
+test('a pod gets the default account and its token', async () => {
+  const mount = { name: 'kube-api-access-taken', readOnly: true, mountPath }
+  assert.deepEqual(await create({}, { containers: [{ name: 'c' }] }), {
+    ...named,
+    containers: [{ name: 'c', volumeMounts: [mount] }],
+    volumes: [
+      {
+        name: 'kube-api-access-taken',
+        projected: {
+          sources: [
+            { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+            { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+            {
+              downwardAPI: {
+                items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+              },
+            },
+          ],
+          defaultMode: 420,
+        },
+      },
+    ],
+  })
+})
+
+test('what is mounted at its place, or brought along, stays', async () => {
+  const own = { containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath }] }] }
+  assert.deepEqual(await create({}, own), { ...own, ...named })
+  const brought = { containers: [{ name: 'c' }], volumes: [{ name: 'kube-api-access-mine' }] }
+  assert.deepEqual(await create({}, brought), {
+    ...named,
+    ...brought,
+    containers: [{ name: 'c', volumeMounts: [{ name: 'kube-api-access-mine', readOnly: true, mountPath }] }],
+  })
+})
+
+test('neither pod nor account need want the token; the pod has the last word', async () => {
+  const spec = { containers: [{ name: 'c' }] }
+  assert.deepEqual(await create(quiet, spec), { ...spec, ...named })
+  assert.deepEqual(await create({}, { ...spec, ...quiet }), { ...spec, ...quiet, ...named })
+  const wanted: unknown = await create(quiet, { ...spec, automountServiceAccountToken: true })
+  assert.ok(Object(wanted).volumes)
+})
+
+test('an account must be there', async () => {
+  const why = 'error looking up service account n/nope: serviceaccount "nope" not found'
+  assert.equal(await create({}, { serviceAccountName: 'nope' }), refused(why))
+})
+
+test('secrets to pull images with come from the account, unless the pod names its own', async () => {
+  const account = { ...quiet, imagePullSecrets: [{ name: 's' }] }
+  assert.deepEqual(await create(account, {}), { ...named, imagePullSecrets: [{ name: 's' }] })
+  const own = { imagePullSecrets: [{ name: 't' }] }
+  assert.deepEqual(await create(account, own), { ...named, ...own })
+})
+
+const volumes = (secretName: string) => ({ volumes: [{ name: 'v', secret: { secretName } }] })
+
+test('an account may limit secrets to its own', async () => {
+  const metadata = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } }
+  const account = { ...quiet, metadata, secrets: [{ name: 'mine' }] }
+  assert.deepEqual(await create(account, volumes('mine')), { ...named, ...volumes('mine') })
+  const not = 'is not allowed because service account default does not reference that secret'
+  assert.equal(await create(account, volumes('x')), refused(`volume with secret.secretName="x" ${not}`))
+  const env = [{ name: 'E', valueFrom: { secretKeyRef: { name: 'x', key: 'k' } } }]
+  assert.equal(
+    await create(account, { containers: [{ name: 'c', env }] }),
+    refused(`container c with envVar E referencing secret.secretName="x" ${not}`),
+  )
+})
+
+test('a mirror pod stays as it is, and names neither accounts nor secrets', async () => {
+  const metadata = { annotations: { 'kubernetes.io/config.mirror': 'x' } }
+  const spec = { containers: [{ name: 'c' }] }
+  assert.deepEqual(await create({}, spec, metadata), spec)
+  assert.equal(await create({}, named, metadata), refused('a mirror pod may not reference service accounts'))
+  const secret = { volumes: [{ name: 'v', secret: { secretName: 's' } }] }
+  assert.equal(await create({}, secret, metadata), refused('a mirror pod may not reference secrets'))
+  const token = { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: {} }] } }] }
+  assert.equal(
+    await create({}, token, metadata),
+    refused('a mirror pod may not use ServiceAccountToken volume projections'),
+  )
+})
