@@ -13,10 +13,10 @@ export type Objects = {
   /** Of one namespace, or of a resource without namespaces (''). Sorted by name. */
   readonly list: (resource: ResourceId, namespace: string, at: At) => Promise<readonly KubeObject[]>
   /**
-   * Stores what `decide` makes of the object as it is now; undefined: it stays. Decided anew when somebody else was first. False: there
-   * is no such object.
+   * Stores the object with another status, which `decide` makes of it as it is now; undefined: it stays. Decided anew when somebody
+   * else was first. False: there is no such object.
    */
-  readonly change: (
+  readonly changeStatus: (
     resource: ResourceId,
     place: Place,
     decide: (object: KubeObject) => KubeObject | undefined,

@@ -58,11 +58,11 @@ test('who loses the race in a later quota gets back what the earlier ones were c
   const slow = createResourceQuota(
     {
       list: objects.list,
-      change: (id, place, decide) => {
+      changeStatus: (id, place, decide) => {
         // Somebody else takes the last of b just before it is charged.
         if (place.name === 'b')
           objects.put('resourcequotas', 'n', quota('b', { configmaps: '1' }, { used: { configmaps: '1' } }))
-        return objects.change(id, place, decide)
+        return objects.changeStatus(id, place, decide)
       },
     },
     world.quotas,

@@ -9,7 +9,7 @@ import { evaluatorOf } from './resource-quota/evaluators.ts'
 import { Ledger } from './resource-quota/ledger.ts'
 
 export function createResourceQuota(
-  objects: Pick<Objects, 'list' | 'change'>,
+  objects: Pick<Objects, 'list' | 'changeStatus'>,
   readQuotas: (namespace: string) => Promise<readonly KubeObject[]>,
 ): Plugin {
   const ledger = new Ledger(objects)

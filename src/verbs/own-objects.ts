@@ -1,12 +1,18 @@
 /** How the server itself reads objects and changes them, besides what clients ask of it. */
 import type { Objects, Place } from '../admission/objects.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { Json, KubeObject } from '../api/object.ts'
+import { Differences } from '../apply/differences.ts'
+import { printOwners, readOwners } from '../apply/managers.ts'
+import { mergeTypeOf } from '../apply/merge-type.ts'
+import { recordUpdate } from '../apply/record.ts'
+import { storedWire } from '../apply/wire.ts'
 import { encodeStored } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Resource } from '../registry/resource.ts'
+import { apiVersionOf, type Resource } from '../registry/resource.ts'
 import { segmentFault } from '../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
+import { ignoredAt, withOwners } from './owners.ts'
 import { cachedCurrent, written } from './write.ts'
 
 /** Of a resource that is not served there are no objects. */
@@ -26,14 +32,14 @@ export function createOwnObjects(registry: Registry, accessOf: (resource: Resour
       const { items } = await reader.list(resource.isNamespaced ? keys.range(namespace) : keys.range(), at)
       return items.map((item) => item.object())
     },
-    change: async (id, place, decide) => {
+    changeStatus: async (id, place, decide) => {
       const resource = registry.find(id)
-      return resource !== undefined && (await change(resource, accessOf(resource), place, decide))
+      return resource !== undefined && (await changeStatus(resource, accessOf(resource), place, decide))
     },
   }
 }
 
-async function change(
+async function changeStatus(
   resource: Resource,
   access: WriteAccess,
   { namespace, name }: Place,
@@ -44,7 +50,8 @@ async function change(
   const cached = await cachedCurrent(key, access)
   let changed: KubeObject | undefined
   const { outcome, revision, previous } = await store.update(key, { cached, decode }, (current) => {
-    changed = current && decide(current.object)
+    const decided = current && decide(current.object)
+    changed = decided && withOwners(decided, ownersAfter(resource, { before: current.object, after: decided }, access))
     return changed === undefined ? 'unchanged' : { put: encodeStored(changed, resource.shape) }
   })
   if (outcome === 'put') {
@@ -52,4 +59,22 @@ async function change(
     written(changed, key, revision, { resource, access })
   }
   return previous !== undefined
+}
+
+/** As which the server owns what it writes, as upstream. */
+const manager = 'kube-apiserver'
+
+function ownersAfter(
+  resource: Resource,
+  { before, after }: { readonly before: KubeObject; readonly after: KubeObject },
+  { now }: WriteAccess,
+): Json | undefined {
+  const owners = readOwners(before.metadata['managedFields']) ?? new Map()
+  // What was never tracked begins to be with the first apply.
+  if (owners.size === 0) return before.metadata['managedFields']
+  const { struct } = resource.shape
+  const versions = { type: mergeTypeOf(struct), before: storedWire(before, struct), after: storedWire(after, struct) }
+  const differences = new Differences(() => versions, ignoredAt({ resource, subresource: 'status' }))
+  const writer = { manager, operation: 'Update', apiVersion: apiVersionOf(resource), subresource: 'status' } as const
+  return printOwners(recordUpdate(owners, { writer, now: now(), differences }))
 }

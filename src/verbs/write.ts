@@ -44,23 +44,19 @@ export async function createObject(
   given: KubeObject,
   { options, access }: { readonly options: WriteOptions; readonly access: WriteAccess },
 ): Promise<Written> {
-  const { resource } = request
+  const { resource, context } = request
   const { generateName = '', name = '' } = given.metadata
   const living = { ...given, metadata: without(given.metadata, deletionFields) }
-  const tracked = withOwners(living, ownersAfterCreate(request, living, { options, access }))
-  const admitted = await mutated(request, {
-    operation: 'CREATE',
-    object: tracked,
-    oldObject: undefined,
-    options,
-    access,
-  })
+  const object = withOwners(living, ownersAfterCreate(request, living, { options, access }))
+  const admitted = await translated(context, { resource, name, verb: 'create' }, () =>
+    mutated(request, { operation: 'CREATE', object, oldObject: undefined, options, access }),
+  )
   const isGenerated = name === '' && generateName !== ''
   for (let tries = 1; ; tries++) {
-    const object = newObject(request, admitted, access)
-    const objectName = object.metadata.name ?? ''
+    const created = newObject(request, admitted, access)
+    const objectName = created.metadata.name ?? ''
     try {
-      return await holding(access.belongings, (take) => createOnce(request, object, { options, access, take }))
+      return await holding(access.belongings, (take) => createOnce(request, created, { options, access, take }))
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists' || generateName === '') throw error
       if (!isGenerated || tries === NAME_TRIES) throw nameNotGenerated(resource, objectName)

@@ -76,7 +76,7 @@ export class MemoryObjects implements Objects {
   readonly list = async ({ plural }: ResourceId, namespace: string): Promise<readonly KubeObject[]> =>
     [...this.#objects].filter(([key]) => key.startsWith(`${plural}/${namespace}/`)).map(([, object]) => object)
 
-  readonly change = async (
+  readonly changeStatus = async (
     id: ResourceId,
     place: Place,
     decide: (object: KubeObject) => KubeObject | undefined,

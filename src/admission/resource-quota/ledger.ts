@@ -17,11 +17,11 @@ type Waiting = {
 }
 
 export class Ledger {
-  readonly #objects: Pick<Objects, 'list' | 'change'>
+  readonly #objects: Pick<Objects, 'list' | 'changeStatus'>
   /** Those who wait for the batch under way, by namespace. */
   readonly #queues = new Map<string, Waiting[]>()
 
-  constructor(objects: Pick<Objects, 'list' | 'change'>) {
+  constructor(objects: Pick<Objects, 'list' | 'changeStatus'>) {
     this.#objects = objects
   }
 
@@ -70,7 +70,7 @@ export class Ledger {
     for (const [at, name] of changed.entries()) {
       const standing = charges.filter((charge) => !all.has(charge))
       let late: Refusals = new Map()
-      await this.#objects.change(resourceQuotas, { namespace, name }, (quota) => {
+      await this.#objects.changeStatus(resourceQuotas, { namespace, name }, (quota) => {
         const settled = settle([quota], standing)
         late = settled.refusals
         return settled.quotas.find((one) => one !== quota)
@@ -84,7 +84,7 @@ export class Ledger {
 
   async #giveBack(namespace: string, names: readonly string[], charges: readonly Charge[]): Promise<void> {
     for (const name of names) {
-      await this.#objects.change(resourceQuotas, { namespace, name }, (quota) =>
+      await this.#objects.changeStatus(resourceQuotas, { namespace, name }, (quota) =>
         charges.reduce((current, charge) => withUsed(current, costIn(current, charge), -1n), quota),
       )
     }

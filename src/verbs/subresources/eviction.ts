@@ -76,7 +76,7 @@ async function spend(pod: KubeObject, { namespace, isDryRun, parts }: Spending):
   if (goesUncounted(pod, budget)) return
   const place = { namespace, name: budget.metadata.name ?? '' }
   const podName = pod.metadata.name ?? ''
-  await objects.change(budgetResource, place, (current) => {
+  await objects.changeStatus(budgetResource, place, (current) => {
     const changed = spent(current, podName, pods.access.now())
     return isDryRun ? undefined : changed
   })
