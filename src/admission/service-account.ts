@@ -1,9 +1,10 @@
 /** A new pod runs as a service account of its namespace, which must be there, and finds the account's token in its containers. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { unclassified } from '../api/errors.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import type { Objects } from './objects.ts'
-import { mirrorPodFault, secretFault } from './service-account/references.ts'
+import { ephemeralFault, mirrorPodFault, secretFault } from './service-account/references.ts'
 import { withTokenVolume } from './service-account/token-volume.ts'
 
 const serviceAccounts = { group: '', version: 'v1', plural: 'serviceaccounts' } as const
@@ -35,43 +36,53 @@ export function createServiceAccount({ objects, nameSuffix }: ServiceAccountPart
     throw refusal(attributes, `error looking up service account ${namespace}/${name}: ${why}`)
   }
 
+  /** Of a new pod; also before validation, so that this is what its client is told first. */
+  const check = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
+    const spec = fieldsOf(pod['spec'])
+    const refuse = (fault: string | undefined): void => {
+      if (fault !== undefined) throw refusal(attributes, fault)
+    }
+    if (isMirror(pod)) return refuse(mirrorPodFault(spec))
+    const name = textOf(spec['serviceAccountName'])
+    if (name === '') refuse(`no service account specified for pod ${attributes.namespace}/${attributes.name}`)
+    refuse(secretFault(spec, await accountOf(attributes, name)))
+  }
+
+  const mutateNew = async (attributes: Attributes, pod: KubeObject): Promise<KubeObject> => {
+    if (isMirror(pod)) return pod
+    const spec = fieldsOf(pod['spec'])
+    const name = textOf(spec['serviceAccountName']) || defaultName
+    const account = await accountOf(attributes, name)
+    const named = { ...spec, serviceAccountName: name, serviceAccount: name }
+    const mounted = isMounted(spec, account) ? withTokenVolume(named, nameSuffix) : named
+    return { ...pod, spec: { ...mounted, ...pullSecrets(spec, account) } }
+  }
+
   return {
     name: 'ServiceAccount',
     mutate: async (attributes) => {
-      const { operation, object } = attributes
-      if (object === undefined || operation !== 'CREATE' || targetOf(attributes) !== 'pods') return object
-      if (isMirror(object)) return object
-      const spec = fieldsOf(object['spec'])
-      const name = textOf(spec['serviceAccountName']) || defaultName
-      const account = await accountOf(attributes, name)
-      const named = { ...spec, serviceAccountName: name, serviceAccount: name }
-      const mounted = isMounted(spec, account) ? withTokenVolume(named, nameSuffix) : named
-      return { ...object, spec: { ...mounted, ...pullSecrets(spec, account) } }
+      const { object } = attributes
+      if (object === undefined || !isNewPod(attributes)) return object
+      const pod = await mutateNew(attributes, object)
+      await check(attributes, pod)
+      return pod
     },
     validate: async (attributes) => {
-      const { operation, object } = attributes
+      const { object } = attributes
       if (object === undefined) return
-      const target = targetOf(attributes)
-      const isNew = operation === 'CREATE' && target === 'pods'
-      if (!isNew && !(operation === 'UPDATE' && target === 'pods/ephemeralcontainers')) return
-      if (isNew && isMirror(object)) {
-        const fault = mirrorPodFault(fieldsOf(object['spec']))
-        if (fault !== undefined) throw refusal(attributes, fault)
-        return
-      }
+      if (isNewPod(attributes)) await check(attributes, object)
+      if (targetOf(attributes) !== 'pods/ephemeralcontainers') return
       const spec = fieldsOf(object['spec'])
       const name = textOf(spec['serviceAccountName'])
-      if (name === '') {
-        // A mirror pod has none, and never gets one.
-        if (!isNew) return
-        throw refusal(attributes, `no service account specified for pod ${attributes.namespace}/${attributes.name}`)
-      }
-      const account = await accountOf(attributes, name)
-      const fault = secretFault(spec, account, { isNew })
-      if (fault !== undefined) throw refusal(attributes, fault)
+      const fault = name === '' ? undefined : ephemeralFault(spec, await accountOf(attributes, name))
+      // Upstream forgets to say what kind of refusal this is.
+      if (fault !== undefined) throw unclassified(fault)
     },
   }
 }
+
+const isNewPod = (attributes: Attributes): boolean =>
+  attributes.operation === 'CREATE' && targetOf(attributes) === 'pods'
 
 const isMirror = ({ metadata }: KubeObject): boolean => metadata.annotations?.[mirrorAnnotation] !== undefined
 

@@ -31,7 +31,7 @@ export function costIn(quota: KubeObject, { attributes, evaluator, object }: Cha
 export function refusalOf(quota: KubeObject, charge: Charge, cost: ResourceList): ApiError | undefined {
   const { attributes, evaluator, object } = charge
   const limited = limitedIn(quota, object, evaluator)
-  if (limited.length === 0 || (attributes.operation === 'UPDATE' && cost.size === 0)) return undefined
+  if (limited.length === 0) return undefined
   const { hard, used } = statusOf(quota)
   const name = quota.metadata.name ?? ''
   const missing = evaluator.missing(object, limited)

@@ -4,8 +4,9 @@ import type { Quantity } from '../../api/quantity.ts'
 import { readResourceList, type ResourceList, sum } from '../../api/resource-list.ts'
 import { isExtended, isHugePages } from '../../registry/rules/resources.ts'
 import { podResources } from '../pod-resources.ts'
-import { count, type Evaluator, isWritten } from './evaluator.ts'
-import { isPodInScope } from './scopes.ts'
+import type { Attributes } from '../admission.ts'
+import { count, type Evaluator } from './evaluator.ts'
+import { hasDeadline, isPodInScope } from './scopes.ts'
 
 const compute: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
 
@@ -22,7 +23,7 @@ const required: ReadonlySet<string> = new Set(
 )
 
 export const podEvaluator: Evaluator = {
-  isCharged: (attributes) => isWritten(attributes) || attributes.subresource === 'resize',
+  isCharged,
   usageOf,
   measures: (name) => {
     if (names.has(name) || isHugePages(name)) return true
@@ -31,6 +32,14 @@ export const podEvaluator: Evaluator = {
   },
   isInScope: isPodInScope,
   missing,
+}
+
+/** Of other updates nothing that costs can change; a deadline moves a pod from one scope into another. */
+function isCharged({ operation, subresource, object, oldObject }: Attributes): boolean {
+  if (subresource === 'resize') return operation === 'UPDATE'
+  if (subresource !== '') return false
+  if (operation !== 'UPDATE') return operation === 'CREATE'
+  return !hasDeadline(oldObject) && hasDeadline(object)
 }
 
 function usageOf({ spec, status }: KubeObject): ResourceList {

@@ -15,9 +15,10 @@ export function scopesOf({ spec }: KubeObject): Scope[] {
   ]
 }
 
-export function isPodInScope({ spec, status }: KubeObject, scope: Scope): boolean {
+export function isPodInScope(pod: KubeObject, scope: Scope): boolean {
+  const { spec, status } = pod
   const fields = fieldsOf(spec)
-  const isTerminating = fields['activeDeadlineSeconds'] !== undefined
+  const isTerminating = hasDeadline(pod)
   const isBestEffort = fieldsOf(status)['qosClass'] === 'BestEffort'
   switch (scope.name) {
     case 'Terminating':
@@ -36,6 +37,9 @@ export function isPodInScope({ spec, status }: KubeObject, scope: Scope): boolea
       return false
   }
 }
+
+export const hasDeadline = (pod: KubeObject | undefined): boolean =>
+  fieldsOf(pod?.['spec'])['activeDeadlineSeconds'] !== undefined
 
 /** Of a pod without a class it is true that its class is not one of these. */
 function isSelected(className: string, { operator, values }: Scope): boolean {

@@ -28,48 +28,57 @@ function namesSecrets(value: Json | undefined): boolean {
   )
 }
 
-export function secretFault(
-  spec: Fields,
-  account: KubeObject,
-  { isNew }: { readonly isNew: boolean },
-): string | undefined {
-  if (account.metadata.annotations?.[enforceAnnotation] !== 'true') return undefined
-  const known = new Set(itemsOf(account['secrets']).map(({ name }) => textOf(name)))
-  const of = `is not allowed because service account ${account.metadata.name} does not reference that`
-  const inContainers = (list: string, word: string): string[] =>
-    itemsOf(spec[list]).flatMap((container) =>
-      containerFaults(container, word, known).map((fault) => `${fault} ${of} secret`),
-    )
-  if (!isNew) return inContainers('ephemeralContainers', 'ephemeral container')[0]
+export function secretFault(spec: Fields, account: KubeObject): string | undefined {
+  if (!isLimiting(account)) return undefined
+  const known = namesIn(account['secrets'])
+  const pullable = namesIn(account['imagePullSecrets'])
   const volumes = itemsOf(spec['volumes']).flatMap(({ secret }) => {
     const name = textOf(fieldsOf(secret)['secretName'])
-    return secret === undefined || known.has(name) ? [] : [`volume with secret.secretName="${name}" ${of} secret`]
+    return secret === undefined || known.has(name)
+      ? []
+      : [`volume with secret.secretName="${name}" ${notOf(account)} secret`]
   })
-  const pullable = new Set(itemsOf(account['imagePullSecrets']).map(({ name }) => textOf(name)))
   const pulled = itemsOf(spec['imagePullSecrets']).flatMap(({ name }, at) =>
-    pullable.has(textOf(name)) ? [] : [`imagePullSecrets[${at}].name="${textOf(name)}" ${of} imagePullSecret`],
+    pullable.has(textOf(name))
+      ? []
+      : [`imagePullSecrets[${at}].name="${textOf(name)}" ${notOf(account)} imagePullSecret`],
   )
   const [first] = [
     ...volumes,
-    ...inContainers('initContainers', 'init container'),
-    ...inContainers('containers', 'container'),
+    ...containerFaults(spec['initContainers'], 'init container', account),
+    ...containerFaults(spec['containers'], 'container', account),
     ...pulled,
   ]
   return first
 }
 
-function containerFaults(container: Fields, word: string, known: ReadonlySet<string>): string[] {
-  const who = `${word} ${textOf(container['name'])}`
-  const env = itemsOf(container['env']).flatMap(({ name, valueFrom }) => {
-    const reference = fieldsOf(valueFrom)['secretKeyRef']
-    const secret = textOf(fieldsOf(reference)['name'])
-    if (reference === undefined || known.has(secret)) return []
-    return [`${who} with envVar ${textOf(name)} referencing secret.secretName="${secret}"`]
+export function ephemeralFault(spec: Fields, account: KubeObject): string | undefined {
+  if (!isLimiting(account)) return undefined
+  return containerFaults(spec['ephemeralContainers'], 'ephemeral container', account)[0]
+}
+
+const isLimiting = ({ metadata }: KubeObject): boolean => metadata.annotations?.[enforceAnnotation] === 'true'
+
+const namesIn = (references: Json | undefined): ReadonlySet<string> =>
+  new Set(itemsOf(references).map(({ name }) => textOf(name)))
+
+const notOf = ({ metadata }: KubeObject): string =>
+  `is not allowed because service account ${metadata.name} does not reference that`
+
+function containerFaults(containers: Json | undefined, word: string, account: KubeObject): string[] {
+  const known = namesIn(account['secrets'])
+  return itemsOf(containers).flatMap((container) => {
+    const who = `${word} ${textOf(container['name'])}`
+    const named = [
+      ...itemsOf(container['env']).map(
+        ({ name, valueFrom }) => [`envVar ${textOf(name)}`, fieldsOf(valueFrom)['secretKeyRef']] as const,
+      ),
+      ...itemsOf(container['envFrom']).map(({ secretRef }) => ['envFrom', secretRef] as const),
+    ]
+    return named.flatMap(([where, reference]) => {
+      const secret = textOf(fieldsOf(reference)['name'])
+      if (reference === undefined || known.has(secret)) return []
+      return [`${who} with ${where} referencing secret.secretName="${secret}" ${notOf(account)} secret`]
+    })
   })
-  const envFrom = itemsOf(container['envFrom']).flatMap(({ secretRef }) => {
-    const secret = textOf(fieldsOf(secretRef)['name'])
-    if (secretRef === undefined || known.has(secret)) return []
-    return [`${who} with envFrom referencing secret.secretName="${secret}"`]
-  })
-  return [...env, ...envFrom]
 }
