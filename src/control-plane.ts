@@ -71,7 +71,7 @@ export type ControlPlane = AsyncDisposable & {
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
   const { clock, log, ids } = surroundings
-  const registry = new Registry(builtInResources().filter(config.runtime.isServed))
+  const registry = new Registry(builtInResources(config).filter(config.runtime.isServed))
   const authorize = authorizers[config.authorization]
   const yaml = new YamlConverter()
   const ownHandle: OwnHandle = (request, user) => handle(request, user)
@@ -270,7 +270,9 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   })
   const pods = registry.find({ group: '', version: 'v1', plural: 'pods' })
   const partAccess = (): PartAccess | undefined =>
-    pods === undefined ? undefined : { pods: { resource: pods, access: accessOf(pods) }, objects }
+    pods === undefined
+      ? undefined
+      : { pods: { resource: pods, access: accessOf(pods) }, objects, kubelet: config.kubelet }
   return { accessOf, allocation, partAccess }
 }
 

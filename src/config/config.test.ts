@@ -38,7 +38,7 @@ test('flags become one frozen configuration', () => {
     '--audit-log-path=',
   ])
   assert.ok(checked.kind === 'config')
-  const { featureGates, runtime, services, admission, ...config } = checked.config
+  const { featureGates, runtime, services, admission, kubelet, ...config } = checked.config
   assert.deepEqual(config, {
     etcd: { servers: ['http://127.0.0.1:2379'], prefix: '/registry', tls: null, compactionMs: 300_000 },
     bindAddress: '127.0.0.1',
@@ -58,9 +58,11 @@ test('flags become one frozen configuration', () => {
     eventTtlSeconds: 3600,
     stopDelayMs: 0,
     watchGraceMs: 0,
+    allowsPrivileged: true,
     logging: { format: 'auto', isVerbose: false },
   })
   assert.deepEqual(services.ranges.map(formatCidr), ['10.0.0.0/24'])
+  assert.deepEqual([kubelet.addressTypes[0], kubelet.caPem, kubelet.client], ['Hostname', null, null])
   assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
   assert.ok(admission.isOn('ServiceAccount') && !admission.isOn('NodeRestriction'))
   assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))

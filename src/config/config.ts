@@ -3,6 +3,7 @@
  * what to do about it, in upstream's words where it has some.
  */
 import type { TokenEntry } from '../api/user.ts'
+import { type KubeletConfig, readKubelet } from './kubelet.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { parseArgs } from './parse-args.ts'
@@ -52,6 +53,9 @@ export type Config = {
   readonly featureGates: FeatureGates
   readonly runtime: RuntimeConfig
   readonly services: ServicesConfig
+  readonly kubelet: KubeletConfig
+  /** Whether pods may ask for privileged containers. */
+  readonly allowsPrivileged: boolean
   readonly admission: AdmissionPlugins
   readonly logging: { readonly format: 'text' | 'json' | 'auto'; readonly isVerbose: boolean }
 }
@@ -99,6 +103,8 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     featureGates: readGates(values, warn),
     runtime: readRuntime(values),
     services: readServices(values),
+    kubelet: readKubelet(values),
+    allowsPrivileged: values.boolean('allow-privileged'),
     admission: readAdmission(values),
     logging: readLogging(values),
   }
@@ -234,7 +240,6 @@ function readLogging(values: Values): Config['logging'] {
 
 /** Flags that say something about parts that are not there yet: a mistake in them is still a mistake. */
 function checkWithoutEffect(values: Values): void {
-  values.boolean('allow-privileged')
   for (const controller of values.list('controllers')) {
     if (!/^-?\*$/.test(controller)) {
       values.fault(`--controllers: there is no controller ${JSON.stringify(controller)}; use "*" or "-*"`)

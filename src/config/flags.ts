@@ -188,6 +188,19 @@ const flagTable = {
     default: 'false',
     help: 'Whether pods may ask for privileged containers.',
   },
+  'kubelet-certificate-authority': {
+    section: misc,
+    type: 'string',
+    help: 'Who signs the certificates of kubelets, PEM. Without it they are not checked.',
+  },
+  'kubelet-client-certificate': { section: misc, type: 'string', help: 'What kubelets are shown, PEM.' },
+  'kubelet-client-key': { section: misc, type: 'string', help: 'The key to it, PEM.' },
+  'kubelet-preferred-address-types': {
+    section: misc,
+    type: 'list',
+    default: 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP',
+    help: 'Which addresses of nodes are taken, the first that there is.',
+  },
   'endpoint-reconciler-type': {
     section: misc,
     type: 'string',

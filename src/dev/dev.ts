@@ -79,6 +79,7 @@ const serveDefaults = [
   '--bind-address=127.0.0.1',
   '--authorization-mode=Node,RBAC',
   '--disable-admission-plugins=ServiceAccount',
+  '--allow-privileged=true',
 ]
 
 type Own = {

@@ -6,6 +6,7 @@ import type { ObjectSchema, StoredForm } from '../schema/object-schema.ts'
 import { resourceTable } from './catalogue/resources.ts'
 import type { KindRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
+import { validateUnprivileged } from './privileged.ts'
 import { readResources, type Row } from './read-resources.ts'
 import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
 import { scaleView } from './scale.ts'
@@ -15,11 +16,24 @@ import { defaultTable, tables } from './tables/all.ts'
 import { typeOf } from './types.ts'
 
 /** In the order in which discovery lists groups and versions. */
-export function builtInResources(): Resource[] {
+export function builtInResources({ allowsPrivileged = true } = {}): Resource[] {
   return readResources(resourceTable).map((row) => {
     const name = kindName(row)
-    return builtIn(row, rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {})
+    const rules = rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
+    return builtIn(row, allowsPrivileged ? rules : unprivileged(rules, name))
   })
+}
+
+function unprivileged(rules: KindRules, kind: string): KindRules {
+  const { validate, validateUpdate } = rules
+  return {
+    ...rules,
+    validate: (object) => [...(validate?.(object) ?? []), ...validateUnprivileged(object, kind)],
+    validateUpdate: (object, current) => [
+      ...(validateUpdate?.(object, current) ?? validate?.(object) ?? []),
+      ...validateUnprivileged(object, kind),
+    ],
+  }
 }
 
 /** As errors name it: `Deployment.apps`. */

@@ -1,6 +1,8 @@
 /** A request of ours to a kubelet, a pod or a service, and its answer as one of ours. The body is never whole in memory. */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { RequestOptions } from 'node:https'
 import type { ApiRequest, Headers } from '../../api/request.ts'
+import type { KubeletAccess } from './part.ts'
 
 /** To connect and to say the first word; what follows takes as long as it takes. */
 const ANSWER_MS_MAX = 30_000
@@ -11,6 +13,8 @@ export type Forwarded = {
   readonly headers: Headers
   readonly body?: Buffer
   readonly signal: AbortSignal
+  /** Absent: nothing is shown, and nobody is asked who signed what the other side shows. */
+  readonly kubelet?: KubeletAccess
 }
 
 /** Fails with the error of the connection. */
@@ -24,14 +28,23 @@ export function forward({ body, ...wanted }: Forwarded): Promise<IncomingMessage
 }
 
 /** The request, still to be ended. */
-export function open({ url, method, headers, signal }: Omit<Forwarded, 'body'>): ClientRequest {
+export function open({ url, method, headers, signal, kubelet }: Omit<Forwarded, 'body'>): ClientRequest {
   // Loaded when it is first needed, which for most servers is never.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
-  // Certificates of kubelets and pods are signed by whoever: without an authority to check them by none is checked, as upstream.
-  const outgoing = request(url, { method, headers: outgoingHeaders(headers), signal, rejectUnauthorized: false })
+  const outgoing = request(url, { method, headers: outgoingHeaders(headers), signal, ...tlsOf(kubelet) })
   outgoing.setTimeout(ANSWER_MS_MAX, () => outgoing.destroy(new Error('i/o timeout')))
   for (const event of ['response', 'upgrade']) outgoing.once(event, () => outgoing.setTimeout(0))
   return outgoing
+}
+
+/** Certificates of pods are signed by whoever; those of kubelets are checked where the server knows by what. */
+function tlsOf(kubelet: KubeletAccess | undefined): RequestOptions {
+  const { caPem = null, client = null } = kubelet ?? {}
+  return {
+    rejectUnauthorized: caPem !== null,
+    ...(caPem === null ? {} : { ca: caPem }),
+    ...(client === null ? {} : { cert: client.certificatePem, key: client.keyPem }),
+  }
 }
 
 const outgoingHeaders = (headers: Headers): OutgoingHttpHeaders =>

@@ -5,7 +5,7 @@ import type { ApiResponse } from '../../api/request.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import { translated } from '../storage-errors.ts'
 import { containerOf } from './container-of.ts'
-import { chunksOf, forward } from './forward.ts'
+import { chunksOf, type Forwarded, forward } from './forward.ts'
 import { parseLogOptions } from './log-options.ts'
 import { addressOf, hostPort } from './node-address.ts'
 import type { Part, PartAccess } from './part.ts'
@@ -20,7 +20,8 @@ export const readLog: Part = async (request, parts) => {
   if (nodeName === '') return { status: 204, headers: {}, body: Buffer.alloc(0) }
   const address = await addressOf(nodeName, parts.pods.resource, parts)
   const path = `containerLogs/${namespace}/${name}/${container}`
-  return streamLog(new URL(`https://${hostPort(address)}/${path}?${options.toString()}`), http.signal)
+  const url = new URL(`https://${hostPort(address)}/${path}?${options.toString()}`)
+  return streamLog({ url, method: 'GET', headers: {}, signal: http.signal, kubelet: parts.kubelet })
 }
 
 export async function podOf(request: ResourceRequest, { pods }: PartAccess, name = request.name): Promise<KubeObject> {
@@ -36,9 +37,9 @@ export async function podOf(request: ResourceRequest, { pods }: PartAccess, name
 /** A refusal of the kubelet is a short text. */
 const REFUSAL_BYTES_MAX = 2048
 
-async function streamLog(url: URL, signal: AbortSignal): Promise<ApiResponse> {
-  const answer = await forward({ url, method: 'GET', headers: {}, signal }).catch((error: Error) => {
-    throw unclassified(`Get "${url.href}": ${error.message}`, error)
+async function streamLog(asked: Forwarded): Promise<ApiResponse> {
+  const answer = await forward(asked).catch((error: Error) => {
+    throw unclassified(`Get "${asked.url.href}": ${error.message}`, error)
   })
   const { statusCode = 500 } = answer
   if (statusCode < 300) {

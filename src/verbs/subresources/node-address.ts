@@ -4,20 +4,22 @@ import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/
 import type { PartAccess } from './part.ts'
 
 const KUBELET_PORT = 10_250
-/** The first kind of address that a node has is taken. */
-const preferredTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'] as const
 
 export type NodeAddress = { readonly host: string; readonly port: number }
 
 const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 
 /** `as` is what a missing node is called: to who asks for a pod it is the pod that cannot be found. */
-export async function addressOf(name: string, as: ResourceName, { objects }: PartAccess): Promise<NodeAddress> {
+export async function addressOf(
+  name: string,
+  as: ResourceName,
+  { objects, kubelet }: PartAccess,
+): Promise<NodeAddress> {
   const node = await objects.get(nodes, { namespace: '', name }, 'latest')
   if (node === undefined) throw notFound(as, name)
   const { addresses, daemonEndpoints } = fieldsOf(node['status'])
   const known = itemsOf(addresses)
-  const found = preferredTypes.flatMap((type) => known.filter((one) => one['type'] === type))[0]
+  const found = kubelet.addressTypes.flatMap((type) => known.filter((one) => one['type'] === type))[0]
   if (found === undefined) throw noAddress(node)
   const { Port } = fieldsOf(fieldsOf(daemonEndpoints)['kubeletEndpoint'])
   return { host: textOf(found['address']), port: numberOf(Port) === 0 ? KUBELET_PORT : numberOf(Port) }

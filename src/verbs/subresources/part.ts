@@ -8,6 +8,17 @@ import type { WriteAccess } from '../access.ts'
 export type PartAccess = {
   readonly pods: { readonly resource: Resource; readonly access: WriteAccess }
   readonly objects: Objects
+  readonly kubelet: KubeletAccess
+}
+
+/** How kubelets are reached. */
+export type KubeletAccess = {
+  /** The first type that a node has an address of is taken. */
+  readonly addressTypes: readonly string[]
+  /** Who signs their certificates; null: nobody is asked. */
+  readonly caPem: string | null
+  /** What they are shown; null: nothing. */
+  readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
 }
 
 export type Part = (request: ResourceRequest, parts: PartAccess) => Promise<ApiResponse>

@@ -6,17 +6,20 @@ import type { ResourceRequest } from '../../registry/resource.ts'
 import { validateTarget } from '../../registry/rules/addresses.ts'
 import { podOf } from './log.ts'
 import { addressOf, hostPort } from './node-address.ts'
-import type { PartAccess } from './part.ts'
+import type { KubeletAccess, PartAccess } from './part.ts'
 
 type Named = { readonly scheme: string; readonly name: string; readonly port: string }
 
-/** The beginning of the URL, without a path. Fails with what says why there is none. */
-export async function proxyTarget(request: ResourceRequest, parts: PartAccess): Promise<string> {
+/** The URL begins with `base`. A kubelet is spoken to as such, anybody else as a stranger. */
+export type ProxyTarget = { readonly base: string; readonly kubelet?: KubeletAccess }
+
+/** Fails with what says why there is none. */
+export async function proxyTarget(request: ResourceRequest, parts: PartAccess): Promise<ProxyTarget> {
   switch (request.resource.plural) {
     case 'pods':
-      return podTarget(request, parts)
+      return { base: await podTarget(request, parts) }
     case 'services':
-      return serviceTarget(request, parts)
+      return { base: await serviceTarget(request, parts) }
     default:
       return nodeTarget(request, parts)
   }
@@ -75,11 +78,14 @@ function portNameOf(service: KubeObject, port: number): string {
   throw serviceUnavailable(`no service port ${port} found for service ${quote(service.metadata.name ?? '')}`)
 }
 
-async function nodeTarget(request: ResourceRequest, parts: PartAccess): Promise<string> {
+async function nodeTarget(request: ResourceRequest, parts: PartAccess): Promise<ProxyTarget> {
   const { scheme, name, port } = split(request.name, 'node')
   const address = await addressOf(name, request.resource, parts)
-  if (port === '' || Number(port) === address.port) return `https://${hostPort(address)}`
+  if (port === '' || Number(port) === address.port) {
+    return { base: `https://${hostPort(address)}`, kubelet: parts.kubelet }
+  }
   // Another port than the kubelet's may be anybody's.
   if (validateTarget('', address.host).length > 0) throw badRequest('address not allowed')
-  return `${scheme === '' ? 'http' : scheme}://${hostPort({ host: address.host, port: Number(port) })}`
+  const target = hostPort({ host: address.host, port: Number(port) })
+  return { base: `${scheme === '' ? 'http' : scheme}://${target}` }
 }

@@ -23,7 +23,8 @@ export const connect: Part = async (request, parts) => {
   await admit(request, undefined, { operation: 'CONNECT', isDryRun: false, access: parts.pods.access })
   const url = await kubeletUrl(request, parts)
   if (!isUpgrade(http)) throw badRequest('Upgrade request required')
-  return tunnel(url, http, subresource === 'portforward' ? 'POST' : http.method)
+  const method = subresource === 'portforward' ? 'POST' : http.method
+  return tunnel(http, { url, method, kubelet: parts.kubelet })
 }
 
 async function kubeletUrl(request: ResourceRequest, parts: PartAccess): Promise<URL> {

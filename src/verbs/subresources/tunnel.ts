@@ -3,12 +3,15 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { serviceUnavailable } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
-import { chunksOf, open, passedHeaders } from './forward.ts'
+import { chunksOf, type Forwarded, open, passedHeaders } from './forward.ts'
 
 /** Fails with ServiceUnavailable. Who is behind may refuse the upgrade: the client then hears why. */
-export async function tunnel(url: URL, http: ApiRequest, method: string): Promise<ApiResponse> {
+export async function tunnel(
+  http: ApiRequest,
+  to: Pick<Forwarded, 'url' | 'method' | 'kubelet'>,
+): Promise<ApiResponse> {
   const headers = { ...passedHeaders(http.headers), connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
-  const answer = await upgraded({ url, method, headers, signal: http.signal }).catch((error: Error) => {
+  const answer = await upgraded({ ...to, headers, signal: http.signal }).catch((error: Error) => {
     throw serviceUnavailable(`error trying to reach service: ${error.message}`, error)
   })
   const { message, socket } = answer

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { withPullPolicy } from './image.ts'
+
+const policies: readonly (readonly [string, string])[] = [
+  ['busybox', 'Always'],
+  ['busybox:latest', 'Always'],
+  ['busybox:1.36', 'IfNotPresent'],
+  ['localhost:5000/a', 'Always'],
+  ['localhost:5000/a:v1', 'IfNotPresent'],
+  [`a:latest@sha256:${'a'.repeat(64)}`, 'Always'],
+  [`a@sha256:${'a'.repeat(64)}`, 'IfNotPresent'],
+  ['UPPER//case', 'IfNotPresent'],
+  ['a b', 'IfNotPresent'],
+  ['', 'IfNotPresent'],
+]
+for (const [image, imagePullPolicy] of policies) {
+  test(`${image} is pulled ${imagePullPolicy}`, () => {
+    assert.deepEqual(withPullPolicy({ image }), { image, imagePullPolicy })
+  })
+}
+
+test('a name of any length is looked at quickly', () => {
+  const startMs = performance.now()
+  withPullPolicy({ image: `${'a-'.repeat(100_000)}!` })
+  withPullPolicy({ image: `${'a.'.repeat(100_000)}@` })
+  assert.ok(performance.now() - startMs < 500)
+})

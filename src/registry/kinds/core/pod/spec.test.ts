@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields } from '../../../../api/object.ts'
+import { validatePodSpec } from './spec.ts'
+
+const container: Fields = {
+  name: 'c',
+  image: 'i',
+  terminationMessagePolicy: 'File',
+  imagePullPolicy: 'Always',
+}
+const spec: Fields = { containers: [container], restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' }
+
+const pathsOf = (change: Fields, podName: string | undefined = 'p'): string[] =>
+  validatePodSpec({ ...spec, ...change }, 'spec', { podName }).map(({ path }) => path)
+
+const inContainer = (change: Fields): Fields => ({ containers: [{ ...container, ...change }] })
+
+test('the smallest specification is fine', () => {
+  assert.deepEqual(pathsOf({}), [])
+})
+
+/** The recordings have the words; here is what is told where, and in which order. */
+const faults: readonly (readonly [Fields, readonly string[]])[] = [
+  [{ containers: [] }, ['spec.containers']],
+  [inContainer({ name: 'A', image: '' }), ['spec.containers[0].name', 'spec.containers[0].image']],
+  [
+    { volumes: [{ name: 'v', emptyDir: {} }], ...inContainer({ volumeMounts: [{ name: 'w', mountPath: '/' }] }) },
+    ['spec.containers[0].volumeMounts[0].name'],
+  ],
+  [{ volumes: [{ name: 'V', emptyDir: {} }] }, ['spec.volumes[0].name']],
+  [{ volumes: [{ name: 'v', emptyDir: {}, nfs: {} }] }, ['spec.volumes[0].nfs']],
+  [{ initContainers: [{ ...container, name: 'c' }] }, ['spec.initContainers[0].name']],
+  [{ hostUsers: false, hostPID: true }, ['spec.HostPID']],
+  [{ os: { name: 'linux' }, securityContext: { windowsOptions: {} } }, ['spec.securityContext.windowsOptions']],
+  [{ tolerations: [{ operator: 'Equal' }] }, ['spec.tolerations[0].operator']],
+]
+for (const [change, paths] of faults) {
+  test(`${JSON.stringify(change).slice(0, 80)} is refused`, () => {
+    assert.deepEqual(pathsOf(change), paths)
+  })
+}
+
+test('a template may say what only its Pods are asked about', () => {
+  const padded = inContainer({ image: ' ' })
+  assert.deepEqual(
+    [pathsOf(padded), validatePodSpec({ ...spec, ...padded }, 's', { podName: undefined })],
+    [['spec.containers[0].image'], []],
+  )
+})
