@@ -16,6 +16,7 @@ import { readAs } from '../read-body.ts'
 import { translated } from '../storage-errors.ts'
 import { commit, written } from '../write.ts'
 import { parseWriteOptions } from '../write-options.ts'
+import { withCondition } from './condition.ts'
 import { admit, type Part } from './part.ts'
 
 const bindings = { group: '', plural: 'pods/binding' } as const
@@ -97,26 +98,5 @@ function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject
         : { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } },
     spec: { ...spec, nodeName: textOf(fieldsOf(binding['target'])['name']) },
     status: withCondition(fieldsOf(pod['status']), { type: 'PodScheduled', status: 'True' }, now),
-  }
-}
-
-type Condition = { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }
-
-/** A condition of this type takes the place of the one before. */
-export function withCondition(
-  status: ReturnType<typeof fieldsOf>,
-  condition: Condition,
-  now: string,
-): ReturnType<typeof fieldsOf> {
-  const conditions = itemsOf(status['conditions'])
-  const before = conditions.find(({ type }) => type === condition.type)
-  const lastTransitionTime = before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now
-  const changed = { ...condition, lastTransitionTime }
-  const isThere = before !== undefined
-  return {
-    ...status,
-    conditions: isThere
-      ? conditions.map((one) => (one['type'] === condition.type ? changed : one))
-      : [...conditions, changed],
   }
 }

@@ -13,7 +13,7 @@ import { readAs } from '../read-body.ts'
 import { translated } from '../storage-errors.ts'
 import { commit, written } from '../write.ts'
 import { parseWriteOptions } from '../write-options.ts'
-import { withCondition } from './binding.ts'
+import { withCondition } from './condition.ts'
 import { budgetsOf, goesUncounted, needsNoBudget, spent } from './budgets.ts'
 import { admit, type Part, type PartAccess } from './part.ts'
 

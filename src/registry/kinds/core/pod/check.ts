@@ -8,8 +8,6 @@ export type PodCheck = Check & {
   readonly volumes: ReadonlyMap<string, Fields>
   /** Undefined in a template: its Pods get names later. */
   readonly podName: string | undefined
-  /** What the object had before, where rules are kinder to what is there already. */
-  readonly current: Fields | undefined
 }
 
 export type PodRule = Rule<PodCheck>

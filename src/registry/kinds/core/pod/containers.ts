@@ -9,7 +9,7 @@ import {
   required,
 } from '../../../../api/field-fault.ts'
 import { checkDnsLabel } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { portName, portNumber, protocol } from '../../../rules/ports.ts'
 import { resourceRequirements } from '../../../rules/resources.ts'
 import { all, fields, isEmpty, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
@@ -52,8 +52,8 @@ const restartPolicies = ['NotRequired', 'RestartContainer'] as const
 const resizePolicy: PodRule = (value, path, { faults, spec }) => {
   const names = new Set<string>()
   for (const [at, item] of itemsOf(value).entries()) {
-    const resource = textOf(fieldsOf(item)['resourceName'])
-    const policy = textOf(fieldsOf(item)['restartPolicy'])
+    const resource = textOf(item['resourceName'])
+    const policy = textOf(item['restartPolicy'])
     if (names.has(resource)) faults.push({ ...duplicate(`${path}[${at}]`, 0), message: `Duplicate value: ${resource}` })
     names.add(resource)
     if (resource === '') faults.push(required(path))
@@ -102,26 +102,27 @@ export function containers(spec: Fields, path: string, check: PodCheck): void {
     return
   }
   const names = new Set<string>()
-  for (const [at, item] of list.entries()) {
-    const one = fieldsOf(item)
+  for (const [at, one] of list.entries()) {
     const own = `${path}[${at}]`
     anyContainer(one, own, check)
     checkName(one, own, { names, check })
     running(one, own, check)
     onlyForInit(one['restartPolicy'], `${own}.restartPolicy`, check)
   }
-  hostPorts(list, path, check)
+  hostPorts(
+    list.map((one, at) => [one, `${path}[${at}]`]),
+    check,
+  )
 }
 
 export function initContainers(spec: Fields, path: string, check: PodCheck): void {
-  const names = new Set(itemsOf(spec['containers']).map((item) => textOf(fieldsOf(item)['name'])))
-  for (const [at, item] of itemsOf(spec['initContainers']).entries()) {
-    const one = fieldsOf(item)
+  const names = new Set(namesIn(spec, 'containers'))
+  for (const [at, one] of itemsOf(spec['initContainers']).entries()) {
     const own = `${path}[${at}]`
     anyContainer(one, own, check)
     if (one['restartPolicy'] !== undefined) oneOf('Always')(one['restartPolicy'], `${own}.restartPolicy`, check)
     checkName(one, own, { names, check })
-    hostPorts([item], path, check, at)
+    hostPorts([[one, own]], check)
     if (one['restartPolicy'] === 'Always') running(one, own, check)
     else notRunning(one, own, check)
   }
@@ -148,14 +149,9 @@ const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
 
 /** Containers that are added to a Pod while it runs: they only look around. */
 export function ephemeralContainers(spec: Fields, path: string, check: PodCheck): void {
-  const names = new Set(
-    ['containers', 'initContainers'].flatMap((list) =>
-      itemsOf(spec[list]).map((item) => textOf(fieldsOf(item)['name'])),
-    ),
-  )
-  const others = new Set(names)
-  for (const [at, item] of itemsOf(spec['ephemeralContainers']).entries()) {
-    const one = fieldsOf(item)
+  const others = new Set([...namesIn(spec, 'containers'), ...namesIn(spec, 'initContainers')])
+  const names = new Set(others)
+  for (const [at, one] of itemsOf(spec['ephemeralContainers']).entries()) {
     const own = `${path}[${at}]`
     anyContainer(one, own, check)
     checkName(one, own, { names, check })
@@ -166,12 +162,14 @@ export function ephemeralContainers(spec: Fields, path: string, check: PodCheck)
     forbiddenForEphemeral(one, own, check)
     for (const [index, mount] of itemsOf(one['volumeMounts']).entries()) {
       for (const name of ['subPath', 'subPathExpr']) {
-        if (textOf(fieldsOf(mount)[name]) === '') continue
+        if (textOf(mount[name]) === '') continue
         check.faults.push(forbiddenField(`${own}.volumeMounts[${index}].${name}`, notEphemeral))
       }
     }
   }
 }
+
+const namesIn = (spec: Fields, list: string): string[] => itemsOf(spec[list]).map(({ name }) => textOf(name))
 
 function checkName(
   { name }: Fields,
@@ -183,15 +181,14 @@ function checkName(
   names.add(text)
 }
 
-/** A port of the node is given once. */
-function hostPorts(list: readonly Json[], path: string, { faults }: PodCheck, first = 0): void {
+/** A port of the node is given once: to one of these containers. */
+function hostPorts(list: readonly (readonly [Fields, string])[], { faults }: PodCheck): void {
   const taken = new Set<string>()
-  for (const [at, item] of list.entries()) {
-    for (const [index, entry] of itemsOf(fieldsOf(item)['ports']).entries()) {
-      const { hostPort, hostIP, protocol: spoken } = fieldsOf(entry)
+  for (const [container, path] of list) {
+    for (const [index, { hostPort, hostIP, protocol: spoken }] of itemsOf(container['ports']).entries()) {
       if (numberOf(hostPort) === 0) continue
       const key = `${textOf(spoken)}/${textOf(hostIP)}/${numberOf(hostPort)}`
-      if (taken.has(key)) faults.push(duplicate(`${path}[${first + at}].ports[${index}].hostPort`, key))
+      if (taken.has(key)) faults.push(duplicate(`${path}.ports[${index}].hostPort`, key))
       taken.add(key)
     }
   }
@@ -200,9 +197,8 @@ function hostPorts(list: readonly Json[], path: string, { faults }: PodCheck, fi
 /** On the network of the node the port of a container is the port of the node. */
 export function hostNetworkPorts(spec: Fields, path: string, { faults }: PodCheck): void {
   if (spec['hostNetwork'] !== true) return
-  for (const [at, item] of itemsOf(spec['containers']).entries()) {
-    for (const [index, entry] of itemsOf(fieldsOf(item)['ports']).entries()) {
-      const { hostPort, containerPort } = fieldsOf(entry)
+  for (const [at, { ports: list }] of itemsOf(spec['containers']).entries()) {
+    for (const [index, { hostPort, containerPort }] of itemsOf(list).entries()) {
       // In a template it may be left out.
       if (numberOf(hostPort) === 0 || numberOf(hostPort) === numberOf(containerPort)) continue
       const why = 'must match `containerPort` when `hostNetwork` is true'

@@ -11,7 +11,7 @@ const headerRule =
 
 const httpHeaders: Rule = (value, path, { faults }) => {
   for (const item of itemsOf(value)) {
-    const name = textOf(fieldsOf(item)['name'])
+    const name = textOf(item['name'])
     if (!/^[-A-Za-z0-9]+$/.test(name)) faults.push(invalidValue(path, name, headerRule))
   }
 }

@@ -11,8 +11,7 @@ const recursions = ['Disabled', 'Enabled', 'IfPossible'] as const
 export function volumeMounts(container: Fields, path: string, check: PodCheck): void {
   const devices = itemsOf(container['volumeDevices'])
   const paths = new Set<string>()
-  for (const [at, item] of itemsOf(container['volumeMounts']).entries()) {
-    const mount = fieldsOf(item)
+  for (const [at, mount] of itemsOf(container['volumeMounts']).entries()) {
     const name = textOf(mount['name'])
     const mountPath = textOf(mount['mountPath'])
     const own = `${path}[${at}]`
@@ -80,8 +79,7 @@ export function volumeDevices(container: Fields, path: string, { faults, volumes
   const mounts = itemsOf(container['volumeMounts'])
   const names = new Set<string>()
   const paths = new Set<string>()
-  for (const [at, item] of itemsOf(container['volumeDevices']).entries()) {
-    const device = fieldsOf(item)
+  for (const [at, device] of itemsOf(container['volumeDevices']).entries()) {
     const name = textOf(device['name'])
     const devicePath = textOf(device['devicePath'])
     const own = `${path}[${at}]`

@@ -105,7 +105,7 @@ const sysctlRule =
 const sysctls: PodRule = (value, path, { faults, spec }) => {
   const names = new Set<string>()
   for (const [at, item] of itemsOf(value).entries()) {
-    const name = textOf(fieldsOf(item)['name'])
+    const name = textOf(item['name'])
     const own = `${path}[${at}].name`
     if (name === '') {
       faults.push(required(own))

@@ -17,13 +17,11 @@ import { forSystem, hostProcess } from './windows.ts'
 export type PodOptions = {
   /** Undefined in a template. */
   readonly podName: string | undefined
-  /** Before the update: what was there already may stay as it is. */
-  readonly current?: Fields | undefined
 }
 
-export function validatePodSpec(value: Fields, path: string, { podName, current }: PodOptions): FieldFault[] {
+export function validatePodSpec(value: Fields, path: string, { podName }: PodOptions): FieldFault[] {
   const faults: FieldFault[] = []
-  const early: PodCheck = { faults, spec: value, podName, current, volumes: new Map() }
+  const early: PodCheck = { faults, spec: value, podName, volumes: new Map() }
   const check: PodCheck = { ...early, volumes: checkVolumes(value, `${path}.volumes`, early) }
   containers(value, `${path}.containers`, check)
   initContainers(value, `${path}.initContainers`, check)

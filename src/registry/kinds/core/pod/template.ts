@@ -1,22 +1,23 @@
 /** Templates for Pods, as workloads and PodTemplates have them. */
 import { type FieldFault, forbiddenField, notSupported } from '../../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
+import { isSame } from '../../../../schema/equal.ts'
 import { validateLabels } from '../../../rules/label-selector.ts'
 import { validateAnnotations } from '../../../metadata.ts'
 import { validatePodAnnotations } from './annotations.ts'
 import { validatePodSpec } from './spec.ts'
 
-/** `path` is that of the template: `spec.template`. `current` is the template before an update. */
+/** `path` is that of the template: `spec.template`. `current` is the one before an update: what has not changed was fine before. */
 export function validatePodTemplate(template: Json | undefined, path: string, current?: Json): FieldFault[] {
+  if (current !== undefined && isSame(template, current)) return []
   const { metadata, spec } = fieldsOf(template)
   const { labels, annotations } = fieldsOf(metadata)
-  const before = current === undefined ? undefined : fieldsOf(fieldsOf(current)['spec'])
   // Labels of a template have no `metadata` in their path.
   return [
     ...validateLabels(labels, `${path}.labels`),
     ...validateAnnotations(annotations, `${path}.annotations`),
     ...validatePodAnnotations(fieldsOf(template), `${path}.annotations`),
-    ...validatePodSpec(fieldsOf(spec), `${path}.spec`, { podName: undefined, current: before }),
+    ...validatePodSpec(fieldsOf(spec), `${path}.spec`, { podName: undefined }),
     ...(itemsOf(fieldsOf(spec)['ephemeralContainers']).length > 0
       ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
       : []),

@@ -49,8 +49,7 @@ const projected: PodRule = (value, path, check) => {
   const { defaultMode, sources } = fieldsOf(value)
   given(fileMode)(defaultMode, `${path}.defaultMode`, check)
   const taken = new Set<string>()
-  for (const [at, item] of itemsOf(sources).entries()) {
-    const source = fieldsOf(item)
+  for (const [at, source] of itemsOf(sources).entries()) {
     const own = `${path}.sources[${at}]`
     const names = sourceNames.filter((name) => source[name] !== undefined)
     for (const [index, name] of names.entries()) {
@@ -74,13 +73,13 @@ function projectedSource(name: (typeof sourceNames)[number], source: Fields, at:
     case 'configMap': {
       if (isEmpty(source['name'])) check.faults.push(required(`${own}.${name}.name`))
       keyFiles(source['items'], `${own}.${name}.items`, check)
-      for (const item of itemsOf(source['items'])) takePath(fieldsOf(item)['path'], textOf(source['name']), at)
+      for (const item of itemsOf(source['items'])) takePath(item['path'], textOf(source['name']), at)
       return
     }
     case 'downwardAPI':
       for (const item of itemsOf(source['items'])) {
         downwardFile(item, `${own}.downwardAPI`, check)
-        const file = fieldsOf(item)['path']
+        const file = item['path']
         takePath(file, textOf(file), at)
       }
       return
@@ -223,7 +222,7 @@ function claimsOfTheirOwn(list: readonly Fields[], path: string, { faults, podNa
   )
   if (made.size === 0) return
   for (const [at, item] of list.entries()) {
-    const claim = textOf(fieldsOf(fieldsOf(item)['persistentVolumeClaim'])['claimName'])
+    const claim = textOf(fieldsOf(item['persistentVolumeClaim'])['claimName'])
     if (!made.has(claim)) continue
     const why = 'must not reference a PVC that gets created for an ephemeral volume'
     faults.push(invalidValue(`${path}[${at}].persistentVolumeClaim.claimName`, claim, why))

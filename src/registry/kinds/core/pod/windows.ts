@@ -91,7 +91,7 @@ const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] a
 /** All containers, with where they stand. */
 export function containersOf(spec: Fields): { readonly container: Fields; readonly at: string }[] {
   return containerLists.flatMap((list) =>
-    itemsOf(spec[list]).map((item, index) => ({ container: fieldsOf(item), at: `${list}[${index}]` })),
+    itemsOf(spec[list]).map((item, index) => ({ container: item, at: `${list}[${index}]` })),
   )
 }
 

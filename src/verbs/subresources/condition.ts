@@ -1,0 +1,19 @@
+/** Conditions in the status of a pod. */
+import { type Fields, itemsOf } from '../../api/object.ts'
+
+type Condition = { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }
+
+/** A condition of this type takes the place of the one before. */
+export function withCondition(status: Fields, condition: Condition, now: string): Fields {
+  const conditions = itemsOf(status['conditions'])
+  const before = conditions.find(({ type }) => type === condition.type)
+  const lastTransitionTime = before?.['status'] === condition.status ? (before['lastTransitionTime'] ?? now) : now
+  const changed = { ...condition, lastTransitionTime }
+  return {
+    ...status,
+    conditions:
+      before !== undefined
+        ? conditions.map((one) => (one['type'] === condition.type ? changed : one))
+        : [...conditions, changed],
+  }
+}
