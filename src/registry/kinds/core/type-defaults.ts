@@ -6,7 +6,7 @@ import { withPhase } from './namespace.ts'
 import { withAllocatable, withPodCidrs } from './node.ts'
 import { withoutGatedParts, withoutGatedSpec, withoutTrustBundle } from './pod/gated.ts'
 import { withPullPolicy } from './pod/image.ts'
-import { withoutGatedStatus, withPodIps } from './pod/status.ts'
+import { withPodIps } from './pod/status.ts'
 
 const container = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' }
 
@@ -27,7 +27,7 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ],
   ['core/v1 Container', { fields: container, set: (one) => withoutGatedParts(withPullPolicy(one)) }],
   ['core/v1 EphemeralContainer', { fields: container, set: (one) => withoutGatedParts(withPullPolicy(one)) }],
-  ['core/v1 PodStatus', { fields: {}, set: (status) => withoutGatedStatus(withPodIps(status)) }],
+  ['core/v1 PodStatus', { fields: {}, set: withPodIps }],
   ['core/v1 VolumeProjection', { fields: {}, set: withoutTrustBundle }],
   ['core/v1 Probe', { fields: { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 } }],
   ['core/v1 HTTPGetAction', { fields: { path: '/', scheme: 'HTTP' } }],

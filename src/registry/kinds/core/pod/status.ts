@@ -19,10 +19,10 @@ import { accountId, named } from '../../../rules/scalars.ts'
 
 /** The class of service stays as it was decided when the Pod was made. */
 export function preparePodStatus(pod: KubeObject, current: KubeObject): KubeObject {
-  const status = fieldsOf(pod['status'])
-  if (textOf(status['qosClass']) !== '') return pod
+  const status = withoutGated(fieldsOf(pod['status']))
   const { qosClass } = fieldsOf(current['status'])
-  return qosClass === undefined ? pod : { ...pod, status: { ...status, qosClass } }
+  const isSet = textOf(status['qosClass']) !== '' || qosClass === undefined
+  return { ...pod, status: isSet ? status : { ...status, qosClass } }
 }
 
 export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFault[] {
@@ -132,7 +132,7 @@ const gatedInItems: { readonly [list: string]: string } = {
 }
 
 /** What is known to newer servers only when a gate is on. */
-export function withoutGatedStatus(status: Fields): Fields {
+function withoutGated(status: Fields): Fields {
   const lists = Object.entries(gatedInItems).flatMap(([list, field]): [string, Json][] => {
     const items = itemsOf(status[list])
     return items.some((item) => item[field] !== undefined) ? [[list, items.map((item) => omit(item, field))]] : []
