@@ -1,5 +1,5 @@
 /** What a Service has beside itself: addresses, node ports, and the Endpoints of its name. */
-import { ApiError, internalError, invalid } from '../api/errors.ts'
+import { internalError, invalid } from '../api/errors.ts'
 import { invalidShown } from '../api/field-fault.ts'
 import { goStrings } from '../api/go-value.ts'
 import type { IpFamily } from '../api/ip.ts'
@@ -10,7 +10,7 @@ import { settleFamilies } from '../registry/kinds/core/service-families.ts'
 import { isHeadless, needsClusterIp, ownIpsOf, specOf, typeOf } from '../registry/kinds/core/service-needs.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
 import type { RangeRecord } from './range-record.ts'
-import { assignPorts, portsHeld } from './service-ports.ts'
+import { assignPorts, lacksPorts, portsHeld } from './service-ports.ts'
 
 export type ServiceBelongingsParts = {
   readonly clusterIps: ClusterIps
@@ -69,7 +69,7 @@ export class ServiceBelongings implements Belongings {
     for (let at = firstMissing(before); at < families.length; at++) {
       const family = families[at] === 'IPv6' ? 'IPv6' : 'IPv4'
       const wanted = ips[at]
-      const ip = await this.#takeIp(wanted, family, { name: parent.name, ips, parent, isDryRun })
+      const ip = await this.#takeIp(wanted, family, { ips, parent, isDryRun })
       taken.push(ip)
       ips[at] = ip
     }
@@ -96,8 +96,7 @@ export class ServiceBelongings implements Belongings {
     { name, isDryRun, taken }: { readonly name: string; readonly isDryRun: boolean; readonly taken: number[] },
   ): Promise<Fields> {
     const { nodePorts } = this.#parts
-    // Most Services have no node ports and need not wait for the set.
-    if (portsHeld(spec).length === 0 && typeOf(spec) !== 'NodePort' && typeOf(spec) !== 'LoadBalancer') return spec
+    if (!lacksPorts(spec, before)) return spec
     const change = isDryRun ? nodePorts.attempt.bind(nodePorts) : nodePorts.change.bind(nodePorts)
     const assigned = await change((ports) => assignPorts(name, spec, before, ports))
     taken.push(...assigned.taken)
@@ -119,7 +118,7 @@ export class ServiceBelongings implements Belongings {
     try {
       await run()
     } catch (error) {
-      const why = error instanceof ApiError || error instanceof Error ? error.message : String(error)
+      const why = error instanceof Error ? error.message : String(error)
       this.#parts.log('warn', `${what} could not be given back; the repair will do it`, { namespace, name, why })
     }
   }
@@ -127,7 +126,6 @@ export class ServiceBelongings implements Belongings {
 
 type Held = { readonly ips: readonly string[]; readonly ports: readonly number[]; readonly isDryRun: boolean }
 type TakingIp = {
-  readonly name: string
   readonly ips: readonly string[]
   readonly parent: Parent
   readonly isDryRun: boolean

@@ -1,6 +1,6 @@
 /** Which node ports a Service needs, and what it gets of those that are free. */
-import { type Fields, itemsOf, numberOf } from '../api/object.ts'
-import { internalError, invalid, type ApiError } from '../api/errors.ts'
+import { type Fields, itemsOf, numberOf, textOf } from '../api/object.ts'
+import { type ApiError, internalError, invalid, unclassified } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { mayHaveNodePorts, needsHealthPort, needsNodePorts, nodePortsOf } from '../registry/kinds/core/service-needs.ts'
 import { PortError, type NumberSet } from './number-set.ts'
@@ -24,6 +24,15 @@ export function assignPorts(name: string, given: Fields, before: Fields | undefi
     spec = { ...spec, healthCheckNodePort: takeHealthPort(numberOf(given['healthCheckNodePort']), ports) }
   }
   return { spec, taken }
+}
+
+/** Whether there is anything to take: most Services have no node ports, and most updates leave them alone. */
+export function lacksPorts(spec: Fields, before: Fields | undefined): boolean {
+  const held = new Set(before === undefined ? [] : portsHeld(before))
+  const isUnnumbered = needsNodePorts(spec) && itemsOf(spec['ports']).some(({ nodePort }) => numberOf(nodePort) === 0)
+  const isOther = mayHaveNodePorts(spec) && nodePortsOf(spec).some((port) => !held.has(port))
+  const isUnchecked = needsHealthPort(spec) && !(before !== undefined && needsHealthPort(before))
+  return isUnnumbered || isOther || isUnchecked
 }
 
 /** All that a Service holds. */
@@ -74,11 +83,15 @@ const namedFor = (number: number, ports: readonly Fields[]): number =>
 
 function changedPorts(name: string, spec: Fields, before: Fields, pool: Pool): readonly Fields[] {
   const held = new Set(mayHaveNodePorts(before) ? portsHeld(before) : [])
+  const seen = new Set<string>()
   return itemsOf(spec['ports']).map((port, at) => {
     const wanted = numberOf(port['nodePort'])
     if (wanted === 0) return needsNodePorts(spec) ? { ...port, nodePort: takeAny(pool) } : port
     if (!held.has(wanted)) takeNamed(name, { at, port: wanted }, pool)
     held.add(wanted)
+    const shown = `{${textOf(port['protocol'])} ${wanted}}`
+    if (seen.has(shown)) throw unclassified(`duplicate nodePort: ${shown}`)
+    seen.add(shown)
     return port
   })
 }

@@ -214,7 +214,7 @@ const flagTable = {
   },
   'service-cluster-ip-range': {
     section: misc,
-    type: 'list',
+    type: 'string',
     help: 'Where services get their addresses from: a CIDR range, or one for each family. Default: 10.0.0.0/24.',
   },
   'service-node-port-range': {

@@ -27,8 +27,7 @@ export function readServices(values: Values): ServicesConfig {
 }
 
 function readRanges(values: Values): Cidr[] {
-  const given = values.list('service-cluster-ip-range')
-  const texts = given.length === 0 ? [defaultRange] : given
+  const texts = (values.string('service-cluster-ip-range') || defaultRange).split(',')
   if (texts.length > 2) values.fault('--service-cluster-ip-range must not contain more than two entries')
   const ranges = texts.slice(0, 2).flatMap((text, at) => readRange(text, at, values))
   const [first, second] = ranges

@@ -25,7 +25,10 @@ test('families of a new service', () => {
   assert.deepEqual(settled(free, single), [['IPv4', 'IPv6'], 'RequireDualStack'])
   assert.deepEqual(settled({ ...free, selector: { a: 'b' } }, single), [['IPv4'], 'SingleStack'])
   const two = { clusterIP: 'fd00::1', clusterIPs: ['fd00::1', '10.0.0.1'] }
-  assert.deepEqual(settled(two, dual), [['IPv6', 'IPv4'], 'RequireDualStack'])
+  assert.deepEqual(settled({ ...two, ...prefer }, dual), [['IPv6', 'IPv4'], 'PreferDualStack'])
+  assert.deepEqual(settled(two, dual), [
+    `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified`,
+  ])
 })
 
 test('what the cluster has not got is refused alone', () => {
@@ -41,6 +44,16 @@ test('a service loses its second family when it asks for a single one', () => {
   const before = { type: 'ClusterIP', clusterIPs: ['10.0.0.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] }
   const now = { ...before, clusterIP: '10.0.0.1', ipFamilyPolicy: 'SingleStack' }
   assert.deepEqual(settled(now, dual, { ...before, ipFamilyPolicy: 'RequireDualStack' }), [['IPv4'], 'SingleStack'])
+})
+
+test('an update that leaves out families keeps them; who loses one says so', () => {
+  const before = { type: 'ClusterIP', clusterIPs: ['10.0.0.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] }
+  const prefer = { ...before, ipFamilyPolicy: 'PreferDualStack' }
+  const bare = { clusterIP: '10.0.0.1', clusterIPs: before.clusterIPs }
+  assert.deepEqual(settled(bare, dual, prefer), [['IPv4', 'IPv6'], 'PreferDualStack'])
+  assert.deepEqual(settled({ ...bare, ipFamilies: ['IPv4'] }, dual, prefer), [
+    `spec.ipFamilyPolicy: Invalid value: "PreferDualStack": must be 'SingleStack' to release the secondary IP family`,
+  ])
 })
 
 test('one that prefers two families does not change with the cluster', () => {

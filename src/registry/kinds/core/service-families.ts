@@ -5,7 +5,7 @@
 import { type FieldFault, invalidShown, invalidValue } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type IpFamily, parseIp } from '../../../api/ip.ts'
-import { type Fields, textsOf } from '../../../api/object.ts'
+import { type Fields, textOf, textsOf } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
 import { validateAddresses } from './service-addresses.ts'
 import { isHeadless, isSelectorless, typeOf } from './service-needs.ts'
@@ -15,11 +15,11 @@ export type Settled = { readonly spec: Fields } | { readonly faults: readonly Fi
 /** `cluster`: the families that the cluster has, the first one first. */
 export function settleFamilies(given: Fields, before: Fields | undefined, cluster: readonly IpFamily[]): Settled {
   if (typeOf(given) === 'ExternalName' || isUntouched(given, before)) return { spec: given }
-  const spec = trimmed(given, before)
-  const faults = validateAddresses(spec)
-  if (faults.length > 0) return { faults }
+  const spec = trimmed(withFamiliesOf(before, given), before)
   const isFree = isHeadless(spec) && isSelectorless(spec)
-  const policy = spec['ipFamilyPolicy'] ?? defaultPolicy(spec, isFree)
+  const policy = spec['ipFamilyPolicy'] ?? (isFree ? 'RequireDualStack' : 'SingleStack')
+  const faults = [...validateAddresses(spec), ...refuseLoss(spec, before)]
+  if (faults.length > 0) return { faults }
   const families = [...textsOf(spec['ipFamilies'])]
   const addressFaults = isHeadless(spec) ? [] : addFamiliesOfAddresses(spec, families, cluster)
   if (addressFaults.length > 0) return { faults: addressFaults }
@@ -52,8 +52,28 @@ function trimmed(spec: Fields, before: Fields | undefined): Fields {
   return { ...spec, ...trim('clusterIPs'), ...trim('ipFamilies') }
 }
 
-function defaultPolicy(spec: Fields, isFree: boolean): string {
-  return isFree || textsOf(spec['clusterIPs']).length === 2 ? 'RequireDualStack' : 'SingleStack'
+/** What an update leaves out stays. */
+function withFamiliesOf(before: Fields | undefined, spec: Fields): Fields {
+  if (before === undefined || typeOf(before) === 'ExternalName') return spec
+  const { ipFamilyPolicy = null, ipFamilies } = spec
+  return {
+    ...spec,
+    ...(ipFamilyPolicy === null ? { ipFamilyPolicy: before['ipFamilyPolicy'] } : {}),
+    ...(textsOf(ipFamilies).length === 0 ? { ipFamilies: before['ipFamilies'] } : {}),
+  }
+}
+
+/** A second family or address goes only with the policy. */
+function refuseLoss(spec: Fields, before: Fields | undefined): FieldFault[] {
+  const policy = textOf(spec['ipFamilyPolicy'])
+  if (before === undefined || policy === 'SingleStack') return []
+  const isLost = (field: string): boolean => textsOf(before[field]).length === 2 && textsOf(spec[field]).length === 1
+  const refuse = (what: string): FieldFault =>
+    invalidValue('spec.ipFamilyPolicy', policy, `must be 'SingleStack' to release the secondary ${what}`)
+  return [
+    ...(isLost('clusterIPs') ? [refuse('cluster IP')] : []),
+    ...(isLost('ipFamilies') ? [refuse('IP family')] : []),
+  ]
 }
 
 function addFamiliesOfAddresses(spec: Fields, families: string[], cluster: readonly IpFamily[]): FieldFault[] {
@@ -78,9 +98,9 @@ function refuseFamilies(spec: Fields, { policy, families, cluster }: Wanted): Fi
   const path = 'spec.ipFamilyPolicy'
   if (policy === 'SingleStack') {
     const needs = "must be 'RequireDualStack' or 'PreferDualStack' when multiple"
-    if (families.length > 1) return [invalidValue(path, policy, `${needs} IP families are specified`)]
     if (textsOf(spec['clusterIPs']).length > 1)
       return [invalidValue(path, policy, `${needs} cluster IPs are specified`)]
+    if (families.length > 1) return [invalidValue(path, policy, `${needs} IP families are specified`)]
   }
   const faults = families.flatMap((family, at) =>
     cluster.includes(family) ? [] : [invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster')],

@@ -14,23 +14,13 @@ import { quote } from '../../../api/quote.ts'
 import { checkPortName, checkPortNumber, protocols } from '../../rules/ports.ts'
 import { typeOf } from './service-needs.ts'
 
-/** Where nodes answer for themselves: a load balancer must not send others there. */
-const KUBELET_PORT = 10_250
-
 export function validatePorts(spec: Fields): FieldFault[] {
   const ports = itemsOf(spec['ports'])
   return [
-    ...(typeOf(spec) === 'LoadBalancer' ? ports.flatMap(validateNotKubelet) : []),
     ...validateEach(ports),
     ...(typeOf(spec) === 'ClusterIP' ? ports.flatMap(validateNoNodePort) : []),
     ...validateDistinct(ports),
   ]
-}
-
-function validateNotKubelet({ port }: Fields, at: number): FieldFault[] {
-  if (numberOf(port) !== KUBELET_PORT) return []
-  const why = `may not expose port ${KUBELET_PORT} externally since it is used by kubelet`
-  return [invalidValue(`spec.ports[${at}].port`, KUBELET_PORT, why)]
 }
 
 function validateEach(ports: readonly Fields[]): FieldFault[] {

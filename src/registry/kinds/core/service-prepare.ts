@@ -17,6 +17,7 @@ import {
   isExposed,
   needsClusterIp,
   needsHealthPort,
+  needsNodePorts,
   mayHaveNodePorts,
   nodePortsOf,
   specOf,
@@ -54,7 +55,7 @@ function withAllocated(given: Fields, before: Fields): Fields {
     const isKept = clusterIP === textOf(before['clusterIP']) && textsOf(spec['clusterIPs']).length === 0
     spec = { ...spec, clusterIP, ...(isKept ? { clusterIPs: before['clusterIPs'] } : {}) }
   }
-  if (mayHaveNodePorts(before) && mayHaveNodePorts(spec)) spec = withNodePorts(spec, before)
+  if (needsNodePorts(before) && needsNodePorts(spec)) spec = withNodePorts(spec, before)
   if (needsHealthPort(before) && needsHealthPort(spec) && numberOf(spec['healthCheckNodePort']) === 0) {
     spec = { ...spec, healthCheckNodePort: before['healthCheckNodePort'] }
   }
