@@ -15,6 +15,8 @@ const targets: Readonly<Record<string, { readonly rate?: number; readonly cpu?: 
   create: { rate: 2.5, cpu: 1 / 3 },
   patch: { rate: 3, cpu: 1 / 3 },
   'patch-strategic': { rate: 3, cpu: 1 / 3 },
+  apply: { rate: 4, cpu: 1 / 4 },
+  'apply-large': { rate: 4, cpu: 1 / 4 },
   page: { rate: 5, cpu: 1 / 8 },
   list: { rate: 5, cpu: 1 / 8 },
   'list-any': { rate: 5, cpu: 1 / 8 },

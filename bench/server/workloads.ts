@@ -22,6 +22,7 @@ export type WorkloadOptions = {
   readonly directory: string
 }
 
+const apply = { 'content-type': 'application/apply-patch+yaml', accept: 'application/json' }
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 const grpc = { 'content-type': 'application/grpc', te: 'trailers' }
 
@@ -34,6 +35,11 @@ const configMapsOf = (namespace: string): string => `/api/v1/namespaces/${namesp
 const READ_OBJECTS = 200
 /** Each is changed once in a run: a second time the same patch would change nothing. */
 const CHANGED_OBJECTS = 2000
+const deploymentsOf = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/deployments`
+/** Deployments that several managers own parts of, all of which one of them applies again. */
+const LARGE_OBJECTS = 200
+const LARGE_OWNERS = 5
+const LARGE_PORTS = 60
 const LISTED_OBJECTS = 10_000
 /** What a ConfigMap of 1,000 characters of data takes up in etcd as protobuf with its metadata, roughly. */
 const STORED_BYTES = 1300
@@ -50,6 +56,12 @@ export async function prepare(target: Target, { scale, directory }: WorkloadOpti
     )
   for (let index = 0; index < changedObjects(scale); index++)
     await call('POST', configMapsOf(SMALL_NAMESPACE), configMap({ name: `cm-${index}` }))
+  for (let index = 0; index < LARGE_OBJECTS; index++) {
+    for (let owner = 0; owner < LARGE_OWNERS; owner++) {
+      const metadata = { name: `large-${index}`, annotations: { [`owner-${owner}`]: 'x' } }
+      await call('PATCH', largePath(index, `owner-${owner}`), largeDeployment(metadata, owner), apply)
+    }
+  }
   const uri = configMapsOf(BIG_NAMESPACE)
   const missing = scaled(LISTED_OBJECTS, scale) - countOf(await call('GET', `${uri}?limit=1`))
   if (missing <= 0) return
@@ -132,11 +144,22 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
       about: 'server-side apply that changes a 1 KB object',
       run: (target) =>
         load(target, {
-          uri: some.map((path) => `${path}?fieldManager=bench&force=true`),
-          amount: requests(3000),
-          method: 'PATCH',
-          headers: { ...json, 'content-type': 'application/apply-patch+yaml' },
+          ...once,
+          uri: each.map((path) => `${path}?fieldManager=bench&force=true`),
+          headers: apply,
           body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', data: { applied: newValue() } }),
+        }),
+    },
+    {
+      name: 'apply-large',
+      about: `server-side apply of a Deployment with ${LARGE_PORTS} ports and ${LARGE_OWNERS} managers`,
+      run: (target) =>
+        load(target, {
+          ...once,
+          uri: Array.from({ length: LARGE_OBJECTS }, (_, index) => largePath(index, 'owner-0')),
+          amount: { requests: LARGE_OBJECTS },
+          headers: apply,
+          body: largeDeployment({ annotations: { 'owner-0': newValue() } }, 'all'),
         }),
     },
     {
@@ -217,12 +240,34 @@ const text = (length: number): string => 'Lorem0123456789ipsum'.repeat(Math.ceil
 const configMap = (metadata: { readonly name: string } | { readonly generateName: string }): string =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: text(1000) } })
 
-type Call = (method: string, path: string, body?: string) => Promise<unknown>
+const largePath = (index: number, manager: string): string =>
+  `${deploymentsOf(SMALL_NAMESPACE)}/large-${index}?fieldManager=${manager}&force=true`
+
+/** With all ports, or with those that an owner has to itself. */
+function largeDeployment(metadata: Readonly<Record<string, unknown>>, owner: number | 'all'): string {
+  const indices = Array.from({ length: LARGE_PORTS }, (_, index) => index)
+  const own = owner === 'all' ? indices : indices.filter((index) => index % LARGE_OWNERS === owner)
+  const ports = own.map((index) => ({ containerPort: 1000 + index, name: `port-${index}`, protocol: 'TCP' }))
+  const spec = { containers: [{ name: 'web', image: 'example.com/web:1', ports }] }
+  return JSON.stringify({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata,
+    spec: { selector: { matchLabels: { app: 'web' } }, template: { metadata: { labels: { app: 'web' } }, spec } },
+  })
+}
+
+type Call = (
+  method: string,
+  path: string,
+  body?: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<unknown>
 
 /** Asks and reads JSON; what is there already may stay. */
 function caller(name: string, client: Client): Call {
-  return async (method, path, body) => {
-    const { status, raw } = await client.request({ method, path, headers: json, body })
+  return async (method, path, body, headers = json) => {
+    const { status, raw } = await client.request({ method, path, headers, body })
     if (status >= 300 && status !== 409) throw new Error(`${name} ${method} ${path}: ${status} ${raw.toString('utf8')}`)
     return JSON.parse(raw.toString('utf8'))
   }

@@ -6,7 +6,7 @@ import { type Fields, isFields } from '../api/object.ts'
 import { conflictError } from './conflict.ts'
 import { Differences, type Versions } from './differences.ts'
 import { neverOwned } from './field-paths.ts'
-import { difference, type FieldSet, isEmptySet, noFields, recursiveDifference, union } from './field-set.ts'
+import { difference, type FieldSet, isEmptySet, isSameSet, noFields, recursiveDifference, union } from './field-set.ts'
 import { allowedConflicts, isLastApplier } from './last-applied.ts'
 import { identityOf, type Owner, type Owners, withFields, type Writer } from './managers.ts'
 import { merge } from './merge.ts'
@@ -43,27 +43,30 @@ export function applyOver(application: Application): Applied {
   const { writer, live, applied, type, owners, ignored, now } = application
   const identity = identityOf(writer)
   const before = owners.get(identity)
-  const fields = recursiveDifference(appliedSet(applied, type), ignored)
-  const own = ownerAfter(writer, before, fields)
+  const stated = recursiveDifference(appliedSet(applied, type), ignored)
+  const own = ownerAfter(writer, before, stated)
   const all = new Map(owners).set(identity, own)
   const merged = merge(live, applied, type)
   const isPruned = before !== undefined && application.isVersion(before.apiVersion)
-  const pruned = isPruned ? prune(merged, type, { before: before.fields, owned: everything(all) }) : merged
+  const pruned = isPruned
+    ? prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })
+    : merged
   const result = isFields(pruned) ? pruned : {}
   const differences = new Differences(application.versions(result), ignored)
   refuseConflicts(differences, all, { ...application, identity })
   const left = differences.release(all, identity)
   const isChanged = !isEqual(live, result)
-  const kept = difference(fields, neverOwned)
-  if (isEmptySet(kept)) left.delete(identity)
-  else left.set(identity, isChanged ? { ...own, time: now, fields: kept, entry: undefined } : withFields(own, kept))
+  if (isEmptySet(own.fields)) left.delete(identity)
+  else if (isChanged) left.set(identity, { ...own, time: now, entry: undefined })
   return { result: isChanged ? result : undefined, owners: left }
 }
 
-/** An entry is kept as it is when it says the same in the same version. */
-function ownerAfter(writer: Writer, before: Owner | undefined, fields: FieldSet): Owner {
+/** An entry that says the same in the same version stays as it is. */
+function ownerAfter(writer: Writer, before: Owner | undefined, applied: FieldSet): Owner {
+  const fields = difference(applied, neverOwned)
   if (before === undefined) return { ...writer, time: undefined, fields, entry: undefined }
-  return withFields({ ...before, apiVersion: writer.apiVersion, entry: undefined }, fields)
+  if (before.apiVersion === writer.apiVersion && isSameSet(before.fields, fields)) return before
+  return { ...before, apiVersion: writer.apiVersion, fields, entry: undefined }
 }
 
 function everything(owners: Owners): FieldSet {

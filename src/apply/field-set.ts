@@ -84,6 +84,16 @@ export function intersects(one: FieldSet, other: FieldSet): boolean {
   return false
 }
 
+export function isSameSet(one: FieldSet, other: FieldSet): boolean {
+  if (one === other) return true
+  if (one.isOwned !== other.isOwned || one.children.size !== other.children.size) return false
+  for (const [element, ours] of one.children) {
+    const theirs = other.children.get(element)
+    if (theirs === undefined || !isSameSet(ours, theirs)) return false
+  }
+  return true
+}
+
 /** A node of a set from what was found below it. */
 export const nodeOf = (isOwned: boolean, children: ReadonlyMap<string, FieldSet> | undefined): FieldSet =>
   children === undefined || children.size === 0 ? (isOwned ? ownedLeaf : noFields) : { isOwned, children }

@@ -6,12 +6,12 @@ import { type FieldFault, forbiddenField, invalidShown, invalidValue, required, 
 import { goTime } from '../api/go-value.ts'
 import { checkDnsLabel, checkLabelValue, checkQualifiedName, isStandardFinalizer } from '../api/names.ts'
 import { entriesOf, type Fields, fieldsOf, type Json, type ObjectMeta } from '../api/object.ts'
+import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
 
 /** All keys and values of the annotations of one object together. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
 /** Of an entry of managedFields. */
-const MANAGER_BYTES_MAX = 128
 const SUBRESOURCE_BYTES_MAX = 256
 
 export type NameRules = {
@@ -164,25 +164,12 @@ function validateManagedFields(entries: Json | undefined): FieldFault[] {
     if (typeof fieldsType === 'string' && fieldsType !== '' && fieldsType !== 'FieldsV1') {
       faults.push(invalidValue(`${path}.fieldsType`, fieldsType, 'must be `FieldsV1`'))
     }
-    if (typeof manager === 'string') faults.push(...validateManager(`${path}.manager`, manager))
+    if (typeof manager === 'string') faults.push(...managerFaults(`${path}.manager`, manager))
     if (typeof subresource === 'string' && Buffer.byteLength(subresource) > SUBRESOURCE_BYTES_MAX) {
       faults.push(tooLong(`${path}.subresource`, SUBRESOURCE_BYTES_MAX))
     }
     return faults
   })
-}
-
-function validateManager(path: string, manager: string): FieldFault[] {
-  const faults = Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(path, MANAGER_BYTES_MAX)] : []
-  let position = 0
-  for (const character of manager) {
-    if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) {
-      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-      faults.push(invalidValue(path, manager, `invalid character U+${code} (at position ${position})`))
-    }
-    position += Buffer.byteLength(character)
-  }
-  return faults
 }
 
 /** What goes away takes no new finalizers. */

@@ -6,6 +6,7 @@
  * or a "nothing changed" on cached state is decided again on the state read from the database, and only that is reported.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { assert } from '../lib/assert.ts'
 import type { CallOptions, Engine, Key, Outcome, Revision, Versioned } from './engine.ts'
 import { StorageError, type StorageErrorCode } from './errors.ts'
 import { type KeyRange, keyAfter, rangeOfKey, toText } from './keys.ts'
@@ -104,6 +105,9 @@ type Basis<T> = {
   readonly isProven: boolean
 }
 
+/** One key as the database has it, and the revision of that answer. */
+type FoundOne = { readonly entry: Versioned | undefined; readonly revision: Revision }
+
 export class Store {
   readonly #engine: Engine
   readonly #transformer: Transformer
@@ -141,14 +145,19 @@ export class Store {
     options: UpdateOptions<T>,
     decide: (current: Current<T> | undefined) => Decision | Promise<Decision>,
   ): Promise<UpdateResult<T>> {
-    let basis = startOf(options.cached) ?? (await this.#latest(key, options))
+    let basis = startOf(options.cached) ?? (await this.#proven(await this.#found(key, options), options.decode))
     for (let lost = 0; lost < LOST_COMPARES_MAX; lost++) {
       if (lost > PROMPT_RETRIES) await this.#backOff(lost - PROMPT_RETRIES, options.signal)
-      let decision = await decideOn(basis, decide)
-      if (decision === undefined) {
-        basis = await this.#latest(key, options)
-        decision = await decide(basis.current)
+      const attempt = await decideOn(basis, decide)
+      let { decision } = attempt
+      if (!attempt.isFinal) {
+        const found = await this.#found(key, options)
+        const isSame = found.entry !== undefined && found.entry.revision === basis.current?.revision
+        basis = isSame ? await this.#provenAs(found.entry, basis) : await this.#proven(found, options.decode)
+        if (isSame && attempt.error !== undefined) throw attempt.error
+        if (!isSame || decision === undefined) decision = await decide(basis.current)
       }
+      assert(decision !== undefined, 'there is a decision, or an error was thrown')
       const { current } = basis
       const write = writeOf(decision, basis)
       if (write === 'unchanged') {
@@ -166,7 +175,7 @@ export class Store {
       if (outcome.won) {
         return { outcome: write === 'delete' ? 'deleted' : 'put', revision: outcome.revision, previous: current }
       }
-      basis = await this.#proven(outcome.current, outcome.revision, options.decode)
+      basis = await this.#proven({ entry: outcome.current, revision: outcome.revision }, options.decode)
     }
     throw new StorageError('conflict', 'the object was changed by others at every attempt')
   }
@@ -236,17 +245,23 @@ export class Store {
     }
   }
 
-  async #latest<T>(key: Key, options: UpdateOptions<T>): Promise<Basis<T>> {
-    const found = await this.#engine.range({ ...rangeOfKey(key), limit: 1 }, options)
-    return this.#proven(found.values[0], found.revision, options.decode)
+  async #found(key: Key, options: CallOptions): Promise<FoundOne> {
+    const { values, revision } = await this.#engine.range({ ...rangeOfKey(key), limit: 1 }, options)
+    return { entry: values[0], revision }
   }
 
-  async #proven<T>(found: Versioned | undefined, revision: Revision, decode: (stored: Stored) => T): Promise<Basis<T>> {
-    if (found === undefined) return { current: undefined, value: undefined, revision, isProven: true }
-    const stored = await this.#read(found)
+  async #proven<T>({ entry, revision }: FoundOne, decode: (stored: Stored) => T): Promise<Basis<T>> {
+    if (entry === undefined) return { current: undefined, value: undefined, revision, isProven: true }
+    const stored = await this.#read(entry)
     const { createRevision, stale, value } = stored
     const current = { revision: stored.revision, createRevision, object: decode(stored), stale }
     return { current, value, revision, isProven: true }
+  }
+
+  /** What the cache had is what the database has: it need not be decoded again. */
+  async #provenAs<T>(entry: Versioned, { current, revision }: Basis<T>): Promise<Basis<T>> {
+    const { stale, value } = await this.#read(entry)
+    return { current: current && { ...current, stale }, value, revision, isProven: true }
   }
 
   async #put(key: Key, put: Put, options: CallOptions): Promise<Outcome> {
@@ -301,19 +316,20 @@ function startOf<T>(cached: Current<T> | 'absent' | undefined): Basis<T> | undef
   return { current: cached === 'absent' ? undefined : cached, value: undefined, revision: 0, isProven: false }
 }
 
-/** Undefined: the state was only a cached one, and this decision must not end the write on it. */
+/** What was decided. If that is not final, it was made on a cached state, and counts only if the database has the same. */
+type Attempt = { readonly decision: Decision | undefined; readonly isFinal: boolean; readonly error?: unknown }
+
 async function decideOn<T>(
   basis: Basis<T>,
   decide: (current: Current<T> | undefined) => Decision | Promise<Decision>,
-): Promise<Decision | undefined> {
-  if (basis.isProven) return decide(basis.current)
+): Promise<Attempt> {
+  if (basis.isProven) return { decision: await decide(basis.current), isFinal: true }
   try {
     const decision = await decide(basis.current)
     const isWrite = decision !== 'unchanged' && !(decision === 'delete' && basis.current === undefined)
-    return isWrite ? decision : undefined
-  } catch {
-    // A refusal of old state says nothing about the latest; the same decision on that will refuse again if it must.
-    return undefined
+    return { decision, isFinal: isWrite }
+  } catch (error) {
+    return { decision: undefined, isFinal: false, error }
   }
 }
 

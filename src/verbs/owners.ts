@@ -11,14 +11,13 @@ import { recordUpdate } from '../apply/record.ts'
 import { ownersInObject, ownersInView } from '../apply/view-owners.ts'
 import { givenWire, storedWire } from '../apply/wire.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
+import { managerOfAgent } from '../api/manager-name.ts'
 import { firstHeader } from '../api/request.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, shownAt, viewOf } from '../registry/resource.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import type { WriteAccess } from './access.ts'
 import type { WriteOptions } from './write-options.ts'
-
-const MANAGER_BYTES_MAX = 128
 
 export type Recording = { readonly options: WriteOptions; readonly access: WriteAccess }
 
@@ -118,27 +117,6 @@ export function writerOf(request: ResourceRequest, { fieldManager }: WriteOption
   const { resource, subresource, http } = request
   const manager = fieldManager === '' ? managerOfAgent(firstHeader(http.headers, 'user-agent') ?? '') : fieldManager
   return { manager, operation: 'Update', apiVersion: apiVersionOf(viewOf(request) ?? resource), subresource }
-}
-
-/** Headers are read byte by byte, but clients write UTF-8. */
-function managerOfAgent(header: string): string {
-  const agent = Buffer.from(header, 'latin1').toString('utf8')
-  const end = agent.indexOf('/')
-  const name = (end === -1 ? agent : agent.slice(0, end)).replace(unprintable, '')
-  return cutBytes(name, MANAGER_BYTES_MAX) || 'unknown'
-}
-
-const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
-
-/** No character is cut in two. */
-function cutBytes(text: string, bytesMax: number): string {
-  if (Buffer.byteLength(text) <= bytesMax) return text
-  let cut = ''
-  for (const character of text) {
-    if (Buffer.byteLength(cut + character) > bytesMax) break
-    cut += character
-  }
-  return cut
 }
 
 /** These depend on nothing but the resource. */

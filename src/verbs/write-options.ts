@@ -1,11 +1,10 @@
 /** The query parameters of writes, checked. The words of refusal are kube-apiserver's. */
 import { invalid } from '../api/errors.ts'
-import { type FieldFault, forbiddenField, invalidValue, notSupported, required, tooLong } from '../api/field-fault.ts'
+import { type FieldFault, forbiddenField, notSupported, required } from '../api/field-fault.ts'
+import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
 import { parseBoolean } from './options.ts'
-
-const MANAGER_BYTES_MAX = 128
 
 export type WriteOptions = {
   readonly isDryRun: boolean
@@ -42,7 +41,7 @@ function parseOptions(query: URLSearchParams, kind: string, kindFaults: readonly
   const validation = query.get('fieldValidation') ?? ''
   const faults = [
     ...kindFaults,
-    ...managerFaults(fieldManager),
+    ...managerFaults('fieldManager', fieldManager),
     ...dryRunFaults(dryRun),
     ...validationFaults(validation),
   ]
@@ -58,22 +57,6 @@ export function dryRunFaults(dryRun: readonly string[]): FieldFault[] {
   const message = `Unsupported value: ${shown}: supported values: "All"`
   return [{ path: 'dryRun', reason: 'FieldValueNotSupported', message }]
 }
-
-function managerFaults(manager: string): FieldFault[] {
-  const faults = Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong('fieldManager', MANAGER_BYTES_MAX)] : []
-  let position = 0
-  for (const character of manager) {
-    if (!isPrintable(character)) {
-      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-      faults.push(invalidValue('fieldManager', manager, `invalid character U+${code} (at position ${position})`))
-    }
-    position += Buffer.byteLength(character)
-  }
-  return faults
-}
-
-/** As Go has it: letters, marks, numbers, punctuation, symbols and the plain space. */
-const isPrintable = (character: string): boolean => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)
 
 const validations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn']
 

@@ -16,9 +16,11 @@ import {
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { encodeStored, printWire, wireOfStored } from '../codec/object.ts'
 import { isSameButTimes } from '../apply/managers.ts'
+import { isEqual } from '../apply/value.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Current, Decision, UpdateResult } from '../storage/store.ts'
@@ -230,24 +232,31 @@ async function decideReplace(
   const prepared = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
   const owned = withOwners(prepared, shown.metadata['managedFields'])
   const taking = { object: owned, before, namespace: request.namespace, isDryRun: options.isDryRun }
-  const taken = rules === resource ? await writing.take(taking) : owned
-  const object = withTimes(taken, before, resource)
+  const object = rules === resource ? await writing.take(taking) : owned
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
   for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }
   await access.admission.validate({ ...about(request, options), operation: 'UPDATE', ...checked })
   if (isReleased(object, before, resource)) return { object, decision: 'delete' }
-  const put = encodeStored(object, resource.shape)
-  const isSame = put.equals(encodeStored(before, resource.shape))
-  return { object, decision: isSame ? 'unchanged' : { put } }
+  return decidePut(object, before, resource.shape)
 }
 
-/** A write that changes nothing but the times of its owners changes nothing. */
-function withTimes(object: KubeObject, before: KubeObject, { shape }: Resource): KubeObject {
+/** A write that changes nothing, or nothing but the times of its owners, is none. */
+function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): Decided {
   const { managedFields } = before.metadata
-  if (!isSameButTimes(object.metadata['managedFields'], managedFields)) return object
-  const same = withOwners(object, managedFields)
-  return encodeStored(same, shape).equals(encodeStored(before, shape)) ? same : object
+  const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
+  const same = isRetimed ? withOwners(object, managedFields) : object
+  if (isEqual(withoutVersion(same), withoutVersion(before))) return { object: same, decision: 'unchanged' }
+  // Objects that differ may still be stored as the same: an empty list and none.
+  const put = encodeStored(object, shape)
+  const stored = encodeStored(before, shape)
+  const isStored = put.length === stored.length && (same === object ? put : encodeStored(same, shape)).equals(stored)
+  return isStored ? { object: same, decision: 'unchanged' } : { object, decision: { put } }
+}
+
+function withoutVersion(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
 }
 
 /** A view that names an object means that one. */

@@ -1,0 +1,41 @@
+/** The names of field managers: short, and nothing in them that cannot be printed. */
+import { type FieldFault, invalidValue, tooLong } from './field-fault.ts'
+
+export const MANAGER_BYTES_MAX = 128
+
+/** As Go has it: letters, marks, numbers, punctuation, symbols and the plain space. */
+const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
+const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
+
+export function managerFaults(path: string, manager: string): FieldFault[] {
+  const faults = Buffer.byteLength(manager) > MANAGER_BYTES_MAX ? [tooLong(path, MANAGER_BYTES_MAX)] : []
+  if (printable.test(manager)) return faults
+  let position = 0
+  for (const character of manager) {
+    if (!printable.test(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+      faults.push(invalidValue(path, manager, `invalid character U+${code} (at position ${position})`))
+    }
+    position += Buffer.byteLength(character)
+  }
+  return faults
+}
+
+/** The program in a User-Agent as the name of a manager. Headers are read byte by byte, but clients write UTF-8. */
+export function managerOfAgent(header: string): string {
+  const agent = Buffer.from(header, 'latin1').toString('utf8')
+  const end = agent.indexOf('/')
+  const name = (end === -1 ? agent : agent.slice(0, end)).replace(unprintable, '')
+  return cutBytes(name, MANAGER_BYTES_MAX) || 'unknown'
+}
+
+/** No character is cut in two. */
+function cutBytes(text: string, bytesMax: number): string {
+  if (Buffer.byteLength(text) <= bytesMax) return text
+  let cut = ''
+  for (const character of text) {
+    if (Buffer.byteLength(cut + character) > bytesMax) break
+    cut += character
+  }
+  return cut
+}
