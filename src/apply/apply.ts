@@ -3,6 +3,7 @@
  * unless somebody else owns it; what others own it may only set to the value that is there, unless it is told to take it.
  */
 import { type Fields, isFields } from '../api/object.ts'
+import { Slices } from '../lib/slices.ts'
 import { conflictError } from './conflict.ts'
 import { Differences, type Versions } from './differences.ts'
 import { neverOwned } from './field-paths.ts'
@@ -38,24 +39,28 @@ export type Applied = {
   readonly owners: Owners
 }
 
-/** Fails with a Conflict. */
-export function applyOver(application: Application): Applied {
+/** Fails with a Conflict. Takes turns with others where the object is large. */
+export async function applyOver(application: Application): Promise<Applied> {
   const { writer, live, applied, type, owners, ignored, now } = application
+  const slices = new Slices()
   const identity = identityOf(writer)
   const before = owners.get(identity)
   const stated = recursiveDifference(appliedSet(applied, type), ignored)
   const own = ownerAfter(writer, before, stated)
   const all = new Map(owners).set(identity, own)
+  if (slices.isOver) await slices.turn()
   const merged = merge(live, applied, type)
+  if (slices.isOver) await slices.turn()
   const isPruned = before !== undefined && application.isVersion(before.apiVersion)
   const pruned = isPruned
     ? prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })
     : merged
   const result = isFields(pruned) ? pruned : {}
+  if (slices.isOver) await slices.turn()
+  const isChanged = !isEqual(live, result)
   const differences = new Differences(application.versions(result), ignored)
   refuseConflicts(differences, all, { ...application, identity })
   const left = differences.release(all, identity)
-  const isChanged = !isEqual(live, result)
   if (isEmptySet(own.fields)) left.delete(identity)
   else if (isChanged) left.set(identity, { ...own, time: now, entry: undefined })
   return { result: isChanged ? result : undefined, owners: left }

@@ -26,3 +26,25 @@ export function isEqual(one: Json | undefined, other: Json | undefined): boolean
   const keys = Object.keys(one)
   return keys.length === Object.keys(other).length && keys.every((key) => isEqual(one[key], other[key]))
 }
+
+/** Whether two decoded values are certain to be written differently: what is empty or zero may be left out, so it is not. */
+export function isSurelyOther(one: Json | undefined, other: Json | undefined): boolean {
+  if (one === other) return false
+  if (Array.isArray(one) && Array.isArray(other)) {
+    if (one.length !== other.length) return one.length > 0 && other.length > 0
+    return one.some((item: Json, at) => isSurelyOther(item, other[at]))
+  }
+  if (isFields(one) && isFields(other)) {
+    for (const key in one) if (isSurelyOther(one[key], other[key])) return true
+    for (const key in other) if (one[key] === undefined && hasValue(other[key])) return true
+    return false
+  }
+  return hasValue(one) || hasValue(other)
+}
+
+/** Whether there is a value in it that is always written. */
+function hasValue(value: Json | undefined): boolean {
+  if (value === undefined || value === null) return false
+  if (typeof value !== 'object') return value !== '' && value !== 0 && value !== false
+  return (Array.isArray(value) ? value : Object.values(value)).some(hasValue)
+}

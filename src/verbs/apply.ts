@@ -7,6 +7,7 @@ import { mergeTypeOf } from '../apply/merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { validateApplied } from '../apply/validate.ts'
 import { storedWire } from '../apply/wire.ts'
+import { Slices } from '../lib/slices.ts'
 import { badRequest, conflict, notFound, unclassified } from '../api/errors.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { decodePatched } from '../codec/decode-body.ts'
@@ -27,11 +28,11 @@ export async function readApply(request: ResourceRequest, body: Buffer, writing:
   const { resource, name, subresource } = request
   const applied = await readApplied(body, writing.access)
   const expected = viewOf(request) ?? resource
-  return (current, stored): KubeObject => {
+  return async (current, stored): Promise<KubeObject> => {
     if (current === undefined && subresource !== '') throw notFound(resource, name)
     checkApplied(applied.value, expected)
     const uid = textOf(fieldsOf(applied.value['metadata'])['uid'])
-    const object = applyTo(current, { request, applied: applied.value, stored, writing })
+    const object = await applyTo(current, { request, applied: applied.value, stored, writing })
     reportDuplicates(applied, request, writing.options)
     if (current === undefined && uid !== '') {
       const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
@@ -48,7 +49,11 @@ type ApplyTo = {
   readonly writing: Applying
 }
 
-function applyTo(current: KubeObject | undefined, { request, applied, stored, writing }: ApplyTo): KubeObject {
+async function applyTo(
+  current: KubeObject | undefined,
+  { request, applied, stored, writing }: ApplyTo,
+): Promise<KubeObject> {
+  const slices = new Slices()
   const { options, access } = writing
   const expected = viewOf(request) ?? request.resource
   const { struct } = expected.shape
@@ -60,7 +65,8 @@ function applyTo(current: KubeObject | undefined, { request, applied, stored, wr
   const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
   const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
   const tracking = trackingOf(request, stored)
-  const { result, owners } = applyOver({
+  if (slices.isOver) await slices.turn()
+  const { result, owners } = await applyOver({
     writer,
     type,
     live,
@@ -71,13 +77,21 @@ function applyTo(current: KubeObject | undefined, { request, applied, stored, wr
     now: access.now(),
     isVersion: (apiVersion) => apiVersion === writer.apiVersion || access.inVersion(apiVersion) !== undefined,
     versions: (after) => {
-      const decoded = (): KubeObject => decode(after, applied, expected)
+      const decoded = (): KubeObject => decode(print(after, expected), applied, expected)
       const others = versionsOf(request, access, { before: () => current ?? emptyObject, after: decoded })
       return (apiVersion) => (apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion))
     },
   })
-  const object = result === undefined ? (current ?? decode(live, applied, expected)) : decode(result, applied, expected)
-  return withOwners(withLastApplied(object, applied, writer), tracking.finish(owners))
+  if (slices.isOver) await slices.turn()
+  const managedFields = tracking.finish(owners)
+  if (current !== undefined && result === undefined) {
+    return withOwners(withLastApplied(current, applied, writer), managedFields)
+  }
+  const text = print(result ?? live, expected)
+  if (slices.isOver) await slices.turn()
+  const object = decode(text, applied, expected)
+  if (slices.isOver) await slices.turn()
+  return withOwners(withLastApplied(object, applied, writer), managedFields)
 }
 
 /** Who owns what is there already. */
@@ -122,10 +136,13 @@ function nameOf(applied: Fields, expected: Resource | View): string {
 const told = (faults: readonly string[]): string =>
   faults.length === 1 ? (faults[0] ?? '') : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
+const print = (wire: Fields, expected: Resource | View): string =>
+  printOrdered({ ...wire, kind: expected.kind, apiVersion: apiVersionOf(expected) })
+
 /** What is applied fits the schema; here it becomes an object, with its defaults. */
-function decode(wire: Fields, applied: Fields, expected: Resource | View): KubeObject {
+function decode(text: string, applied: Fields, expected: Resource | View): KubeObject {
   const { kind } = expected
-  const decoded = decodePatched(printOrdered({ ...wire, kind, apiVersion: apiVersionOf(expected) }), expected)
+  const decoded = decodePatched(text, expected)
   if (!('fault' in decoded)) return decoded.object
   const gvk = gvkOf({ apiVersion: apiVersionOf(expected), kind })
   const why = `unable to convert unstructured object to ${gvk}: ${converterFault(decoded.fault)}`

@@ -16,7 +16,7 @@ import {
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { encodeStored, printWire, wireOfStored } from '../codec/object.ts'
 import { isSameButTimes } from '../apply/managers.ts'
-import { isEqual } from '../apply/value.ts'
+import { isEqual, isSurelyOther } from '../apply/value.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
@@ -246,12 +246,12 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const { managedFields } = before.metadata
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
   const same = isRetimed ? withOwners(object, managedFields) : object
-  if (isEqual(withoutVersion(same), withoutVersion(before))) return { object: same, decision: 'unchanged' }
+  const [plain, plainBefore] = [withoutVersion(same), withoutVersion(before)]
+  if (isEqual(plain, plainBefore)) return { object: same, decision: 'unchanged' }
   // Objects that differ may still be stored as the same: an empty list and none.
-  const put = encodeStored(object, shape)
-  const stored = encodeStored(before, shape)
-  const isStored = put.length === stored.length && (same === object ? put : encodeStored(same, shape)).equals(stored)
-  return isStored ? { object: same, decision: 'unchanged' } : { object, decision: { put } }
+  const isStored = !isSurelyOther(plain, plainBefore) && encodeStored(same, shape).equals(encodeStored(before, shape))
+  if (isStored) return { object: same, decision: 'unchanged' }
+  return { object, decision: { put: encodeStored(object, shape) } }
 }
 
 function withoutVersion(object: KubeObject): KubeObject {
