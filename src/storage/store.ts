@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../lib/assert.ts'
+import { Lines } from '../lib/lines.ts'
 import type { CallOptions, Engine, Key, Outcome, Revision, Versioned } from './engine.ts'
 import { StorageError, type StorageErrorCode } from './errors.ts'
 import { type KeyRange, keyAfter, rangeOfKey, toText } from './keys.ts'
@@ -20,6 +21,8 @@ const LOST_COMPARES_MAX = 100
 const PROMPT_RETRIES = 4
 /** Then writers spread out: waits double from the first to the longest, each by chance between half and whole. */
 const BACKOFF_MS_FIRST = 2
+/** Whoever waits for others to write the same key waits no longer than this: one of them may wait for somebody else. */
+const LINE_MS_MAX = 2000
 const BACKOFF_MS_MAX = 64
 
 /** A value as the server wrote it, after decryption. */
@@ -113,6 +116,8 @@ export class Store {
   readonly #transformer: Transformer
   readonly #leases: Leases
   readonly #random: () => number
+  /** Of writers that were not first, by key. */
+  readonly #lines = new Lines()
 
   constructor(engine: Engine, options: StoreOptions) {
     this.#engine = engine
@@ -145,6 +150,7 @@ export class Store {
     options: UpdateOptions<T>,
     decide: (current: Current<T> | undefined) => Decision | Promise<Decision>,
   ): Promise<UpdateResult<T>> {
+    using turn = new DisposableStack()
     let basis = startOf(options.cached) ?? (await this.#proven(await this.#found(key, options), options.decode))
     for (let lost = 0; lost < LOST_COMPARES_MAX; lost++) {
       if (lost > PROMPT_RETRIES) await this.#backOff(lost - PROMPT_RETRIES, options.signal)
@@ -175,7 +181,11 @@ export class Store {
       if (outcome.won) {
         return { outcome: write === 'delete' ? 'deleted' : 'put', revision: outcome.revision, previous: current }
       }
-      basis = await this.#proven({ entry: outcome.current, revision: outcome.revision }, options.decode)
+      // Of a crowd that tries again at once one wins each time, and all others have tried in vain: so they stand in line.
+      if (lost === 0) turn.use(await this.#lines.enter(toText(key), LINE_MS_MAX))
+      const found =
+        lost === 0 ? await this.#found(key, options) : { entry: outcome.current, revision: outcome.revision }
+      basis = await this.#proven(found, options.decode)
     }
     throw new StorageError('conflict', 'the object was changed by others at every attempt')
   }

@@ -1,0 +1,36 @@
+/** Lets those who want the same thing go one after the other, where all at once would only be in each other's way. */
+export class Lines {
+  /** Those who wait, by what they wait for; somebody has a turn as long as there is an entry. */
+  readonly #waiting = new Map<string, (() => void)[]>()
+
+  /** Waits for a turn, which the caller must end; whoever has waited for `waitMsMax` goes on without one. */
+  async enter(name: string, waitMsMax: number): Promise<Disposable> {
+    const waiting = this.#waiting.get(name)
+    if (waiting === undefined) {
+      this.#waiting.set(name, [])
+      return this.#turn(name)
+    }
+    const hasTurn = await new Promise<boolean>((resolve) => {
+      const onTurn = (): void => {
+        clearTimeout(timer)
+        resolve(true)
+      }
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(onTurn), 1)
+        resolve(false)
+      }, waitMsMax)
+      waiting.push(onTurn)
+    })
+    return hasTurn ? this.#turn(name) : { [Symbol.dispose]: () => undefined }
+  }
+
+  #turn(name: string): Disposable {
+    return {
+      [Symbol.dispose]: () => {
+        const next = this.#waiting.get(name)?.shift()
+        if (next === undefined) this.#waiting.delete(name)
+        else next()
+      },
+    }
+  }
+}

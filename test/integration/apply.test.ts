@@ -1,0 +1,151 @@
+/** Server-side apply on a whole server: a crowd of appliers against a model, and an object as large as objects get. */
+import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { after, before, test } from 'node:test'
+import { type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+let server: TestServer
+let client: Client
+
+before(async () => {
+  server = await startTestServer()
+  const made = clients['HTTP/2']?.(server.url)
+  assert.ok(made)
+  client = made
+})
+
+after(async () => {
+  const { complaints } = server
+  await client[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+  assert.deepEqual(complaints, [])
+})
+
+const path = '/api/v1/namespaces/default/configmaps'
+const headers = { 'content-type': 'application/apply-patch+yaml' }
+
+type Data = { readonly [key: string]: string }
+type Entry = { readonly manager: string; readonly fieldsV1: { readonly 'f:data': object } }
+type ConfigMap = {
+  readonly metadata: { readonly resourceVersion: string; readonly managedFields: readonly Entry[] }
+  readonly data: Data
+}
+
+const bodyOf = (name: string, data: Data): Buffer =>
+  Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }))
+
+const send = (name: string, manager: string, body: Buffer): Promise<Answer> =>
+  client.call({ method: 'PATCH', path: `${path}/${name}?fieldManager=${manager}&force=true`, body, headers })
+
+/** A client tries again when too many others were first. */
+async function apply(name: string, manager: string, data: Data): Promise<ConfigMap> {
+  for (;;) {
+    const { status, text } = await send(name, manager, bodyOf(name, data))
+    if (status !== 409) assert.ok(status === 200 || status === 201, text)
+    if (status !== 409) return JSON.parse(text)
+  }
+}
+
+/** What apply means, in a few lines: for one map of texts, with force. */
+class Model {
+  readonly data = new Map<string, string>()
+  readonly owners = new Map<string, Set<string>>()
+
+  apply(manager: string, stated: Data): void {
+    const held = this.owners.get(manager) ?? new Set()
+    this.owners.set(manager, new Set(Object.keys(stated)))
+    for (const key of held) {
+      if (key in stated || [...this.owners.values()].some((keys) => keys.has(key))) continue
+      this.data.delete(key)
+    }
+    for (const [key, value] of Object.entries(stated)) {
+      if (this.data.get(key) === value) continue
+      this.data.set(key, value)
+      for (const [owner, keys] of this.owners) if (owner !== manager) keys.delete(key)
+    }
+    for (const [owner, keys] of this.owners) if (keys.size === 0) this.owners.delete(owner)
+  }
+
+  get shown(): object {
+    const owners = [...this.owners].map(([manager, keys]): [string, string[]] => [manager, [...keys].toSorted()])
+    return { data: sorted([...this.data]), owners: sorted(owners) }
+  }
+}
+
+const sorted = (entries: readonly (readonly [string, unknown])[]): object =>
+  Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+
+function shown({ data, metadata }: ConfigMap): object {
+  const owners = metadata.managedFields.map(({ manager, fieldsV1 }): [string, string[]] => [
+    manager,
+    Object.keys(fieldsV1['f:data'])
+      .map((element) => element.slice('f:'.length))
+      .toSorted(),
+  ])
+  return { data: sorted(Object.entries(data)), owners: sorted(owners) }
+}
+
+const version = ({ metadata }: ConfigMap): number => Number(metadata.resourceVersion)
+
+const APPLIES = 200
+const MANAGERS = 80
+const SHARED_KEYS = 30
+
+/** By its number, so that a failure can be run again: some keys that many want, and one that makes each apply a change. */
+function statedBy(index: number): Data {
+  const keys = Array.from({ length: SHARED_KEYS }, (_, key) => key).filter((key) => (index * 7 + key * key) % 5 === 0)
+  const wanted = keys.map((key): [string, string] => [`key-${key}`, key % 2 === 0 ? 'agreed' : `value-${index}`])
+  return { ...Object.fromEntries(wanted), [`own-${index % MANAGERS}`]: `${index}` }
+}
+
+test('200 applies at once are as if one came after the other', async () => {
+  const applies = Array.from({ length: APPLIES }, (_, index) => ({
+    manager: `manager-${index % MANAGERS}`,
+    stated: statedBy(index),
+  }))
+  const answers = await Promise.all(
+    applies.map(async ({ manager, stated }) => ({ manager, stated, answer: await apply('crowd', manager, stated) })),
+  )
+  const inOrder = answers.toSorted((one, other) => version(one.answer) - version(other.answer))
+  assert.equal(new Set(inOrder.map(({ answer }) => version(answer))).size, APPLIES)
+  const model = new Model()
+  for (const { manager, stated, answer } of inOrder) {
+    model.apply(manager, stated)
+    assert.deepEqual(shown(answer), model.shown)
+  }
+})
+
+const FIELDS = 20_000
+/** Of the processor's time, which does not depend on who else uses the machine. */
+const TURN_MS_MAX = 100
+
+function large(value: string): Buffer {
+  const keys = Array.from({ length: FIELDS }, (_, at) => `key-${String(at).padStart(6, '0')}`)
+  return bodyOf('large', Object.fromEntries(keys.map((key) => [key, value.repeat(36)])))
+}
+
+test('an object of 1 MB with 20,000 fields does not hold up the others', async () => {
+  const bodies = [large('a'), large('b'), large('b'), large('c')]
+  let isOver = false
+  const longestMs = longestTurn(() => isOver)
+  for (const body of bodies) {
+    const { status } = await send('large', 'me', body)
+    assert.ok(status === 200 || status === 201)
+  }
+  isOver = true
+  const ms = await longestMs
+  assert.ok(ms < TURN_MS_MAX, `a turn took ${ms.toFixed(0)} ms`)
+})
+
+/** Looks at each turn of the event loop until it is over. */
+async function longestTurn(isOver: () => boolean): Promise<number> {
+  let longestMs = 0
+  let last = process.threadCpuUsage()
+  while (!isOver()) {
+    await nextTurn()
+    const used = process.threadCpuUsage()
+    longestMs = Math.max(longestMs, (used.user - last.user + used.system - last.system) / 1000)
+    last = used
+  }
+  return longestMs
+}
