@@ -1,7 +1,8 @@
 /**
  * What `keelson dev` keeps in its folder: an authority, the server's certificate, an administrator's certificate and
- * kubeconfig, and etcd's data. All of it is made once and used again, so that a kubeconfig stays good over restarts.
+ * kubeconfig, the key of service accounts, and etcd's data. All of it is made once and used again, so that a kubeconfig stays good over restarts.
  */
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -16,6 +17,8 @@ export type DataFolder = {
   readonly caCertificate: string
   readonly serverCertificate: string
   readonly serverKey: string
+  /** Signs tokens of service accounts. */
+  readonly accountKey: string
   readonly kubeconfig: string
 }
 
@@ -33,6 +36,7 @@ export function prepareDataFolder(path: string, nowMs: number): DataFolder {
     keepCertificate(join(folder.path, 'server'), () =>
       issue(authority, { commonName: 'kube-apiserver', usage: 'server', hosts: serverHosts(), nowMs }),
     )
+    if (readIfThere(folder.accountKey) === undefined) writeSecret(folder.accountKey, createAccountKey())
     return folder
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
@@ -68,7 +72,7 @@ contexts:
     cluster: keelson
     user: admin
 `
-  writeFileSync(folder.kubeconfig, text, { mode: SECRET_MODE })
+  writeSecret(folder.kubeconfig, text)
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -81,6 +85,7 @@ function layout(path: string): DataFolder {
     caCertificate: join(path, 'ca.crt'),
     serverCertificate: join(path, 'server.crt'),
     serverKey: join(path, 'server.key'),
+    accountKey: join(path, 'sa.key'),
     kubeconfig: join(path, 'kubeconfig'),
   }
 }
@@ -103,7 +108,7 @@ function keepCertificate(base: string, make: () => Certificate): Certificate {
   const kept = readCertificate(base)
   if (kept !== undefined) return kept
   const made = make()
-  writeFileSync(`${base}.key`, made.keyPem, { mode: SECRET_MODE })
+  writeSecret(`${base}.key`, made.keyPem)
   writeFileSync(`${base}.crt`, made.certificatePem)
   return made
 }
@@ -113,6 +118,14 @@ function readCertificate(base: string): Certificate | undefined {
   const keyPem = readIfThere(`${base}.key`)
   return certificatePem === undefined || keyPem === undefined ? undefined : { certificatePem, keyPem }
 }
+
+/** An elliptic curve: keys of RSA take longer to make than the whole server to start. */
+function createAccountKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+const writeSecret = (path: string, text: string): void => writeFileSync(path, text, { mode: SECRET_MODE })
 
 function writeIfAbsent(path: string, text: string): void {
   if (readIfThere(path) === undefined) writeFileSync(path, text)

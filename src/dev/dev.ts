@@ -62,7 +62,15 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   stack.defer(() => claim.release())
   if (!own.hasServers) stack.defer(() => forgetEtcd(folder))
   const etcd = own.hasServers ? undefined : stack.use(await runEtcd(folder, own.etcd, parts))
-  const config = orFail(checkArgs([...serveDefaults, ...certificateArgs(folder), ...etcdArgs(etcd), ...own.rest]))
+  const config = orFail(
+    checkArgs([
+      ...serveDefaults,
+      ...certificateArgs(folder),
+      ...accountArgs(folder, own),
+      ...etcdArgs(etcd),
+      ...own.rest,
+    ]),
+  )
   const server = stack.use(await startServer(config, realSurroundings(parts.log)))
   const { port } = new URL(server.url)
   writeKubeconfig(folder, `https://127.0.0.1:${port}`, parts.nowMs)
@@ -125,6 +133,15 @@ const certificateArgs = (folder: DataFolder): string[] => [
   `--tls-cert-file=${folder.serverCertificate}`,
   `--tls-private-key-file=${folder.serverKey}`,
 ]
+
+/** Who names an issuer has its keys. */
+const accountArgs = (folder: DataFolder, { rest }: Own): string[] =>
+  rest.some((argument) => argument.startsWith('--service-account-'))
+    ? []
+    : [
+        '--service-account-issuer=https://kubernetes.default.svc',
+        `--service-account-signing-key-file=${folder.accountKey}`,
+      ]
 
 function orFail(checked: Checked) {
   if (checked.kind === 'faults') throw new UsageError(checked.faults)
