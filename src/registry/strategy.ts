@@ -89,8 +89,6 @@ const resets: ReadonlyMap<string, readonly string[]> = new Map([
   ['CertificateSigningRequest.certificates.k8s.io ', ['spec', 'status']],
   ['CertificateSigningRequest.certificates.k8s.io status', ['spec', 'status.conditions']],
   ['CertificateSigningRequest.certificates.k8s.io approval', ['spec', 'status.certificate']],
-  ['ValidatingAdmissionPolicy.admissionregistration.k8s.io status', ['spec', 'metadata']],
-  ['VolumeAttachment.storage.k8s.io status', ['spec', 'metadata']],
   ['CustomResourceDefinition.apiextensions.k8s.io status', ['spec', 'metadata']],
 ])
 
@@ -99,7 +97,7 @@ export function resetPathsOf(kind: string, hasStatus: boolean): (subresource: st
   return (subresource) => {
     const own = resets.get(`${kind} ${subresource}`)
     if (own !== undefined) return own
-    if (subresource === 'status') return ['spec']
+    if (subresource === 'status') return statusOnly.has(kind) ? ['spec', 'metadata'] : ['spec']
     return hasStatus ? ['status'] : []
   }
 }

@@ -1,4 +1,5 @@
 /** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
 import type { KindRules } from '../../kind-rules.ts'
+import { runtimeClassRules } from './runtime-class.ts'
 
-export const rules: readonly (readonly [string, KindRules])[] = []
+export const rules: readonly (readonly [string, KindRules])[] = [['RuntimeClass.node.k8s.io', runtimeClassRules]]

@@ -1,0 +1,57 @@
+import { duplicateShown, type FieldFault, invalidValue } from '../../../api/field-fault.ts'
+import { checkDnsLabel } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { validateLabels } from '../../rules/label-selector.ts'
+import { resourceRequirements } from '../../rules/resources.ts'
+import { faultsOf, fields, given, type Rule } from '../../rules/rule.ts'
+import { named } from '../../rules/scalars.ts'
+import { tolerations } from '../core/pod/scheduling.ts'
+
+export const runtimeClassRules: KindRules = {
+  validate,
+  validateUpdate: (object, current) => [...validateHandler(object, current), ...validate(object)],
+}
+
+/** What a pod takes besides what its containers ask for. */
+const overhead: Rule = (value, path, check) =>
+  resourceRequirements({ limits: fieldsOf(value)['podFixed'] }, path, check)
+
+/** The rules of tolerations are told one level too deep, as clients know it. */
+const uniqueTolerations: Rule = (value, path, check) => {
+  tolerations(value, `${path}.tolerations`, check)
+  const list = itemsOf(value)
+  for (const [at, toleration] of list.entries()) {
+    const isRepeated = list.slice(0, at).some((other) => isSame(other, toleration))
+    if (isRepeated) check.faults.push(duplicateShown(`${path}[${at}]`, goToleration(toleration)))
+  }
+}
+
+const scheduling = fields({
+  nodeSelector: (value, path, { faults }) => faults.push(...validateLabels(value, path)),
+  tolerations: uniqueTolerations,
+})
+
+function validate(object: KubeObject): FieldFault[] {
+  return [
+    ...faultsOf(named(checkDnsLabel), object['handler'], 'handler'),
+    ...faultsOf(given(overhead), object['overhead'], 'overhead'),
+    ...faultsOf(given(scheduling), object['scheduling'], 'scheduling'),
+  ]
+}
+
+function validateHandler(object: KubeObject, current: KubeObject): FieldFault[] {
+  const handler = textOf(object['handler'])
+  return handler === current['handler'] ? [] : [invalidValue('handler', handler, 'field is immutable')]
+}
+
+/** The seconds are behind a pointer, whose address nobody can know. */
+function goToleration(toleration: Fields): string {
+  if (toleration['tolerationSeconds'] !== undefined) return 'core.Toleration{...}'
+  const parts = ['Key', 'Operator', 'Value', 'Effect'].map(
+    (name) => `${name}:${quote(textOf(toleration[name.toLowerCase()]))}`,
+  )
+  return `core.Toleration{${parts.join(', ')}, TolerationSeconds:(*int64)(nil)}`
+}
