@@ -11,6 +11,8 @@ import { type Jwt, type JwtKey, parseJwt, verifyJwt } from '../lib/jwt.ts'
 
 /** Signatures that were found to be good are remembered for so many tokens: looking takes longer than all else here. */
 const VERIFIED_MAX = 4096
+/** A token has a few hundred; what is longer than any header may be is not looked at. */
+const TOKEN_CHARACTERS_MAX = 64 * 1024
 /** What goes away may still finish its work. */
 const GONE_GRACE_MS = 60_000
 
@@ -37,7 +39,7 @@ export type AuthenticateAccount = (token: string, audiences: readonly string[]) 
 export function createAuthenticateAccount(parts: AccountTokenParts): AuthenticateAccount {
   const verified = new Set<string>()
   return async (token, wanted) => {
-    const jwt = parseJwt(token)
+    const jwt = token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token)
     if (jwt === undefined || !parts.issuers.includes(textOf(jwt.claims['iss']))) return { kind: 'unknown' }
     const digest = hash('sha256', token, 'base64')
     if (!verified.has(digest)) {
