@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -96,8 +96,10 @@ export class EtcdProcess implements AsyncDisposable {
     }
   }
 
+  /** Comes back when all of its threads stand still: on a busy machine one could answer a call that comes after. */
   pause(): void {
     process.kill(this.pid, 'SIGSTOP')
+    while (!isStopped(this.pid)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STOP_POLL_MS)
   }
 
   resume(): void {
@@ -151,3 +153,11 @@ export async function startEtcd({ args = [] }: EtcdOptions = {}): Promise<EtcdPr
   await etcd.start()
   return etcd
 }
+
+const STOP_POLL_MS = 1
+
+/** As Linux tells of each thread: the state is the first field behind the name in brackets. */
+const isStopped = (pid: number): boolean =>
+  readdirSync(`/proc/${pid}/task`).every((thread) =>
+    /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')),
+  )
