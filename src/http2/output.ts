@@ -35,8 +35,6 @@ type Block = {
   filled: number
   /** Of `filled`, what the socket has been given. */
   handed: number
-  /** Writes of its bytes that the socket is not done with. */
-  writes: number
 }
 
 export type OutputParts = {
@@ -56,6 +54,12 @@ export class Output {
   writes = 0
   readonly #parts: OutputParts
   #block: Block
+  /** Blocks that were filled while the socket was busy, in their order. */
+  #full: Block[] = []
+  /** The socket has one write at a time: given several, TLS would copy them into one. */
+  #isWriting = false
+  /** A turn has ended while the socket was busy. */
+  #isDue = false
   #isAwaited = false
   #isEnding = false
 
@@ -115,8 +119,8 @@ export class Output {
   endTurn(): void {
     this.#isAwaited = false
     this.#parts.onTurn()
+    this.#isDue = true
     this.#hand()
-    if (this.#isEnding) this.#parts.socket.end()
   }
 
   /** The socket ends when it has all. */
@@ -126,32 +130,39 @@ export class Output {
   }
 
   #next(): void {
+    if (this.#block.handed < this.#block.filled) this.#full.push(this.#block)
+    this.#block = { bytes: this.#parts.blocks.take(), filled: 0, handed: 0 }
     this.#hand()
-    this.#block = { bytes: this.#parts.blocks.take(), filled: 0, handed: 0, writes: 0 }
   }
 
+  /** Gives the socket the next that is there for it. */
   #hand(): void {
-    const block = this.#block
+    if (this.#isWriting) return
+    const block = this.#full.shift() ?? this.#block
     const { socket } = this.#parts
-    if (block.handed === block.filled || !socket.writable) return
-    const bytes = block.bytes.subarray(block.handed, block.filled)
-    block.handed = block.filled
-    block.writes++
-    socket.write(bytes, () => this.#onWritten(block, bytes.length))
+    const isLast = block === this.#block
+    if (block.handed < block.filled && (this.#isDue || !isLast) && socket.writable) {
+      const bytes = block.bytes.subarray(block.handed, block.filled)
+      block.handed = block.filled
+      this.#isWriting = true
+      socket.write(bytes, () => this.#onWritten(block, bytes.length))
+    } else if (this.#isEnding && !this.#isAwaited) socket.end()
+    if (isLast) this.#isDue = false
   }
 
   #onWritten(block: Block, bytes: number): void {
+    this.#isWriting = false
     this.bytes -= bytes
     this.writes++
-    block.writes--
     // Nobody reads the block any more: it is for the next who has something to say.
-    if (block.writes === 0 && block.handed === block.filled) {
-      if (this.#block === block) this.#block = noBlock
+    if (block.handed === block.filled) {
+      if (block === this.#block) this.#block = noBlock
       this.#parts.blocks.give(block.bytes)
     }
+    this.#hand()
     this.#parts.onWritten()
   }
 }
 
 /** A connection that is quiet holds no memory. */
-const noBlock: Block = { bytes: Buffer.alloc(0), filled: 0, handed: 0, writes: 0 }
+const noBlock: Block = { bytes: Buffer.alloc(0), filled: 0, handed: 0 }
