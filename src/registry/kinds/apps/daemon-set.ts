@@ -101,8 +101,11 @@ export const daemonSetRules: KindRules = {
 
 const templateOf = (object: KubeObject) => fieldsOf(object['spec'])['template']
 
+/** What is no number counts as none. */
 const generationOf = ({ metadata: { annotations = {} } }: KubeObject): number =>
-  Number(annotations[templateGeneration] ?? 0)
+  Number(numberForm.exec(annotations[templateGeneration] ?? '')?.[0] ?? 0)
+
+const numberForm = /^[+-]?[0-9]{1,15}$/
 
 function withTemplateGeneration(object: KubeObject, generation: number): KubeObject {
   const { metadata } = object
@@ -113,6 +116,6 @@ function withTemplateGeneration(object: KubeObject, generation: number): KubeObj
 
 function unreadableGeneration({ metadata: { annotations = {} } }: KubeObject): string | undefined {
   const text = annotations[templateGeneration]
-  if (text === undefined || /^[+-]?[0-9]{1,15}$/.test(text)) return undefined
+  if (text === undefined || numberForm.test(text)) return undefined
   return `strconv.ParseInt: parsing ${quote(text)}: invalid syntax`
 }
