@@ -71,7 +71,9 @@ export type ControlPlane = AsyncDisposable & {
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
   const { clock, log, ids } = surroundings
-  const registry = new Registry(builtInResources(config).filter(config.runtime.isServed))
+  const { allowsPrivileged, etcd } = config
+  const builtIn = builtInResources({ allowsPrivileged, storedAs: etcd.media })
+  const registry = new Registry(builtIn.filter(config.runtime.isServed))
   const authorize = authorizers[config.authorization]
   const yaml = new YamlConverter()
   const ownHandle: OwnHandle = (request, user) => handle(request, user)

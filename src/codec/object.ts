@@ -7,7 +7,7 @@ import { decodeStruct } from './decode.ts'
 import { printString } from './json.ts'
 import { JsonSyntaxError } from '../api/json-scanner.ts'
 import { printFields } from './print.ts'
-import { decodeObject, type Envelope, isProtobuf, openEnvelope } from './protobuf/envelope.ts'
+import { decodeObject, encodeObject, type Envelope, isProtobuf, openEnvelope } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
 
 /** An object as clients see it, with the places that differ by use. */
@@ -37,7 +37,8 @@ export function printWire(object: KubeObject, { struct }: ObjectSchema): Wire {
  * The wire form of what encodeStored wrote, now that it has a version: the same bytes with a few more in the middle.
  * Undefined where the two forms differ in more than that.
  */
-export function wireOfStored(bytes: Buffer, object: KubeObject, { stored }: ObjectSchema): Wire | undefined {
+export function wireOfStored(bytes: Buffer, object: KubeObject, { stored, storedAs }: ObjectSchema): Wire | undefined {
+  if (storedAs === 'protobuf') return undefined
   const { resourceVersion = '' } = object.metadata
   const headBytes = Buffer.byteLength(printHead(object))
   // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
@@ -63,9 +64,10 @@ export const objectText = (object: KubeObject, struct: Struct): string =>
   `${printHead(object)}${printBody(object, struct)}}`
 
 /** The stored form has no resourceVersion: the database itself keeps that. */
-export function encodeStored(object: KubeObject, { struct, stored }: ObjectSchema): Buffer {
+export function encodeStored(object: KubeObject, { struct, stored, storedAs }: ObjectSchema): Buffer {
   const plain = withoutVersion(object)
   const form = stored === undefined ? plain : stored.toStored(plain)
+  if (storedAs === 'protobuf') return encodeObject(form, stored?.struct ?? struct)
   return Buffer.from(`${printHead(form)}${printBody(form, stored?.struct ?? struct)}}\n`, 'utf8')
 }
 

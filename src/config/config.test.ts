@@ -40,7 +40,7 @@ test('flags become one frozen configuration', () => {
   assert.ok(checked.kind === 'config')
   const { featureGates, runtime, services, admission, kubelet, ...config } = checked.config
   assert.deepEqual(config, {
-    etcd: { servers: ['http://127.0.0.1:2379'], prefix: '/registry', tls: null, compactionMs: 300_000 },
+    etcd: { servers: ['http://127.0.0.1:2379'], prefix: '/registry', media: 'json', tls: null, compactionMs: 300_000 },
     bindAddress: '127.0.0.1',
     port: 1234,
     advertiseAddress: '127.0.0.1',
@@ -96,7 +96,7 @@ const refusals: readonly [string, RegExp][] = [
   ['--anonymous-auth=maybe', /strconv.ParseBool: parsing "maybe": invalid syntax/],
   ['--bind-address=localhost', /failed to parse IP: "localhost"/],
   ['--tls-min-version=VersionTLS99', /unknown tls version "VersionTLS99"/],
-  ['--storage-media-type=application/vnd.kubernetes.protobuf', /not supported yet: use application\/json/],
+  ['--storage-media-type=application/xml', /invalid, allowed values: application\/json, /],
   ['--storage-backend=etcd2', /--storage-backend invalid, allowed values: etcd3/],
   ['--logging-format=x', /format: Invalid value: "x": Unsupported log format/],
   ['--client-ca-file=/none', /--client-ca-file: \/none cannot be read/],

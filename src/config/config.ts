@@ -10,6 +10,7 @@ import { parseArgs } from './parse-args.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 import { readServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
 import { parseTokenFile } from './token-file.ts'
+import type { StorageMedia } from '../schema/object-schema.ts'
 import { readServices, type ServicesConfig } from './services.ts'
 import { Values } from './values.ts'
 
@@ -17,6 +18,8 @@ export type Config = {
   readonly etcd: {
     readonly servers: readonly string[]
     readonly prefix: string
+    /** What built-in objects are stored as. */
+    readonly media: StorageMedia
     /** Paths; null: etcd is spoken to without certificates. */
     readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
     /** 0: history is left to others. */
@@ -113,6 +116,11 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
 const anonymousOff =
   'AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer'
 
+const storageMedia: ReadonlyMap<string, StorageMedia> = new Map([
+  ['application/json', 'json'],
+  ['application/vnd.kubernetes.protobuf', 'protobuf'],
+])
+
 function readEtcd(values: Values): Config['etcd'] {
   const servers = values.list('etcd-servers')
   if (servers.length === 0) {
@@ -128,16 +136,18 @@ function readEtcd(values: Values): Config['etcd'] {
   if (backend !== '' && backend !== 'etcd3') {
     values.fault("--storage-backend invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'")
   }
-  if (values.string('storage-media-type') !== 'application/json') {
-    values.fault(
-      `--storage-media-type ${JSON.stringify(values.string('storage-media-type'))} is not supported yet: use application/json`,
-    )
+  const mediaType = values.string('storage-media-type')
+  const media = storageMedia.get(mediaType)
+  if (media === undefined) {
+    const known = [...storageMedia.keys()].join(', ')
+    values.fault(`--storage-media-type ${JSON.stringify(mediaType)} invalid, allowed values: ${known}`)
   }
   if (!values.boolean('watch-cache')) values.fault('--watch-cache=false is not supported: leave it out')
   const paths = { ...(ca === '' ? {} : { ca }), ...(cert === '' ? {} : { cert }), ...(key === '' ? {} : { key }) }
   return {
     servers,
     prefix: values.string('etcd-prefix'),
+    media: media ?? 'json',
     tls: Object.keys(paths).length === 0 ? null : paths,
     compactionMs: Math.max(0, values.durationMs('etcd-compaction-interval')),
   }

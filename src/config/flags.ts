@@ -39,7 +39,7 @@ const flagTable = {
     section: etcd,
     type: 'string',
     default: 'application/json',
-    help: 'The form in which objects are stored. The one there is so far: application/json.',
+    help: 'The form in which built-in objects are stored: application/json or application/vnd.kubernetes.protobuf.',
   },
   'watch-cache': { section: etcd, type: 'boolean', default: 'true', help: 'It cannot be turned off.' },
 

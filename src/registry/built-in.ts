@@ -2,7 +2,7 @@
 import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { isSame } from '../schema/equal.ts'
 import { withDefaults } from '../schema/defaults.ts'
-import type { ObjectSchema, StoredForm } from '../schema/object-schema.ts'
+import type { ObjectSchema, StorageMedia, StoredForm } from '../schema/object-schema.ts'
 import { resourceTable } from './catalogue/resources.ts'
 import type { KindRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
@@ -15,12 +15,14 @@ import * as strategy from './strategy.ts'
 import { defaultTable, tables } from './tables/all.ts'
 import { typeOf } from './types.ts'
 
+type BuiltInOptions = { readonly allowsPrivileged?: boolean; readonly storedAs?: StorageMedia }
+
 /** In the order in which discovery lists groups and versions. */
-export function builtInResources({ allowsPrivileged = true } = {}): Resource[] {
+export function builtInResources({ allowsPrivileged = true, storedAs = 'json' }: BuiltInOptions = {}): Resource[] {
   return readResources(resourceTable).map((row) => {
     const name = kindName(row)
     const rules = rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
-    return builtIn(row, allowsPrivileged ? rules : unprivileged(rules, name))
+    return builtIn(row, allowsPrivileged ? rules : unprivileged(rules, name), storedAs)
   })
 }
 
@@ -40,7 +42,7 @@ function unprivileged(rules: KindRules, kind: string): KindRules {
 const kindName = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
   group === '' ? kind : `${kind}.${group}`
 
-function builtIn(row: Row, rules: KindRules): Resource {
+function builtIn(row: Row, rules: KindRules, storedAs: StorageMedia): Resource {
   const name = kindName(row)
   const hasStatus = row.subresources.some((subresource) => subresource.name === 'status')
   const generation = strategy.generations.get(name)
@@ -63,7 +65,7 @@ function builtIn(row: Row, rules: KindRules): Resource {
     ...(row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion }),
     ...(deprecation === undefined ? {} : { deprecation }),
     get shape(): ObjectSchema {
-      return (schema ??= schemaOf(row, rules))
+      return (schema ??= { ...schemaOf(row, rules), storedAs })
     },
     selectableFields: fieldReaders(rules.selectableFields ?? []),
     allowsUnconditionalUpdate: !strategy.conditionalUpdates.has(name),

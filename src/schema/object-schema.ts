@@ -10,8 +10,12 @@ export type ObjectSchema = {
   readonly refuse?: (object: KubeObject) => string | undefined
   /** Undefined: objects are stored as they are served. */
   readonly stored: StoredForm | undefined
+  /** What the bytes in the database are. Absent: JSON. */
+  readonly storedAs?: StorageMedia
   readonly scheme: Scheme
 }
+
+export type StorageMedia = 'json' | 'protobuf'
 
 /** Another version, or even group, in which objects are stored. */
 export type StoredForm = {
