@@ -2,8 +2,7 @@
  * A set of numbers that all servers of an etcd share, as upstream keeps it: a single value that every change compares and writes.
  * Changes that come while a write is under way go together with the next one, so that a crowd of them costs a few writes.
  */
-import type { KubeObject } from '../api/object.ts'
-import { fieldsOf, textOf } from '../api/object.ts'
+import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { decodeStored, encodeStored } from '../codec/object.ts'
 import { typeOf } from '../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
@@ -101,9 +100,9 @@ export class RangeRecord {
     const signal = AbortSignal.timeout(CHANGE_MS_MAX)
     const options = { cached: this.#last, decode: (stored: Stored) => this.#decode(stored), signal }
     const { revision, outcome } = await store.update(key, options, (current): Decision => {
-      const ports = this.#setOf(current?.object)
-      const before = ports.bits
-      const after = wishes.reduce((set, { apply }) => attemptOn(set, apply, this.#copy), ports).bits
+      const start = this.#setOf(current?.object)
+      const before = start.bits
+      const after = wishes.reduce((set, { apply }) => attemptOn(set, apply, this.#copy), start).bits
       written = this.#objectOf(after)
       if (current !== undefined && after === before) return 'unchanged'
       return { put: encodeStored(written, rangeSchema()) }

@@ -78,8 +78,8 @@ function validateTopology({ metadata: { annotations } }: KubeObject): FieldFault
 function validatePresence(spec: Fields): FieldFault[] {
   const type = typeOf(spec)
   if (type === 'ExternalName') return validateExternalName(spec)
-  const faults =
-    itemsOf(spec['ports']).length === 0 && !isHeadless(spec) ? [required('spec.ports')] : ([] as FieldFault[])
+  const needsPorts = itemsOf(spec['ports']).length === 0 && !isHeadless(spec)
+  const faults: FieldFault[] = needsPorts ? [required('spec.ports')] : []
   if (!isHeadless(spec) || (type !== 'LoadBalancer' && type !== 'NodePort')) return faults
   const why = `may not be set to 'None' for ${type} services`
   return [...faults, invalidValue('spec.clusterIPs[0]', NO_ADDRESS, why)]
