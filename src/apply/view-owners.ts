@@ -3,8 +3,7 @@
  * field owns it in the view, and what becomes of it there becomes of it in the object.
  */
 import { difference, type FieldSet, intersects, isEmptySet } from './field-set.ts'
-import type { Owner, Owners } from './managers.ts'
-import { withFields } from './managers.ts'
+import { identityOf, type Owner, type Owners, withFields } from './managers.ts'
 
 export type ViewField = {
   /** The field in the object and in the view, each as a set with nothing else in it. */
@@ -14,14 +13,13 @@ export type ViewField = {
   readonly viewVersion: string
 }
 
+/** An updater is known by its version too, so it is another one in the view: upstream moves the field to it with any write there. */
 export function ownersInView(owners: Owners, { inObject, inView, viewVersion }: ViewField): Owners {
-  const shown = [...owners].filter(([, { fields }]) => intersects(fields, inObject))
-  return new Map(
-    shown.map(([identity, owner]) => [
-      identity,
-      { ...owner, apiVersion: viewVersion, fields: inView, entry: undefined },
-    ]),
+  const shown = [...owners.values()].filter(({ fields }) => intersects(fields, inObject))
+  const inVersion = shown.map(
+    (owner): Owner => ({ ...owner, apiVersion: viewVersion, fields: inView, entry: undefined }),
   )
+  return new Map(inVersion.map((owner) => [identityOf(owner), owner]))
 }
 
 /** The owners of the object, now that the view's are these. What was written through the view has no time. */
