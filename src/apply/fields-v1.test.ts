@@ -12,6 +12,7 @@ import {
   union,
 } from './field-set.ts'
 import { parseFieldsV1, printFieldsV1 } from './fields-v1.ts'
+import { compareElements } from './path-element.ts'
 
 const parse = (text: string): FieldSet => {
   const set = parseFieldsV1(text)
@@ -77,6 +78,32 @@ test('elements are sorted: names by bytes, then keys, values and places', () => 
     ['{"f:\u{10000}":{},"f:\uffff":{}}', '{"f:\uffff":{},"f:\u{10000}":{}}'],
   ] as const
   for (const [given, expected] of cases) assert.equal(printFieldsV1(parse(given)), expected)
+})
+
+const typeRank = (key: unknown): number => (typeof key === 'number' ? 0 : 1)
+
+test('keys of items are compared by their values, whether their texts are plain or not', () => {
+  const value = fc.oneof(
+    fc.nat(2000),
+    fc.constantFrom('', 'a', 'a b', 'ab', '1', '12', ':1', ':10', ':9', 'a:1', 'a:10', ",'y:1", '":2', 'ü', '\\', 'a!'),
+  )
+  fc.assert(
+    fc.property(value, value, value, value, (a, b, c, d) => {
+      const [one, other] = [
+        { x: a, y: b },
+        { x: c, y: d },
+      ]
+      const parts = [
+        [a, c],
+        [b, d],
+      ] as const
+      const [first, second] = parts.find(([left, right]) => left !== right) ?? [0, 0]
+      const byType = typeRank(first) - typeRank(second)
+      const expected = byType === 0 ? (first < second ? -1 : first > second ? 1 : 0) : byType
+      assert.equal(Math.sign(compareElements(`k:${JSON.stringify(one)}`, `k:${JSON.stringify(other)}`)), expected)
+    }),
+    { numRuns: 2000 },
+  )
 })
 
 test('what nobody can have written is refused, what a later version may write is passed over', () => {

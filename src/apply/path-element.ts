@@ -37,7 +37,7 @@ export function isElement(element: string): boolean {
   const rest = element.slice(2)
   switch (element.charAt(0)) {
     case 'k':
-      return isFields(tryParse(rest))
+      return plainKeys.test(rest) || isFields(tryParse(rest))
     case 'v':
       return tryParse(rest) !== undefined
     case 'i':
@@ -46,6 +46,9 @@ export function isElement(element: string): boolean {
       return true
   }
 }
+
+/** Keys as they mostly are: texts without escapes, and whole numbers. */
+const plainKeys = /^\{(?:"\w+":(?:"[ !#-[\]-~]*"|[0-9]{1,15})(?:,(?=")|(?=\})))+\}$/
 
 export const isKnownElement = (element: string): boolean => 'fkvi'.includes(element[0] ?? ' ')
 
@@ -66,6 +69,7 @@ export function compareElements(one: string, other: string): number {
   if (byKind !== 0) return byKind
   switch (one.charAt(0)) {
     case 'k':
+      if (plainKeys.test(one.slice(2)) && plainKeys.test(other.slice(2))) return comparePlainKeys(one, other)
       return compareItemKeys(fieldsOf(tryParse(one.slice(2))), fieldsOf(tryParse(other.slice(2))))
     case 'v':
       return compareValues(tryParse(one.slice(2)) ?? null, tryParse(other.slice(2)) ?? null)
@@ -75,6 +79,28 @@ export function compareElements(one: string, other: string): number {
       return compareKeys(one, other)
   }
 }
+
+/** The same as compareItemKeys without reading them, for keys of the same names: what counts is where the texts first differ. */
+function comparePlainKeys(one: string, other: string): number {
+  let at = 0
+  while (at < one.length && one[at] === other[at]) at++
+  if (at === one.length || at === other.length) return one.length - other.length
+  let start = at
+  while (isDigit(one[start - 1])) start--
+  // Behind the name of a key, not behind the quote that begins a text.
+  const isValue = one[start - 1] === ':' && one[start - 2] === '"' && one[start - 3] !== ':'
+  const [number, otherNumber] = [digitsAt(one, start), digitsAt(other, start)]
+  if (isValue && number !== '' && otherNumber !== '') return Number(number) - Number(otherNumber)
+  // Numbers come before texts, and a text before what goes on from it.
+  if (isValue && start === at) return number === '' ? 1 : -1
+  if (one[at] === '"') return -1
+  return other[at] === '"' ? 1 : compareKeys(one.slice(at), other.slice(at))
+}
+
+const isDigit = (character: string | undefined): boolean =>
+  character !== undefined && character >= '0' && character <= '9'
+
+const digitsAt = (text: string, at: number): string => /^[0-9]*/.exec(text.slice(at, at + 16))?.[0] ?? ''
 
 function compareItemKeys(one: { readonly [key: string]: Json | undefined }, other: typeof one): number {
   const names = Object.keys(one)
