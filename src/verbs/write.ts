@@ -15,16 +15,14 @@ import {
 } from '../api/errors.ts'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
 import { encodeStored, printWire, wireOfStored } from '../codec/object.ts'
-import { isSameButTimes } from '../apply/managers.ts'
-import { isEqual, isSurelyOther } from '../apply/value.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
-import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Current, Decision, UpdateResult } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
+import { type Decided, decidePut } from './decide-put.ts'
 import { isMarked, isReleased } from './deletion.ts'
 import { holding, type Take } from './holding.ts'
 import { ownersAfterCreate, ownersAfterUpdate, withOwners } from './owners.ts'
@@ -188,8 +186,6 @@ type Update = {
   readonly writing: Holding
 }
 
-type Decided = { readonly object: KubeObject; readonly decision: Decision }
-
 /** Some changes make what is not there. */
 async function decideNew({ request, given, writing }: Update): Promise<Decided> {
   const { options, access } = writing
@@ -239,24 +235,6 @@ async function decideReplace(
   await access.admission.validate({ ...about(request, options), operation: 'UPDATE', ...checked })
   if (isReleased(object, before, resource)) return { object, decision: 'delete' }
   return decidePut(object, before, resource.shape)
-}
-
-/** A write that changes nothing, or nothing but the times of its owners, is none. */
-function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): Decided {
-  const { managedFields } = before.metadata
-  const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
-  const same = isRetimed ? withOwners(object, managedFields) : object
-  const [plain, plainBefore] = [withoutVersion(same), withoutVersion(before)]
-  if (isEqual(plain, plainBefore)) return { object: same, decision: 'unchanged' }
-  // Objects that differ may still be stored as the same: an empty list and none.
-  const isStored = !isSurelyOther(plain, plainBefore) && encodeStored(same, shape).equals(encodeStored(before, shape))
-  if (isStored) return { object: same, decision: 'unchanged' }
-  return { object, decision: { put: encodeStored(object, shape) } }
-}
-
-function withoutVersion(object: KubeObject): KubeObject {
-  const { resourceVersion: _, ...metadata } = object.metadata
-  return { ...object, metadata }
 }
 
 /** A view that names an object means that one. */

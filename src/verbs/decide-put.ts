@@ -1,0 +1,28 @@
+/** Whether an update writes at all. */
+import { isSameButTimes } from '../apply/managers.ts'
+import { isEqual, isSurelyOther } from '../apply/value.ts'
+import type { KubeObject } from '../api/object.ts'
+import { encodeStored } from '../codec/object.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { Decision } from '../storage/store.ts'
+import { withOwners } from './owners.ts'
+
+export type Decided = { readonly object: KubeObject; readonly decision: Decision }
+
+/** A write that changes nothing, or nothing but the times of its owners, is none. */
+export function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): Decided {
+  const { managedFields } = before.metadata
+  const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
+  const same = isRetimed ? withOwners(object, managedFields) : object
+  const [plain, plainBefore] = [withoutVersion(same), withoutVersion(before)]
+  if (isEqual(plain, plainBefore)) return { object: same, decision: 'unchanged' }
+  // Objects that differ may still be stored as the same: an empty list and none.
+  const isStored = !isSurelyOther(plain, plainBefore) && encodeStored(same, shape).equals(encodeStored(before, shape))
+  if (isStored) return { object: same, decision: 'unchanged' }
+  return { object, decision: { put: encodeStored(object, shape) } }
+}
+
+function withoutVersion(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
