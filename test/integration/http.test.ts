@@ -16,6 +16,8 @@ after(async () => {
 })
 
 const json = ({ text }: Answer) => JSON.parse(text)
+/** Who owns which fields is the business of other tests. */
+const withoutOwners = (text: string): string => text.replace(/,"managedFields":\[.*?\}\}\]/, '')
 const namesOf = (items: readonly { metadata: { name: string } }[]): string[] =>
   items.map(({ metadata }) => metadata.name)
 const status = (message: string, reason: string, code: number, details?: object): string => {
@@ -48,7 +50,10 @@ for (const [version, connect] of Object.entries(clients)) {
       const shown = (resourceVersion: string, data: string): string =>
         `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"life","namespace":"${space}","uid":"${metadata.uid}",` +
         `"resourceVersion":"${resourceVersion}","creationTimestamp":"${metadata.creationTimestamp}"},"data":${data}}\n`
-      assert.equal(made.text, shown(metadata.resourceVersion, '{"10":"x","a":"1","b":"\\u003c\\u0026\\u003e\\u2028"}'))
+      assert.equal(
+        withoutOwners(made.text),
+        shown(metadata.resourceVersion, '{"10":"x","a":"1","b":"\\u003c\\u0026\\u003e\\u2028"}'),
+      )
       const read = await client.call({ path: `${path}/life` })
       assert.equal(read.text, made.text)
 
@@ -60,7 +65,7 @@ for (const [version, connect] of Object.entries(clients)) {
       assert.equal(replaced.status, 200)
       const newer = json(replaced).metadata.resourceVersion
       assert.ok(Number(newer) > Number(metadata.resourceVersion))
-      assert.equal(replaced.text, shown(newer, '{"a":"2"}'))
+      assert.equal(withoutOwners(replaced.text), shown(newer, '{"a":"2"}'))
 
       const again = await put({ metadata: { name: 'life' }, data: { a: '2' } })
       assert.equal(again.text, replaced.text, 'an update that changes nothing writes nothing')
@@ -325,7 +330,7 @@ test('a server that stops ends its watches in order', async () => {
   const other = await startTestServer()
   const client = clients['HTTP/2']?.(other.url)
   assert.ok(client !== undefined)
-  const lines = client.lines({ path: '/api/v1/configmaps?watch=1' })
+  const lines = client.lines({ path: '/api/v1/namespaces/default/configmaps?watch=1' })
   const ended = lines.next()
   // The watch is open once a request behind it has been answered.
   await client.call({ path: '/version' })
