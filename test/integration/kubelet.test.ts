@@ -47,6 +47,15 @@ test('a request to a node reaches it without the token of the client', async () 
   assert.deepEqual([moved, to['location']], [301, '/api/v1/nodes/n/proxy/'])
 })
 
+test('a name cannot lead a proxy elsewhere', async () => {
+  for (const name of ['n:1@example.com', 'n:x', 'n:70000', 'http:n:1%2F', 'n:1%23']) {
+    const { status } = await client.call({ path: `/api/v1/nodes/${name}/proxy/` })
+    assert.ok(status === 400 || status === 404, `${name}: ${status}`)
+  }
+  const { status } = await client.call({ path: `${pod}:1@example.com/proxy/` })
+  assert.equal(status, 400)
+})
+
 test('without an upgrade there is nothing to connect to', async () => {
   const { status, text } = await client.call({ method: 'POST', path: `${pod}/exec?command=ls&stdout=true` })
   assert.equal(status, 400)

@@ -1,6 +1,8 @@
 /** Where the kubelet of a node listens. */
+import { isIP } from 'node:net'
 import { type ApiError, notFound, type ResourceName, unclassified } from '../../api/errors.ts'
 import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
 import type { PartAccess } from './part.ts'
 
 const KUBELET_PORT = 10_250
@@ -21,8 +23,10 @@ export async function addressOf(
   const known = itemsOf(addresses)
   const found = kubelet.addressTypes.flatMap((type) => known.filter((one) => one['type'] === type))[0]
   if (found === undefined) throw noAddress(node)
+  const host = textOf(found['address'])
+  if (isIP(host) === 0 && !/^[A-Za-z0-9.-]{1,253}$/.test(host)) throw unclassified(`${quote(host)} is no address`)
   const { Port } = fieldsOf(fieldsOf(daemonEndpoints)['kubeletEndpoint'])
-  return { host: textOf(found['address']), port: numberOf(Port) === 0 ? KUBELET_PORT : numberOf(Port) }
+  return { host, port: numberOf(Port) === 0 ? KUBELET_PORT : numberOf(Port) }
 }
 
 function noAddress(node: KubeObject): ApiError {
@@ -32,6 +36,6 @@ function noAddress(node: KubeObject): ApiError {
   return unclassified(`no preferred addresses found; known addresses: [${known.join(' ')}]`)
 }
 
-/** As it stands in a URL. */
+/** As it stands in a URL: nothing that is written in a status or a path may make it lead elsewhere. */
 export const hostPort = ({ host, port }: NodeAddress): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`

@@ -4,6 +4,7 @@ import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/
 import { quote } from '../../api/quote.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import { validateTarget } from '../../registry/rules/addresses.ts'
+import { isPort } from '../../registry/rules/ports.ts'
 import { podOf } from './log.ts'
 import { addressOf, hostPort } from './node-address.ts'
 import type { KubeletAccess, PartAccess } from './part.ts'
@@ -34,8 +35,14 @@ function split(text: string, what: string): Named {
   throw badRequest(`invalid ${what} request ${quote(text)}`)
 }
 
+/** Only the ports of services have names. Whatever else stood there would become a part of the URL. */
+function numbered(named: Named, { name }: ResourceRequest, what: string): Named {
+  if (named.port === '' || (/^[0-9]{1,5}$/.test(named.port) && isPort(Number(named.port)))) return named
+  throw badRequest(`invalid ${what} request ${quote(name)}`)
+}
+
 async function podTarget(request: ResourceRequest, parts: PartAccess): Promise<string> {
-  const { scheme, name, port } = split(request.name, 'pod')
+  const { scheme, name, port } = numbered(split(request.name, 'pod'), request, 'pod')
   const pod = await podOf(request, parts, name)
   const status = fieldsOf(pod['status'])
   const ip = textOf(itemsOf(status['podIPs'])[0]?.['ip'] ?? status['podIP'])
@@ -79,7 +86,7 @@ function portNameOf(service: KubeObject, port: number): string {
 }
 
 async function nodeTarget(request: ResourceRequest, parts: PartAccess): Promise<ProxyTarget> {
-  const { scheme, name, port } = split(request.name, 'node')
+  const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
   const address = await addressOf(name, request.resource, parts)
   if (port === '' || Number(port) === address.port) {
     return { base: `https://${hostPort(address)}`, kubelet: parts.kubelet }
