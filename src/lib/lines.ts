@@ -1,14 +1,19 @@
 /** Lets those who want the same thing go one after the other, where all at once would only be in each other's way. */
+export type Turn = Disposable & {
+  /** Whether others were there first: things may have changed meanwhile. */
+  readonly hasWaited: boolean
+}
+
 export class Lines {
   /** Those who wait, by what they wait for; somebody has a turn as long as there is an entry. */
   readonly #waiting = new Map<string, (() => void)[]>()
 
   /** Waits for a turn, which the caller must end; whoever has waited for `waitMsMax` goes on without one. */
-  async enter(name: string, waitMsMax: number): Promise<Disposable> {
+  async enter(name: string, waitMsMax: number): Promise<Turn> {
     const waiting = this.#waiting.get(name)
     if (waiting === undefined) {
       this.#waiting.set(name, [])
-      return this.#turn(name)
+      return this.#turn(name, false)
     }
     const hasTurn = await new Promise<boolean>((resolve) => {
       const onTurn = (): void => {
@@ -21,11 +26,12 @@ export class Lines {
       }, waitMsMax)
       waiting.push(onTurn)
     })
-    return hasTurn ? this.#turn(name) : { [Symbol.dispose]: () => undefined }
+    return hasTurn ? this.#turn(name, true) : { hasWaited: true, [Symbol.dispose]: () => undefined }
   }
 
-  #turn(name: string): Disposable {
+  #turn(name: string, hasWaited: boolean): Turn {
     return {
+      hasWaited,
       [Symbol.dispose]: () => {
         const next = this.#waiting.get(name)?.shift()
         if (next === undefined) this.#waiting.delete(name)

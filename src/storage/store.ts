@@ -182,9 +182,8 @@ export class Store {
         return { outcome: write === 'delete' ? 'deleted' : 'put', revision: outcome.revision, previous: current }
       }
       // Of a crowd that tries again at once one wins each time, and all others have tried in vain: so they stand in line.
-      if (lost === 0) turn.use(await this.#lines.enter(toText(key), LINE_MS_MAX))
-      const found =
-        lost === 0 ? await this.#found(key, options) : { entry: outcome.current, revision: outcome.revision }
+      const isLate = lost === 0 && turn.use(await this.#lines.enter(toText(key), LINE_MS_MAX)).hasWaited
+      const found = isLate ? await this.#found(key, options) : { entry: outcome.current, revision: outcome.revision }
       basis = await this.#proven(found, options.decode)
     }
     throw new StorageError('conflict', 'the object was changed by others at every attempt')
