@@ -1,0 +1,76 @@
+/** A part of a control plane that is a client of the API server: kube-controller-manager, kube-scheduler. One that ends by itself is started again. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePorts, toolPath } from './etcd.ts'
+
+/** Between an end that nobody asked for and the next start. */
+const PAUSE_MS = 1000
+
+export class Component implements AsyncDisposable {
+  readonly name: string
+  readonly #dir: string
+  readonly #args: readonly string[]
+  readonly #kill = (): void => void this.#child.kill('SIGKILL')
+  #child: ChildProcess
+  #restarts = 0
+  #isEnding = false
+
+  constructor(name: string, dir: string, args: readonly string[]) {
+    this.name = name
+    this.#dir = dir
+    this.#args = args
+    this.#child = this.#launch()
+    // Whoever started us may fail before it can stop us.
+    process.once('exit', this.#kill)
+  }
+
+  get log(): string {
+    return readFileSync(join(this.#dir, 'log'), 'utf8')
+  }
+
+  /** How often it ended by itself. */
+  get restarts(): number {
+    return this.#restarts
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnding = true
+    process.off('exit', this.#kill)
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const gone = once(this.#child, 'exit')
+      this.#kill()
+      await gone
+    }
+    await rm(this.#dir, { recursive: true, force: true })
+  }
+
+  #launch(): ChildProcess {
+    const log = openSync(join(this.#dir, 'log'), 'a')
+    const child = spawn(toolPath(this.name), this.#args, { stdio: ['ignore', log, log] })
+    closeSync(log) // The child has its own copy.
+    child.once('exit', () => {
+      if (this.#isEnding) return
+      this.#restarts++
+      setTimeout(() => {
+        if (!this.#isEnding) this.#child = this.#launch()
+      }, PAUSE_MS)
+    })
+    return child
+  }
+}
+
+/** `args` come after those that every one of them has: where it finds the server, and a port and folder of its own. */
+export async function startComponent(
+  name: string,
+  kubeconfig: string,
+  args: readonly string[] = [],
+): Promise<Component> {
+  const dir = await mkdtemp(join(tmpdir(), `keelson-${name}-`))
+  const [port = 0] = await freePorts(1)
+  const flags = [`--kubeconfig=${kubeconfig}`, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${dir}`]
+  return new Component(name, dir, [...flags, ...args])
+}
