@@ -93,7 +93,7 @@ test('create -f takes several kinds at once, as YAML and as JSON', async () => {
 })
 
 test('get shows them, by label, by field, together and in other forms', async () => {
-  assert.match(await kubectl.out('get', 'secrets', '-l', 'app=web'), /^NAME\s+AGE\nkey\s+\d+s\n$/)
+  assert.match(await kubectl.out('get', 'secrets', '-l', 'app=web'), /^NAME +TYPE +DATA +AGE\nkey +Opaque +1 +\d+s\n$/)
   assert.equal(
     await kubectl.out('get', 'secrets', '--field-selector', 'metadata.name=key', '-o', 'name'),
     'secret/key\n',
@@ -107,6 +107,7 @@ test('get shows them, by label, by field, together and in other forms', async ()
     '2026-01-01T00:00:00.123456Z',
   )
   assert.equal(await kubectl.out('get', 'pod', 'web-1', '-o', 'jsonpath={..limits.cpu}'), '100m')
+  assert.match(await kubectl.out('get', 'deploy', '-o', 'wide'), /^web +0\/2 +0 +0 +\d+s +web +web:1 +app=web$/m)
 })
 
 test('describe finds what belongs together', async () => {

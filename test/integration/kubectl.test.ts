@@ -40,7 +40,7 @@ test('create, get, replace and delete a ConfigMap', async () => {
   const twice = await kubectl.run('create', '--validate=false', '-f', await settings('red'))
   assert.match(twice.err, /^Error from server \(AlreadyExists\): .*configmaps "settings" already exists\n$/)
 
-  assert.match(await kubectl.out('get', 'cm'), /^NAME\s+AGE\nsettings\s+\d+s\n$/)
+  assert.match(await kubectl.out('get', 'cm'), /^NAME +DATA +AGE\nsettings +1 +\d+s\n$/)
   assert.match(
     await kubectl.out('get', 'cm', 'settings', '-o', 'yaml'),
     /^apiVersion: v1\ndata:\n {2}colour: red\nkind: ConfigMap\nmetadata:\n {2}creationTimestamp: "/,
