@@ -1,0 +1,83 @@
+/** The real Helm against bin/keelson on a real etcd: a release is installed, upgraded, rolled back and taken away. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import type { ApiServerProcess } from '../harness/api-server.ts'
+import { type EtcdProcess, startEtcd, toolPath } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+import { type Kubectl, kubectlFor } from '../harness/kubectl.ts'
+
+/** Helm itself waits five minutes for a server; a run here takes a second. */
+const RUN_MAX_MS = 120_000
+const chart = join(import.meta.dirname, 'chart')
+const run = promisify(execFile)
+
+let etcd: EtcdProcess
+let server: ApiServerProcess
+let kubectl: Kubectl
+
+before(async () => {
+  etcd = await startEtcd()
+  server = await startKeelson({ etcdUrl: etcd.clientUrl })
+  kubectl = await kubectlFor(server, { namespace: 'shop' })
+  await kubectl.out('create', 'namespace', 'shop', '--validate=false')
+})
+
+after(async () => {
+  await kubectl[Symbol.asyncDispose]()
+  await server.stop()
+  await etcd[Symbol.asyncDispose]()
+})
+
+/** What it prints. Fails with what went wrong. */
+async function helm(...args: readonly string[]): Promise<string> {
+  const { dir } = kubectl
+  const homes = ['CACHE', 'CONFIG', 'DATA'].map((home) => [`HELM_${home}_HOME`, join(dir, home)])
+  const env = { ...process.env, ...Object.fromEntries(homes) }
+  const flags = ['--kubeconfig', join(dir, 'config'), '--namespace', 'shop']
+  return (await run(toolPath('helm'), [...flags, ...args], { env, timeout: RUN_MAX_MS })).stdout
+}
+
+const get = (what: string, path: string): Promise<string> => kubectl.out('get', what, '-o', `jsonpath=${path}`)
+
+test('install makes every object of the chart', async () => {
+  const printed = await helm('install', 'web', chart, '--disable-openapi-validation')
+  assert.match(printed, /^NAME: web$[\s\S]*^STATUS: deployed$[\s\S]*^REVISION: 1$/m)
+  assert.equal(
+    await kubectl.out('get', 'deploy,svc,cm,secret,ingress', '-l', 'app.kubernetes.io/managed-by=Helm', '-o', 'name'),
+    'deployment.apps/web\nservice/web\nconfigmap/web\nsecret/web\ningress.networking.k8s.io/web\n',
+  )
+  assert.equal(await get('secret/web', '{.data.password}'), Buffer.from('cmVk').toString('base64'))
+})
+
+test('list and status tell of it', async () => {
+  assert.match(await helm('list'), /^web\s+shop\s+1\s+.*\sdeployed\s+shop-0\.1\.0\s+1\s*$/m)
+  const status = await helm('status', 'web', '--show-resources')
+  assert.match(status, /^STATUS: deployed$/m)
+  assert.match(status, /^web +0\/1 +0 +0 +\d+s$/m)
+})
+
+test('upgrade changes what the values change, and leaves what others changed', async () => {
+  await kubectl.out('label', 'deploy/web', 'team=blue')
+  const printed = await helm('upgrade', 'web', chart, '--set=replicas=3,colour=green', '--disable-openapi-validation')
+  assert.match(printed, /^REVISION: 2$/m)
+  assert.equal(await get('deploy/web', '{.spec.replicas} {.metadata.labels.team}'), '3 blue')
+  assert.equal(await get('cm/web', '{.data.colour}'), 'green')
+})
+
+test('rollback brings the earlier values back', async () => {
+  assert.match(await helm('rollback', 'web', '1'), /^Rollback was a success/m)
+  assert.equal(await get('deploy/web', '{.spec.replicas} {.metadata.labels.team}'), '1 blue')
+  assert.equal(await get('cm/web', '{.data.colour}'), 'red')
+  const history = await helm('history', 'web')
+  assert.match(history, /^1\s.*superseded.*\n2\s.*superseded.*\n3\s.*deployed/m)
+})
+
+test('uninstall leaves nothing behind', async () => {
+  assert.equal(await helm('uninstall', 'web'), 'release "web" uninstalled\n')
+  assert.equal(await helm('list', '--all', '--short'), '')
+  assert.match((await kubectl.run('get', 'cm/web')).err, /NotFound/)
+  assert.equal(await kubectl.out('get', 'deploy,svc,secret,ingress', '-o', 'name'), '')
+})
