@@ -62,8 +62,11 @@ async function main(): Promise<void> {
   const components = [manager, scheduler]
   const began = performance.now()
   try {
+    await using beating = new AsyncDisposableStack()
+    beating.use(await startNode(kubectl))
     await reconcile(kubectl)
-    await stayConnected(kubectl, began + Number(values.minutes ?? MINUTES) * 60_000)
+    const minutes = Number(values.minutes ?? MINUTES)
+    await sleep(Math.max(0, began + minutes * 60_000 - performance.now()))
     await reconcile(kubectl)
   } finally {
     const minutes = (performance.now() - began) / 60_000
@@ -73,6 +76,7 @@ async function main(): Promise<void> {
   }
 }
 
+/** From a Namespace and a Deployment to bound Pods, and back to nothing. */
 async function reconcile(kubectl: Kubectl): Promise<void> {
   const create = async (object: object): Promise<void> => {
     await kubectl.out('create', '--validate=false', '-f', await kubectl.file('object.json', object))
@@ -81,7 +85,6 @@ async function reconcile(kubectl: Kubectl): Promise<void> {
     (await kubectl.run('get', what, '-o', `jsonpath=${path}`)).out
   const isGone = async (what: string): Promise<boolean> => (await kubectl.run('get', what)).err.includes('NotFound')
 
-  await using _beating = await startNode(kubectl)
   await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } })
   await until('the default service account', async () => (await get('sa', '{.items[*].metadata.name}')) === 'default')
   await until('the certificate of the authority', async () => (await get('cm/kube-root-ca.crt', '{.data}')) !== '')
@@ -133,11 +136,6 @@ async function until(what: string, isThere: () => Promise<boolean>): Promise<voi
     await sleep(POLL_MS)
   }
   console.log(`${what} after ${((performance.now() - began) / 1000).toFixed(1)} s`)
-}
-
-async function stayConnected(kubectl: Kubectl, untilMs: number): Promise<void> {
-  await using _beating = await startNode(kubectl)
-  while (performance.now() < untilMs) await sleep(Math.min(POLL_MS * 10, untilMs - performance.now()))
 }
 
 /** Errors as klog has them: `E1115 06:30:00.000000 123 file.go:12] "what" …`, by the file that wrote them. */
