@@ -38,30 +38,34 @@ const out = join(root, 'src', 'registry', 'catalogue')
 /** Our file, and the packages of the facts that go into it, by our short name of the package. */
 const files: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
   ['meta', { 'meta/v1': 'io.k8s.apimachinery.pkg.apis.meta.v1' }],
-  ['core', { 'core/v1': 'io.k8s.api.core.v1' }],
-  ['admissionregistration', { 'admissionregistration/v1': 'io.k8s.api.admissionregistration.v1' }],
+  ['core', versionsOf('core', ['v1'])],
+  ['admissionregistration', versionsOf('admissionregistration', ['v1', 'v1alpha1', 'v1beta1'])],
   ['apiextensions', { 'apiextensions/v1': 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1' }],
+  ['apiserverinternal', versionsOf('apiserverinternal', ['v1alpha1'])],
   ['apiregistration', { 'apiregistration/v1': 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1' }],
-  ['apps', { 'apps/v1': 'io.k8s.api.apps.v1' }],
-  ['authentication', { 'authentication/v1': 'io.k8s.api.authentication.v1' }],
-  ['authorization', { 'authorization/v1': 'io.k8s.api.authorization.v1' }],
-  ['autoscaling', { 'autoscaling/v1': 'io.k8s.api.autoscaling.v1', 'autoscaling/v2': 'io.k8s.api.autoscaling.v2' }],
-  ['batch', { 'batch/v1': 'io.k8s.api.batch.v1' }],
-  ['certificates', { 'certificates/v1': 'io.k8s.api.certificates.v1' }],
-  ['coordination', { 'coordination/v1': 'io.k8s.api.coordination.v1' }],
-  ['discovery', { 'discovery/v1': 'io.k8s.api.discovery.v1' }],
-  ['events', { 'events/v1': 'io.k8s.api.events.v1' }],
-  ['flowcontrol', { 'flowcontrol/v1': 'io.k8s.api.flowcontrol.v1' }],
-  [
-    'networking',
-    { 'networking/v1': 'io.k8s.api.networking.v1', 'networking/v1beta1': 'io.k8s.api.networking.v1beta1' },
-  ],
-  ['node', { 'node/v1': 'io.k8s.api.node.v1' }],
-  ['policy', { 'policy/v1': 'io.k8s.api.policy.v1' }],
-  ['rbac', { 'rbac/v1': 'io.k8s.api.rbac.v1' }],
-  ['scheduling', { 'scheduling/v1': 'io.k8s.api.scheduling.v1' }],
-  ['storage', { 'storage/v1': 'io.k8s.api.storage.v1' }],
+  ['apps', versionsOf('apps', ['v1'])],
+  ['authentication', versionsOf('authentication', ['v1'])],
+  ['authorization', versionsOf('authorization', ['v1'])],
+  ['autoscaling', versionsOf('autoscaling', ['v1', 'v2'])],
+  ['batch', versionsOf('batch', ['v1'])],
+  ['certificates', versionsOf('certificates', ['v1', 'v1alpha1', 'v1beta1'])],
+  ['coordination', versionsOf('coordination', ['v1', 'v1alpha2', 'v1beta1'])],
+  ['discovery', versionsOf('discovery', ['v1'])],
+  ['events', versionsOf('events', ['v1'])],
+  ['flowcontrol', versionsOf('flowcontrol', ['v1'])],
+  ['networking', versionsOf('networking', ['v1', 'v1beta1'])],
+  ['node', versionsOf('node', ['v1'])],
+  ['policy', versionsOf('policy', ['v1'])],
+  ['rbac', versionsOf('rbac', ['v1'])],
+  ['resource', versionsOf('resource', ['v1alpha3', 'v1beta1', 'v1beta2'])],
+  ['scheduling', versionsOf('scheduling', ['v1'])],
+  ['storage', versionsOf('storage', ['v1', 'v1alpha1', 'v1beta1'])],
+  ['storagemigration', versionsOf('storagemigration', ['v1alpha1'])],
 ]
+
+function versionsOf(group: string, versions: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(versions.map((version) => [`${group}/${version}`, `io.k8s.api.${group}.${version}`]))
+}
 
 /** What the facts leave out: the names in the protobuf definitions are not those in JSON. */
 const missingNumbers: Readonly<Record<string, number>> = {
@@ -83,6 +87,7 @@ const wrapped = new Set(['ExtraValue', 'Verbs'])
 /** Structs without fields, which the facts leave out. */
 const emptyTypes: Readonly<Record<string, readonly string[]>> = {
   'apiextensions/v1': ['CustomResourceSubresourceStatus'],
+  'apiserverinternal/v1alpha1': ['StorageVersionSpec'],
 }
 
 /** Types that JSON writes in a way of their own: the reader knows them by name. */
@@ -100,6 +105,10 @@ const ownForms = new Set([
 /** Lists and what has no protobuf; the documents of discovery are kept, whose protobuf is written from these. */
 const leftOut =
   /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List|List|GroupResource|GroupVersion|GroupVersion(Kind|Resource)|GroupKind|Timestamp)$/
+
+/** A type of that name which is the package's own. */
+const isKept = (packageName: string, typeName: string): boolean =>
+  packageName.startsWith('storagemigration/') && typeName === 'GroupVersionResource'
 
 /** A version that only the database still sees, and that has no published facts: written by hand. */
 const handWritten: Readonly<Record<string, string>> = {
@@ -161,7 +170,8 @@ for (const [file, packages] of files) {
   const parts = Object.entries(packages).map(([name, source]) => writePackage(name, source))
   const extra = handWritten[file]
   if (extra !== undefined) parts.push(extra)
-  const text = parts.join('\n')
+  // Two versions of a group call the types of their first one `v1`, as most packages call those of core.
+  const text = parts.join('\n').replaceAll('core.CoordinatedLease', 'coordination.CoordinatedLease')
   if (/[`\\$](?!schema|ref)/.test(text)) throw new Error(`${file} has a character that a template would read`)
   writeFileSync(join(out, `${file}.ts`), `export const ${file}Types = \`\n${text}\`\n`)
 }
@@ -174,7 +184,7 @@ function writePackage(name: string, source: string): string {
   }
   if (Object.keys(aliases).length > 0) lines.push('')
   for (const [typeName, type] of Object.entries(types)) {
-    if (leftOut.test(typeName) || ownForms.has(typeName)) continue
+    if ((leftOut.test(typeName) && !isKept(name, typeName)) || ownForms.has(typeName)) continue
     lines.push(...writeType(typeName, type), '')
   }
   for (const typeName of emptyTypes[name] ?? []) lines.push(typeName, '')

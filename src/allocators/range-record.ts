@@ -131,7 +131,7 @@ export class RangeRecord {
   }
 }
 
-const rangeSchema = (): ReturnType<typeof plainSchema> => plainSchema(typeOf('server/v1', 'RangeAllocation'))
+const rangeSchema = (): ReturnType<typeof plainSchema> => plainSchema(typeOf('core/v1', 'RangeAllocation'))
 
 /** The set with the change, or as it was if the change cannot be made. */
 function attemptOn(set: NumberSet, apply: (set: NumberSet) => void, copy: (bits: bigint) => NumberSet): NumberSet {

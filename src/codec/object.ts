@@ -87,12 +87,14 @@ export class UnreadableError extends Error {
  * bytes are not kept.
  */
 export function decodeStored(bytes: Buffer, schema: ObjectSchema, revision: number): KubeObject {
-  const { struct, setDefaults } = schema
+  const { struct, setDefaults, fromVersion } = schema
   const envelope = isProtobuf(bytes) ? readEnvelope(bytes) : undefined
   const stored = isStoredForm(envelope?.apiVersion ?? apiVersionOf(bytes), schema) ? schema.stored : undefined
   const readAs = stored?.struct ?? struct
   const read = envelope === undefined ? readStored(bytes, readAs) : readProtobuf(envelope, readAs)
-  const object = setDefaults(stored === undefined ? read : stored.fromStored(read))
+  const served = stored?.fromStored(read) ?? (fromVersion === undefined ? read : fromVersion(read))
+  if (served === undefined) throw new UnreadableError(`the value is of version ${read.apiVersion}, which nobody reads`)
+  const object = setDefaults(served)
   const metadata: ObjectMeta = { ...object.metadata, resourceVersion: `${revision}` }
   return { ...object, metadata }
 }

@@ -3,6 +3,7 @@ import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta } fr
 import { isSame } from '../schema/equal.ts'
 import { withDefaults } from '../schema/defaults.ts'
 import type { ObjectSchema, StorageMedia, StoredForm } from '../schema/object-schema.ts'
+import type { Struct } from '../schema/schema.ts'
 import { resourceTable } from './catalogue/resources.ts'
 import type { KindRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
@@ -10,7 +11,7 @@ import { validateUnprivileged } from './privileged.ts'
 import { readResources, type Row } from './read-resources.ts'
 import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
 import { scaleView } from './scale.ts'
-import { schemeOf } from './scheme.ts'
+import { isSameShape, schemeOf } from './scheme.ts'
 import * as strategy from './strategy.ts'
 import { defaultTable, tables } from './tables/all.ts'
 import { typeOf } from './types.ts'
@@ -114,9 +115,15 @@ function schemaOf(row: Row, rules: KindRules): ObjectSchema {
       const result = withDefaults(own, struct)
       return result === own ? own : { ...result, metadata, kind, apiVersion }
     },
+    fromVersion: (object) => fromVersion(object, apiVersionOf(row), struct),
     stored: row.storageVersion === undefined ? undefined : storedForm(row, row.storageVersion, rules),
     scheme: schemeOf(row.group),
   }
+}
+
+function fromVersion(object: KubeObject, apiVersion: string, struct: Struct): KubeObject | undefined {
+  if (object.apiVersion === apiVersion) return object
+  return isSameShape(object.apiVersion, object.kind, struct) ? { ...object, apiVersion } : undefined
 }
 
 /** Versions of one kind with the same fields differ in nothing but their apiVersion. */

@@ -3,12 +3,14 @@
  * expected is refused in other words than one that names no kind at all.
  */
 import type { KnownKind, Scheme } from '../schema/object-schema.ts'
+import type { Struct } from '../schema/schema.ts'
 import { splitApiVersion } from './read-resources.ts'
 import { findType } from './types.ts'
 
 /** Where the types of a group are: its package in the catalogue, whose name Go's internal types have too. */
 const packages: ReadonlyMap<string, string> = new Map([
   ['', 'core'],
+  ['admission.k8s.io', 'admission'],
   ['admissionregistration.k8s.io', 'admissionregistration'],
   ['apps', 'apps'],
   ['authentication.k8s.io', 'authentication'],
@@ -21,43 +23,16 @@ const packages: ReadonlyMap<string, string> = new Map([
   ['events.k8s.io', 'events'],
   ['extensions', 'extensions'],
   ['flowcontrol.apiserver.k8s.io', 'flowcontrol'],
+  ['imagepolicy.k8s.io', 'imagepolicy'],
+  ['internal.apiserver.k8s.io', 'apiserverinternal'],
   ['networking.k8s.io', 'networking'],
   ['node.k8s.io', 'node'],
   ['policy', 'policy'],
   ['rbac.authorization.k8s.io', 'rbac'],
+  ['resource.k8s.io', 'resource'],
   ['scheduling.k8s.io', 'scheduling'],
   ['storage.k8s.io', 'storage'],
-])
-
-/** Kinds of versions that are no longer served. */
-const oldKinds: ReadonlyMap<string, readonly string[]> = new Map([
-  ['apps/v1beta1', ['ControllerRevision', 'Deployment', 'DeploymentRollback', 'Scale', 'StatefulSet']],
-  ['apps/v1beta2', ['ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'Scale', 'StatefulSet']],
-  ['authentication.k8s.io/v1beta1', ['SelfSubjectReview', 'TokenReview']],
-  [
-    'authorization.k8s.io/v1beta1',
-    ['LocalSubjectAccessReview', 'SelfSubjectAccessReview', 'SelfSubjectRulesReview', 'SubjectAccessReview'],
-  ],
-  ['autoscaling/v2beta1', ['HorizontalPodAutoscaler']],
-  ['autoscaling/v2beta2', ['HorizontalPodAutoscaler']],
-  ['batch/v1beta1', ['CronJob']],
-  ['certificates.k8s.io/v1beta1', ['CertificateSigningRequest', 'ClusterTrustBundle']],
-  ['coordination.k8s.io/v1beta1', ['Lease', 'LeaseCandidate']],
-  ['discovery.k8s.io/v1beta1', ['EndpointSlice']],
-  ['events.k8s.io/v1beta1', ['Event']],
-  [
-    'extensions/v1beta1',
-    ['DaemonSet', 'Deployment', 'DeploymentRollback', 'Ingress', 'NetworkPolicy', 'ReplicaSet', 'Scale'],
-  ],
-  ['flowcontrol.apiserver.k8s.io/v1beta1', ['FlowSchema', 'PriorityLevelConfiguration']],
-  ['flowcontrol.apiserver.k8s.io/v1beta2', ['FlowSchema', 'PriorityLevelConfiguration']],
-  ['flowcontrol.apiserver.k8s.io/v1beta3', ['FlowSchema', 'PriorityLevelConfiguration']],
-  ['networking.k8s.io/v1beta1', ['Ingress', 'IngressClass', 'IPAddress', 'ServiceCIDR']],
-  ['node.k8s.io/v1beta1', ['RuntimeClass']],
-  ['policy/v1beta1', ['Eviction', 'PodDisruptionBudget']],
-  ['rbac.authorization.k8s.io/v1beta1', ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']],
-  ['scheduling.k8s.io/v1beta1', ['PriorityClass']],
-  ['storage.k8s.io/v1beta1', ['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', 'VolumeAttachment']],
+  ['storagemigration.k8s.io', 'storagemigration'],
 ])
 
 /** Kinds that every version has. */
@@ -118,7 +93,7 @@ export function schemeOf(group: string): Scheme {
 function findKind(apiVersion: string, kind: string): KnownKind | undefined {
   const { group, version } = splitApiVersion(apiVersion)
   const packageName = packages.get(group)
-  if (packageName === undefined || !isKnown(packageName, apiVersion, version, kind)) return undefined
+  if (packageName === undefined || !isKnown(packageName, version, kind)) return undefined
   const hubName = commonKinds.has(kind) ? `v1.${kind}` : `${packageName}.${kind}`
   return {
     goName: `${commonKinds.has(kind) ? 'v1' : version}.${kind}`,
@@ -127,11 +102,17 @@ function findKind(apiVersion: string, kind: string): KnownKind | undefined {
   }
 }
 
-function isKnown(packageName: string, apiVersion: string, version: string, kind: string): boolean {
+function isKnown(packageName: string, version: string, kind: string): boolean {
   if (commonKinds.has(kind)) return true
   if (packageName === 'core' && version === 'v1' && coreKinds.has(kind)) return true
   const single = kind.endsWith('List') ? kind.slice(0, -'List'.length) : kind
-  if (oldKinds.get(apiVersion)?.includes(single) === true) return true
   const versions = version === '__internal' ? ['v1', 'v2'] : [version]
   return versions.some((one) => findType(`${packageName}/${one}`, single)?.byName.has('apiVersion') === true)
+}
+
+/** Whether objects of two versions differ in nothing but their apiVersion: then the catalogue has one as a name for the other. */
+export function isSameShape(apiVersion: string, kind: string, struct: Struct): boolean {
+  const { group, version } = splitApiVersion(apiVersion)
+  const packageName = packages.get(group)
+  return packageName !== undefined && findType(`${packageName}/${version}`, kind)?.fields === struct.fields
 }

@@ -6,6 +6,7 @@ import { admissionregistrationTypes } from './catalogue/admissionregistration.ts
 import { apidiscoveryTypes } from './catalogue/apidiscovery.ts'
 import { apiextensionsTypes } from './catalogue/apiextensions.ts'
 import { apiregistrationTypes } from './catalogue/apiregistration.ts'
+import { apiserverinternalTypes } from './catalogue/apiserverinternal.ts'
 import { appsTypes } from './catalogue/apps.ts'
 import { authenticationTypes } from './catalogue/authentication.ts'
 import { authorizationTypes } from './catalogue/authorization.ts'
@@ -20,17 +21,20 @@ import { flowcontrolTypes } from './catalogue/flowcontrol.ts'
 import { metaTypes } from './catalogue/meta.ts'
 import { networkingTypes } from './catalogue/networking.ts'
 import { nodeTypes } from './catalogue/node.ts'
+import { unservedTypes } from './catalogue/unserved.ts'
 import { policyTypes } from './catalogue/policy.ts'
 import { rbacTypes } from './catalogue/rbac.ts'
+import { resourceTypes } from './catalogue/resource.ts'
 import { schedulingTypes } from './catalogue/scheduling.ts'
-import { serverRecordTypes } from './catalogue/server-records.ts'
 import { storageTypes } from './catalogue/storage.ts'
+import { storagemigrationTypes } from './catalogue/storagemigration.ts'
 
 const texts = [
   admissionregistrationTypes,
   apidiscoveryTypes,
   apiextensionsTypes,
   apiregistrationTypes,
+  apiserverinternalTypes,
   appsTypes,
   authenticationTypes,
   authorizationTypes,
@@ -45,15 +49,20 @@ const texts = [
   metaTypes,
   networkingTypes,
   nodeTypes,
+  unservedTypes,
   policyTypes,
   rbacTypes,
+  resourceTypes,
   schedulingTypes,
-  serverRecordTypes,
   storageTypes,
+  storagemigrationTypes,
 ]
 
 /** Built-in types never change, so all control planes of a process share them. */
-const builtInTypes = new TypeCatalogue(new Map(texts.flatMap((text) => [...splitPackages(text)])), typeDefaults)
+const builtInTypes = new TypeCatalogue(
+  texts.flatMap((text) => [...splitPackages(text)]),
+  typeDefaults,
+)
 
 /** `typeOf('core/v1', 'Pod')`: of the package that the catalogue has it in. */
 export const typeOf = (packageName: string, typeName: string): Struct => builtInTypes.struct(packageName, typeName)

@@ -10,6 +10,8 @@ export type ObjectSchema = {
   readonly refuse?: (object: KubeObject) => string | undefined
   /** Undefined: objects are stored as they are served. */
   readonly stored: StoredForm | undefined
+  /** A stored object of any version in the version that is served; undefined: their fields differ. Absent: there are no others. */
+  readonly fromVersion?: (object: KubeObject) => KubeObject | undefined
   /** What the bytes in the database are. Absent: JSON. */
   readonly storedAs?: StorageMedia
   readonly scheme: Scheme
@@ -32,7 +34,7 @@ export type Scheme = {
   readonly find: (apiVersion: string, kind: string) => KnownKind | undefined
 }
 
-/** `v1.Secret`, and the form common to all its versions, `core.Secret`; and its schema, unless that is of an old version. */
+/** `v1.Secret`, and the form common to all its versions, `core.Secret`; and its schema, where the catalogue has one. */
 export type KnownKind = { readonly goName: string; readonly hubName: string; readonly struct?: Struct | undefined }
 
 /** For schemas without defaults that are stored as they are. */

@@ -14,7 +14,8 @@
  *
  * A mark after the name of a field: `!` required and always written, `+` always written, `*` required but left out when it
  * is empty; no mark: optional, and left out when it is empty. Of a list: `atomic`, `set` or `map=<keys>`; for strategic merge
- * `patch=<strategies>` and `key=<field>`. Types of other packages are written `meta.Time`, `core.Pod` (version v1 of either).
+ * `patch=<strategies>` and `key=<field>`. Types of other packages are written `meta.Time`, `core.Pod` (version v1 of either),
+ * those of another version `autoscaling/v2.MetricSpec`.
  */
 import type { Json } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
@@ -63,9 +64,10 @@ export class TypeCatalogue {
 
   readonly #defaults: ReadonlyMap<string, TypeDefaults>
 
-  /** `texts`: of each package, by its name. `defaults`: by package and type, `core/v1 Pod`. */
-  constructor(texts: ReadonlyMap<string, string>, defaults: ReadonlyMap<string, TypeDefaults>) {
-    this.#unread = new Map(texts)
+  /** `texts`: of packages by their names; one may stand in several files. `defaults`: by package and type, `core/v1 Pod`. */
+  constructor(texts: Iterable<readonly [string, string]>, defaults: ReadonlyMap<string, TypeDefaults>) {
+    this.#unread = new Map()
+    for (const [name, text] of texts) this.#unread.set(name, `${this.#unread.get(name) ?? ''}${text}`)
     this.#defaults = defaults
   }
 
@@ -108,7 +110,8 @@ export class TypeCatalogue {
     const fixed = scalars.get(go) ?? openTypes.get(go) ?? scalars.get(`meta.${go}`) ?? openTypes.get(`meta.${go}`)
     if (fixed !== undefined) return fixed
     const dot = go.indexOf('.')
-    const owner = dot === -1 ? own : this.#package(`${go.slice(0, dot)}/v1`)
+    const other = go.slice(0, dot)
+    const owner = dot === -1 ? own : this.#package(other.includes('/') ? other : `${other}/v1`)
     assert(owner !== undefined, `the catalogue has the package of ${go}`)
     return this.#named(owner, go.slice(dot + 1))
   }

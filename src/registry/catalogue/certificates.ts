@@ -32,4 +32,30 @@ CertificateSigningRequestCondition
   message string 3
   lastUpdateTime meta.Time 4
   lastTransitionTime meta.Time 5
+
+package certificates/v1alpha1
+
+ClusterTrustBundle
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! ClusterTrustBundleSpec 2
+
+ClusterTrustBundleSpec
+  signerName string 1
+  trustBundle! string 2
+
+package certificates/v1beta1
+
+ExtraValue = wrapped []string
+RequestConditionType = string
+KeyUsage = string
+
+ClusterTrustBundle
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! ClusterTrustBundleSpec 2
+
+ClusterTrustBundleSpec
+  signerName string 1
+  trustBundle! string 2
 `

@@ -16,4 +16,34 @@ LeaseSpec
   leaseTransitions *int32 5
   strategy *CoordinatedLeaseStrategy 6
   preferredHolder *string 7
+
+package coordination/v1alpha2
+
+LeaseCandidate
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec LeaseCandidateSpec 2
+
+LeaseCandidateSpec
+  leaseName! string 1
+  pingTime *meta.MicroTime 2
+  renewTime *meta.MicroTime 3
+  binaryVersion! string 4
+  emulationVersion string 5
+  strategy* coordination.CoordinatedLeaseStrategy 6
+
+package coordination/v1beta1
+
+LeaseCandidate
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec LeaseCandidateSpec 2
+
+LeaseCandidateSpec
+  leaseName! string 1
+  pingTime *meta.MicroTime 2
+  renewTime *meta.MicroTime 3
+  binaryVersion! string 4
+  emulationVersion string 5
+  strategy* coordination.CoordinatedLeaseStrategy 6
 `

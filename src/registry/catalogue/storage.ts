@@ -86,4 +86,24 @@ CSIStorageCapacity
   storageClassName! string 3
   capacity *Quantity 4
   maximumVolumeSize *Quantity 5
+
+package storage/v1alpha1
+
+VolumeAttributesClass
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  driverName! string 2
+  parameters map[string]string 3
+
+package storage/v1beta1
+
+VolumeBindingMode = string
+FSGroupPolicy = string
+VolumeLifecycleMode = string
+
+VolumeAttributesClass
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  driverName! string 2
+  parameters map[string]string 3
 `
