@@ -1,5 +1,5 @@
 /** Values as Go prints them, which some messages show: times with %v, all else with %#v. */
-import { type Json, numberOf } from './object.ts'
+import { isFields, type Json, numberOf } from './object.ts'
 import { parseQuantity } from './quantity.ts'
 import { quote } from './quote.ts'
 
@@ -46,3 +46,26 @@ export function goStruct(name: string, fields: { readonly [field: string]: strin
 }
 
 export const goPointer = (type: string, isGiven: boolean): string => `(*${type})(${isGiven ? '0xc000000000' : 'nil'})`
+
+/** JSON with `%#v`: `map[string]interface {}{"a":1}`. */
+export function goSyntax(value: Json): string {
+  if (value === null) return 'interface {}(nil)'
+  if (typeof value === 'string') return quote(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value)
+  if (typeof value !== 'object') return `${value}`
+  if (!isFields(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
+  const keys = Object.keys(value).toSorted()
+  return `map[string]interface {}{${keys.map((key) => `${quote(key)}:${goSyntax(value[key] ?? null)}`).join(', ')}}`
+}
+
+/** With `%v`. Whole numbers that Go reads as integers are printed as such. */
+export const goNumber = (value: number | bigint): string =>
+  typeof value === 'bigint' || Number.isSafeInteger(value) ? `${value}` : goFloat(value)
+
+/** With an exponent of at least two digits below 1e-4 and from 1e6 on. */
+export function goFloat(value: number): string {
+  const [digits = '', exponent = '0'] = value.toExponential().split('e')
+  const power = Number(exponent)
+  if (power >= -4 && power < 6) return `${value}`
+  return `${digits}e${power < 0 ? '-' : '+'}${`${Math.abs(power)}`.padStart(2, '0')}`
+}

@@ -32,6 +32,8 @@ export type StructMerge = {
   readonly form: 'struct'
   readonly isAtomic: boolean
   readonly fields: ReadonlyMap<string, StructField>
+  /** Fields that are not declared may be there too; nothing is known of them. */
+  readonly isOpen?: boolean
 }
 
 /** `element` is how sets of fields name it. */

@@ -1,6 +1,6 @@
 /** Whether an applied value fits its type. The words are upstream's, which shows values as Go prints them. */
+import { goSyntax } from '../api/go-value.ts'
 import { isFields, type Json } from '../api/object.ts'
-import { quote } from '../api/quote.ts'
 import { compareKeys } from '../codec/json.ts'
 import type { ListMerge, MergeType, ScalarMerge } from './merge-type.ts'
 import { childOf } from './owned.ts'
@@ -35,7 +35,7 @@ function visit(value: Json, type: MergeType, place: Place): void {
       for (const [key, field = null] of Object.entries(value)) {
         const { below, isDeclared } = childOf(key, type)
         // Upstream looks at no other field of this map then.
-        if (type.form === 'struct' && !isDeclared)
+        if (type.form === 'struct' && !isDeclared && type.isOpen !== true)
           return void faults.push(`${path}.${key}: field not declared in schema`)
         visit(field, below, { path: `${path}.${key}`, faults })
       }
@@ -61,7 +61,7 @@ function scalarFault(value: Json, scalar: ScalarMerge['scalar']): string | undef
     case 'string':
       return typeof value === 'string'
         ? undefined
-        : `expected string, got &value.valueUnstructured{Value:${syntax(value)}}`
+        : `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`
     case 'numeric':
       if (typeof value === 'number' || typeof value === 'bigint') return undefined
       return `expected numeric (int or float), got ${goType(value)}`
@@ -86,14 +86,4 @@ function plain(value: Json): string {
   if (!isFields(value)) return `[${value.map(plain).join(' ')}]`
   const keys = Object.keys(value).toSorted(compareKeys)
   return `map[${keys.map((key) => `${key}:${plain(value[key] ?? null)}`).join(' ')}]`
-}
-
-/** As `%#v` shows it. */
-function syntax(value: Json): string {
-  if (value === null) return 'interface {}(nil)'
-  if (typeof value === 'string') return quote(value)
-  if (typeof value !== 'object') return `${value}`
-  if (!isFields(value)) return `[]interface {}{${value.map(syntax).join(', ')}}`
-  const keys = Object.keys(value).toSorted(compareKeys)
-  return `map[string]interface {}{${keys.map((key) => `${quote(key)}:${syntax(value[key] ?? null)}`).join(', ')}}`
 }

@@ -1,11 +1,12 @@
 /** JSON as Go's `%v` prints it, for errors that quote a patch; and what Go calls the types of its values. */
+import { goFloat } from '../api/go-value.ts'
 import { isFields, type Json } from '../api/object.ts'
 import { compareKeys } from '../codec/json.ts'
 
 /** `map[a:1 b:[x <nil>]]`. */
 export function goPrint(value: Json | undefined): string {
   if (value === null || value === undefined) return '<nil>'
-  if (typeof value !== 'object') return isFloat(value) ? printFloat(Number(value)) : `${value}`
+  if (typeof value !== 'object') return isFloat(value) ? goFloat(Number(value)) : `${value}`
   if (!isFields(value)) return `[${value.map(goPrint).join(' ')}]`
   const keys = Object.keys(value).toSorted(compareKeys)
   return `map[${keys.map((key) => `${key}:${goPrint(value[key])}`).join(' ')}]`
@@ -35,12 +36,4 @@ export function goType(value: Json): string {
 function isFloat(value: Json): boolean {
   if (typeof value === 'bigint') return BigInt.asIntN(64, value) !== value
   return typeof value === 'number' && !Number.isSafeInteger(value)
-}
-
-/** An exponent of at least two digits, below 1e-4 and from 1e6 on. */
-function printFloat(value: number): string {
-  const [digits = '', exponent = '0'] = value.toExponential().split('e')
-  const power = Number(exponent)
-  if (power >= -4 && power < 6) return `${value}`
-  return `${digits}e${power < 0 ? '-' : '+'}${`${Math.abs(power)}`.padStart(2, '0')}`
 }

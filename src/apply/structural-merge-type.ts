@@ -1,0 +1,59 @@
+/** How values of a structural schema are owned and merged. What the schema says nothing of is merged by key. */
+import type { Structural } from '../schema/structural/structural.ts'
+import type { ListKey, MergeType, ScalarMerge, StructField, StructMerge } from './merge-type.ts'
+
+/** Made once for each schema, and gone with it. */
+const known = new WeakMap<Structural, Map<MergeType, StructMerge>>()
+const anything: MergeType = { form: 'any' }
+const text: MergeType = { form: 'scalar', scalar: 'string' }
+
+/** Of a whole object. `metadata` is the type of the metadata of all objects. */
+export function objectMergeType(schema: Structural, metadata: MergeType): StructMerge {
+  const byMetadata = known.get(schema) ?? new Map<MergeType, StructMerge>()
+  known.set(schema, byMetadata)
+  const found = byMetadata.get(metadata)
+  if (found !== undefined) return found
+  const made = structOf({ ...schema, isEmbedded: true }, metadata)
+  byMetadata.set(metadata, made)
+  return made
+}
+
+function typeOf(schema: Structural, metadata: MergeType): MergeType {
+  const { types, items } = schema
+  const [type] = types
+  if (type === undefined) return anything
+  if (types.length > 1) return scalar('untyped')
+  if (type === 'object') return objectOf(schema, metadata)
+  if (type === 'array') return listOf(schema, items === undefined ? anything : typeOf(items, metadata))
+  return scalar(type === 'integer' || type === 'number' ? 'numeric' : type)
+}
+
+/** An object that has no fields at all may hold anything. */
+function objectOf(schema: Structural, metadata: MergeType): MergeType {
+  const { properties, additional, isAtomic, isEmbedded, keepsUnknown } = schema
+  if (properties !== undefined || isEmbedded || additional === false) return structOf(schema, metadata)
+  const of = typeof additional === 'object' && !keepsUnknown ? typeOf(additional, metadata) : anything
+  return { form: 'map', isAtomic, of }
+}
+
+const scalar = (kind: ScalarMerge['scalar']): MergeType => ({ form: 'scalar', scalar: kind })
+
+function structOf(schema: Structural, metadata: MergeType): StructMerge {
+  const { properties, isAtomic, isEmbedded, keepsUnknown, additional } = schema
+  const fields = new Map<string, StructField>()
+  for (const [name, property] of properties ?? []) {
+    fields.set(name, { element: `f:${name}`, type: typeOf(property, metadata) })
+  }
+  if (isEmbedded) {
+    for (const name of ['apiVersion', 'kind']) fields.set(name, { element: `f:${name}`, type: text })
+    fields.set('metadata', { element: 'f:metadata', type: metadata })
+  }
+  return { form: 'struct', isAtomic, fields, isOpen: keepsUnknown || additional === true }
+}
+
+function listOf({ list, items }: Structural, of: MergeType): MergeType {
+  if (list === undefined) return { form: 'list', by: 'whole', keys: [], of }
+  if (list.by === 'value') return { form: 'list', by: 'value', keys: [], of }
+  const keys = list.keys.toSorted().map((name): ListKey => ({ name, default: items?.properties?.get(name)?.default }))
+  return { form: 'list', by: 'keys', keys, of }
+}

@@ -1,0 +1,54 @@
+/** The keywords of numbers. Upstream compares integers as integers, and cuts their limits to integers for that. */
+import { invalidShown } from '../../api/field-fault.ts'
+import { goFloat } from '../../api/go-value.ts'
+import { pathOf, type Place, valueFault } from './faults.ts'
+import type { Checks } from './structural.ts'
+import { isInteger } from './value.ts'
+
+export function checkNumber(value: number | bigint, checks: Checks, place: Place): void {
+  const { multipleOf, maximum, minimum, exclusiveMaximum = false, exclusiveMinimum = false } = checks
+  const whole = isInteger(value)
+  const limitOf = (limit: number): number => (whole ? Math.trunc(limit) : limit)
+  const print = (limit: number): string => (whole ? `${limit}` : goFloat(limit))
+  if (multipleOf !== undefined) checkMultiple(value, limitOf(multipleOf), place)
+  if (maximum !== undefined) {
+    const limit = limitOf(maximum)
+    if (value > limit || (exclusiveMaximum && value >= limit)) {
+      const why = exclusiveMaximum ? 'should be less than' : 'should be less than or equal to'
+      place.faults.push(valueFault(place, value, `${why} ${print(limit)}`))
+    }
+  }
+  if (minimum !== undefined) {
+    const limit = limitOf(minimum)
+    if (value < limit || (exclusiveMinimum && value <= limit)) {
+      const why = exclusiveMinimum ? 'should be greater than' : 'should be greater than or equal to'
+      place.faults.push(valueFault(place, value, `${why} ${print(limit)}`))
+    }
+  }
+}
+
+function checkMultiple(value: number | bigint, factor: number, place: Place): void {
+  if (factor <= 0) {
+    const why = `factor MultipleOf declared for ${place.name} must be positive: ${goFloat(factor)}`
+    place.faults.push(invalidShown(pathOf(place, place.name), goFloat(factor), why))
+    return
+  }
+  if (!isMultiple(value, factor))
+    place.faults.push(valueFault(place, value, `should be a multiple of ${goFloat(factor)}`))
+}
+
+function isMultiple(value: number | bigint, factor: number): boolean {
+  if (isInteger(value)) return BigInt(value) % BigInt(factor) === 0n
+  const number = Number(value)
+  return isNearlyWhole(factor < 1 ? (1 / factor) * number : number / factor)
+}
+
+/** How near, in relation to its size, a float must be to an integer to count as one. */
+const TOLERANCE = 1e-9
+
+export function isNearlyWhole(value: number): boolean {
+  const size = Math.abs(value)
+  if (!Number.isFinite(value) || size > Number.MAX_SAFE_INTEGER) return false
+  const whole = Math.trunc(size)
+  return size === whole || (whole !== 0 && (size - whole) / (size + whole) < TOLERANCE)
+}

@@ -1,0 +1,58 @@
+/** The keywords of texts. The first that fails is told; a format is looked at by itself. */
+import { RE2JS } from 're2js'
+import { longFault, type Place, typeFault, valueFault } from './faults.ts'
+import { isFormat, matchesFormat } from './formats.ts'
+import type { Checks } from './structural.ts'
+
+export function checkString(value: string, checks: Checks, place: Place): void {
+  const { format } = checks
+  checkText(value, checks, place)
+  if (format === undefined || !isFormat(format) || matchesFormat(value, format)) return
+  place.faults.push(typeFault(place, { wanted: format, found: value, shown: value }))
+}
+
+function checkText(value: string, { maxLength, minLength, pattern }: Checks, place: Place): void {
+  const { faults } = place
+  if (maxLength !== undefined && isLonger(value, maxLength)) faults.push(longFault(place, maxLength))
+  else if (minLength !== undefined && !isLonger(value, minLength - 1)) {
+    faults.push(valueFault(place, value, `should be at least ${minLength} chars long`))
+  } else if (pattern !== undefined && !matchesPattern(value, pattern)) {
+    faults.push(valueFault(place, value, `should match '${pattern}'`))
+  }
+}
+
+/** In code points, which are counted only where that can make a difference. */
+function isLonger(text: string, length: number): boolean {
+  if (text.length <= length) return false
+  if (text.length > 2 * length) return true
+  let count = 0
+  for (const _ of text) if (++count > length) return true
+  return false
+}
+
+/** Compiled patterns, the last used ones. A pattern of a schema that nobody writes to is compiled again when it is. */
+const PATTERNS_MAX = 1000
+const compiled = new Map<string, RE2JS | undefined>()
+
+/** Patterns are RE2 and not anchored; they take time in proportion to the text. */
+export function matchesPattern(text: string, pattern: string): boolean {
+  return compilePattern(pattern)?.test(text) ?? false
+}
+
+/** Undefined: it is no pattern. */
+function compilePattern(pattern: string): RE2JS | undefined {
+  if (compiled.has(pattern)) return compiled.get(pattern)
+  const [oldest] = compiled.keys()
+  if (compiled.size >= PATTERNS_MAX && oldest !== undefined) compiled.delete(oldest)
+  const made = tryCompile(pattern)
+  compiled.set(pattern, made)
+  return made
+}
+
+function tryCompile(pattern: string): RE2JS | undefined {
+  try {
+    return RE2JS.compile(pattern)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Sets the defaults of a schema. A null that a field must not have counts as absent: it is replaced by the default, or removed.
+ * What needs neither is returned as it is.
+ */
+import { JsonMap } from '../../api/json-map.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import type { Structural } from './structural.ts'
+
+export function setDefaults(value: Json, schema: Structural): Json {
+  if (Array.isArray(value)) return setInItems(value, schema.items)
+  return isFields(value) ? setInFields(value, schema) : value
+}
+
+function setInItems(items: readonly Json[], schema: Structural | undefined): Json {
+  if (schema === undefined) return items
+  const after = items.map((item) => setDefaults(isVoid(item, schema) ? (schema.default ?? null) : item, schema))
+  return after.some((item, at) => item !== items[at]) ? after : items
+}
+
+function setInFields(fields: Fields, schema: Structural): Json {
+  let changed: { [name: string]: Json } | undefined
+  for (const [name, property] of schema.properties ?? []) {
+    if (property.default === undefined || Object.hasOwn(fields, name)) continue
+    changed ??= Object.assign(new JsonMap(), fields)
+    changed[name] = setDefaults(property.default, property)
+  }
+  for (const name of Object.keys(fields)) {
+    const own = schema.properties?.get(name) ?? schema.additional
+    if (typeof own !== 'object') continue
+    const before = fields[name] ?? null
+    const start = isVoid(before, own) ? own.default : before
+    const after = start === undefined ? undefined : setDefaults(start, own)
+    if (after === before) continue
+    changed ??= Object.assign(new JsonMap(), fields)
+    if (after === undefined) delete changed[name]
+    else changed[name] = after
+  }
+  return changed ?? fields
+}
+
+const isVoid = (value: Json, { isNullable }: Structural): boolean => value === null && !isNullable

@@ -1,0 +1,76 @@
+/** What must not stand in a list twice: the items of sets, and the keys of items of keyed lists. */
+import { duplicateShown, type FieldFault, invalidShown } from '../../api/field-fault.ts'
+import { goSyntax } from '../../api/go-value.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { itemKey } from './correlate.ts'
+import type { Structural } from './structural.ts'
+import { keyOfValue } from './value.ts'
+
+/** On an update nothing is told when there were such faults before. */
+export function validateLists(value: Json, schema: Structural, old?: Json): FieldFault[] {
+  const faults = faultsOf(value, schema)
+  return faults.length > 0 && old !== undefined && faultsOf(old, schema).length > 0 ? [] : faults
+}
+
+function faultsOf(value: Json, schema: Structural): FieldFault[] {
+  const faults: FieldFault[] = []
+  visit(value, schema, { path: '', faults })
+  return faults
+}
+
+type Place = { readonly path: string; readonly faults: FieldFault[] }
+
+function visit(value: Json, schema: Structural, place: Place): void {
+  if (Array.isArray(value)) visitItems(value, schema, place)
+  else if (isFields(value)) visitFields(value, schema, place)
+}
+
+function visitFields(fields: Fields, { properties, additional }: Structural, { path, faults }: Place): void {
+  if (properties === undefined && typeof additional !== 'object') return
+  for (const [name, field = null] of Object.entries(fields)) {
+    const own = properties?.get(name)
+    if (own !== undefined) visit(field, own, { path: path === '' ? name : `${path}.${name}`, faults })
+    else if (typeof additional === 'object') visit(field, additional, { path: `${path}[${name}]`, faults })
+  }
+}
+
+function visitItems(items: readonly Json[], schema: Structural, place: Place): void {
+  const { list, items: itemSchema } = schema
+  if (list?.by === 'value') refuseRepeated(items, keyOfValue, place)
+  else if (list?.by === 'keys') {
+    const at = items.findIndex((item) => item !== null && !isFields(item))
+    const why = 'must be an object for an array of list-type map'
+    if (at >= 0) place.faults.push(invalidShown(`${place.path}[${at}]`, goSyntax(items[at] ?? null), why))
+    else
+      refuseRepeated(
+        items,
+        (item) => itemKey(item, list.keys),
+        place,
+        (item) => keysOf(item, list.keys),
+      )
+  }
+  if (itemSchema === undefined) return
+  for (const [at, item] of items.entries())
+    visit(item, itemSchema, { path: `${place.path}[${at}]`, faults: place.faults })
+}
+
+/** Each repeated value is told once, where it comes for the second time. */
+function refuseRepeated(
+  items: readonly Json[],
+  keyOf: (item: Json) => string | undefined,
+  { path, faults }: Place,
+  shown: (item: Json) => Json = (item) => item,
+): void {
+  const seen = new Map<string, boolean>()
+  for (const [at, item] of items.entries()) {
+    const key = keyOf(item)
+    if (key === undefined) continue
+    if (seen.get(key) === false) faults.push(duplicateShown(`${path}[${at}]`, goSyntax(shown(item))))
+    seen.set(key, seen.has(key))
+  }
+}
+
+function keysOf(item: Json, keys: readonly string[]): Json {
+  if (!isFields(item)) return {}
+  return Object.fromEntries(keys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, item[key]]))
+}

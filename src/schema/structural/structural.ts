@@ -1,0 +1,65 @@
+/**
+ * The schema of a custom resource, in the form that requests read: without descriptions, with equal parts shared. What is inside of
+ * allOf, anyOf, oneOf and not has the same form, though it may say less (read-structural.ts makes both).
+ */
+import type { Json } from '../../api/object.ts'
+
+export type Structural = {
+  /** Empty: any. A number that may also be a text is both. */
+  readonly types: readonly ValueType[]
+  readonly isNullable: boolean
+  /** Fields that are not in `properties` stay. */
+  readonly keepsUnknown: boolean
+  /** It is an object with apiVersion, kind and metadata. */
+  readonly isEmbedded: boolean
+  readonly properties: ReadonlyMap<string, Structural> | undefined
+  /** Of fields that are not in `properties`. True: they may be there, and nothing is known of them. */
+  readonly additional: Structural | boolean | undefined
+  readonly items: Structural | undefined
+  readonly default: Json | undefined
+  /** How a list is merged, and what must not stand in it twice. Undefined: it is owned as a whole. */
+  readonly list: ListKind | undefined
+  /** Appliers own the object as a whole. */
+  readonly isAtomic: boolean
+  /** x-kubernetes-validations. */
+  readonly rules: readonly ValidationRule[]
+  /** Undefined: there is nothing to check but the type. */
+  readonly checks: Checks | undefined
+}
+
+export type ValueType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
+
+export type ListKind = { readonly by: 'value' } | { readonly by: 'keys'; readonly keys: readonly string[] }
+
+/** The keywords that look at values. */
+export type Checks = {
+  readonly format?: string
+  readonly enum?: readonly Json[]
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: boolean
+  readonly exclusiveMaximum?: boolean
+  readonly multipleOf?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly minProperties?: number
+  readonly maxProperties?: number
+  readonly required?: readonly string[]
+  readonly allOf?: readonly Structural[]
+  readonly anyOf?: readonly Structural[]
+  readonly oneOf?: readonly Structural[]
+  readonly not?: Structural
+}
+
+/** A rule in CEL. */
+export type ValidationRule = {
+  readonly rule: string
+  readonly message: string
+  readonly messageExpression: string
+  readonly reason: string
+  readonly fieldPath: string
+  readonly optionalOldSelf: boolean
+}

@@ -1,0 +1,178 @@
+/**
+ * Whether values fit their schema, keyword by keyword, with the words of upstream's validator. On an update, what was wrong before
+ * and has not changed is let pass (KEP-4008).
+ */
+import { type FieldFault, required } from '../../api/field-fault.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { checkNumber } from './check-number.ts'
+import { checkString } from './check-string.ts'
+import { correlatedItems } from './correlate.ts'
+import { enumFault, junctorFault, manyFault, pathOf, type Place, typeFault, valueFault } from './faults.ts'
+import { isFormat } from './formats.ts'
+import { isMetaField } from './prune.ts'
+import type { Checks, Structural } from './structural.ts'
+import { isSameValue, typeOfValue } from './value.ts'
+
+export type ValidateOptions = {
+  /** Before the paths of all faults, but not in their texts. */
+  readonly prefix?: string
+  /** What the value was; undefined: it is new. */
+  readonly old?: Json | undefined
+}
+
+export function validateValues(
+  value: Json,
+  schema: Structural,
+  { prefix = '', old }: ValidateOptions = {},
+): FieldFault[] {
+  const faults: FieldFault[] = []
+  visit(value, schema, { name: '', prefix, old, faults })
+  return faults
+}
+
+/** With how many of its checks a value passed, upstream chooses the alternative whose faults it tells. */
+type Count = number
+
+/** The value, unless it is as bad as it was. */
+function visit(value: Json, schema: Structural, place: Place): Count {
+  const start = place.faults.length
+  const count = check(value, schema, place)
+  if (place.faults.length === start || place.old === undefined || !isSameValue(value, place.old)) return count
+  place.faults.length = start
+  return count
+}
+
+function check(value: Json, schema: Structural, place: Place): Count {
+  const { checks } = schema
+  let count = checkType(value, schema, place)
+  if (value !== null && checks !== undefined) count += checkJunctors(value, checks, place)
+  if (checks?.enum !== undefined && !isInEnum(value, checks.enum))
+    place.faults.push(enumFault(place, value, checks.enum))
+  if (typeof value === 'string') {
+    if (checks !== undefined) checkString(value, checks, place)
+  } else if (typeof value === 'number' || typeof value === 'bigint') {
+    if (checks !== undefined) checkNumber(value, checks, place)
+  } else if (Array.isArray(value)) count += checkItems(value, schema, place)
+  else if (isFields(value)) count += checkFields(value, schema, place)
+  return count + 1
+}
+
+function checkType(value: Json, { types, isNullable, checks }: Structural, place: Place): Count {
+  if (types.length === 0 || (value === null && isNullable)) return 1
+  const type = typeOfValue(value)
+  if (types.some((wanted) => wanted === type || (wanted === 'number' && type === 'integer'))) return 1
+  // A format says what is looked at, so upstream leaves the type of texts and lists alone.
+  const isFormatted = checks?.format !== undefined && isFormat(checks.format)
+  const isNumeric = types.includes('number') || types.includes('integer')
+  if (isFormatted && !isNumeric && (type === 'string' || type === 'array')) return 1
+  place.faults.push(typeFault(place, { wanted: types.join(','), found: type, shown: type }))
+  return 0
+}
+
+/** Numbers are compared as numbers; 1 and 1.0 are the same here. */
+const isInEnum = (value: Json, values: readonly Json[]): boolean =>
+  value !== null && values.some((allowed) => isSameValue(value, allowed))
+
+function checkItems(items: readonly Json[], schema: Structural, place: Place): Count {
+  const { name, old, faults } = place
+  const { items: itemSchema, checks } = schema
+  let count = 0
+  if (itemSchema !== undefined) {
+    const olds = correlatedItems(items, old, schema)
+    for (const [at, item] of items.entries()) {
+      count += visit(item, itemSchema, { ...place, name: `${name}[${at}]`, old: olds?.[at] })
+    }
+  }
+  const { minItems, maxItems } = checks ?? {}
+  if (minItems !== undefined && items.length < minItems) {
+    faults.push(valueFault(place, items.length, `should have at least ${minItems} items`))
+  }
+  if (maxItems !== undefined && items.length > maxItems) faults.push(manyFault(place, items.length, maxItems))
+  return count
+}
+
+function checkFields(fields: Fields, schema: Structural, place: Place): Count {
+  const { name, old, faults } = place
+  const { properties, additional, checks } = schema
+  const { minProperties, maxProperties } = checks ?? {}
+  const names = Object.keys(fields)
+  if (minProperties !== undefined && names.length < minProperties) {
+    faults.push(valueFault(place, names.length, `should have at least ${minProperties} properties`))
+    return 0
+  }
+  if (maxProperties !== undefined && names.length > maxProperties) {
+    faults.push(manyFault(place, names.length, maxProperties))
+    return 0
+  }
+  let count = 0
+  const olds = isFields(old) ? old : undefined
+  for (const key of names) {
+    const own = properties?.get(key)
+    if (own === undefined && additional === false && key !== '$schema' && key !== 'id') {
+      faults.push(valueFault(place, key, `is a forbidden property`, `${name}.${key}`))
+    }
+    const schemaOfKey = own ?? additional
+    if (typeof schemaOfKey !== 'object') continue
+    const childName = own === undefined || name !== '' ? `${name}.${key}` : key
+    // Upstream never looks at what the kind and the metadata of an object were.
+    const isRatcheted = olds !== undefined && Object.hasOwn(olds, key) && !(name === '' && isMetaField(key))
+    const oldChild = isRatcheted ? olds[key] : undefined
+    count += visit(fields[key] ?? null, schemaOfKey, { ...place, name: childName, old: oldChild })
+  }
+  for (const key of checks?.required ?? []) {
+    if (!Object.hasOwn(fields, key)) faults.push(required(pathOf(place, `${name}.${key}`)))
+  }
+  return count
+}
+
+function checkJunctors(value: Json, { allOf, anyOf, oneOf, not }: Checks, place: Place): Count {
+  let count = 0
+  const tried = (schema: Structural): Tried => {
+    const faults: FieldFault[] = []
+    return { count: check(value, schema, { ...place, faults }), faults }
+  }
+  if (anyOf !== undefined) count += checkAny(anyOf, tried, place)
+  if (oneOf !== undefined) count += checkOne(oneOf, tried, place)
+  if (allOf !== undefined) {
+    const all = allOf.map(tried)
+    const failed = all.filter(({ faults }) => faults.length > 0)
+    for (const each of all) count += each.count
+    for (const { faults } of failed) place.faults.push(...faults)
+    if (failed.length > 0) {
+      const none = failed.length === all.length ? '. None validated' : ''
+      place.faults.push(junctorFault(place, `must validate all the schemas (allOf)${none}`))
+    }
+  }
+  if (not !== undefined && tried(not).faults.length === 0) {
+    place.faults.push(junctorFault(place, 'must not validate the schema (not)'))
+  }
+  return count
+}
+
+type Tried = { readonly count: Count; readonly faults: readonly FieldFault[] }
+
+function checkAny(schemas: readonly Structural[], tried: (schema: Structural) => Tried, place: Place): Count {
+  let best: Tried | undefined
+  for (const schema of schemas) {
+    const result = tried(schema)
+    if (result.faults.length === 0) return result.count
+    if (best === undefined || result.count > best.count) best = result
+  }
+  place.faults.push(junctorFault(place, 'must validate at least one schema (anyOf)'), ...(best?.faults ?? []))
+  return best?.count ?? 0
+}
+
+function checkOne(schemas: readonly Structural[], tried: (schema: Structural) => Tried, place: Place): Count {
+  let valid = 0
+  let best: Tried | undefined
+  for (const schema of schemas) {
+    const result = tried(schema)
+    if (result.faults.length === 0) valid++
+    else if (valid === 0 && (best === undefined || result.count > best.count)) best = result
+  }
+  if (valid === 1) return 1
+  const found = valid === 0 ? 'none valid' : `${valid} valid alternatives`
+  place.faults.push(junctorFault(place, `must validate one and only one schema (oneOf). Found ${found}`))
+  if (valid === 0) place.faults.push(...(best?.faults ?? []))
+  return best?.count ?? 0
+}

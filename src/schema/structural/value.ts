@@ -1,0 +1,36 @@
+/** What Go makes of a JSON value: whole numbers of 64 bits are integers, all others floats. */
+import { isFields, type Json } from '../../api/object.ts'
+import type { ValueType } from './structural.ts'
+
+export function typeOfValue(value: Json): ValueType | 'null' {
+  if (value === null) return 'null'
+  if (typeof value === 'string') return 'string'
+  if (typeof value === 'boolean') return 'boolean'
+  if (typeof value === 'object') return Array.isArray(value) ? 'array' : 'object'
+  return isInteger(value) ? 'integer' : 'number'
+}
+
+export const isInteger = (value: number | bigint): boolean =>
+  typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
+
+/** Keys in any order; an absent field is not one that is null. */
+export function isSameValue(one: Json | undefined, other: Json | undefined): boolean {
+  if (one === other) return true
+  if (Array.isArray(one)) {
+    if (!Array.isArray(other) || one.length !== other.length) return false
+    return one.every((item: Json, at) => isSameValue(item, other[at]))
+  }
+  if (!isFields(one) || !isFields(other)) return false
+  const keys = Object.keys(one)
+  if (keys.length !== Object.keys(other).length) return false
+  return keys.every((key) => Object.hasOwn(other, key) && isSameValue(one[key], other[key]))
+}
+
+/** A text that two values share only if they are the same. */
+export function keyOfValue(value: Json): string {
+  if (typeof value === 'bigint') return `${value}`
+  if (Array.isArray(value)) return `[${value.map(keyOfValue).join()}]`
+  if (!isFields(value)) return JSON.stringify(value)
+  const keys = Object.keys(value).toSorted()
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${keyOfValue(value[key] ?? null)}`).join()}}`
+}
