@@ -30,7 +30,7 @@ import type { Key, Revision } from './storage/engine.ts'
 import { StorageError } from './storage/errors.ts'
 import { ResourceKeys, resourcePrefix, rootOf } from './storage/keys.ts'
 import type { Store } from './storage/store.ts'
-import type { Ids, WatchAccess, WriteAccess } from './verbs/access.ts'
+import type { Ids, ReadAccess, WatchAccess, WriteAccess } from './verbs/access.ts'
 import { create } from './verbs/create.ts'
 import { deleteOne } from './verbs/delete.ts'
 import { deleteCollection } from './verbs/delete-collection.ts'
@@ -44,6 +44,7 @@ import { ResourceForms } from './verbs/represent/forms.ts'
 import { partOf } from './verbs/subresources/all.ts'
 import type { PartAccess } from './verbs/subresources/part.ts'
 import { update } from './verbs/update.ts'
+import { virtualReader } from './verbs/virtual.ts'
 import { watch } from './verbs/watch.ts'
 
 /** What comes from outside of the configuration, so that a test can replay it. */
@@ -59,6 +60,8 @@ export type ControlPlaneParts = {
   readonly cache: Cache
   readonly store: Store
   readonly metrics: RequestMetrics
+  /** The health of the parts of the cluster, as ComponentStatuses. */
+  readonly readComponents: () => Promise<readonly KubeObject[]>
   /** The documents about the server, which need to know what it serves. */
   readonly createDocuments: (registry: Registry) => Documents
 }
@@ -103,7 +106,14 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   })
   const handle = createHandle({
     gate,
-    verbs: withParts(createVerbs(accessOf, createCreateVerb(accounts, lookUpToken, authorize)), partAccess),
+    verbs: withParts(
+      createVerbs({
+        accessOf,
+        readAccessOf: withComponents(accessOf, parts),
+        createVerb: createCreateVerb(accounts, lookUpToken, authorize),
+      }),
+      partAccess,
+    ),
     documents: parts.createDocuments(registry),
     metrics: parts.metrics,
     clock,
@@ -124,10 +134,27 @@ function certificateVerifier({ clientCaPem }: Config, { wallMs }: Clock): Verify
   return clientCaPem === null ? undefined : createVerifyCertificate(parseCertificates(clientCaPem), wallMs)
 }
 
-function createVerbs(accessOf: (resource: Resource) => Access, createVerb: CreateVerb): Verbs {
+type ReadAccessOf = (resource: Resource) => ReadAccess
+
+/** Component statuses are made when they are asked for; everything else is stored. */
+function withComponents(accessOf: ReadAccessOf, { cache, readComponents: read }: ControlPlaneParts): ReadAccessOf {
+  return (resource) => {
+    const access = accessOf(resource)
+    if (resource.group !== '' || resource.kind !== 'ComponentStatus') return access
+    return { ...access, reader: virtualReader({ resource, keys: access.keys, read, cache }) }
+  }
+}
+
+type VerbParts = {
+  readonly accessOf: (resource: Resource) => Access
+  readonly readAccessOf: ReadAccessOf
+  readonly createVerb: CreateVerb
+}
+
+function createVerbs({ accessOf, readAccessOf, createVerb }: VerbParts): Verbs {
   return {
-    get: (request) => get(request, accessOf(request.resource)),
-    list: (request) => list(request, accessOf(request.resource)),
+    get: (request) => get(request, readAccessOf(request.resource)),
+    list: (request) => list(request, readAccessOf(request.resource)),
     watch: (request) => watch(request, accessOf(request.resource)),
     create: (request) => createVerb(request)(request, accessOf(request.resource)),
     update: (request) => update(request, accessOf(request.resource)),

@@ -13,6 +13,7 @@ import { Bootstrap } from './controllers/bootstrap.ts'
 import { firstObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { startOwnLoops } from './controllers/own-loops.ts'
 import { createChecks } from './discovery/checks.ts'
+import { checkComponents } from './discovery/components.ts'
 import { createDocuments } from './discovery/documents.ts'
 import { type Issuer, issuerDocuments } from './discovery/issuer.ts'
 import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
@@ -99,8 +100,9 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   addServerMetrics(metrics, config.featureGates)
   addCacheMetrics(metrics, cache)
   const phase: { bootstrap: Bootstrap | undefined; isStopping: boolean } = { bootstrap: undefined, isStopping: false }
+  const etcdFault = (): string | undefined => (cache.isLive ? undefined : 'nothing is heard from etcd')
   const checks = createChecks({
-    etcdFault: () => (cache.isLive ? undefined : 'nothing is heard from etcd'),
+    etcdFault,
     isStarted: () => true,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
@@ -114,6 +116,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       cache,
       store,
       metrics: new RequestMetrics(metrics),
+      readComponents: () => checkComponents(config.etcd.servers, etcdFault()),
       createDocuments: (registry) =>
         createDocuments({ registry, serverAddress, checks, onChecked, metrics, sliMetrics, issuer }),
     },

@@ -2,6 +2,7 @@
  * All resources of one database in memory, with one feed and common budgets. A resource costs nothing until it is read, and
  * little again when nobody has read it for a while.
  */
+import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
@@ -10,6 +11,7 @@ import { Feed } from '../storage/feed.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { checkResource } from './check.ts'
+import { type Form, Item, type ItemHome } from './item.ts'
 import { Shelf } from './made.ts'
 import { Past } from './past.ts'
 import { Reader } from './reader.ts'
@@ -100,6 +102,20 @@ export class Cache implements AsyncDisposable {
     const reader = new Reader(resource, this.#parts)
     this.#resources.set(id, { resource, reader })
     return reader
+  }
+
+  /** Of an object that is not stored: readers are given items, and this is one for once. */
+  looseItem(key: Key, object: KubeObject, print: Form['print']): Item {
+    const { slabs } = this.#parts
+    const home: ItemHome = {
+      form: { print, decode: () => object },
+      put: (slot, bytes) => slabs.putLoose(slot, bytes),
+      view: (slot, start, end) => slabs.view(slot, start, end),
+      keep: () => undefined,
+    }
+    const item = new Item(home, { key, revision: 0, createRevision: 0 })
+    item.decoded = object
+    return item
   }
 
   /** Forgets a resource for good, its watchers too: it is served no longer. */

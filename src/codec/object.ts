@@ -23,14 +23,19 @@ export type Wire = {
 const versionKey = '"resourceVersion":"'
 
 /** `object.metadata.resourceVersion` must be set. */
-export function printWire(object: KubeObject, { struct }: ObjectSchema): Wire {
-  const head = printHead(object)
-  const bytes = Buffer.from(`${head}${printBody(object, struct)}}\n`, 'utf8')
-  const headBytes = Buffer.byteLength(head)
+export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
+  const { bytes, headBytes } = printUnversioned(object, schema)
   // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
   const keyAt = bytes.indexOf(versionKey, headBytes)
   assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
   return { bytes, headBytes, versionAt: keyAt + versionKey.length }
+}
+
+/** The same of an object that is never stored, so that no event will show another version of it. */
+export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): Wire {
+  const head = printHead(object)
+  const bytes = Buffer.from(`${head}${printBody(object, struct)}}\n`, 'utf8')
+  return { bytes, headBytes: Buffer.byteLength(head), versionAt: 0 }
 }
 
 /**

@@ -12,12 +12,13 @@ import type { ResourceForms } from './represent/forms.ts'
 /** Enough for reads. */
 export type ReadAccess = {
   readonly keys: ResourceKeys
-  readonly reader: Reader
+  readonly reader: Pick<Reader, 'get' | 'list'>
   /** Other forms of its objects. */
   readonly forms: ResourceForms
 }
 
 export type WatchAccess = ReadAccess & {
+  readonly reader: Reader
   /** From 0 to below 1. */
   readonly random: () => number
   /** Whether a watch may ask for the objects that are there, and be told when it has them all: the gate WatchList. */
@@ -29,6 +30,7 @@ export type WatchAccess = ReadAccess & {
 }
 
 export type WriteAccess = ReadAccess & {
+  readonly reader: Reader
   readonly store: Store
   readonly decode: (stored: Stored) => KubeObject
   readonly ids: Ids

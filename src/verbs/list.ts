@@ -59,7 +59,8 @@ function listMetadata(page: Listed, folder: Key, isFiltered: boolean): Fields {
   const last = page.items.at(-1)
   const hasNext = page.more && last !== undefined
   return {
-    resourceVersion: `${page.revision}`,
+    // What is not stored has none.
+    resourceVersion: page.revision === 0 ? undefined : `${page.revision}`,
     continue: hasNext ? encodeContinue(folder, last.key, page.revision) : undefined,
     remainingItemCount: hasNext && !isFiltered ? page.remaining : undefined,
   }

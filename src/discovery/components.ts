@@ -1,0 +1,62 @@
+/** The health of the parts of a cluster as `kubectl get componentstatuses` asks for it: etcd, and two programs where they usually listen. */
+import { get } from 'node:https'
+import type { KubeObject } from '../api/object.ts'
+
+/** As upstream waits. */
+const PROBE_MS_MAX = 20_000
+/** More than that nobody says who is well. */
+const ANSWER_BYTES_MAX = 10 << 10
+
+/** Other programs of a control plane, which upstream looks for on its own machine. */
+const programs = [
+  { name: 'controller-manager', port: 10_257 },
+  { name: 'scheduler', port: 10_259 },
+]
+
+/** ComponentStatuses, by name. Of the etcd servers that the server was told of, each is as well as all are together. */
+export async function checkComponents(
+  etcdServers: readonly string[],
+  etcdFault: string | undefined,
+): Promise<readonly KubeObject[]> {
+  const others = programs.map(async ({ name, port }) => statusOf(name, await probe(`127.0.0.1:${port}`)))
+  const health = etcdFault === undefined ? { isHealthy: true, message: 'ok' } : { isHealthy: false, error: etcdFault }
+  const stores = etcdServers.map((_, at) => statusOf(`etcd-${at}`, health))
+  return [...stores, ...(await Promise.all(others))].toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+}
+
+const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
+
+type Health = { readonly isHealthy: boolean; readonly message?: string; readonly error?: string }
+
+const statusOf = (name: string, { isHealthy, ...words }: Health): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ComponentStatus',
+  metadata: { name },
+  conditions: [{ type: 'Healthy', status: isHealthy ? 'True' : 'False', ...words }],
+})
+
+/** Never fails: that nobody is there is an answer, too. The certificate is one that the program made for itself. */
+function probe(address: string): Promise<Health> {
+  const url = `https://${address}/healthz`
+  return new Promise((resolve) => {
+    const fail = (why: string): void => resolve({ isHealthy: false, message: why })
+    const options = { rejectUnauthorized: false, agent: false, signal: AbortSignal.timeout(PROBE_MS_MAX) }
+    get(url, options, (response) => {
+      const { statusCode = 0 } = response
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text = `${text}${chunk}`.slice(0, ANSWER_BYTES_MAX)
+      })
+      response.on('error', (error) => fail(`Get "${url}": ${error.message}`))
+      response.on('end', () => {
+        if (statusCode >= 200 && statusCode < 400) resolve({ isHealthy: true, message: text })
+        else fail(`HTTP probe failed with statuscode: ${statusCode}`)
+      })
+    }).on('error', (error) => fail(`Get "${url}": ${whyNot(error, address)}`))
+  })
+}
+
+function whyNot(error: Error, address: string): string {
+  if ('code' in error && error.code === 'ECONNREFUSED') return `dial tcp ${address}: connect: connection refused`
+  return error.name === 'AbortError' ? 'context deadline exceeded' : error.message
+}

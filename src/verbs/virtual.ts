@@ -1,0 +1,38 @@
+/** Objects that are not stored but made when somebody looks, such as ComponentStatus. They are read like any others. */
+import { notFound } from '../api/errors.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { Cache } from '../cache/cache.ts'
+import type { Item } from '../cache/item.ts'
+import { printUnversioned } from '../codec/object.ts'
+import type { Resource } from '../registry/resource.ts'
+import type { ResourceKeys } from '../storage/keys.ts'
+import type { ReadAccess } from './access.ts'
+
+export type VirtualParts = {
+  readonly resource: Resource
+  readonly keys: ResourceKeys
+  /** All of them, by name. */
+  readonly read: () => Promise<readonly KubeObject[]>
+  readonly cache: Cache
+}
+
+/** Their state has no revision, and there are never so many that a limit would matter. */
+export function virtualReader({ resource, keys, read, cache }: VirtualParts): ReadAccess['reader'] {
+  const print = (object: KubeObject) => printUnversioned(object, resource.shape)
+  const all = async (): Promise<Item[]> =>
+    (await read()).map((object) => cache.looseItem(keys.key('', object.metadata.name ?? ''), object, print))
+  return {
+    get: async (key) => {
+      const item = (await all()).find((one) => one.key === key)
+      // Upstream's errors name what it does not store in the singular.
+      if (item === undefined) throw notFound({ group: '', plural: resource.singular }, keys.parse(key)?.name ?? '')
+      return { revision: 0, item }
+    },
+    list: async ({ from, to }, _at, selection) => {
+      const isIn = (item: Item): boolean => item.key >= from && item.key < to
+      const { matches = () => true } = selection ?? {}
+      const items = (await all()).filter((item) => isIn(item) && matches(item.object()))
+      return { revision: 0, items, more: false, remaining: 0 }
+    },
+  }
+}
