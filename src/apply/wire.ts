@@ -25,11 +25,18 @@ function tracked(object: KubeObject): KubeObject {
 type Empty = null | undefined
 
 function structWire(value: Fields, struct: Struct, empty: Empty): Fields {
-  const wire: { [name: string]: Json } = {}
+  const wire: { [name: string]: Json } = struct.isOpen === true ? openWire(value, struct) : {}
   for (const field of struct.fields) {
     const shown = fieldWire(value[field.name] ?? null, field, empty)
     if (shown !== undefined) wire[field.name] = shown
   }
+  return wire
+}
+
+/** Of a custom kind: what has no type here is written as it is. */
+function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
+  const wire = new JsonMap()
+  for (const [name, field] of Object.entries(value)) if (field !== undefined && !byName.has(name)) wire[name] = field
   return wire
 }
 

@@ -1,6 +1,7 @@
 /** The body of a create or an update to an object of the kind that the path names. */
-import { badRequest } from '../api/errors.ts'
-import { fieldsOf, type Json, type KubeObject } from '../api/object.ts'
+import { badRequest, invalid } from '../api/errors.ts'
+import { invalidValue } from '../api/field-fault.ts'
+import { type Fields, fieldsOf, type Json, type KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
@@ -40,18 +41,27 @@ export type DecodedBody = {
 /** kind and apiVersion may be left out: the path has them. Fails with a BadRequest on anything that does not fit. */
 export function decodeBody(body: Body, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
   const { shape } = expected
-  const { value, fault, strictFaults, head } = read(body, expected)
-  const refuse = checkKind(head, body, expected)
+  const { value, fault, strictFaults: read, head } = readBody(body, expected)
+  const refuse = checkKind(head, body, expected, value)
   if (fault !== undefined) throw refuse(fault)
+  const { kind } = expected
+  const named = { ...value, kind, apiVersion: apiVersionOf(expected), metadata: fieldsOf(value['metadata']) }
+  const { object, strictFaults } = pruned(named, read, shape)
   const faults = [...(body.yamlDuplicates ?? []), ...strictFaults]
   if (faults.length > 0 && fieldValidation === 'Strict') {
     throw refuse(`strict decoding error: ${strictText(body.yamlDuplicates ?? [], strictFaults)}`)
   }
-  const { kind } = expected
-  const object = { ...value, kind, apiVersion: apiVersionOf(expected), metadata: fieldsOf(value['metadata']) }
   const refusal = shape.refuse?.(object)
   if (refusal !== undefined) throw refuse(refusal)
   return { object: shape.setDefaults(object), warnings: fieldValidation === 'Warn' ? faults : [] }
+}
+
+type Pruned = { readonly object: KubeObject; readonly strictFaults: readonly string[] }
+
+function pruned(object: KubeObject, strictFaults: readonly string[], { custom }: ObjectSchema): Pruned {
+  if (custom === undefined) return { object, strictFaults }
+  const { object: kept, faults } = custom.prune(object)
+  return { object: kept, strictFaults: [...strictFaults, ...faults] }
 }
 
 /** Of protobuf nobody sees unknown fields. */
@@ -78,7 +88,7 @@ function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
 /** What a body says of itself. Empty where it says nothing. */
 type Head = { readonly kind: string; readonly apiVersion: string }
 
-function read(body: Body, expected: Expected): Decoding & { readonly head: Head } {
+function readBody(body: Body, expected: Expected): Decoding & { readonly head: Head } {
   const text = body.bytes.toString('utf8')
   try {
     const scanner = new JsonScanner(text)
@@ -138,7 +148,8 @@ function readHead(text: string): FoundHead {
 }
 
 /** Fails unless the kind is the expected one; returns how to refuse the rest of the body. */
-function checkKind(head: Head, body: Body, expected: Expected): (why: string) => Error {
+function checkKind(head: Head, body: Body, expected: Expected, value: Fields = {}): (why: string) => Error {
+  if (expected.shape.custom !== undefined) checkCustomKind(head, body, expected, nameIn(value))
   const { kind, apiVersion } = namedBy(head, expected)
   const refuse = (why: string): Error =>
     badRequest(`${kind} in version ${quote(versionOf(apiVersion))} cannot be handled as a ${expected.kind}: ${why}`)
@@ -147,6 +158,29 @@ function checkKind(head: Head, body: Body, expected: Expected): (why: string) =>
   if (fault.what === 'form') throw unrecognized(fault.why, body, expected)
   throw fault.what === 'version' ? badRequest(fault.why) : refuse(fault.why)
 }
+
+const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['name'] ?? null)
+
+/** Of custom kinds nobody guesses what a body is. */
+function checkCustomKind({ kind, apiVersion }: Head, body: Body, expected: Expected, name: string): void {
+  if (kind === '') throw unrecognized(`Object 'Kind' is missing in '${body.bytes.toString('utf8')}'`, body, expected)
+  const wanted = apiVersionOf(expected)
+  if (apiVersion !== wanted) throw badRequest(otherVersion(apiVersion, wanted))
+  if (kind !== expected.kind) throw otherType({ kind, apiVersion }, expected, name)
+}
+
+/** A name that stays as it is in all versions, so it is told with what the object says that it is. */
+function otherType({ kind, apiVersion }: Head, expected: Expected, name: string): Error {
+  const slash = apiVersion.indexOf('/')
+  const faults =
+    kind === expected.kind
+      ? [invalidValue('apiVersion', apiVersion, `must be ${apiVersionOf(expected)}`)]
+      : [invalidValue('kind', kind, `must be ${expected.kind}`)]
+  return invalid({ group: apiVersion.slice(0, Math.max(slash, 0)), kind }, name, faults)
+}
+
+const otherVersion = (given: string, wanted: string): string =>
+  `the API version in the data (${given}) does not match the expected API version (${wanted})`
 
 /** What is not named is what the path names. The core group has no name, and may be written so. */
 function namedBy(head: Head, expected: Expected): Head {
@@ -180,8 +214,7 @@ function kindFault(head: Head, text: string, expected: Expected): KindFault | un
   if (known.hubName !== hubName) {
     return { what: 'kind', why: `converting (${goName}) to (${hubName}): unknown conversion`, struct }
   }
-  const why = `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`
-  return { what: 'version', why }
+  return { what: 'version', why: otherVersion(apiVersion, wanted) }
 }
 
 export type Decoded =
@@ -200,10 +233,13 @@ export function decodePatched(text: string, expected: Expected): Decoded {
     return { fault: parseFault(`json: cannot unmarshal ${type} into Go value of type ${goTypeOfHead}`) }
   }
   const decoding = decodeStruct(text, shape.struct)
-  const { value, fault, strictFaults } = decoding
+  const { value, fault, strictFaults: read } = decoding
   const { head, fault: headFault } = headOf(text, decoding)
   if (headFault !== undefined) return { fault: parseFault(headFault) }
   const apiVersion = apiVersionOf(expected)
+  if (shape.custom !== undefined && (head.apiVersion !== apiVersion || head.kind !== kind)) {
+    throw otherType(head, expected, nameIn(value))
+  }
   if (head.apiVersion === '') return { object: { kind, apiVersion, metadata: {} }, strictFaults: [] }
   const other = kindFault(head, text, expected)
   if (other?.what === 'kind') {
@@ -212,7 +248,8 @@ export function decodePatched(text: string, expected: Expected): Decoded {
   }
   if (other !== undefined) return { fault: other.why }
   if (fault !== undefined) return { fault }
-  const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+  const named = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+  const { object, strictFaults } = pruned(named, read, shape)
   return { object: shape.setDefaults(object), strictFaults }
 }
 

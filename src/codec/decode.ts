@@ -8,6 +8,7 @@ import type { Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
 import { JsonScanner, type JsonType } from '../api/json-scanner.ts'
+import { duplicateFields } from './duplicates.ts'
 import { readAny, readRaw } from './json.ts'
 import { readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
 
@@ -30,11 +31,49 @@ export type Target = { [name: string]: Json }
 
 /** Fails with a JsonSyntaxError. The text must hold an object. */
 export function decodeStruct(text: string, struct: Struct): Decoding {
-  const decoder = new Decoder(text)
+  return struct.isOpen === true ? decodeOpen(text, struct) : decodeClosed(text, struct)
+}
+
+function decodeClosed(text: string, struct: Struct, path: readonly string[] = []): Decoding {
+  const decoder = new Decoder(text, path)
   decoder.scanner.peekType()
   const value = decoder.struct(struct, {})
   decoder.scanner.end()
   return { value, fault: decoder.fault, strictFaults: decoder.strictFaults }
+}
+
+/** Of a custom kind: what has a type here is read by it, the rest as it is. Nulls stay, since some schemas want them. */
+function decodeOpen(text: string, { byName }: Struct): Decoding {
+  const scanner = new JsonScanner(text)
+  const value: Target = new JsonMap()
+  const unknown: string[] = []
+  let fault: string | undefined
+  let isRepeated = false
+  const onRepeat = (): void => {
+    isRepeated = true
+  }
+  scanner.peekType()
+  for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+    const key = scanner.readKey()
+    if (key in value) onRepeat()
+    const field = byName.get(key)
+    const type = scanner.peekType()
+    const start = scanner.at
+    value[key] = readAny(scanner, 1, onRepeat)
+    if (field === undefined || type === 'null') continue
+    if (field.schema.type !== 'struct') {
+      if (type !== 'string') fault ??= `json: cannot unmarshal ${type} into Go struct field .${key} of type string`
+    } else if (type !== 'object') {
+      fault ??= `json: cannot unmarshal ${type} into Go value of type ${field.schema.goName}`
+    } else {
+      const decoding = decodeClosed(text.slice(start, scanner.at), field.schema, [key])
+      value[key] = decoding.value
+      fault ??= decoding.fault
+      unknown.push(...decoding.strictFaults.filter((strict) => strict.startsWith('unknown')))
+    }
+  }
+  scanner.end()
+  return { value, fault, strictFaults: [...(isRepeated ? duplicateFields(text) : []), ...unknown] }
 }
 
 /** Scalars that are more than a JSON value of one type. */
@@ -48,6 +87,7 @@ class Decoder {
   readonly strictFaults: string[] = []
   /** Fields by name, items by index, and keys of maps after a mark. */
   readonly #path: (string | number)[] = []
+  readonly #outerPath: string
   #structName = ''
   #depth = 0
   /** The first value of a wrong type. */
@@ -55,8 +95,10 @@ class Decoder {
   /** Of a type that reads itself, where Go stops at once: this is told rather than a mismatch before it. */
   #refusal: string | undefined
 
-  constructor(text: string) {
+  /** `path`: where the text stands in the whole, for unknown and repeated fields. */
+  constructor(text: string, path: readonly string[]) {
     this.scanner = new JsonScanner(text)
+    this.#outerPath = path.map((name) => `.${name}`).join('')
   }
 
   get fault(): string | undefined {
@@ -269,7 +311,7 @@ class Decoder {
     const parts = this.#path.map((part) =>
       typeof part === 'number' ? `[${part}]` : `.${part.startsWith(MAP_KEY) ? part.slice(1) : part}`,
     )
-    return [...parts, `.${key}`].join('').slice(1)
+    return [this.#outerPath, ...parts, `.${key}`].join('').slice(1)
   }
 }
 

@@ -14,7 +14,7 @@ const longNumber = /[0-9]{16}/
  * How deep a document may nest. Far above any real object, and far below what would use up the stack of the code that
  * walks it. (kube-apiserver refuses at 10,000.)
  */
-const DEPTH_MAX = 1000
+export const DEPTH_MAX = 1000
 
 /**
  * A value of any type at the scanner's place. Objects have no prototype: their keys are whatever a client sent. `onRepeat` is told of

@@ -1,12 +1,12 @@
 /** Whole objects to bytes and back: as clients see them, and as they are stored. */
-import { fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
-import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { CustomForm, ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { decodeStruct } from './decode.ts'
 import { printString } from './json.ts'
 import { JsonSyntaxError } from '../api/json-scanner.ts'
-import { printFields } from './print.ts'
+import { printFields, printOpen } from './print.ts'
 import { decodeObject, encodeObject, type Envelope, isProtobuf, openEnvelope } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
 
@@ -22,8 +22,28 @@ export type Wire = {
 
 const versionKey = '"resourceVersion":"'
 
+/** Items of lists of custom kinds have their kind and apiVersion. Annotations come before the version, and may be named like it. */
+function printOpenWire(object: KubeObject, struct: Struct): Wire {
+  const { metadata, ...rest } = object
+  const before = printOpen(earlierThanMetadata(rest), struct).slice(0, -1)
+  const after = printOpen(laterThanMetadata(rest), struct).slice(1)
+  const own = printOpen({ metadata }, struct).slice(1, -1)
+  const keyAt = own.lastIndexOf(versionKey)
+  assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
+  const head = `${before},`
+  const versionAt = Buffer.byteLength(head) + Buffer.byteLength(own.slice(0, keyAt)) + versionKey.length
+  const bytes = Buffer.from(`${head}${own}${after === '}' ? '' : ','}${after}\n`, 'utf8')
+  return { bytes, headBytes: 1, versionAt }
+}
+
+const earlierThanMetadata = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => name < 'metadata'))
+const laterThanMetadata = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => name > 'metadata'))
+
 /** `object.metadata.resourceVersion` must be set. */
 export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
+  if (schema.struct.isOpen === true) return printOpenWire(object, schema.struct)
   const { bytes, headBytes } = printUnversioned(object, schema)
   // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
   const keyAt = bytes.indexOf(versionKey, headBytes)
@@ -42,8 +62,12 @@ export function printUnversioned(object: KubeObject, { struct }: ObjectSchema): 
  * The wire form of what encodeStored wrote, now that it has a version: the same bytes with a few more in the middle.
  * Undefined where the two forms differ in more than that.
  */
-export function wireOfStored(bytes: Buffer, object: KubeObject, { stored, storedAs }: ObjectSchema): Wire | undefined {
-  if (storedAs === 'protobuf') return undefined
+export function wireOfStored(
+  bytes: Buffer,
+  object: KubeObject,
+  { struct, stored, storedAs }: ObjectSchema,
+): Wire | undefined {
+  if (storedAs === 'protobuf' || struct.isOpen === true) return undefined
   const { resourceVersion = '' } = object.metadata
   const headBytes = Buffer.byteLength(printHead(object))
   // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
@@ -66,14 +90,14 @@ export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffe
 
 /** JSON. */
 export const objectText = (object: KubeObject, struct: Struct): string =>
-  `${printHead(object)}${printBody(object, struct)}}`
+  struct.isOpen === true ? printOpen(object, struct) : `${printHead(object)}${printBody(object, struct)}}`
 
 /** The stored form has no resourceVersion: the database itself keeps that. */
 export function encodeStored(object: KubeObject, { struct, stored, storedAs }: ObjectSchema): Buffer {
   const plain = withoutVersion(object)
   const form = stored === undefined ? plain : stored.toStored(plain)
   if (storedAs === 'protobuf') return encodeObject(form, stored?.struct ?? struct)
-  return Buffer.from(`${printHead(form)}${printBody(form, stored?.struct ?? struct)}}\n`, 'utf8')
+  return Buffer.from(`${objectText(form, stored?.struct ?? struct)}\n`, 'utf8')
 }
 
 function withoutVersion(object: KubeObject): KubeObject {
@@ -92,6 +116,18 @@ export class UnreadableError extends Error {
  * bytes are not kept.
  */
 export function decodeStored(bytes: Buffer, schema: ObjectSchema, revision: number): KubeObject {
+  const object = schema.custom === undefined ? decodeBuiltIn(bytes, schema) : decodeCustom(bytes, schema, schema.custom)
+  const metadata: ObjectMeta = { ...object.metadata, resourceVersion: `${revision}` }
+  return { ...object, metadata }
+}
+
+/** What was printed for clients, which alone has a version, is as it should be. */
+function decodeCustom(bytes: Buffer, { struct }: ObjectSchema, { fromStored }: CustomForm): KubeObject {
+  const read = readStored(bytes, struct)
+  return read.metadata.resourceVersion === undefined ? fromStored(read) : read
+}
+
+function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema): KubeObject {
   const { struct, setDefaults, fromVersion } = schema
   const envelope = isProtobuf(bytes) ? readEnvelope(bytes) : undefined
   const stored = isStoredForm(envelope?.apiVersion ?? apiVersionOf(bytes), schema) ? schema.stored : undefined
@@ -99,9 +135,7 @@ export function decodeStored(bytes: Buffer, schema: ObjectSchema, revision: numb
   const read = envelope === undefined ? readStored(bytes, readAs) : readProtobuf(envelope, readAs)
   const served = stored?.fromStored(read) ?? (fromVersion === undefined ? read : fromVersion(read))
   if (served === undefined) throw new UnreadableError(`the value is of version ${read.apiVersion}, which nobody reads`)
-  const object = setDefaults(served)
-  const metadata: ObjectMeta = { ...object.metadata, resourceVersion: `${revision}` }
-  return { ...object, metadata }
+  return setDefaults(served)
 }
 
 /** Whether a value is in the version that is stored rather than in the one that is served. */

@@ -6,7 +6,7 @@
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
-import { compareKeys, printOrdered, printString } from './json.ts'
+import { compareKeys, printOrdered, printSorted, printString } from './json.ts'
 
 type Print = (value: Json) => string
 
@@ -26,6 +26,19 @@ const printers = new WeakMap<Struct, readonly FieldPrinter[]>()
 
 export function printStruct(value: Fields, struct: Struct): string {
   return `{${printFields(value, struct, 0)}}`
+}
+
+/** An object of a custom kind: its fields in the order of their names. */
+export function printOpen(object: Fields, { byName }: Struct): string {
+  let text = ''
+  for (const key of sortedKeys(object)) {
+    const value = object[key]
+    if (value === undefined) continue
+    const schema = byName.get(key)?.schema
+    const printed = schema === undefined ? printSorted(value) : printerOf(schema)(value)
+    text += `${text === '' ? '' : ','}${printString(key)}:${printed}`
+  }
+  return `{${text}}`
 }
 
 /** The inside of a JSON object without its braces; the first `skip` fields are left out. */

@@ -7,7 +7,7 @@ import { type Decoded, decodePatched, type Expected } from '../codec/decode-body
 import { readAny } from '../codec/json.ts'
 import { objectText } from '../codec/object.ts'
 import { JsonNode, type Members, parseValue } from './document.ts'
-import { duplicateFields } from './duplicates.ts'
+import { duplicateFields } from '../codec/duplicates.ts'
 import { goPrint } from './go-print.ts'
 import { applyOperations } from './json-patch.ts'
 import { mergeInto } from './merge-patch.ts'

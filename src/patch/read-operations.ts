@@ -3,7 +3,7 @@ import { badRequest, tooManyOperations } from '../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { quote } from '../api/quote.ts'
 import { type Value, readValue } from './document.ts'
-import { duplicateFields } from './duplicates.ts'
+import { duplicateFields } from '../codec/duplicates.ts'
 import type { Operation } from './json-patch.ts'
 import type { Work } from './work.ts'
 

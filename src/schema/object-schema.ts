@@ -6,6 +6,8 @@ export type ObjectSchema = {
   readonly struct: Struct
   /** The object with what its kind sets by itself. Never changes the one it is given. */
   readonly setDefaults: (object: KubeObject) => KubeObject
+  /** Of kinds that clients define. */
+  readonly custom?: CustomForm
   /** Why a body cannot be read as this kind although each of its fields can; undefined: it can. */
   readonly refuse?: (object: KubeObject) => string | undefined
   /** Undefined: objects are stored as they are served. */
@@ -15,6 +17,13 @@ export type ObjectSchema = {
   /** What the bytes in the database are. Absent: JSON. */
   readonly storedAs?: StorageMedia
   readonly scheme: Scheme
+}
+
+export type CustomForm = {
+  /** The object without the fields that its schema does not know, and the faults that these are to a strict client. */
+  readonly prune: (object: KubeObject) => { readonly object: KubeObject; readonly faults: readonly string[] }
+  /** An object as it is served, from one that was stored in any version of its kind. */
+  readonly fromStored: (object: KubeObject) => KubeObject
 }
 
 export type StorageMedia = 'json' | 'protobuf'

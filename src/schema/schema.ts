@@ -64,6 +64,8 @@ export type Struct = {
   readonly byName: ReadonlyMap<string, Field>
   /** What stands inline, whose fields are among `fields`: protobuf has each as a message of its own. */
   readonly embedded: readonly Embedded[]
+  /** Of a custom kind: there are fields besides these, of any JSON. All are written in the order of their names. */
+  readonly isOpen?: boolean
 }
 
 /** `number` is that of the field in protobuf, 0 where there is none. */
