@@ -1,4 +1,4 @@
-/** Which resources a control plane serves. */
+/** Which resources a control plane serves. Those of clients come and go while it runs; a change costs what its group costs. */
 import type { Resource } from './resource.ts'
 
 type Id = { readonly group: string; readonly version: string; readonly plural: string }
@@ -38,9 +38,36 @@ export class Registry {
   all(): readonly Resource[] {
     return (this.#sorted ??= [...this.#resources.values()].toSorted(byName))
   }
+
+  /** Serves these in place of those, which are of the same group. What is built in stays. */
+  replace(
+    group: string,
+    { before, after }: { readonly before: readonly Resource[]; readonly after: readonly Resource[] },
+  ): void {
+    const gone = new Set(before)
+    const added = after.filter((resource) => this.find(resource)?.isCustom !== false)
+    for (const resource of before) this.#resources.delete(idOf(resource))
+    for (const resource of added) this.#resources.set(idOf(resource), resource)
+    const kept = this.inGroup(group).filter((resource) => !gone.has(resource))
+    const next = merged(kept, added.toSorted(byName))
+    if (next.length === 0) this.#groups.delete(group)
+    else this.#groups.set(group, next)
+    this.#sorted = undefined
+  }
 }
 
 const none: readonly Resource[] = []
+
+/** Two sorted lists as one. */
+function merged(one: readonly Resource[], other: readonly Resource[]): readonly Resource[] {
+  const result: Resource[] = []
+  let at = 0
+  for (const resource of one) {
+    for (let next = other[at]; next !== undefined && byName(next, resource) < 0; next = other[++at]) result.push(next)
+    result.push(resource)
+  }
+  return [...result, ...other.slice(at)]
+}
 
 const byName = (a: Resource, b: Resource): number => (a.plural < b.plural ? -1 : a.plural > b.plural ? 1 : 0)
 

@@ -45,7 +45,7 @@ export const scaleView = (): View => ({
   },
 })
 
-const metadataOf = ({ metadata }: KubeObject): ObjectMeta =>
+export const metadataOf = ({ metadata }: KubeObject): ObjectMeta =>
   Object.fromEntries(shownMetadata.flatMap((name) => (name in metadata ? [[name, metadata[name]]] : [])))
 
 function replicasOf(scale: KubeObject): number {
@@ -53,7 +53,7 @@ function replicasOf(scale: KubeObject): number {
   return typeof replicas === 'number' ? replicas : 0
 }
 
-function withVersionOf(metadata: ObjectMeta, { resourceVersion }: ObjectMeta): ObjectMeta {
+export function withVersionOf(metadata: ObjectMeta, { resourceVersion }: ObjectMeta): ObjectMeta {
   if (resourceVersion !== undefined) return { ...metadata, resourceVersion }
   const { resourceVersion: _, ...rest } = metadata
   return rest

@@ -1,0 +1,175 @@
+/**
+ * A resource that clients have defined, in one version: the same words as a built-in one, said by its definition rather than by
+ * the catalogue. What takes time or room is made when it is first asked for; there may be ten thousand of them.
+ */
+import { checkDnsSubdomain } from '../../api/names.ts'
+import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta } from '../../api/object.ts'
+import type { TableKind } from '../../api/table.ts'
+import type { ObjectSchema } from '../../schema/object-schema.ts'
+import { compareVersions } from '../priorities.ts'
+import type { Resource, Subresource, UpdateRules, Verb, View } from '../resource.ts'
+import { CustomSchema } from './custom-schema.ts'
+import { customScaleView, validateScale } from './custom-scale.ts'
+import { customTable } from './custom-table.ts'
+import type { Definition, Version } from './definition.ts'
+import { readPath, valueAtPath } from './simple-path.ts'
+
+/** In the order in which discovery shows them. */
+const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+/** Of what is going away nothing new can be made, and nothing changed. */
+const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
+const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
+
+/** One for each version, those that are not served too: objects may be stored in them. */
+export function customResources(definition: Definition): readonly CustomResource[] {
+  const schemas = new Map(definition.versions.map((version) => [version.name, new CustomSchema(definition, version)]))
+  return definition.versions.map((version) => customResource(definition, version, schemas))
+}
+
+export type CustomResource = Resource & { readonly isServed: boolean }
+
+function customResource(
+  definition: Definition,
+  version: Version,
+  schemas: ReadonlyMap<string, CustomSchema>,
+): CustomResource {
+  const { group, names, isNamespaced, storageVersion } = definition
+  const { hasStatus, scale } = version
+  const own = schemas.get(version.name) ?? new CustomSchema(definition, version)
+  const deprecation = deprecationOf(definition, version)
+  const ignored = hasStatus ? ['metadata', 'status'] : ['metadata']
+  let shape: ObjectSchema | undefined
+  let table: TableKind | undefined
+  return {
+    group,
+    version: version.name,
+    kind: names.kind,
+    listKind: names.listKind,
+    plural: names.plural,
+    singular: names.singular,
+    shortNames: names.shortNames,
+    categories: names.categories,
+    isNamespaced,
+    isCustom: true,
+    isServed: version.isServed,
+    isStored: true,
+    verbs: definition.isTerminating ? lastVerbs : verbs,
+    subresources: subresourcesOf(definition, version),
+    ...(storageVersion === version.name ? {} : { storageVersion: `${group}/${storageVersion}` }),
+    ...(deprecation === undefined ? {} : { deprecation }),
+    get shape(): ObjectSchema {
+      return (shape ??= own.shape(schemas))
+    },
+    get selectableFields() {
+      return selectableFields(version)
+    },
+    allowsUnconditionalUpdate: false,
+    createsOnUpdate: false,
+    returnsDeleted: false,
+    whyKept: () => undefined,
+    defaultPropagation: 'Background',
+    isCollected: true,
+    faultGroup: group,
+    checkName: checkDnsSubdomain,
+    metadataRules: { isChecked: true, needsDomains: false, isRepeated: false },
+    prepareCreate: (given) => withGeneration(hasStatus ? without(given, 'status') : given, 1),
+    prepareUpdate: (given, current) =>
+      counted(hasStatus ? withField(given, 'status', current['status']) : given, current, ignored),
+    validate: (object) => [...own.validate(object), ...validateScale(object, scale)],
+    validateUpdate: (object, current) => [...own.validateUpdate(object, current), ...validateScale(object, scale)],
+    warnings: () => [],
+    subresourceRules: hasStatus ? { status: statusRules(own) } : {},
+    resetPaths: (subresource) => (subresource === 'status' ? ['spec', 'metadata'] : hasStatus ? ['status'] : []),
+    get table() {
+      return (table ??= customTable(version.columns))
+    },
+    views: scale === undefined ? noViews : { scale: customScaleView(scale) },
+  }
+}
+
+const noViews: { readonly [subresource: string]: View } = {}
+
+/** The status stands before the scale. */
+function subresourcesOf({ group, names, isTerminating }: Definition, version: Version): readonly Subresource[] {
+  const { name, hasStatus, scale } = version
+  if (isTerminating) return []
+  const status: Subresource = { name: 'status', kind: names.kind, group, version: name, verbs: partVerbs }
+  return [...(hasStatus ? [status] : []), ...(scale === undefined ? [] : [scalePart])]
+}
+
+const scalePart: Subresource = { name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: partVerbs }
+
+/** Who uses it is told of the best one that is not deprecated. */
+function deprecationOf({ group, names, versions }: Definition, version: Version): string | undefined {
+  if (version.deprecation === undefined || version.deprecation !== '') return version.deprecation
+  const better = versions
+    .filter(
+      ({ isServed, deprecation, name }) =>
+        isServed && deprecation === undefined && compareVersions(name, version.name) < 0,
+    )
+    .toSorted((one, other) => compareVersions(one.name, other.name))[0]
+  const hint = better === undefined ? '' : `; use ${group}/${better.name} ${names.kind}`
+  return `${group}/${version.name} ${names.kind} is deprecated${hint}`
+}
+
+function selectableFields({ selectableFields: paths }: Version): Resource['selectableFields'] {
+  return Object.fromEntries(
+    paths.map((path) => {
+      const names = readPath(path)
+      return [path.replace(/^\./, ''), (object: KubeObject): string => selectableText(valueAtPath(object, names))]
+    }),
+  )
+}
+
+const selectableText = (value: Json | undefined): string =>
+  value === undefined || value === null || typeof value === 'object' ? '' : `${value}`
+
+/** Nothing but the status, whatever else was sent; who owns what follows it. */
+function statusRules(schema: CustomSchema): UpdateRules {
+  return {
+    prepareUpdate: (object, current) => {
+      const { name, namespace, uid, resourceVersion, managedFields } = object.metadata
+      const metadata = present({ ...current.metadata, name, namespace, uid, resourceVersion, managedFields })
+      return withField({ ...current, metadata }, 'status', object['status'])
+    },
+    validateUpdate: (object, current) => schema.validateStatus(object, current),
+  }
+}
+
+const present = (fields: { readonly [field: string]: Json | undefined }): ObjectMeta =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+function without(object: KubeObject, name: string): KubeObject {
+  if (object[name] === undefined) return object
+  const { [name]: _, ...rest } = object
+  return { ...rest, kind: object.kind, apiVersion: object.apiVersion, metadata: object.metadata }
+}
+
+const withField = (object: KubeObject, name: string, value: Json | undefined): KubeObject =>
+  value === undefined ? without(object, name) : { ...object, [name]: value }
+
+const withGeneration = (object: KubeObject, generation: number): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, generation },
+})
+
+/** Any change counts, but that of metadata and of a status with a path of its own. */
+function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
+  const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]
+  const isChanged = names.some((name) => !ignored.includes(name) && !isSameExactly(object[name], current[name]))
+  return isChanged ? withGeneration(object, (current.metadata.generation ?? 0) + 1) : object
+}
+
+/** Here an empty list is not the same as none. */
+function isSameExactly(one: Json | undefined, other: Json | undefined): boolean {
+  if (one === other) return true
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item: Json, at) => isSameExactly(item, other[at]))
+  }
+  if (!isFields(one) || !isFields(other)) return false
+  const keys = Object.keys(one)
+  return keys.length === Object.keys(other).length && keys.every((key) => hasSame(one, other, key))
+}
+
+const hasSame = (one: Fields, other: Fields, key: string): boolean =>
+  Object.hasOwn(other, key) && isSameExactly(one[key], other[key])

@@ -1,0 +1,112 @@
+/** How objects of a custom kind are read and checked: metadata by its type, the rest by the schema that the definition has. */
+import type { FieldFault } from '../../api/field-fault.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { ObjectSchema } from '../../schema/object-schema.ts'
+import type { Field, Schema, Struct } from '../../schema/schema.ts'
+import { typeOf } from '../types.ts'
+import type { Definition, Version } from './definition.ts'
+
+/** Of one version. */
+export class CustomSchema {
+  readonly #definition: Definition
+  readonly #version: Version
+  #struct: Struct | undefined
+
+  constructor(definition: Definition, version: Version) {
+    this.#definition = definition
+    this.#version = version
+  }
+
+  get struct(): Struct {
+    return (this.#struct ??= customStruct(this.#definition.names.kind))
+  }
+
+  get apiVersion(): string {
+    return `${this.#definition.group}/${this.#version.name}`
+  }
+
+  /** `all`: the schemas of all versions, by name. */
+  shape(all: ReadonlyMap<string, CustomSchema>): ObjectSchema {
+    const { storageVersion, webhook } = this.#definition
+    const isConverted = storageVersion !== this.#version.name && webhook === undefined
+    const stored = isConverted ? all.get(storageVersion) : undefined
+    return {
+      struct: this.struct,
+      setDefaults: (object) => this.setDefaults(object),
+      custom: {
+        prune: (object) => this.prune(object),
+        fromStored: (object) => this.fromStored(object, all),
+      },
+      stored: stored && {
+        apiVersion: stored.apiVersion,
+        struct: stored.struct,
+        toStored: (object) => stored.prune({ ...object, apiVersion: stored.apiVersion }).object,
+        fromStored: (object) => this.fromStored(object, all),
+      },
+      scheme: { name: schemeName, find: () => undefined },
+    }
+  }
+
+  /** The version it was stored in sets its defaults; this one only leaves out what it does not know. */
+  fromStored(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {
+    const { apiVersion } = object
+    const read = all.get(apiVersion.slice(apiVersion.indexOf('/') + 1)) ?? this
+    const whole = read.setDefaults(read.prune(object).object)
+    return read === this ? whole : this.prune({ ...whole, apiVersion: this.apiVersion }).object
+  }
+
+  prune(object: KubeObject): { readonly object: KubeObject; readonly faults: readonly string[] } {
+    return { object, faults: [] }
+  }
+
+  setDefaults(object: KubeObject): KubeObject {
+    return object
+  }
+
+  validate(_object: KubeObject): FieldFault[] {
+    return []
+  }
+
+  validateUpdate(_object: KubeObject, _current: KubeObject): FieldFault[] {
+    return []
+  }
+
+  validateStatus(_object: KubeObject, _current: KubeObject): FieldFault[] {
+    return []
+  }
+}
+
+/** What errors call it. */
+const schemeName = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
+
+/** Custom kinds write all fields in the order of their names, those of metadata too. */
+export function customStruct(kind: string): Struct {
+  const fields = headFields()
+  return {
+    ...emptyStruct,
+    name: kind,
+    goName: kind,
+    fields,
+    byName: new Map(fields.map((field) => [field.name, field])),
+  }
+}
+
+const emptyStruct = { type: 'struct', isAtomic: false, defaults: undefined, embedded: [], isOpen: true } as const
+
+const known = new Map<string, readonly Field[]>()
+
+/** Made once for all custom kinds. */
+function headFields(): readonly Field[] {
+  const made = known.get('head') ?? typeOf('meta/v1', 'PartialObjectMetadata').fields.map(sortedField)
+  known.set('head', made)
+  return made
+}
+
+const sortedField = (field: Field): Field => ({ ...field, schema: sortedSchema(field.schema) })
+
+function sortedSchema(schema: Schema): Schema {
+  if (schema.type === 'list' || schema.type === 'map') return { ...schema, of: sortedSchema(schema.of) }
+  if (schema.type !== 'struct') return schema
+  const fields = schema.fields.map(sortedField).toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  return { ...schema, fields, byName: new Map(fields.map((field) => [field.name, field])) }
+}

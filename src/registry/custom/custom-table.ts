@@ -1,0 +1,83 @@
+/** The columns of a custom kind: the name, and what the definition asks for. */
+import type { Json, KubeObject } from '../../api/object.ts'
+import type { Cell, Column, TableKind } from '../../api/table.ts'
+import type { PrinterColumn } from './definition.ts'
+import { type JsonPath, readJsonPath } from './json-path.ts'
+
+const defaultColumns: readonly PrinterColumn[] = [
+  {
+    name: 'Age',
+    type: 'date',
+    format: '',
+    description: 'How long ago the object was created.',
+    priority: 0,
+    path: '.metadata.creationTimestamp',
+  },
+]
+
+const nameColumn: Column = {
+  name: 'Name',
+  type: 'string',
+  format: 'name',
+  description: 'The name of the object, unique among its kind in a namespace.',
+  priority: 0,
+}
+
+/** One path that cannot be read takes all columns with it, as upstream. */
+export function customTable(given: readonly PrinterColumn[]): TableKind {
+  const asked = given.length === 0 ? defaultColumns : given
+  const read = asked.map((column) => ({ column, path: readJsonPath(column.path) }))
+  const usable = read.flatMap(({ column, path }) => (path === undefined ? [] : [{ column, path }]))
+  const shown = usable.length === read.length ? usable : []
+  return {
+    columns: [nameColumn, ...shown.map(({ column }) => columnOf(column))],
+    cells: (object) => [
+      object.metadata.name ?? '',
+      ...shown.map(({ column, path }) => cellOf(object, column.type, path)),
+    ],
+  }
+}
+
+const types = ['string', 'integer', 'number', 'boolean', 'date'] as const
+
+function columnOf({ name, type, format, description, priority, path }: PrinterColumn): Column {
+  const told = description === '' ? `Custom resource definition column (in JSONPath format): ${path}` : description
+  return { name, type: types.find((one) => one === type) ?? 'string', format, description: told, priority }
+}
+
+/** The first value that the path finds. */
+function cellOf(object: KubeObject, type: string, path: JsonPath): Cell {
+  const [value] = path(object)
+  if (value === undefined) return null
+  switch (type) {
+    case 'integer':
+      return isNumber(value) ? Math.trunc(Number(value)) : null
+    case 'number':
+      return isNumber(value) ? Number(value) : null
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null
+    case 'date':
+      return typeof value === 'string' ? dateCell(value) : null
+    default:
+      return textOf(value)
+  }
+}
+
+const isNumber = (value: Json): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+/** Go's zero time. */
+const ZERO_MS = Date.parse('0001-01-01T00:00:00Z')
+
+function dateCell(text: string): Cell {
+  if (text === '') return '<unknown>'
+  const sinceMs = rfc3339.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(sinceMs)) return '<invalid>'
+  return sinceMs === ZERO_MS ? '<unknown>' : { sinceMs }
+}
+
+function textOf(value: Json): string {
+  if (value === null) return '<no value>'
+  if (typeof value !== 'object') return `${value}`
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part))
+}

@@ -1,0 +1,115 @@
+/** What a CustomResourceDefinition says, as far as the serving of its objects needs it. */
+import { deserialize, serialize } from 'node:v8'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../api/object.ts'
+
+export type Definition = {
+  /** `widgets.example.com`. */
+  readonly name: string
+  readonly uid: string
+  readonly group: string
+  readonly names: Names
+  readonly isNamespaced: boolean
+  readonly isTerminating: boolean
+  readonly versions: readonly Version[]
+  readonly storageVersion: string
+  /** Undefined: versions differ in nothing but their name. */
+  readonly webhook: Fields | undefined
+}
+
+export type Names = {
+  readonly plural: string
+  readonly singular: string
+  readonly kind: string
+  readonly listKind: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+}
+
+export type Version = {
+  readonly name: string
+  readonly isServed: boolean
+  /** Undefined: it is not deprecated. Empty: it is, in the words of the server. */
+  readonly deprecation: string | undefined
+  readonly hasStatus: boolean
+  readonly scale: ScalePaths | undefined
+  readonly selectableFields: readonly string[]
+  readonly columns: readonly PrinterColumn[]
+  /** The schema of its objects, read anew each time: most definitions are never used, and schemas are large. */
+  readonly schema: () => Fields
+}
+
+export type ScalePaths = { readonly spec: string; readonly status: string; readonly selector: string }
+
+export type PrinterColumn = {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly description: string
+  readonly priority: number
+  readonly path: string
+}
+
+/** With the names that have been accepted. */
+export function readDefinition(object: KubeObject): Definition {
+  const spec = fieldsOf(object['spec'])
+  const status = fieldsOf(object['status'])
+  const versions = itemsOf(spec['versions'])
+  const conversion = fieldsOf(spec['conversion'])
+  return {
+    name: object.metadata.name ?? '',
+    uid: object.metadata.uid ?? '',
+    group: textOf(spec['group']),
+    names: readNames(fieldsOf(status['acceptedNames'])),
+    isNamespaced: spec['scope'] === 'Namespaced',
+    isTerminating: object.metadata.deletionTimestamp !== undefined,
+    versions: versions.map(readVersion),
+    storageVersion: textOf(versions.find((version) => version['storage'] === true)?.['name']),
+    webhook: conversion['strategy'] === 'Webhook' ? fieldsOf(conversion['webhook']) : undefined,
+  }
+}
+
+export const readNames = (names: Fields): Names => ({
+  plural: textOf(names['plural']),
+  singular: textOf(names['singular']),
+  kind: textOf(names['kind']),
+  listKind: textOf(names['listKind']),
+  shortNames: textsOf(names['shortNames']),
+  categories: textsOf(names['categories']),
+})
+
+function readVersion(version: Fields): Version {
+  const { status, scale } = fieldsOf(version['subresources'])
+  const paths = fieldsOf(scale)
+  const packed = serialize(fieldsOf(fieldsOf(version['schema'])['openAPIV3Schema']))
+  return {
+    name: textOf(version['name']),
+    isServed: version['served'] === true,
+    deprecation: version['deprecated'] === true ? textOf(version['deprecationWarning']) : undefined,
+    hasStatus: status !== undefined && status !== null,
+    scale:
+      scale === undefined || scale === null
+        ? undefined
+        : {
+            spec: textOf(paths['specReplicasPath']),
+            status: textOf(paths['statusReplicasPath']),
+            selector: textOf(paths['labelSelectorPath']),
+          },
+    selectableFields: itemsOf(version['selectableFields']).map(({ jsonPath }) => textOf(jsonPath)),
+    columns: itemsOf(version['additionalPrinterColumns']).map(readColumn),
+    schema: () => unpack(packed),
+  }
+}
+
+function unpack(packed: Buffer): Fields {
+  const schema: Fields = deserialize(packed)
+  return schema
+}
+
+const readColumn = (column: Fields): PrinterColumn => ({
+  name: textOf(column['name']),
+  type: textOf(column['type']),
+  format: textOf(column['format']),
+  description: textOf(column['description']),
+  priority: numberOf(column['priority']),
+  path: textOf(column['jsonPath']),
+})

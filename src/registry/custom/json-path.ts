@@ -1,0 +1,126 @@
+/**
+ * The paths of printer columns: `.spec.ports[0].name`, `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is read once
+ * into steps; each step makes values of values, and how many there may be is limited by the object itself.
+ */
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+
+type Step = (values: readonly Json[]) => readonly Json[]
+
+export type JsonPath = (object: Fields) => readonly Json[]
+
+/** Longer paths than anybody writes. */
+const STEPS_MAX = 100
+
+/** Undefined: it cannot be read. */
+export function readJsonPath(path: string): JsonPath | undefined {
+  const steps: Step[] = []
+  let at = 0
+  while (at < path.length) {
+    const token = tokenAt(path, at)
+    if (token === undefined || steps.length === STEPS_MAX) return undefined
+    at += token.length
+    if (token.step !== undefined) steps.push(token.step)
+  }
+  if (steps.length === 0) return () => []
+  return (object) => steps.reduce<readonly Json[]>((values, step) => step(values), [object])
+}
+
+type Token = { readonly length: number; readonly step: Step | undefined }
+
+const namePattern = /\.((?:\\.|[^.[\]\\])+)/y
+const recursivePattern = /\.\.((?:\\.|[^.[\]\\])+)/y
+const quotedPattern = /\[\s*(?:'([^']*)'|"([^"]*)")\s*\]/y
+const slicePattern = /\[\s*(-?\d*)\s*(?:(:)\s*(-?\d*)\s*(?::\s*(\d+)\s*)?)?\]/y
+const filterPattern =
+  /\[\?\(\s*@((?:\.[\w\\-]+)*)\s*(?:(==|!=|<=|>=|<|>)\s*("[^"]*"|'[^']*'|-?[\d.]+|true|false)\s*)?\)\]/y
+const wildcardPattern = /\[\*\]|\.\*/y
+
+function tokenAt(path: string, at: number): Token | undefined {
+  const match = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at
+    return pattern.exec(path)
+  }
+  const wildcard = match(wildcardPattern)
+  if (wildcard !== null) return make(wildcard, (values) => values.flatMap(childrenOf))
+  const recursive = match(recursivePattern)
+  if (recursive !== null) return make(recursive, recurse(unescape(recursive[1] ?? '')))
+  const name = match(namePattern)
+  if (name !== null) return make(name, field(unescape(name[1] ?? '')))
+  const quoted = match(quotedPattern)
+  // Upstream takes the name apart at its dots again, and finds nothing.
+  if (quoted !== null) return make(quoted, quotedField(quoted[1] ?? quoted[2] ?? ''))
+  const slice = match(slicePattern)
+  if (slice !== null && slice[0] !== '[]') return make(slice, items(slice))
+  const filter = match(filterPattern)
+  if (filter !== null) return make(filter, select(filter))
+  return path.slice(at) === '.' ? { length: 1, step: undefined } : undefined
+}
+
+const make = (found: RegExpExecArray, step: Step | undefined): Token => ({ length: found[0].length, step })
+
+const unescape = (name: string): string => name.replace(/\\(.)/g, '$1')
+
+const quotedField = (name: string): Step => (name.includes('.') ? () => [] : field(name))
+
+const field =
+  (name: string): Step =>
+  (values) =>
+    values.flatMap((value) => (isFields(value) && Object.hasOwn(value, name) ? [value[name] ?? null] : []))
+
+const childrenOf = (value: Json): readonly Json[] =>
+  Array.isArray(value) ? value : isFields(value) ? Object.values(value).map((child) => child ?? null) : []
+
+/** Outer values come before inner ones. */
+function recurse(name: string): Step {
+  const find = field(name)
+  return (values) => {
+    const found: Json[] = []
+    for (let level = values; level.length > 0; level = level.flatMap(childrenOf)) found.push(...find(level))
+    return found
+  }
+}
+
+function items([, first = '', colon, last = '', stride = '1']: RegExpExecArray): Step {
+  const step = Math.max(Number(stride), 1)
+  return (values) =>
+    values.flatMap((value) => {
+      if (!Array.isArray(value)) return []
+      const list: readonly Json[] = value
+      if (colon === undefined) {
+        const item = list.at(Number(first))
+        return item === undefined ? [] : [item]
+      }
+      const part = list.slice(first === '' ? 0 : Number(first), last === '' ? undefined : Number(last))
+      return part.filter((_, index) => index % step === 0)
+    })
+}
+
+function select([, path = '', operator, literal = '']: RegExpExecArray): Step {
+  const steps = path
+    .split('.')
+    .slice(1)
+    .map((name) => field(unescape(name)))
+  const wanted: Json = /^["']/.test(literal) ? literal.slice(1, -1) : literal === '' ? '' : JSON.parse(literal)
+  const isSelected = (item: Json): boolean => {
+    const [value] = steps.reduce<readonly Json[]>((values, step) => step(values), [item])
+    if (value === undefined) return false
+    return operator === undefined || compare(value, operator, wanted)
+  }
+  return (values) => values.flatMap((value) => childrenOf(value).filter(isSelected))
+}
+
+function compare(one: Json, operator: string, other: Json): boolean {
+  if (operator === '==') return one === other
+  if (operator === '!=') return one !== other
+  if (typeof one !== typeof other || typeof one === 'object' || one === null || other === null) return false
+  switch (operator) {
+    case '<':
+      return one < other
+    case '<=':
+      return one <= other
+    case '>':
+      return one > other
+    default:
+      return one >= other
+  }
+}

@@ -1,0 +1,18 @@
+/** The paths of scales and of selectable fields: `.spec.a.b`, nothing but names. */
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+
+export const readPath = (path: string): readonly string[] => path.replace(/^\./, '').split('.')
+
+export function valueAtPath(object: Fields, names: readonly string[]): Json | undefined {
+  let value: Json | undefined = object
+  for (const name of names) value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  return value
+}
+
+/** The object with a value there, and with what lies on the way. */
+export function withValueAt(object: Fields, names: readonly string[], value: Json): Fields {
+  const [name, ...rest] = names
+  if (name === undefined) return object
+  const below = Object.hasOwn(object, name) ? object[name] : undefined
+  return { ...object, [name]: rest.length === 0 ? value : withValueAt(isFields(below) ? below : {}, rest, value) }
+}
