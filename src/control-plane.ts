@@ -14,6 +14,8 @@ import { YamlConverter } from './codec/yaml.ts'
 import type { Config } from './config/config.ts'
 import type { Documents } from './discovery/documents.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
+import type { Definitions } from './controllers/definitions.ts'
+import { createDefinitions } from './definitions.ts'
 import { createAuthenticate } from './gate/authenticate.ts'
 import { type Authorize, authorizeByBootstrapRoles, refusal, rightsByBootstrapRoles } from './gate/authorize.ts'
 import { createVerifyCertificate, parseCertificates, type VerifyCertificate } from './gate/client-certificate.ts'
@@ -68,6 +70,8 @@ export type ControlPlaneParts = {
 
 export type ControlPlane = AsyncDisposable & {
   readonly handle: Handle
+  /** To be started before the first request is taken. */
+  readonly definitions: Definitions | undefined
   readonly registry: Registry
   readonly allocation: ServiceAllocation
 }
@@ -121,7 +125,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     logsRequests: config.logging.isVerbose,
     newAuditId: ids.uid,
   })
-  return { handle, registry, allocation, [Symbol.asyncDispose]: () => yaml[Symbol.asyncDispose]() }
+  const definitions = createDefinitions({ registry, cache: parts.cache, accessOf, handle: ownHandle, log })
+  return { handle, registry, allocation, definitions, [Symbol.asyncDispose]: () => yaml[Symbol.asyncDispose]() }
 }
 
 const authorizers: { readonly [mode in Config['authorization']]: Authorize } = {
@@ -276,7 +281,8 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
       },
     }
   }
-  const made = new Map<Resource, Access>()
+  // Custom resources come and go.
+  const made = new WeakMap<Resource, Access>()
   const accessOf = (resource: Resource): Access => {
     const known = made.get(resource)
     if (known !== undefined) return known

@@ -123,6 +123,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     surroundings,
   )
   parts.use(plane)
+  if (plane.definitions !== undefined) await parts.use(plane.definitions).start()
   const cluster = {
     registry: plane.registry,
     ranges: config.services.ranges,

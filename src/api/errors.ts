@@ -192,6 +192,12 @@ export function methodNotAllowed(resource: ResourceName, verb: string): ApiError
   )
 }
 
+/** Nothing new is made of what is going to be gone. */
+export function definitionTerminating(resource: ResourceName): ApiError {
+  const text = 'create not allowed while custom resource definition is terminating'
+  return new ApiError(405, 'MethodNotAllowed', text, { details: detailsOf(resource) })
+}
+
 /** The path lies in a group that is served, but nothing is there. */
 export function noSuchResource(): ApiError {
   return new ApiError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })

@@ -3,7 +3,15 @@
  * path, then is there such a method on it, then are the names in it possible.
  */
 import type { ResourceInfo } from '../api/context.ts'
-import { badRequest, methodNotAllowed, noSuchMethod, noSuchResource, pageNotFound } from '../api/errors.ts'
+import {
+  badRequest,
+  definitionTerminating,
+  methodNotAllowed,
+  noSuchMethod,
+  noSuchResource,
+  notFound,
+  pageNotFound,
+} from '../api/errors.ts'
 import { checkPathSegment } from '../api/names.ts'
 import { quote } from '../api/quote.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -21,7 +29,8 @@ export type Route = {
 export function resolve(info: ResourceInfo, method: string, registry: Registry): Route {
   // The old way to reach a pod or a service through the server; it is gone, its verb is not.
   const place = info.verb === 'proxy' ? undefined : findPlace(info, registry)
-  if (place === undefined) throw hasGroup(registry, info.group) ? noSuchResource() : pageNotFound()
+  if (place === undefined) throw hasBuiltIn(registry, info.group) ? noSuchResource() : pageNotFound()
+  if (place.resource.isCustom) return resolveCustom(place, info, method)
   const verbs = verbsAt(place, info)
   if (verbs.length === 0) throw noSuchResource()
   const verb = verbFor(method, { place, isWatch: info.isWatchPath || info.verb === 'watch' })
@@ -61,8 +70,30 @@ function isSubresourceOfNamespace(registry: Registry, word: string, segments: re
   return namespaces?.subresources.some(({ name }) => name === word) ?? false
 }
 
-const hasGroup = (registry: Registry, group: string): boolean =>
-  group === '' || registry.all().some((resource) => resource.group === group)
+const hasBuiltIn = (registry: Registry, group: string): boolean =>
+  registry.inGroup(group).some((resource) => !resource.isCustom)
+
+/** What clients have defined is served by a router of its own, which has other words for what it does not have. */
+function resolveCustom(place: Place, info: ResourceInfo, method: string): Route {
+  const { resource, scope, namespace, name, subresource, isNamed } = place
+  const isWatch = info.isWatchPath || info.verb === 'watch'
+  const verb = method === 'POST' && isNamed ? 'create' : verbFor(method, { place, isWatch })
+  if (scope === 'all-namespaces' && method !== 'GET') throw pageNotFound()
+  if (info.isWatchPath && subresource !== '') throw pageNotFound()
+  checkSegments(place)
+  if (subresource !== '') checkCustomPart(place, verb)
+  else if (verb === undefined)
+    throw method === 'PUT' || method === 'PATCH' ? badRequest('name must be provided') : noSuchMethod()
+  if (verb === undefined) throw noSuchMethod()
+  if (verb === 'create' && !resource.verbs.includes(verb)) throw definitionTerminating(resource)
+  return { resource, verb, namespace, name: verb === 'create' ? '' : name, subresource }
+}
+
+function checkCustomPart({ resource, name, subresource }: Place, verb: Verb | undefined): void {
+  const part = resource.subresources.find((one) => one.name === subresource)
+  if (part === undefined) throw notFound(resource, name)
+  if (verb !== undefined && !part.verbs.includes(verb)) throw methodNotAllowed(resource, verb)
+}
 
 const collectionVerbs: readonly Verb[] = ['list', 'watch', 'create', 'deletecollection']
 const objectVerbs: readonly Verb[] = ['get', 'update', 'patch', 'delete']

@@ -8,7 +8,14 @@ import type { Key } from '../storage/engine.ts'
 import type { Current, Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { answerStatus } from './answer.ts'
-import { type Deletion, decideDeletion, isMarked, markNamespace, namespaceFinalizers } from './deletion.ts'
+import {
+  type Deletion,
+  decideDeletion,
+  isMarked,
+  markDefinition,
+  markNamespace,
+  namespaceFinalizers,
+} from './deletion.ts'
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
 import { represent } from './represent/represent.ts'
 import { translated } from './storage-errors.ts'
@@ -108,14 +115,16 @@ async function decide(
   const { object } = current
   const found = { uid: object.metadata.uid ?? '', resourceVersion: `${current.revision}` }
   const isNamespace = resource.group === '' && resource.kind === 'Namespace'
-  if (isNamespace) {
-    checkNamespacePreconditions(request, options, found)
-    if (isMarked(object) && namespaceFinalizers(object).length > 0) return { step: 'keep' }
+  const isDefinition = resource.group === 'apiextensions.k8s.io'
+  if (isNamespace || isDefinition) {
+    checkOwnPreconditions(request, options, found)
+    if (isNamespace && isMarked(object) && namespaceFinalizers(object).length > 0) return { step: 'keep' }
   } else {
     checkPreconditions({ group: resource.group, plural: resource.kind }, request.name, options, found)
   }
   await admitDelete(request, object, options, access)
   if (isNamespace && !isMarked(object)) return { step: 'mark', object: markNamespace(object, options, access.now()) }
+  if (isDefinition && !isMarked(object)) return { step: 'mark', object: markDefinition(object, access.now()) }
   return decideDeletion(object, resource, options, access.now())
 }
 
@@ -168,7 +177,8 @@ export function checkPreconditions(kind: ResourceName, name: string, wanted: Del
   }
 }
 
-function checkNamespacePreconditions({ resource, name }: ResourceRequest, wanted: DeleteOptions, found: Found): void {
+/** Of kinds whose deletion is not that of all others. */
+function checkOwnPreconditions({ resource, name }: ResourceRequest, wanted: DeleteOptions, found: Found): void {
   const refuse = (what: string, asked: string, has: string): ApiError =>
     conflict(resource, name, `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${has}`)
   if (wanted.uid !== undefined && wanted.uid !== found.uid) throw refuse('UID', wanted.uid, found.uid)

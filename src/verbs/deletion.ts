@@ -2,7 +2,7 @@
  * What a delete makes of an object: gone, marked, or left alone. The order of the rules is upstream's: grace first, which
  * only pods have, then finalizers.
  */
-import { fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import type { Resource } from '../registry/resource.ts'
 
 export type Propagation = 'Foreground' | 'Background' | 'Orphan'
@@ -71,6 +71,39 @@ export function markNamespace(namespace: KubeObject, options: DeletionOptions, n
     status: { ...fieldsOf(namespace['status']), phase: 'Terminating' },
   }
 }
+
+/** The objects of a definition go before it does. Who removes them takes the finalizer away. */
+export function markDefinition(definition: KubeObject, now: string): KubeObject {
+  const { finalizers = [], ...metadata } = definition.metadata
+  const status = fieldsOf(definition['status'])
+  const isHeld = finalizers.includes(definitionFinalizer)
+  return {
+    ...definition,
+    metadata: {
+      ...metadata,
+      finalizers: isHeld ? finalizers : [...finalizers, definitionFinalizer],
+      deletionTimestamp: now,
+    },
+    status: {
+      ...status,
+      conditions: withCondition(itemsOf(status['conditions']), { ...pending, lastTransitionTime: now }),
+    },
+  }
+}
+
+const definitionFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
+
+const pending = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionPending',
+  message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+} as const
+
+const withCondition = (conditions: readonly Fields[], condition: Fields): readonly Fields[] => [
+  ...conditions.filter(({ type }) => type !== condition['type']),
+  condition,
+]
 
 export function namespaceFinalizers(namespace: KubeObject): readonly string[] {
   const { finalizers } = fieldsOf(namespace['spec'])

@@ -27,9 +27,13 @@ export function jsonObjects(resource: Resource, form: Form): Representation {
     item: (item) => styled(item.wire(), form),
     object: (object: KubeObject, shape) => styled(printObject(object, shape), form),
     written: ({ json, object }, shape) => styled(json ?? printObject(object, shape), form),
-    list: (items, metadata) => printer(form)(items, { ...listHead, metadata }),
+    list: (items, metadata) => printer(form)(items, { ...listHead, metadata: listMeta(resource, metadata) }),
   }
 }
+
+/** Lists of custom kinds say that they do not go on, too. */
+const listMeta = ({ isCustom }: Resource, metadata: Fields): Fields =>
+  isCustom ? { ...metadata, continue: metadata['continue'] ?? '' } : metadata
 
 /** `json` is compact and ends with a newline. */
 export function styled(json: Buffer, { type, isIndented }: Form): Buffer {
