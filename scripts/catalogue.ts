@@ -1,6 +1,7 @@
 /**
- * Writes src/registry/catalogue/ from the facts about built-in types (../shared/catalogue). Run by hand when those change,
- * never at build; what it writes is reviewed and kept. The form is explained in src/schema/read-types.ts.
+ * Writes src/registry/catalogue/ from the facts about built-in types (../shared/catalogue, and ../shared/openapi for the values
+ * of enumerations). Run by hand when those change, never at build; what it writes is reviewed and kept. The form is explained in
+ * src/schema/read-types.ts.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +15,6 @@ type FieldFacts = {
   readonly proto?: number
   readonly format?: string
   readonly default?: unknown
-  readonly enum?: readonly string[]
   readonly 'list-type'?: string
   readonly 'list-map-keys'?: readonly string[]
   readonly 'map-type'?: string
@@ -26,6 +26,18 @@ type TypeFacts = {
   readonly 'map-type'?: string
   readonly unions?: unknown
 }
+type PropertyFacts = {
+  readonly enum?: readonly string[]
+  readonly items?: PropertyFacts
+  readonly additionalProperties?: PropertyFacts
+  readonly 'x-kubernetes-list-type'?: string
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[]
+}
+type DefinitionFacts = {
+  readonly properties?: Readonly<Record<string, PropertyFacts>>
+  readonly required?: readonly string[]
+}
+type OpenApiFacts = { readonly definitions: Readonly<Record<string, DefinitionFacts>> }
 type PackageFacts = {
   readonly aliases: Readonly<Record<string, string>>
   readonly types: Readonly<Record<string, TypeFacts>>
@@ -166,6 +178,9 @@ SelectableField = apiextensions.SelectableField
 `,
 }
 
+/** The published definitions of types, by name: `io.k8s.api.core.v1.ContainerPort`. */
+const { definitions }: OpenApiFacts = JSON.parse(readFileSync(join(root, '..', 'shared', 'openapi', 'v2.json'), 'utf8'))
+
 for (const [file, packages] of files) {
   const parts = Object.entries(packages).map(([name, source]) => writePackage(name, source))
   const extra = handWritten[file]
@@ -180,15 +195,54 @@ function writePackage(name: string, source: string): string {
   const { aliases, types }: PackageFacts = JSON.parse(readFileSync(join(facts, `${source}.json`), 'utf8'))
   const lines = [`package ${name}`, '']
   for (const [alias, go] of Object.entries(aliases)) {
-    lines.push(`${alias} = ${wrapped.has(alias) ? 'wrapped ' : ''}${goType(go)}`)
+    const values = enumOf(alias, source, types)
+    const form = `${wrapped.has(alias) ? 'wrapped ' : ''}${goType(go)}`
+    lines.push(`${alias} = ${form}${values === undefined ? '' : `: ${values.join('|')}`}`)
   }
   if (Object.keys(aliases).length > 0) lines.push('')
   for (const [typeName, type] of Object.entries(types)) {
     if ((leftOut.test(typeName) && !isKept(name, typeName)) || ownForms.has(typeName)) continue
-    lines.push(...writeType(typeName, type), '')
+    lines.push(...writeType(typeName, published(typeName, type, { source, types })), '')
   }
   for (const typeName of emptyTypes[name] ?? []) lines.push(typeName, '')
   return lines.join('\n')
+}
+
+/** Values belong to a named type: any of its own package's fields that is of that type, or lists it, shows them. */
+function enumOf(alias: string, source: string, types: PackageFacts['types']): readonly string[] | undefined {
+  for (const [typeName, { fields }] of Object.entries(types)) {
+    for (const { name, go } of fields) {
+      const isOf = go.replace(/^(\*|\[\]|map\[\w+\])/, '') === alias
+      const property = isOf && name !== null ? definitions[`${source}.${typeName}`]?.properties?.[name] : undefined
+      const values = property?.enum ?? property?.items?.enum ?? property?.additionalProperties?.enum
+      if (values !== undefined) return values
+    }
+  }
+  return undefined
+}
+
+/**
+ * A type that is only ever a part of another has no definition, so the facts lack what is published of its fields. The other
+ * type's definition has it.
+ */
+function published(name: string, type: TypeFacts, of: { source: string; types: PackageFacts['types'] }): TypeFacts {
+  if (definitions[`${of.source}.${name}`] !== undefined) return type
+  const isWhole = ([, { fields }]: [string, TypeFacts]): boolean =>
+    fields.some(({ inline, go }) => inline === true && go === name)
+  const whole = Object.entries(of.types).find(isWhole)?.[0]
+  const { properties = {}, required = [] } = definitions[`${of.source}.${whole}`] ?? {}
+  const fields = type.fields.map((field) => {
+    const property = properties[field.name ?? '']
+    const listType = property?.['x-kubernetes-list-type']
+    const keys = property?.['x-kubernetes-list-map-keys']
+    return {
+      ...(listType === undefined ? {} : { 'list-type': listType }),
+      ...(keys === undefined ? {} : { 'list-map-keys': keys }),
+      ...(required.includes(field.name ?? '') ? { required: true as const } : {}),
+      ...field,
+    }
+  })
+  return { ...type, fields }
 }
 
 function writeType(name: string, type: TypeFacts): string[] {
@@ -215,7 +269,6 @@ function writeField(typeName: string, field: FieldFacts): string {
   if (field.patchStrategy !== undefined) words.push(`patch=${field.patchStrategy}`)
   if (field.patchMergeKey !== undefined) words.push(`key=${field.patchMergeKey}`)
   if (field.default !== undefined) words.push(`default=${JSON.stringify(field.default)}`)
-  if (field.enum !== undefined) words.push(`enum=${field.enum.join(',')}`)
   return words.join(' ')
 }
 

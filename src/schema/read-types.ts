@@ -4,10 +4,11 @@
  *
  *     package core/v1                        the types that follow are core's, version v1
  *
- *     Protocol = string                      another name for a type
+ *     UID = string                           another name for a type
+ *     Protocol = string: SCTP|TCP|UDP        the same, and the values that are published for it
  *     Verbs = wrapped []string               the same of a list that protobuf has in a message of its own
  *
- *     ContainerPort                          a struct; `atomic` after its name: owned as a whole
+ *     ContainerPort                          a struct; `atomic` after its name: owned as a whole; `unions=` as published
  *       ...LocalObjectReference 1            the fields of that type stand here; in protobuf they are a message, field 1
  *       name string 1                        a field, its type as Go writes it, its number in protobuf (`-`: none)
  *       ports []Port 6 map=name patch=merge key=name default="x"
@@ -123,8 +124,13 @@ export class TypeCatalogue {
     assert(text !== undefined, `the catalogue has ${own.name} ${name}`)
     if (text.startsWith('= ')) {
       const isWrapped = text.startsWith('= wrapped ')
-      const go = text.slice(isWrapped ? '= wrapped '.length : '= '.length)
-      const schema = { ...this.#type(own, go), goName: `${own.goName}.${name}`, ...(isWrapped ? { isWrapped } : {}) }
+      const [go = '', values] = text.slice(isWrapped ? '= wrapped '.length : '= '.length).split(': ')
+      const schema = {
+        ...this.#type(own, go),
+        goName: `${own.goName}.${name}`,
+        ...(isWrapped ? { isWrapped } : {}),
+        ...(values === undefined ? {} : { values: values.split('|') }),
+      }
       own.types.set(name, schema)
       return schema
     }
@@ -135,11 +141,24 @@ export class TypeCatalogue {
     const [head = '', ...lines] = text.split('\n')
     const fields: Field[] = []
     const byName = new Map<string, Field>()
-    const isAtomic = head.split(' ').includes('atomic')
+    const marks = head.split(' ')
+    const isAtomic = marks.includes('atomic')
+    const unions = marks.find((mark) => mark.startsWith('unions='))?.slice('unions='.length)
     const goName = `${own.goName}.${name}`
     const defaults = this.#defaults.get(`${own.name} ${name}`)
     const embedded: Embedded[] = []
-    const struct: Struct = { type: 'struct', name, goName, isAtomic, defaults, fields, byName, embedded }
+    const struct: Struct = {
+      type: 'struct',
+      name,
+      packageName: own.name,
+      goName,
+      isAtomic,
+      ...(unions === undefined ? {} : { unions: JSON.parse(unions) }),
+      defaults,
+      fields,
+      byName,
+      embedded,
+    }
     // Before its fields are read: a type may contain itself.
     own.types.set(name, struct)
     for (const line of lines) {

@@ -10,7 +10,12 @@ export type Schema = Scalar | Any | Raw | List | Dictionary | Struct
  * A value that JSON writes as one text or number. `goName` is what errors call it: `string`, or `v1.Protocol` of a named
  * type.
  */
-export type Scalar = { readonly type: ScalarType; readonly goName: string }
+export type Scalar = {
+  readonly type: ScalarType
+  readonly goName: string
+  /** What is published of the type; which values are refused, the rules of kinds say. */
+  readonly values?: readonly string[]
+}
 
 export type ScalarType =
   | 'string'
@@ -54,10 +59,14 @@ export type Struct = {
   readonly type: 'struct'
   /** Without the package: `ConfigMap`. */
   readonly name: string
-  /** With its package: `v1.ConfigMap`. */
+  /** Where the catalogue has it: `core/v1`. */
+  readonly packageName: string
+  /** As errors name it: `v1.ConfigMap`. */
   readonly goName: string
   /** Whether appliers own it as a whole. */
   readonly isAtomic: boolean
+  /** Which field says what others may be set, as published. */
+  readonly unions?: Json
   readonly defaults: TypeDefaults | undefined
   /** In the order in which they are written; what stands inline in Go stands here by itself. */
   readonly fields: readonly Field[]

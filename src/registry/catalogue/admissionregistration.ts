@@ -2,19 +2,19 @@ export const admissionregistrationTypes = `
 package admissionregistration/v1
 
 ScopeType = string
-FailurePolicyType = string
+FailurePolicyType = string: Fail|Ignore
 ParameterNotFoundActionType = string
-MatchPolicyType = string
-SideEffectClass = string
+MatchPolicyType = string: Equivalent|Exact
+SideEffectClass = string: None|NoneOnDryRun|Some|Unknown
 ValidatingAdmissionPolicyConditionType = string
-ValidationAction = string
-ReinvocationPolicyType = string
-OperationType = string
+ValidationAction = string: Audit|Deny|Warn
+ReinvocationPolicyType = string: IfNeeded|Never
+OperationType = string: *|CONNECT|CREATE|DELETE|UPDATE
 
 Rule
-  apiGroups []string 1
-  apiVersions []string 2
-  resources []string 3
+  apiGroups []string 1 atomic
+  apiVersions []string 2 atomic
+  resources []string 3 atomic
   scope *ScopeType 4
 
 ValidatingAdmissionPolicy

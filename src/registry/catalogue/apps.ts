@@ -1,13 +1,13 @@
 export const appsTypes = `
 package apps/v1
 
-PodManagementPolicyType = string
-StatefulSetUpdateStrategyType = string
+PodManagementPolicyType = string: OrderedReady|Parallel
+StatefulSetUpdateStrategyType = string: OnDelete|RollingUpdate
 PersistentVolumeClaimRetentionPolicyType = string
 StatefulSetConditionType = string
-DeploymentStrategyType = string
+DeploymentStrategyType = string: Recreate|RollingUpdate
 DeploymentConditionType = string
-DaemonSetUpdateStrategyType = string
+DaemonSetUpdateStrategyType = string: OnDelete|RollingUpdate
 DaemonSetConditionType = string
 ReplicaSetConditionType = string
 

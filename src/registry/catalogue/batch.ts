@@ -1,12 +1,12 @@
 export const batchTypes = `
 package batch/v1
 
-CompletionMode = string
-PodFailurePolicyAction = string
-PodFailurePolicyOnExitCodesOperator = string
-PodReplacementPolicy = string
+CompletionMode = string: Indexed|NonIndexed
+PodFailurePolicyAction = string: Count|FailIndex|FailJob|Ignore
+PodFailurePolicyOnExitCodesOperator = string: In|NotIn
+PodReplacementPolicy = string: Failed|TerminatingOrFailed
 JobConditionType = string
-ConcurrencyPolicy = string
+ConcurrencyPolicy = string: Allow|Forbid|Replace
 
 Job
   ...meta.TypeMeta

@@ -3,7 +3,7 @@ package certificates/v1
 
 ExtraValue = wrapped []string
 RequestConditionType = string
-KeyUsage = string
+KeyUsage = string: any|cert sign|client auth|code signing|content commitment|crl sign|data encipherment|decipher only|digital signature|email protection|encipher only|ipsec end system|ipsec tunnel|ipsec user|key agreement|key encipherment|microsoft sgc|netscape sgc|ocsp signing|s/mime|server auth|signing|timestamping
 
 CertificateSigningRequest
   ...meta.TypeMeta

@@ -1,71 +1,71 @@
 export const coreTypes = `
 package core/v1
 
-PersistentVolumeReclaimPolicy = string
-PersistentVolumeMode = string
+PersistentVolumeReclaimPolicy = string: Delete|Recycle|Retain
+PersistentVolumeMode = string: Block|Filesystem
 PersistentVolumeClaimConditionType = string
-ClaimResourceStatus = string
-PersistentVolumeClaimModifyVolumeStatus = string
-PersistentVolumeAccessMode = string
-PersistentVolumePhase = string
-PersistentVolumeClaimPhase = string
-HostPathType = string
+ClaimResourceStatus = string: ControllerResizeInProgress|ControllerResizeInfeasible|NodeResizeInProgress|NodeResizeInfeasible|NodeResizePending
+PersistentVolumeClaimModifyVolumeStatus = string: InProgress|Infeasible|Pending
+PersistentVolumeAccessMode = string: ReadOnlyMany|ReadWriteMany|ReadWriteOnce|ReadWriteOncePod
+PersistentVolumePhase = string: Available|Bound|Failed|Pending|Released
+PersistentVolumeClaimPhase = string: Bound|Lost|Pending
+HostPathType = string: |BlockDevice|CharDevice|Directory|DirectoryOrCreate|File|FileOrCreate|Socket
 StorageMedium = string
-Protocol = string
-AzureDataDiskCachingMode = string
-AzureDataDiskKind = string
-MountPropagationMode = string
+Protocol = string: SCTP|TCP|UDP
+AzureDataDiskCachingMode = string: None|ReadOnly|ReadWrite
+AzureDataDiskKind = string: Dedicated|Managed|Shared
+MountPropagationMode = string: Bidirectional|HostToContainer|None
 RecursiveReadOnlyMode = string
-URIScheme = string
-PullPolicy = string
+URIScheme = string: HTTP|HTTPS
+PullPolicy = string: Always|IfNotPresent|Never
 ResourceResizeRestartPolicy = string
-PreemptionPolicy = string
-TerminationMessagePolicy = string
+PreemptionPolicy = string: Never|PreemptLowerPriority
+TerminationMessagePolicy = string: FallbackToLogsOnError|File
 Capability = string
-Signal = string
+Signal = string: SIGABRT|SIGALRM|SIGBUS|SIGCHLD|SIGCLD|SIGCONT|SIGFPE|SIGHUP|SIGILL|SIGINT|SIGIO|SIGIOT|SIGKILL|SIGPIPE|SIGPOLL|SIGPROF|SIGPWR|SIGQUIT|SIGRTMAX|SIGRTMAX-1|SIGRTMAX-10|SIGRTMAX-11|SIGRTMAX-12|SIGRTMAX-13|SIGRTMAX-14|SIGRTMAX-2|SIGRTMAX-3|SIGRTMAX-4|SIGRTMAX-5|SIGRTMAX-6|SIGRTMAX-7|SIGRTMAX-8|SIGRTMAX-9|SIGRTMIN|SIGRTMIN+1|SIGRTMIN+10|SIGRTMIN+11|SIGRTMIN+12|SIGRTMIN+13|SIGRTMIN+14|SIGRTMIN+15|SIGRTMIN+2|SIGRTMIN+3|SIGRTMIN+4|SIGRTMIN+5|SIGRTMIN+6|SIGRTMIN+7|SIGRTMIN+8|SIGRTMIN+9|SIGSEGV|SIGSTKFLT|SIGSTOP|SIGSYS|SIGTERM|SIGTRAP|SIGTSTP|SIGTTIN|SIGTTOU|SIGURG|SIGUSR1|SIGUSR2|SIGVTALRM|SIGWINCH|SIGXCPU|SIGXFSZ
 ConditionStatus = string
 ResourceHealthStatus = string
 ResourceID = string
-PodPhase = string
+PodPhase = string: Failed|Pending|Running|Succeeded|Unknown
 PodConditionType = string
 PodResizeStatus = string
-RestartPolicy = string
+RestartPolicy = string: Always|Never|OnFailure
 ContainerRestartPolicy = string
-DNSPolicy = string
-NodeSelectorOperator = string
-TaintEffect = string
-TolerationOperator = string
+DNSPolicy = string: ClusterFirst|ClusterFirstWithHostNet|Default|None
+NodeSelectorOperator = string: DoesNotExist|Exists|Gt|In|Lt|NotIn
+TaintEffect = string: NoExecute|NoSchedule|PreferNoSchedule
+TolerationOperator = string: Equal|Exists
 OSName = string
-UnsatisfiableConstraintAction = string
-NodeInclusionPolicy = string
-PodFSGroupChangePolicy = string
-SupplementalGroupsPolicy = string
+UnsatisfiableConstraintAction = string: DoNotSchedule|ScheduleAnyway
+NodeInclusionPolicy = string: Honor|Ignore
+PodFSGroupChangePolicy = string: Always|OnRootMismatch
+SupplementalGroupsPolicy = string: Merge|Strict
 PodSELinuxChangePolicy = string
-SeccompProfileType = string
-AppArmorProfileType = string
-PodQOSClass = string
+SeccompProfileType = string: Localhost|RuntimeDefault|Unconfined
+AppArmorProfileType = string: Localhost|RuntimeDefault|Unconfined
+PodQOSClass = string: BestEffort|Burstable|Guaranteed
 ReplicationControllerConditionType = string
-ServiceAffinity = string
-ServiceType = string
-ServiceInternalTrafficPolicy = string
-ServiceExternalTrafficPolicy = string
-IPFamily = string
-IPFamilyPolicy = string
+ServiceAffinity = string: ClientIP|None
+ServiceType = string: ClusterIP|ExternalName|LoadBalancer|NodePort
+ServiceInternalTrafficPolicy = string: Cluster|Local
+ServiceExternalTrafficPolicy = string: Cluster|Local
+IPFamily = string: |IPv4|IPv6
+IPFamilyPolicy = string: PreferDualStack|RequireDualStack|SingleStack
 UniqueVolumeName = string
-NodePhase = string
+NodePhase = string: Pending|Running|Terminated
 NodeConditionType = string
 NodeAddressType = string
 ResourceName = string
 ResourceList = map[ResourceName]Quantity
 FinalizerName = string
-NamespacePhase = string
+NamespacePhase = string: Active|Terminating
 NamespaceConditionType = string
 LimitType = string
-ResourceQuotaScope = string
-ScopeSelectorOperator = string
+ResourceQuotaScope = string: BestEffort|CrossNamespacePodAffinity|NotBestEffort|NotTerminating|PriorityClass|Terminating|VolumeAttributesClass
+ScopeSelectorOperator = string: DoesNotExist|Exists|In|NotIn
 SecretType = string
 ComponentConditionType = string
-ProcMountType = string
+ProcMountType = string: Default|Unmasked
 LoadBalancerIPMode = string
 
 Volume
@@ -916,19 +916,19 @@ HostIP
   ip! string 1
 
 EphemeralContainerCommon
-  name+ string 1
+  name! string 1
   image string 2
-  command []string 3
-  args []string 4
+  command []string 3 atomic
+  args []string 4 atomic
   workingDir string 5
-  ports []ContainerPort 6 patch=merge key=containerPort
-  envFrom []EnvFromSource 19
-  env []EnvVar 7 patch=merge key=name
+  ports []ContainerPort 6 map=containerPort,protocol patch=merge key=containerPort
+  envFrom []EnvFromSource 19 atomic
+  env []EnvVar 7 map=name patch=merge key=name
   resources ResourceRequirements 8
-  resizePolicy []ContainerResizePolicy 23
+  resizePolicy []ContainerResizePolicy 23 atomic
   restartPolicy *ContainerRestartPolicy 24
-  volumeMounts []VolumeMount 9 patch=merge key=mountPath
-  volumeDevices []VolumeDevice 21 patch=merge key=devicePath
+  volumeMounts []VolumeMount 9 map=mountPath patch=merge key=mountPath
+  volumeDevices []VolumeDevice 21 map=devicePath patch=merge key=devicePath
   livenessProbe *Probe 10
   readinessProbe *Probe 11
   startupProbe *Probe 22

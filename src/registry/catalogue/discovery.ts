@@ -1,7 +1,7 @@
 export const discoveryTypes = `
 package discovery/v1
 
-AddressType = string
+AddressType = string: FQDN|IPv4|IPv6
 
 EndpointSlice
   ...meta.TypeMeta

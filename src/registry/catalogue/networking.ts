@@ -1,8 +1,8 @@
 export const networkingTypes = `
 package networking/v1
 
-PolicyType = string
-PathType = string
+PolicyType = string: Egress|Ingress
+PathType = string: Exact|ImplementationSpecific|Prefix
 
 NetworkPolicy
   ...meta.TypeMeta

@@ -1,7 +1,7 @@
 export const policyTypes = `
 package policy/v1
 
-UnhealthyPodEvictionPolicyType = string
+UnhealthyPodEvictionPolicyType = string: AlwaysAllow|IfHealthyBudget
 
 PodDisruptionBudgetSpec
   minAvailable *IntOrString 1

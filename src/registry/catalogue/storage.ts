@@ -1,7 +1,7 @@
 export const storageTypes = `
 package storage/v1
 
-VolumeBindingMode = string
+VolumeBindingMode = string: Immediate|WaitForFirstConsumer
 FSGroupPolicy = string
 VolumeLifecycleMode = string
 

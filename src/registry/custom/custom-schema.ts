@@ -91,7 +91,14 @@ export function customStruct(kind: string): Struct {
   }
 }
 
-const emptyStruct = { type: 'struct', isAtomic: false, defaults: undefined, embedded: [], isOpen: true } as const
+const emptyStruct = {
+  type: 'struct',
+  packageName: '',
+  isAtomic: false,
+  defaults: undefined,
+  embedded: [],
+  isOpen: true,
+} as const
 
 const known = new Map<string, readonly Field[]>()
 
