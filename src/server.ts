@@ -118,7 +118,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       metrics: new RequestMetrics(metrics),
       readComponents: () => checkComponents(config.etcd.servers, etcdFault()),
       createDocuments: (registry) =>
-        createDocuments({ registry, serverAddress, checks, onChecked, metrics, sliMetrics, issuer }),
+        createDocuments({ registry, serverAddress, checks, onChecked, metrics, sliMetrics, issuer, clock }),
     },
     surroundings,
   )

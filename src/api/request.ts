@@ -56,6 +56,8 @@ export type ApiResponse =
       readonly headers: Headers
       /** Several buffers are one body; they may be shared with other answers and are never changed. */
       readonly body: Buffer | readonly Buffer[] | LazyBody
+      /** Whether it is sent as it is, also to who takes gzip. */
+      readonly isEncoded?: boolean
     }
   | {
       readonly status: number

@@ -97,6 +97,18 @@ function checkRoute(accept: string, onCollection: boolean): void {
   if (!isKnown) throw notAcceptableHere(onCollection ? [...routed, ...routedStreams] : routed)
 }
 
+/** The type among those offered that the client likes best; undefined if it takes none of them. */
+export function preferredType(accept: string, offered: readonly string[]): string | undefined {
+  for (const clause of sortClauses(accept.split(',').map(parseClause))) {
+    const found = offered.find((name) => {
+      const [type = '', subtype = ''] = name.split('/')
+      return matches(clause, type, subtype)
+    })
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 type Clause = {
   readonly type: string
   readonly subtype: string

@@ -2,12 +2,14 @@
 import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
 import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.ts'
 import { jsonType } from '../codec/negotiate.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import type { Registry } from '../registry/registry.ts'
 import { AggregatedDiscovery, aggregatedForm } from './aggregated.ts'
 import { coreVersions, type Document, groupDocument, groupList, resourceList } from './groups.ts'
 import { type Check, checkHealth, checksOf, type Endpoint, type OnChecked } from './health.ts'
 import type { Issuer } from './issuer.ts'
+import { OpenApi } from './openapi/answer.ts'
 import { printDocument } from './print.ts'
 import { rootIndex } from './root.ts'
 import { versionDocument } from './version.ts'
@@ -23,12 +25,14 @@ export type DocumentParts = {
   readonly issuer: Issuer | null
   /** The results of the health checks, on an endpoint of their own. */
   readonly sliMetrics: Metrics
+  readonly clock: Clock
 }
 
-export type Documents = (request: ApiRequest) => ApiResponse
+export type Documents = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
 
 export function createDocuments(parts: DocumentParts): Documents {
   const aggregated = new AggregatedDiscovery(parts.registry)
+  const openApi = new OpenApi({ ...parts, hasIssuer: parts.issuer !== null })
   return (request) => {
     const { path } = request
     const [, root = '', ...rest] = withoutSlash(path).split('/')
@@ -43,6 +47,8 @@ export function createDocuments(parts: DocumentParts): Documents {
         return api(request, rest, { ...parts, aggregated })
       case 'apis':
         return apis(request, rest, { ...parts, aggregated })
+      case 'openapi':
+        return openApi.answer(request)
       case 'metrics':
         return metrics(path, parts)
       case '.well-known':

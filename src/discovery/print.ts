@@ -23,7 +23,8 @@ export function printDocument(document: Json, request: Request, { isAggregator =
   const plain = clauses.filter((clause) => !isConversion(clause))
   const isKnown = plain.some((clause) => clause.trim() === '' || knownType.test(clause.trim()))
   if (!isKnown && (isAggregator || clauses.some(isKnownConversion))) throw notAcceptable(offered)
-  return print(document, negotiate({ query: request.query, headers: { ...request.headers, accept: plain.join(',') } }))
+  const accept = (plain.length === 0 ? clauses : plain).join(',')
+  return print(document, negotiate({ query: request.query, headers: { ...request.headers, accept } }))
 }
 
 const isConversion = (clause: string): boolean => /;\s*(as|g|v)=/.test(clause)

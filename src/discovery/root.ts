@@ -4,7 +4,11 @@ import { groupNames, versionsOf } from './groups.ts'
 import { type Check, checksOf, type Endpoint } from './health.ts'
 
 const endpoints: readonly Endpoint[] = ['healthz', 'livez', 'readyz']
-const fixed: readonly string[] = ['/api', '/api/v1', '/apis', '/apis/', '/metrics', '/metrics/slis', '/version']
+const fixed: readonly string[] = ['/api', '/api/v1', '/apis', '/apis/', '/metrics', '/metrics/slis', '/version'].concat(
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openapi/v3/',
+)
 
 /** `others`: paths of parts that not every server has. */
 export function rootIndex(registry: Registry, checks: readonly Check[], others: readonly string[]): string[] {

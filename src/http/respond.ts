@@ -19,10 +19,10 @@ export class Responder {
 
   #respondBody(
     outgoing: Outgoing,
-    { status, headers, body }: Extract<ApiResponse, { body: unknown }>,
+    { status, headers, body, isEncoded = false }: Extract<ApiResponse, { body: unknown }>,
   ): Promise<void> | undefined {
     const length = lengthOf(body)
-    if (length > GZIP_BYTES_MIN && outgoing.takesBody && outgoing.takesGzip()) {
+    if (length > GZIP_BYTES_MIN && !isEncoded && outgoing.takesBody && outgoing.takesGzip()) {
       const tag = 'chunks' in body ? body.tag : undefined
       return this.#gzip.respond(outgoing, { status, headers, chunks: chunksOf(body), length, tag })
     }

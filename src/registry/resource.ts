@@ -4,7 +4,7 @@
  */
 import type { RequestContext } from '../api/context.ts'
 import type { FieldFault } from '../api/field-fault.ts'
-import type { KubeObject } from '../api/object.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
 import type { ApiRequest } from '../api/request.ts'
 import type { TableKind } from '../api/table.ts'
 import type { User } from '../api/user.ts'
@@ -46,6 +46,8 @@ export type Resource = {
   readonly deprecation?: string
   /** How objects are read, written and stored. Built when it is first asked for. */
   readonly shape: ObjectSchema
+  /** Of a custom resource: the schema of its objects as OpenAPI publishes it; metadata and the like are added there. */
+  readonly publishedSchema?: Fields
   /** What a field selector may name besides metadata.name and metadata.namespace, and how to read it. */
   readonly selectableFields: { readonly [field: string]: (object: KubeObject) => string }
   /** Whether an update may leave out the resourceVersion. */

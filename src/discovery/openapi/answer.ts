@@ -1,0 +1,105 @@
+/** How OpenAPI documents are asked for and cached. */
+import { pageNotFound } from '../../api/errors.ts'
+import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from '../../api/request.ts'
+import { jsonType, preferredType } from '../../codec/negotiate.ts'
+import { conditional, httpDate } from './conditional.ts'
+import { encodeV2, encodeV3 } from './gnostic.ts'
+import { type Kept, OpenApiLibrary } from './library.ts'
+
+/** Documents that are named by their hash never change. */
+const IMMUTABLE_MS = 365 * 24 * 60 * 60 * 1000
+/** Smaller bodies of v2 are not compressed; as kube-apiserver. */
+const GZIP_BYTES_MIN = 1400
+
+const v3Root = '/openapi/v3'
+
+export class OpenApi {
+  readonly #library: OpenApiLibrary
+  readonly #startMs: number
+  readonly #wallMs: () => number
+
+  constructor(parts: ConstructorParameters<typeof OpenApiLibrary>[0]) {
+    this.#library = new OpenApiLibrary(parts)
+    this.#wallMs = parts.clock.wallMs
+    this.#startMs = this.#wallMs()
+  }
+
+  /** Any method is answered like GET. */
+  async answer(request: ApiRequest): Promise<ApiResponse> {
+    const { path } = request
+    if (path === '/openapi/v2') return this.#v2(request)
+    if (path === v3Root) return this.#index(request)
+    if (path.startsWith(`${v3Root}/`)) return this.#v3(request, path.slice(v3Root.length + 1))
+    throw pageNotFound()
+  }
+
+  async #v2(request: ApiRequest): Promise<ApiResponse> {
+    const vary = { vary: 'Accept-Encoding, Accept' }
+    const type = chosenType(request, 'v2')
+    if (type === undefined) return bare(406, vary)
+    const kept = await this.#library.v2()
+    if (type !== jsonType) {
+      const body = await kept.protobuf(encodeV2)
+      const headers = { ...vary, 'content-type': type, etag: `"${kept.hash}"` }
+      return conditional(request, { headers, body, modifiedMs: kept.modifiedMs })
+    }
+    const headers = { ...vary, 'content-type': type, etag: `"${kept.hash}"` }
+    const isWhole = firstHeader(request.headers, 'range') === undefined
+    if (isWhole && kept.json.length > GZIP_BYTES_MIN && takesGzip(request)) {
+      const body = await kept.gzipped()
+      return conditional(request, {
+        headers: { ...headers, 'content-encoding': 'gzip' },
+        body,
+        modifiedMs: kept.modifiedMs,
+      })
+    }
+    return conditional(request, { headers, body: kept.json, modifiedMs: kept.modifiedMs })
+  }
+
+  /** Its type is what a browser would guess, and it is the same for all who ask. */
+  async #index(request: ApiRequest): Promise<ApiResponse> {
+    const paths: { [key: string]: { serverRelativeURL: string } } = {}
+    for (const key of this.#library.keys) {
+      const kept = await this.#library.v3(key)
+      if (kept !== undefined) paths[key] = { serverRelativeURL: urlOf(key, kept) }
+    }
+    const body = Buffer.from(JSON.stringify({ paths }))
+    return conditional(request, {
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+      body,
+      modifiedMs: this.#startMs,
+    })
+  }
+
+  async #v3(request: ApiRequest, key: string): Promise<ApiResponse> {
+    const kept = await this.#library.v3(key)
+    if (kept === undefined) return bare(404, {})
+    const type = chosenType(request, 'v3')
+    if (type === undefined) return bare(406, { vary: 'Accept' })
+    const headers = { vary: 'Accept', 'content-type': type, etag: `"${kept.hash}"` }
+    const asked = request.query.get('hash') ?? ''
+    if (asked !== '' && asked !== kept.hash) return bare(301, { ...headers, location: urlOf(key, kept) })
+    const caching: Headers =
+      asked === '' ? {} : { 'cache-control': 'public, immutable', expires: httpDate(this.#wallMs() + IMMUTABLE_MS) }
+    const body = type === jsonType ? kept.json : await kept.protobuf(encodeV3)
+    return conditional(request, { headers: { ...headers, ...caching }, body, modifiedMs: kept.modifiedMs })
+  }
+}
+
+const urlOf = (key: string, { hash }: Kept): string => `${v3Root}/${key}?hash=${hash}`
+
+const bare = (status: number, headers: Headers): ApiResponse => ({ status, headers, body: Buffer.alloc(0) })
+
+/** Of the two names of the protobuf form, the older one is no longer a media type; it is answered by the other. */
+function chosenType({ headers }: ApiRequest, version: 'v2' | 'v3'): string | undefined {
+  const protobuf = `application/com.github.proto-openapi.spec.${version}.v1.0+protobuf`
+  const older = `application/com.github.proto-openapi.spec.${version}@v1.0+protobuf`
+  const accept = firstHeader(headers, 'accept') ?? ''
+  const chosen = accept === '' ? jsonType : preferredType(accept, [jsonType, protobuf, older])
+  return chosen === older ? protobuf : chosen
+}
+
+const takesGzip = ({ headers }: ApiRequest): boolean =>
+  (firstHeader(headers, 'accept-encoding') ?? '')
+    .split(',')
+    .some((clause) => /^\s*(gzip|\*)\s*(;(?!\s*q=0(\.0*)?\s*$)|$)/.test(clause))

@@ -1,0 +1,189 @@
+/**
+ * The schemas of types for OpenAPI documents, each made once, when something first refers to it. They are in the form of v3;
+ * v2.ts makes the older form of them. Fields of a schema stand in the order of their names, as everything in these documents.
+ */
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { assert } from '../../lib/assert.ts'
+import { listMetaStruct } from '../../registry/meta-types.ts'
+import type { Field, Schema, Struct } from '../../schema/schema.ts'
+import { describe } from './descriptions.ts'
+import { everyGroupVersion, fixedNames, fixedSchemas } from './fixed-schemas.ts'
+import { definitionName, groupVersionOf, type GroupVersionKind } from './names.ts'
+
+export type Definition = {
+  readonly schema: Fields
+  /** The names of the definitions that it refers to. */
+  readonly uses: ReadonlySet<string>
+}
+
+export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })
+export const refPrefix = '#/components/schemas/'
+
+type ListNames = { readonly listName: string; readonly item: string; readonly isCustom: boolean }
+
+export class Definitions {
+  /** Types that were named and may be asked for. */
+  readonly #structs = new Map<string, Struct>()
+  readonly #made = new Map<string, Definition>()
+
+  /** By a name that one of the others gave, or that stands in what this returned. */
+  get(name: string): Definition {
+    const made = this.#made.get(name) ?? this.#make(name)
+    this.#made.set(name, made)
+    return made
+  }
+
+  /** The name of the definition of a built-in type. */
+  ofType(struct: Struct): string {
+    const name = definitionName(struct)
+    this.#structs.set(name, struct)
+    return name
+  }
+
+  /** The list of a kind, whose own definition is `item`. Those of custom kinds have no defaults. */
+  ofList(gvk: GroupVersionKind, { listName, item, isCustom }: ListNames): string {
+    if (this.#made.has(listName)) return listName
+    const listMeta = this.ofType(listMetaStruct())
+    this.set(listName, {
+      description: `A list of ${gvk.kind.replace(/List$/, '')} objects.`,
+      properties: {
+        apiVersion: { description: describe('TypeMeta', 'apiVersion'), type: 'string' },
+        items: {
+          description: 'The objects.',
+          items: isCustom ? refTo(item) : { allOf: [refTo(item)], default: {} },
+          type: 'array',
+        },
+        kind: { description: describe('TypeMeta', 'kind'), type: 'string' },
+        metadata: {
+          allOf: [refTo(listMeta)],
+          ...(isCustom ? {} : { default: {} }),
+          description: describe('List', 'metadata'),
+        },
+      },
+      required: ['items'],
+      type: 'object',
+      'x-kubernetes-group-version-kind': [{ group: gvk.group, kind: gvk.kind, version: gvk.version }],
+    })
+    return listName
+  }
+
+  /** A definition of somebody else's making: that of a custom resource. */
+  set(name: string, schema: Fields): void {
+    this.#made.set(name, { schema, uses: refsIn(schema) })
+  }
+
+  #make(name: string): Definition {
+    const struct = this.#structs.get(name)
+    const schema = struct === undefined ? fixedSchemas.get(name) : this.#structSchema(struct)
+    assert(schema !== undefined, `OpenAPI has a definition of ${name}`)
+    return { schema, uses: refsIn(schema) }
+  }
+
+  #structSchema(struct: Struct): Fields {
+    const fields = struct.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    const required = struct.fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)
+    return {
+      description: describe(struct.name),
+      ...(fields.length === 0
+        ? {}
+        : { properties: Object.fromEntries(fields.map((field) => [field.name, this.#property(field, struct)])) }),
+      ...(required.length === 0 ? {} : { required }),
+      type: 'object',
+      ...gvkExtension(struct),
+      ...(struct.isAtomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+      ...(struct.unions === undefined ? {} : { 'x-kubernetes-unions': struct.unions }),
+    }
+  }
+
+  #property(field: Field, struct: Struct): Fields {
+    const { schema, isPointer, topology, patch } = field
+    const { default: zero, ...type } = this.#type(schema)
+    const isStruct = schema.type === 'struct'
+    const hasZero =
+      (!isPointer && (isStruct || field.omit === 'never')) || zeroDefaults.has(`${struct.name}.${field.name}`)
+    const isMapType = schema.type === 'map' || topology?.type === 'granular'
+    const { $ref, ...inline } = type
+    return sorted({
+      ...inline,
+      // In OpenAPI 3.0 a reference stands alone, so one with a description is wrapped.
+      ...($ref === undefined ? {} : isBare(struct.name, field.name) ? { $ref } : { allOf: [{ $ref }] }),
+      default: field.default ?? (hasZero ? zero : undefined),
+      description: describe(struct.name, field.name),
+      ...(topology?.type === 'map' ? { 'x-kubernetes-list-map-keys': topology.keys } : {}),
+      [isMapType ? 'x-kubernetes-map-type' : 'x-kubernetes-list-type']: topology?.type,
+      'x-kubernetes-patch-merge-key': patch?.key,
+      'x-kubernetes-patch-strategy':
+        patch === undefined || patch.strategies.length === 0 ? undefined : patch.strategies.join(','),
+    })
+  }
+
+  /** With the zero value of the type as `default`. */
+  #type(schema: Schema): Fields {
+    switch (schema.type) {
+      case 'struct':
+        return { ...refTo(this.ofType(schema)), default: {} }
+      case 'list':
+        return { items: this.#item(schema.of), type: 'array' }
+      case 'map':
+        return { additionalProperties: this.#item(schema.of), type: 'object' }
+      case 'string':
+        return { default: '', enum: schema.values, type: 'string' }
+      case 'boolean':
+        return { default: false, type: 'boolean' }
+      case 'int32':
+      case 'int64':
+        return { default: 0, format: schema.type, type: 'integer' }
+      case 'float64':
+        return { default: 0, format: 'double', type: 'number' }
+      case 'bytes':
+        return { format: 'byte', type: 'string' }
+      case 'any':
+      case 'raw':
+      case 'time':
+      case 'microTime':
+      case 'quantity':
+      case 'intOrString': {
+        const name = fixedNames.get(schema.goName)
+        assert(name !== undefined, `OpenAPI has a definition of ${schema.goName}`)
+        return refTo(name)
+      }
+    }
+  }
+
+  #item(schema: Schema): Fields {
+    const { $ref, ...type } = this.#type(schema)
+    if ($ref === undefined) return sorted(type)
+    return type['default'] === undefined ? { $ref } : { allOf: [{ $ref }], ...type }
+  }
+}
+
+/** Fields without a published description. */
+const isBare = (type: string, field: string): boolean =>
+  type === 'JSONSchemaProps' ? field !== 'default' : type === 'IngressRule' && field === 'http'
+
+/** Optional fields for which the zero value is published as the default. */
+const zeroDefaults: ReadonlySet<string> = new Set(
+  ['ConfigMapEnvSource', 'ConfigMapKeySelector', 'ConfigMapProjection', 'ConfigMapVolumeSource', 'LocalObjectReference']
+    .concat('SecretEnvSource', 'SecretKeySelector', 'SecretProjection')
+    .map((type) => `${type}.name`)
+    .concat('AzureDiskVolumeSource.readOnly', 'GRPCAction.service', 'ReplicationControllerSpec.minReadySeconds'),
+)
+
+/** Types with a kind of their own are known by it; the options of a delete in every group that there is or was. */
+function gvkExtension({ name, packageName, embedded }: Struct): Fields {
+  if (!embedded.some(({ struct }) => struct.name === 'TypeMeta')) return {}
+  const places = name === 'DeleteOptions' ? everyGroupVersion : [groupVersionOf(packageName)]
+  return { 'x-kubernetes-group-version-kind': places.map(({ group, version }) => ({ group, kind: name, version })) }
+}
+
+function refsIn(value: Json | undefined, found = new Set<string>()): Set<string> {
+  if (Array.isArray(value)) for (const item of value) refsIn(item, found)
+  if (!isFields(value)) return found
+  const { $ref } = value
+  if (typeof $ref === 'string') found.add($ref.slice(refPrefix.length))
+  for (const field of Object.values(value)) refsIn(field, found)
+  return found
+}
+
+const sorted = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1)))

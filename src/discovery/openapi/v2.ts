@@ -1,0 +1,115 @@
+/**
+ * OpenAPI 2.0: one document of everything. The same paths and definitions as in v3, in an older form: no defaults, references
+ * with something beside them, one type for values that may have two, and parameters that many operations have in one place.
+ */
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { type Definition, type Definitions, refPrefix } from './definitions.ts'
+import { definition } from './fixed-schemas.ts'
+import { anyText, type Body, type Operation, type PathItem } from './operations.ts'
+import type { Parameter } from './parameters.ts'
+import { codeText, type Info, joined, kubernetesFields, securityScheme } from './v3.ts'
+
+export class V2Printer {
+  readonly #definitions: Definitions
+  readonly #texts = new WeakMap<Definition, string>()
+  /** Those that paths printed so far refer to. */
+  readonly #shared = new Map<string, Fields>()
+
+  constructor(definitions: Definitions) {
+    this.#definitions = definitions
+  }
+
+  definition(name: string): string {
+    const made = this.#definitions.get(name)
+    const known = this.#texts.get(made)
+    if (known !== undefined) return known
+    const text = JSON.stringify(olderSchema(made.schema))
+    this.#texts.set(made, text)
+    return text
+  }
+
+  path({ parameters, operations }: PathItem): string {
+    const entries = operations.map((one): [string, Json] => [one.method, this.#operation(one)])
+    if (parameters.length > 0) entries.push(['parameters', parameters.map((one) => this.#parameter(one))])
+    return JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))))
+  }
+
+  print(info: Info, paths: ReadonlyMap<string, string>, definitions: ReadonlyMap<string, string>): string {
+    const shared = Object.fromEntries([...this.#shared].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    return [
+      `{"definitions":${joined(definitions)}`,
+      `"info":${JSON.stringify(info)}`,
+      `"parameters":${JSON.stringify(shared)}`,
+      `"paths":${joined(paths)}`,
+      '"security":[{"BearerToken":[]}]',
+      `"securityDefinitions":${JSON.stringify({ BearerToken: securityScheme })}`,
+      '"swagger":"2.0"}',
+    ].join(',')
+  }
+
+  #operation(operation: Operation): Fields {
+    const { id, description, parameters, body, answers, tag, produces, consumes } = operation
+    const all = [...(body === undefined ? [] : [this.#body(body)]), ...parameters.map((one) => this.#parameter(one))]
+    return {
+      ...(consumes.length === 0 ? {} : { consumes }),
+      description,
+      operationId: id,
+      ...(all.length === 0 ? {} : { parameters: all }),
+      produces,
+      responses: {
+        ...Object.fromEntries(
+          answers.map(([code, name]) => [`${code}`, { description: codeText(code), schema: schemaOf(name) }]),
+        ),
+        401: { description: codeText(401) },
+      },
+      schemes: ['https'],
+      tags: [tag],
+      ...kubernetesFields(operation),
+    }
+  }
+
+  #parameter({ name, in: place, type, description, sharedName }: Parameter): Fields {
+    const isRequired = place === 'path'
+    const fields = { description, in: place, name, ...(isRequired ? { required: true } : {}), type, uniqueItems: true }
+    return sharedName === undefined ? fields : this.#share(sharedName, fields)
+  }
+
+  #body({ name, isRequired }: Body): Fields {
+    const fields = { in: 'body', name: 'body', ...(isRequired ? { required: true } : {}), schema: schemaOf(name) }
+    const sharedName = sharedBodies.get(name)
+    return sharedName === undefined ? fields : this.#share(sharedName, fields)
+  }
+
+  #share(name: string, fields: Fields): Fields {
+    this.#shared.set(name, fields)
+    return { $ref: `#/parameters/${name}` }
+  }
+}
+
+const sharedBodies: ReadonlyMap<string, string> = new Map([
+  ['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions', 'body-2Y1dVQaQ'],
+  [definition.patch, 'body-78PwaGsr'],
+])
+
+const olderPrefix = '#/definitions/'
+
+const schemaOf = (name: string): Fields => (name === anyText ? { type: 'string' } : { $ref: `${olderPrefix}${name}` })
+
+/** Of a schema of v3. */
+function olderSchema(schema: Fields): Fields {
+  const { allOf, default: _, oneOf, ...rest } = schema
+  const [only] = Array.isArray(allOf) ? allOf : []
+  const fields = Object.entries({ ...(isFields(only) ? only : {}), ...rest }).map(
+    ([name, value]): [string, Json | undefined] => {
+      if (name === '$ref' && typeof value === 'string') return [name, olderPrefix + value.slice(refPrefix.length)]
+      if (name === 'properties' && isFields(value)) return [name, mapFields(value, olderSchema)]
+      if ((name === 'items' || name === 'additionalProperties') && isFields(value)) return [name, olderSchema(value)]
+      return [name, value]
+    },
+  )
+  if (oneOf !== undefined) fields.push(['type', 'string'])
+  return Object.fromEntries(fields)
+}
+
+const mapFields = (fields: Fields, change: (value: Fields) => Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, isFields(value) ? change(value) : value]))

@@ -1,0 +1,133 @@
+/** OpenAPI 3.0 in JSON, as text, since most of a document is text that others have too: a definition is printed once for all. */
+import type { Fields } from '../../api/object.ts'
+import { type Definition, type Definitions, refTo } from './definitions.ts'
+import { anyText, definitionsOf, type Operation, type PathItem } from './operations.ts'
+import type { Parameter } from './parameters.ts'
+
+export type Info = { readonly title: string; readonly version: string }
+
+/** What a document has, by name; each part is JSON. */
+export type DocumentText = {
+  readonly info: Info
+  readonly paths: ReadonlyMap<string, string>
+  readonly schemas: ReadonlyMap<string, string>
+  /** Whether it says how to authenticate. */
+  readonly isSecured: boolean
+}
+
+export class V3Printer {
+  readonly #definitions: Definitions
+  readonly #texts = new WeakMap<Definition, string>()
+
+  constructor(definitions: Definitions) {
+    this.#definitions = definitions
+  }
+
+  path(item: PathItem): string {
+    return JSON.stringify(pathFields(item))
+  }
+
+  definition(name: string): string {
+    const made = this.#definitions.get(name)
+    const known = this.#texts.get(made)
+    if (known !== undefined) return known
+    const text = JSON.stringify(made.schema)
+    this.#texts.set(made, text)
+    return text
+  }
+}
+
+/** The names of all definitions that paths need, in order. */
+export function reachable(items: readonly PathItem[], definitions: Definitions): string[] {
+  const found = definitionsOf(items)
+  // A set that grows is walked to its new end.
+  for (const name of found) for (const used of definitions.get(name).uses) found.add(used)
+  return [...found].toSorted()
+}
+
+export const securityScheme = {
+  description: 'A token in the header Authorization, after the word Bearer.',
+  in: 'header',
+  name: 'authorization',
+  type: 'apiKey',
+} as const
+
+export function printV3({ info, paths, schemas, isSecured }: DocumentText): string {
+  const components = [
+    ...(schemas.size === 0 ? [] : [`"schemas":${joined(schemas)}`]),
+    ...(isSecured ? [`"securitySchemes":${JSON.stringify({ BearerToken: securityScheme })}`] : []),
+  ]
+  return `{"components":{${components.join(',')}},"info":${JSON.stringify(info)},"openapi":"3.0.0","paths":${joined(paths)}}`
+}
+
+export const joined = (texts: ReadonlyMap<string, string>): string =>
+  `{${[...texts].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
+
+function pathFields({ parameters, operations }: PathItem): Fields {
+  const entries = operations.map((one): [string, Fields | readonly Fields[]] => [one.method, operationFields(one)])
+  if (parameters.length > 0) entries.push(['parameters', parameters.map(parameterFields)])
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function operationFields(operation: Operation): Fields {
+  const { id, description, parameters, body, answers, tag, produces, consumes } = operation
+  return {
+    description,
+    operationId: id,
+    ...(parameters.length === 0 ? {} : { parameters: parameters.map(parameterFields) }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            content: contentOf(consumes, body.name),
+            ...(body.isRequired ? { required: true } : {}),
+          },
+        }),
+    responses: {
+      ...Object.fromEntries(
+        answers.map(([code, name]) => [`${code}`, { content: contentOf(produces, name), description: codeText(code) }]),
+      ),
+      401: { description: codeText(401) },
+    },
+    tags: [tag],
+    ...kubernetesFields(operation),
+  }
+}
+
+/** What no version of OpenAPI knows. */
+export function kubernetesFields({ action, kind }: Operation): Fields {
+  if (action === undefined || kind === undefined) return {}
+  return {
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': { group: kind.group, kind: kind.kind, version: kind.version },
+  }
+}
+
+/** In the words of HTTP. */
+export function codeText(code: number): string {
+  switch (code) {
+    case 200:
+      return 'OK'
+    case 201:
+      return 'Created'
+    case 202:
+      return 'Accepted'
+    default:
+      return 'Unauthorized'
+  }
+}
+
+function contentOf(types: readonly string[], name: string): Fields {
+  const schema = name === anyText ? { type: 'string' } : refTo(name)
+  return Object.fromEntries(types.toSorted().map((type) => [type, { schema }]))
+}
+
+function parameterFields({ name, in: place, type, description }: Parameter): Fields {
+  return {
+    description,
+    in: place,
+    name,
+    ...(place === 'path' ? { required: true } : {}),
+    schema: { type, uniqueItems: true },
+  }
+}
