@@ -1,6 +1,7 @@
 /** What an autoscaler aims at and where it is: `cpu: 45%/60%`. The same for both versions. */
 import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
+import { toStored } from '../kinds/autoscaling/horizontal-pod-autoscaler.ts'
 import { createdAgo, itemsOf, nameOf, numberOf, shownOf, specOf, statusOf, table, textOf } from './columns.ts'
 
 export const autoscalerTable: TableKind = table(
@@ -23,20 +24,22 @@ export const autoscalerTable: TableKind = table(
 const SHOWN_MAX = 2
 
 function targets(object: KubeObject): string {
+  if (object.apiVersion === 'autoscaling/v1') return targets(cpuFirst(toStored(object)))
   const metrics = itemsOf(specOf(object)['metrics'])
-  if (metrics.length === 0) return oldTarget(object)
+  if (metrics.length === 0) return '<none>'
   const current = itemsOf(statusOf(object)['currentMetrics'])
   const shown = metrics.slice(0, SHOWN_MAX).map((metric, at) => target(metric, current[at] ?? {}))
   const more = metrics.length > SHOWN_MAX ? ` + ${metrics.length - SHOWN_MAX} more...` : ''
   return `${shown.join(', ')}${more}`
 }
 
-/** Version 1 has fields for the one metric that it knows. */
-function oldTarget(object: KubeObject): string {
-  const { targetCPUUtilizationPercentage: wanted } = specOf(object)
-  const { currentCPUUtilizationPercentage: now } = statusOf(object)
-  if (wanted === undefined) return '<none>'
-  return `cpu: ${now === undefined ? '<unknown>' : `${shownOf(now)}%`}/${shownOf(wanted)}%`
+/** Version 1 does not say where among the metrics the CPU stood. Most people have it first. */
+function cpuFirst(object: KubeObject): KubeObject {
+  const spec = specOf(object)
+  const metrics = itemsOf(spec['metrics'])
+  const ofCpu = metrics.filter((metric) => fieldsOf(metric['resource'])['name'] === 'cpu')
+  const others = metrics.filter((metric) => !ofCpu.includes(metric))
+  return { ...object, apiVersion: 'autoscaling/v2', spec: { ...spec, metrics: [...ofCpu, ...others] } }
 }
 
 const sources: ReadonlyMap<string, string> = new Map([

@@ -78,14 +78,24 @@ const cpuMetric = (percent: Json): Fields => ({
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: percent } },
 })
 
-function toStored(object: KubeObject): KubeObject {
+const currentCpuMetric = (percent: Json): Fields => ({
+  type: 'Resource',
+  resource: { name: 'cpu', current: { averageUtilization: percent } },
+})
+
+/** From v1 to v2. */
+export function toStored(object: KubeObject): KubeObject {
   const annotations = object.metadata.annotations ?? {}
   const { targetCPUUtilizationPercentage, ...spec } = fieldsOf(object['spec'])
-  const { currentCPUUtilizationPercentage: _, ...status } = fieldsOf(object['status'])
+  const { currentCPUUtilizationPercentage, ...status } = fieldsOf(object['status'])
   const metrics = readMetrics(annotations[`${prefix}metrics`], 'target')
   const currentMetrics = readMetrics(annotations[`${prefix}current-metrics`], 'current')
   const conditions = readJson(annotations[`${prefix}conditions`])
   if (targetCPUUtilizationPercentage !== undefined) metrics.push(cpuMetric(targetCPUUtilizationPercentage))
+  // The annotation knows more, where there is one.
+  if (currentMetrics.length === 0 && currentCPUUtilizationPercentage !== undefined) {
+    currentMetrics.push(currentCpuMetric(currentCPUUtilizationPercentage))
+  }
   return {
     ...withoutAnnotations(object),
     spec: present({
