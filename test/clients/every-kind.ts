@@ -1,0 +1,85 @@
+/** Objects of every built-in kind, made over HTTP and listed again. Several sets of them can be in one cluster. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isRecord } from '../compat/json.ts'
+import type { SoakClient } from '../soak/client.ts'
+
+/** `$SET` and `$NUMBER` stand for what tells one set from another. */
+const file = join(import.meta.dirname, 'objects.jsonl')
+
+export type ObjectSet = { readonly name: string; readonly number: number }
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Makes one set, its namespace first. Returns what was refused, in the words of the server. */
+export async function createSet(client: SoakClient, set: ObjectSet): Promise<readonly string[]> {
+  const refused: string[] = []
+  const call = async (method: string, path: string, body: Fields): Promise<Fields | undefined> => {
+    const { status, body: answer } = await client.call(method, path, body)
+    if (status < 300 && isRecord(answer)) return answer
+    refused.push(`${method} ${path}: ${status} ${isRecord(answer) ? String(answer['message']) : ''}`)
+    return undefined
+  }
+  await call('POST', '/api/v1/namespaces', { metadata: { name: set.name } })
+  for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
+    const row: unknown = JSON.parse(line.replaceAll('$SET', set.name).replaceAll('$NUMBER', `${set.number}`))
+    if (!isRecord(row) || !isRecord(row['object'])) throw new Error(`not a row: ${line}`)
+    const { status, ...object } = row['object']
+    const path = String(row['path'])
+    const made = await call('POST', path, object)
+    if (made === undefined || status === undefined) continue
+    await call('PUT', `${path}/${metadataOf(made, 'name')}/status`, { ...made, status })
+  }
+  return refused
+}
+
+/** `pods` or `deployments.apps` in a version: what can be listed, by the server's own documents. */
+export type Listable = { readonly path: string; readonly id: string }
+
+export async function listables(client: SoakClient): Promise<readonly Listable[]> {
+  const { body: groups } = await client.call('GET', '/apis')
+  // The APIService of a set promises a group that nobody serves.
+  const served = items(groups, 'groups').filter(({ name }) => !String(name).endsWith('.example.com'))
+  const roots = ['/api/v1', ...served.flatMap((group) => items(group, 'versions').map(rootOf))]
+  const found: Listable[] = []
+  for (const root of roots) {
+    const { body } = await client.call('GET', root)
+    for (const { name, verbs } of items(body, 'resources')) {
+      if (Array.isArray(verbs) && verbs.includes('list'))
+        found.push({ path: `${root}/${String(name)}`, id: idOf(root, name) })
+    }
+  }
+  return found
+}
+
+export type Listed = ReadonlyMap<string, Fields>
+
+/** All objects of all kinds, by where they are. */
+export async function listAll(client: SoakClient): Promise<Listed> {
+  const all = new Map<string, Fields>()
+  for (const { path } of await listables(client)) {
+    const { body } = await client.call('GET', path)
+    for (const item of items(body, 'items')) {
+      all.set(`${path} ${metadataOf(item, 'namespace')}/${metadataOf(item, 'name')}`, item)
+    }
+  }
+  return all
+}
+
+function metadataOf({ metadata }: Fields, field: 'name' | 'namespace'): string {
+  const value = isRecord(metadata) ? metadata[field] : undefined
+  return typeof value === 'string' ? value : ''
+}
+
+const rootOf = ({ groupVersion }: Fields): string => `/apis/${String(groupVersion)}`
+
+const items = (value: unknown, key: string): readonly Fields[] => {
+  const list = isRecord(value) ? value[key] : undefined
+  return Array.isArray(list) ? list.filter(isRecord) : []
+}
+
+/** As kubectl takes it: `horizontalpodautoscalers.v1.autoscaling`. */
+function idOf(root: string, name: unknown): string {
+  const [, , group = '', version = ''] = root.split('/')
+  return root === '/api/v1' ? `${String(name)}.v1.` : `${String(name)}.${version}.${group}`
+}

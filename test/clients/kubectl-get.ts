@@ -1,0 +1,56 @@
+/**
+ * `kubectl get` of every kind, plain and wide, from Keelson and from the reference on one etcd: the same text, but for ages. Prints
+ * what differs and exits 1 if anything does.
+ *
+ *   node test/clients/kubectl-get.ts
+ */
+import { startEtcd } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+import { type Kubectl, kubectlFor } from '../harness/kubectl.ts'
+import { startReference } from '../harness/reference.ts'
+import { SoakClient } from '../soak/client.ts'
+import { createSet, listables } from './every-kind.ts'
+
+/** Shown at different moments. */
+const age = /\b(?:\d+[smhdy])+\b|<invalid>/g
+/** Lines are sorted since the reference has component statuses in an order by chance. */
+const masked = (text: string): string => text.replace(age, 'AGE').replace(/ +/g, ' ').split('\n').toSorted().join('\n')
+
+async function main(): Promise<void> {
+  await using etcd = await startEtcd()
+  await using reference = await startReference({ etcdUrl: etcd.clientUrl })
+  await using keelson = await startKeelson({ etcdUrl: etcd.clientUrl })
+  using client = new SoakClient(keelson.url)
+  for (const refused of await createSet(client, { name: 'shown', number: 13 })) console.log(`refused: ${refused}`)
+  await using ours = await kubectlFor(keelson)
+  await using theirs = await kubectlFor(reference)
+  let same = 0
+  let differing = 0
+  for (const { id } of await listables(client)) {
+    for (const wide of [[], ['-o', 'wide']]) {
+      const args = ['get', id, '-A', ...wide]
+      const [own, other] = await Promise.all([shown(ours, args), shown(theirs, args)])
+      if (own === other) same++
+      else {
+        differing++
+        console.log(`kubectl ${args.join(' ')}\n${differences(own, other)}`)
+      }
+    }
+  }
+  console.log(`${same} the same, ${differing} differ`)
+  if (differing > 0) process.exitCode = 1
+}
+
+async function shown(kubectl: Kubectl, args: readonly string[]): Promise<string> {
+  const { out, err } = await kubectl.run(...args)
+  return masked(`${out}${err}`)
+}
+
+function differences(own: string, other: string): string {
+  const [mine, theirs] = [own.split('\n'), other.split('\n')]
+  const extra = mine.filter((line) => !theirs.includes(line)).map((line) => `  Keelson:   ${line}`)
+  const missing = theirs.filter((line) => !mine.includes(line)).map((line) => `  reference: ${line}`)
+  return [...extra, ...missing].join('\n')
+}
+
+await main()

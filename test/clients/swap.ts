@@ -1,0 +1,101 @@
+/**
+ * One etcd, two servers in turn: what Keelson wrote, in protobuf and in JSON, the reference lists as it was, and the other way round.
+ * Prints what differs and exits 1 if anything does.
+ *
+ *   node test/clients/swap.ts
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { ApiServerProcess } from '../harness/api-server.ts'
+import { isRecord } from '../compat/json.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+import { startReference } from '../harness/reference.ts'
+import { SoakClient } from '../soak/client.ts'
+import { createSet, type Fields, listAll, type Listed, type ObjectSet } from './every-kind.ts'
+
+const forms = ['application/vnd.kubernetes.protobuf', 'application/json']
+const first: ObjectSet = { name: 'swap-first', number: 11 }
+const second: ObjectSet = { name: 'swap-second', number: 12 }
+/** Keeps a report readable when everything is wrong. */
+const TEXT_MAX = 300
+
+async function main(): Promise<void> {
+  let faults = 0
+  for (const form of forms) {
+    console.log(`stored as ${form}`)
+    for (const fault of await swap(form)) {
+      console.log(`  ${fault}`)
+      faults++
+    }
+  }
+  if (faults > 0) process.exitCode = 1
+}
+
+async function swap(form: string): Promise<readonly string[]> {
+  await using etcd = await startEtcd()
+  const keelson = (): Promise<ApiServerProcess> =>
+    startKeelson({ etcdUrl: etcd.clientUrl, args: [`--storage-media-type=${form}`] })
+  const reference = (): Promise<ApiServerProcess> => startReference({ etcdUrl: etcd.clientUrl })
+  const written = await during(keelson, (client) => write(client, first))
+  const taken = await during(reference, async (client) => {
+    const seen = await listAll(client)
+    return { seen, ...(await write(client, second)) }
+  })
+  const back = await during(keelson, listAll)
+  return [
+    ...written.refused.map((text) => `Keelson refused ${text}`),
+    ...taken.refused.map((text) => `the reference refused ${text}`),
+    ...compare('written by Keelson, read by the reference', written.listed, taken.seen),
+    ...compare('written by the reference, read by Keelson', taken.listed, back),
+  ]
+}
+
+async function during<T>(start: () => Promise<ApiServerProcess>, act: (client: SoakClient) => Promise<T>): Promise<T> {
+  await using server = await start()
+  using client = new SoakClient(server.url)
+  return await act(client)
+}
+
+async function write(client: SoakClient, set: ObjectSet): Promise<{ refused: readonly string[]; listed: Listed }> {
+  const refused = await createSet(client, set)
+  return { refused, listed: await listAll(client) }
+}
+
+function compare(what: string, before: Listed, after: Listed): readonly string[] {
+  const faults: string[] = []
+  let same = 0
+  for (const [place, object] of before) {
+    if (isOwnedByServer(place)) continue
+    const [one, other] = [comparable(place, object), comparable(place, after.get(place))]
+    if (isDeepStrictEqual(one, other)) same++
+    else faults.push(`${what}: ${place} ${other === undefined ? 'is gone' : difference(one, other, '')}`)
+  }
+  console.log(`  ${what}: ${same} objects the same`)
+  return faults
+}
+
+/** Each server has a Lease of its own, which it renews. */
+const isOwnedByServer = (place: string): boolean => place.includes(' kube-system/apiserver-')
+
+/** The reference keeps the status of these up to date itself: that is no difference of what is stored. */
+function comparable(place: string, object: Fields | undefined): unknown {
+  if (object === undefined || !/\/(customresourcedefinitions|apiservices|flowschemas) /.test(place)) return object
+  const { status: _status, metadata, ...rest } = object
+  const { uid, name, labels, annotations, creationTimestamp } = isRecord(metadata) ? metadata : {}
+  return { ...rest, metadata: { uid, name, labels, annotations, creationTimestamp } }
+}
+
+/** The first place where two values differ. */
+function difference(one: unknown, other: unknown, path: string): string {
+  if (typeof one === 'object' && typeof other === 'object' && one !== null && other !== null) {
+    const fields = new Map<string, unknown>(Object.entries(one))
+    const others = new Map<string, unknown>(Object.entries(other))
+    for (const key of new Set([...fields.keys(), ...others.keys()])) {
+      if (!isDeepStrictEqual(fields.get(key), others.get(key)))
+        return difference(fields.get(key), others.get(key), `${path}.${key}`)
+    }
+  }
+  return `${path}: ${JSON.stringify(one)?.slice(0, TEXT_MAX)} became ${JSON.stringify(other)?.slice(0, TEXT_MAX)}`
+}
+
+await main()
