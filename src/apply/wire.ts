@@ -25,7 +25,7 @@ function tracked(object: KubeObject): KubeObject {
 type Empty = null | undefined
 
 function structWire(value: Fields, struct: Struct, empty: Empty): Fields {
-  const wire: { [name: string]: Json } = struct.isOpen === true ? openWire(value, struct) : {}
+  const wire: { [name: string]: Json } = struct.open !== undefined ? openWire(value, struct) : {}
   for (const field of struct.fields) {
     const shown = fieldWire(value[field.name] ?? null, field, empty)
     if (shown !== undefined) wire[field.name] = shown

@@ -31,7 +31,7 @@ export type Target = { [name: string]: Json }
 
 /** Fails with a JsonSyntaxError. The text must hold an object. */
 export function decodeStruct(text: string, struct: Struct): Decoding {
-  return struct.isOpen === true ? decodeOpen(text, struct) : decodeClosed(text, struct)
+  return struct.open !== undefined ? decodeOpen(text, struct) : decodeClosed(text, struct)
 }
 
 function decodeClosed(text: string, struct: Struct, path: readonly string[] = []): Decoding {

@@ -76,16 +76,17 @@ export function readRaw(scanner: JsonScanner): string {
   )
 }
 
-/** Longer integers are kept as numbers: reading all their digits takes time, and no type in Go holds them. */
-const INTEGER_DIGITS_MAX = 40
+/** Of the longest that Go holds; longer ones it rounds. */
+const INTEGER_DIGITS_MAX = '-9223372036854775808'.length
 
 function readNumber(literal: string): number | bigint {
   const value = Number(literal)
   if (!Number.isFinite(value)) {
     throw new JsonSyntaxError(`json: cannot unmarshal number ${literal} into Go value of type float64`)
   }
-  const isLong = literal.length <= INTEGER_DIGITS_MAX && /^-?[0-9]+$/.test(literal) && !Number.isSafeInteger(value)
-  return isLong ? BigInt(literal) : value
+  if (Number.isSafeInteger(value) || literal.length > INTEGER_DIGITS_MAX || !/^-?[0-9]+$/.test(literal)) return value
+  const integer = BigInt(literal)
+  return BigInt.asIntN(64, integer) === integer ? integer : value
 }
 
 /** Fails with a SyntaxError on what is no JSON. */

@@ -43,24 +43,27 @@ export type Offer = {
   readonly onCollection?: boolean
   /** Whether what is answered can be shown as rows: not so what can only be created. */
   readonly hasTable?: boolean
+  /** Custom kinds have no protobuf but for their metadata, and a router that leaves all to the handler. */
+  readonly isCustom?: boolean
 }
 
 /** Fails with NotAcceptable. */
-export function negotiate({ headers, query }: Asked, { onCollection = false, hasTable = true }: Offer = {}): Form {
+export function negotiate({ headers, query }: Asked, offer: Offer = {}): Form {
+  const { onCollection = false, hasTable = true, isCustom = false } = offer
   const accept = firstHeader(headers, 'accept') ?? ''
   if (isPlainJson(accept)) return isIndented(query, headers) ? indentedJson : compactJson
-  checkRoute(accept, onCollection)
-  const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables' })
+  if (!isCustom) checkRoute(accept, onCollection)
+  const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables', isCustom })
   if (form === undefined) throw notAcceptable(routed)
   return !form.isIndented && isIndented(query, headers) ? { ...form, isIndented: true } : form
 }
 
 /** Of a watch, which is never indented. Fails with NotAcceptable, also for a form that cannot be streamed. */
-export function negotiateStream({ headers }: Pick<Asked, 'headers'>): Form {
+export function negotiateStream({ headers }: Pick<Asked, 'headers'>, { isCustom = false }: Offer = {}): Form {
   const accept = firstHeader(headers, 'accept') ?? ''
   if (isPlainJson(accept)) return compactJson
-  checkRoute(accept, true)
-  const form = choose(accept, { conversions: 'all' })
+  if (!isCustom) checkRoute(accept, true)
+  const form = choose(accept, { conversions: 'all', isCustom })
   if (form === undefined) throw notAcceptable(routed)
   if (form.type === 'yaml') throw notAcceptable(routedStreams)
   return form.isIndented ? { ...form, isIndented: false } : form
@@ -116,16 +119,19 @@ type Clause = {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-type Wanted = { readonly conversions: 'all' | 'no tables' | 'none' }
+type Wanted = { readonly conversions: 'all' | 'no tables' | 'none'; readonly isCustom?: boolean }
 
 /** The first clause that can be met decides. */
-function choose(accept: string, { conversions }: Wanted): Form | undefined {
+function choose(accept: string, { conversions, isCustom = false }: Wanted): Form | undefined {
   for (const clause of sortClauses(accept.split(',').map(parseClause))) {
     const { parameters } = clause
     const found = registered.find(({ type, subtype }) => matches(clause, type, subtype))
     if (found === undefined || !isMet(parameters, found.isStreamed)) continue
     const plain = { type: found.form, isIndented: parameters.get('pretty') === '1' }
-    if (!conversionNames.some((name) => parameters.has(name))) return plain
+    if (!conversionNames.some((name) => parameters.has(name))) {
+      if (isCustom && found.form === 'protobuf') continue
+      return plain
+    }
     const as = conversionOf(parameters)
     const isOffered = as !== undefined && (as.kind !== 'Table' || (conversions === 'all' && found.form !== 'protobuf'))
     if (isOffered && conversions !== 'none') return { ...plain, as }

@@ -43,7 +43,7 @@ const laterThanMetadata = (fields: Fields): Fields =>
 
 /** `object.metadata.resourceVersion` must be set. */
 export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
-  if (schema.struct.isOpen === true) return printOpenWire(object, schema.struct)
+  if (schema.struct.open !== undefined) return printOpenWire(object, schema.struct)
   const { bytes, headBytes } = printUnversioned(object, schema)
   // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
   const keyAt = bytes.indexOf(versionKey, headBytes)
@@ -67,7 +67,7 @@ export function wireOfStored(
   object: KubeObject,
   { struct, stored, storedAs }: ObjectSchema,
 ): Wire | undefined {
-  if (storedAs === 'protobuf' || struct.isOpen === true) return undefined
+  if (storedAs === 'protobuf' || struct.open !== undefined) return undefined
   const { resourceVersion = '' } = object.metadata
   const headBytes = Buffer.byteLength(printHead(object))
   // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
@@ -90,7 +90,7 @@ export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffe
 
 /** JSON. */
 export const objectText = (object: KubeObject, struct: Struct): string =>
-  struct.isOpen === true ? printOpen(object, struct) : `${printHead(object)}${printBody(object, struct)}}`
+  struct.open !== undefined ? printOpen(object, struct) : `${printHead(object)}${printBody(object, struct)}}`
 
 /** The stored form has no resourceVersion: the database itself keeps that. */
 export function encodeStored(object: KubeObject, { struct, stored, storedAs }: ObjectSchema): Buffer {

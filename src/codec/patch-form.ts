@@ -12,10 +12,14 @@ const forms: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>([
   ['application/apply-patch+yaml', 'apply'],
 ])
 
+/** Of custom kinds nobody knows how their lists are merged. */
+const customForms = [...forms].filter(([, form]) => form !== 'strategic').map(([type]) => type)
+
 /** Fails with UnsupportedMediaType, or with NotAcceptable, as upstream's router has it for what it takes for no body. */
-export function patchForm(headers: IncomingHttpHeaders): PatchForm {
+export function patchForm(headers: IncomingHttpHeaders, { isCustom }: { readonly isCustom: boolean }): PatchForm {
   const contentType = firstHeader(headers, 'content-type') ?? ''
   const form = forms.get(withoutParameters(contentType))
+  if (isCustom && (form === undefined || form === 'strategic')) throw unsupportedMediaType(customForms)
   if (form !== undefined) return form
   // The router is less strict about blanks and lists than the handler behind it, which then refuses in its own words.
   const isRouted = contentType.split(',').some((part) => forms.has(withoutParameters(part).trim()))

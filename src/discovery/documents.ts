@@ -115,7 +115,8 @@ function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): A
   if (found === undefined) throw pageNotFound()
   if (versionName === undefined) return negotiated(found, request, { isAggregator: true })
   const document = resourceList(parts.registry, groupName, versionName)
-  if (document === undefined) throw noSuchResource()
+  const isCustom = parts.registry.inGroup(groupName).every((resource) => resource.isCustom)
+  if (document === undefined) throw isCustom ? pageNotFound() : noSuchResource()
   requireGet(request)
   return negotiated(document, request)
 }

@@ -3,6 +3,7 @@
  * printing, pruning and defaulting all read the same schema. Types that occur in many kinds are one object, shared by all.
  */
 import type { Fields, Json } from '../api/object.ts'
+import type { Structural } from './structural/structural.ts'
 
 export type Schema = Scalar | Any | Raw | List | Dictionary | Struct
 
@@ -73,8 +74,11 @@ export type Struct = {
   readonly byName: ReadonlyMap<string, Field>
   /** What stands inline, whose fields are among `fields`: protobuf has each as a message of its own. */
   readonly embedded: readonly Embedded[]
-  /** Of a custom kind: there are fields besides these, of any JSON. All are written in the order of their names. */
-  readonly isOpen?: boolean
+  /**
+   * Of a custom kind: the schema of the fields besides these, built when it is first asked for. They are any JSON until somebody looks;
+   * all are written in the order of their names.
+   */
+  readonly open?: () => Structural
 }
 
 /** `number` is that of the field in protobuf, 0 where there is none. */

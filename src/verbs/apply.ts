@@ -3,7 +3,7 @@ import { applyOver } from '../apply/apply.ts'
 import { Differences } from '../apply/differences.ts'
 import { annotationsAfter, isLastApplier } from '../apply/last-applied.ts'
 import type { Owners, Writer } from '../apply/managers.ts'
-import { mergeTypeOf } from '../apply/merge-type.ts'
+import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { validateApplied } from '../apply/validate.ts'
 import { storedWire } from '../apply/wire.ts'
@@ -57,7 +57,7 @@ async function applyTo(
   const { options, access } = writing
   const expected = viewOf(request) ?? request.resource
   const { struct } = expected.shape
-  const type = mergeTypeOf(struct)
+  const type = mergeTypeOfObjects(struct)
   const faults = validateApplied(applied, type)
   if (faults.length > 0) {
     throw unclassified(`failed to create typed patch object (${nameOf(applied, expected)}): ${told(faults)}`)
@@ -104,7 +104,7 @@ function firstOwners(
   }: { readonly request: ResourceRequest; readonly writer: Writer; readonly writing: Applying },
 ): Owners {
   const { struct } = (viewOf(request) ?? request.resource).shape
-  const versions = { type: mergeTypeOf(struct), before: emptyWire(struct), after: live }
+  const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: live }
   const differences = new Differences(() => versions, ignoredAt(request))
   const first: Writer = { ...writer, manager: firstManager, operation: 'Update' }
   return recordUpdate(new Map(), { writer: first, now: writing.access.now(), differences })

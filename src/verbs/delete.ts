@@ -24,7 +24,7 @@ import { commit, withVersion, written } from './write.ts'
 /** Removes the object, or marks it when others must let go of it first. */
 export async function deleteOne(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, http } = request
-  const form = negotiate(http)
+  const form = negotiate(http, resource)
   const options = await readDeleteOptions(http, access)
   const { isRemoved, object } = await deleteObject(request, options, access)
   warnOfOrphans(request, options)

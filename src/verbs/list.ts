@@ -16,7 +16,7 @@ import { translated } from './storage-errors.ts'
 
 export async function list(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
   const { http } = request
-  const form = negotiate(http, { onCollection: true })
+  const form = negotiate(http, { onCollection: true, isCustom: request.resource.isCustom })
   const representation = represent(form, access.forms, http.query)
   const { page, metadata } = await readPage(request, access)
   const { headers } = representation

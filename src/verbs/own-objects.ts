@@ -3,7 +3,7 @@ import type { Objects, Place } from '../admission/objects.ts'
 import type { Json, KubeObject } from '../api/object.ts'
 import { Differences } from '../apply/differences.ts'
 import { printOwners, readOwners } from '../apply/managers.ts'
-import { mergeTypeOf } from '../apply/merge-type.ts'
+import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { storedWire } from '../apply/wire.ts'
 import { encodeStored } from '../codec/object.ts'
@@ -73,7 +73,11 @@ function ownersAfter(
   // What was never tracked begins to be with the first apply.
   if (owners.size === 0) return before.metadata['managedFields']
   const { struct } = resource.shape
-  const versions = { type: mergeTypeOf(struct), before: storedWire(before, struct), after: storedWire(after, struct) }
+  const versions = {
+    type: mergeTypeOfObjects(struct),
+    before: storedWire(before, struct),
+    after: storedWire(after, struct),
+  }
   const differences = new Differences(() => versions, ignoredAt({ resource, subresource: 'status' }))
   const writer = { manager, operation: 'Update', apiVersion: apiVersionOf(resource), subresource: 'status' } as const
   return printOwners(recordUpdate(owners, { writer, now: now(), differences }))

@@ -6,7 +6,7 @@ import { fieldSetOf } from '../apply/field-paths.ts'
 import { Differences, type Versions } from '../apply/differences.ts'
 import type { FieldSet } from '../apply/field-set.ts'
 import { type Owners, printOwners, readOwners, type Writer } from '../apply/managers.ts'
-import { mergeTypeOf } from '../apply/merge-type.ts'
+import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { ownersInObject, ownersInView } from '../apply/view-owners.ts'
 import { givenWire, storedWire } from '../apply/wire.ts'
@@ -28,7 +28,7 @@ export function ownersAfterCreate(
   recording: Recording,
 ): Json | undefined {
   const { struct } = request.resource.shape
-  const versions = { type: mergeTypeOf(struct), before: emptyWire(struct), after: givenWire(object, struct) }
+  const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: givenWire(object, struct) }
   const differences = new Differences(() => versions, ignoredAt(request))
   const update = { writer: writerOf(request, recording.options), now: recording.access.now(), differences }
   return printOwners(recordUpdate(givenOwners(request, object) ?? new Map(), update))
@@ -96,14 +96,18 @@ export function versionsOf(
   return (apiVersion) => {
     if (apiVersion === apiVersionOf(own)) {
       const { struct } = own.shape
-      return { type: mergeTypeOf(struct), before: storedWire(before(), struct), after: givenWire(after(), struct) }
+      return {
+        type: mergeTypeOfObjects(struct),
+        before: storedWire(before(), struct),
+        after: givenWire(after(), struct),
+      }
     }
     const other = own === request.resource ? inVersion(apiVersion) : undefined
     if (other === undefined) return undefined
     const { struct } = other.shape
     const convert = (object: KubeObject): KubeObject => converted(object, own.shape, other)
     const wires = { before: storedWire(convert(before()), struct), after: givenWire(convert(after()), struct) }
-    return { type: mergeTypeOf(struct), ...wires }
+    return { type: mergeTypeOfObjects(struct), ...wires }
   }
 }
 

@@ -19,8 +19,8 @@ import { parsePatchOptions } from './write-options.ts'
 /** Of the object, or of a part of it that has a path of its own. */
 export async function patch(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
-  const form = patchForm(http.headers)
-  const show = represent(negotiate(http), access.forms, http.query, viewOf(request))
+  const form = patchForm(http.headers, request.resource)
+  const show = represent(negotiate(http, request.resource), access.forms, http.query, viewOf(request))
   checkPart(request)
   const options = parsePatchOptions(http.query, { isApply: form === 'apply' })
   const body = await http.body()

@@ -16,7 +16,7 @@ import { parseWriteOptions } from './write-options.ts'
 /** Of the object, or of a part of it that has a path of its own. */
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, subresource, name, http } = request
-  const show = represent(negotiate(http), access.forms, http.query, viewOf(request))
+  const show = represent(negotiate(http, resource), access.forms, http.query, viewOf(request))
   checkPart(request)
   const options = parseWriteOptions(http.query, 'UpdateOptions')
   const object = await readObject(request, options.fieldValidation, access)

@@ -18,7 +18,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 export async function watch(request: ResourceRequest, access: WatchAccess): Promise<ApiResponse> {
   const { resource, http } = request
   const { reader, allowsWatchList } = access
-  const framing = framingOf(negotiateStream(http), access.forms, http.query)
+  const framing = framingOf(negotiateStream(http, resource), access.forms, http.query)
   const { headers } = framing
   const options = parseListOptions(http.query)
   const { range, matches } = choose(request, options, access.keys)

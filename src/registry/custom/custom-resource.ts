@@ -2,7 +2,8 @@
  * A resource that clients have defined, in one version: the same words as a built-in one, said by its definition rather than by
  * the catalogue. What takes time or room is made when it is first asked for; there may be ten thousand of them.
  */
-import { checkDnsSubdomain } from '../../api/names.ts'
+import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
+import { quote } from '../../api/quote.ts'
 import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
@@ -77,7 +78,7 @@ function customResource(
       counted(hasStatus ? withField(given, 'status', current['status']) : given, current, ignored),
     validate: (object) => [...own.validate(object), ...validateScale(object, scale)],
     validateUpdate: (object, current) => [...own.validateUpdate(object, current), ...validateScale(object, scale)],
-    warnings: () => [],
+    warnings: finalizerWarnings,
     subresourceRules: hasStatus ? { status: statusRules(own) } : {},
     resetPaths: (subresource) => (subresource === 'status' ? ['spec', 'metadata'] : hasStatus ? ['status'] : []),
     get table() {
@@ -85,6 +86,19 @@ function customResource(
     },
     views: scale === undefined ? noViews : { scale: customScaleView(scale) },
   }
+}
+
+/** Whoever writes a finalizer should be known by it. */
+function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undefined): string[] {
+  const known = current?.metadata.finalizers ?? []
+  const added = (metadata.finalizers ?? []).filter((name) => !known.includes(name) && !name.includes('/'))
+  return added
+    .filter((name) => !isStandardFinalizer(name))
+    .toSorted()
+    .map((name) => {
+      const what = name.includes('.') ? 'finalizer name including a path (/)' : 'finalizer name'
+      return `metadata.finalizers: ${quote(name)}: prefer a domain-qualified ${what} to avoid accidental conflicts with other finalizer writers`
+    })
 }
 
 const noViews: { readonly [subresource: string]: View } = {}

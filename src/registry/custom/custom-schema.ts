@@ -1,8 +1,15 @@
 /** How objects of a custom kind are read and checked: metadata by its type, the rest by the schema that the definition has. */
 import type { FieldFault } from '../../api/field-fault.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
+import { quote } from '../../api/quote.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
+import { setDefaults } from '../../schema/structural/defaults.ts'
+import { validateLists } from '../../schema/structural/list-types.ts'
+import { pruneObject } from '../../schema/structural/prune.ts'
+import { readStructural } from '../../schema/structural/read-structural.ts'
+import type { Structural } from '../../schema/structural/structural.ts'
+import { validateValues } from '../../schema/structural/validate.ts'
 import { typeOf } from '../types.ts'
 import type { Definition, Version } from './definition.ts'
 
@@ -11,6 +18,7 @@ export class CustomSchema {
   readonly #definition: Definition
   readonly #version: Version
   #struct: Struct | undefined
+  #structural: Structural | undefined
 
   constructor(definition: Definition, version: Version) {
     this.#definition = definition
@@ -18,7 +26,11 @@ export class CustomSchema {
   }
 
   get struct(): Struct {
-    return (this.#struct ??= customStruct(this.#definition.names.kind))
+    return (this.#struct ??= customStruct(this.#definition.names.kind, () => this.structural))
+  }
+
+  get structural(): Structural {
+    return (this.#structural ??= readStructural(this.#version.schema()))
   }
 
   get apiVersion(): string {
@@ -56,34 +68,51 @@ export class CustomSchema {
   }
 
   prune(object: KubeObject): { readonly object: KubeObject; readonly faults: readonly string[] } {
-    return { object, faults: [] }
+    const { value, unknown } = pruneObject(object, this.structural)
+    const faults = unknown.map((path) => `unknown field ${quote(path)}`)
+    return { object: value === object ? object : withHead(value, object), faults }
   }
 
   setDefaults(object: KubeObject): KubeObject {
-    return object
+    const whole = setDefaults(object, this.structural)
+    return whole === object ? object : withHead(fieldsOf(whole), object)
   }
 
-  validate(_object: KubeObject): FieldFault[] {
-    return []
+  validate(object: KubeObject): FieldFault[] {
+    return [...validateValues(object, this.structural), ...validateLists(object, this.structural)]
   }
 
-  validateUpdate(_object: KubeObject, _current: KubeObject): FieldFault[] {
-    return []
+  validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
+    const { structural } = this
+    return [...validateValues(object, structural, { old: current }), ...validateLists(object, structural, current)]
   }
 
-  validateStatus(_object: KubeObject, _current: KubeObject): FieldFault[] {
-    return []
+  /** Of the status alone: what the spec was stored with is not looked at again. */
+  validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
+    const schema = this.structural.properties?.get('status')
+    const { status } = object
+    if (schema === undefined || status === undefined) return []
+    const old = current['status']
+    return [...validateValues(status, schema, { prefix: 'status', old }), ...validateLists(status, schema, old)]
   }
 }
+
+const withHead = (fields: Fields, { kind, apiVersion, metadata }: KubeObject): KubeObject => ({
+  ...fields,
+  kind,
+  apiVersion,
+  metadata,
+})
 
 /** What errors call it. */
 const schemeName = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
 /** Custom kinds write all fields in the order of their names, those of metadata too. */
-export function customStruct(kind: string): Struct {
+export function customStruct(kind: string, open: () => Structural): Struct {
   const fields = headFields()
   return {
     ...emptyStruct,
+    open,
     name: kind,
     goName: kind,
     fields,
@@ -97,7 +126,6 @@ const emptyStruct = {
   isAtomic: false,
   defaults: undefined,
   embedded: [],
-  isOpen: true,
 } as const
 
 const known = new Map<string, readonly Field[]>()

@@ -18,10 +18,11 @@ import type { Representation } from './representation.ts'
 
 const COMMA = 0x2c
 const BRACE_OPEN = 0x7b
-const tail = Buffer.from(']}\n')
 
 export function jsonObjects(resource: Resource, form: Form): Representation {
-  const listHead = { kind: resource.listKind, apiVersion: apiVersionOf(resource) }
+  const { listKind: kind, isCustom } = resource
+  const apiVersion = apiVersionOf(resource)
+  const listHead = isCustom ? { apiVersion, kind } : { kind, apiVersion }
   return {
     headers: contentHeaders[form.type],
     item: (item) => styled(item.wire(), form),
@@ -33,7 +34,14 @@ export function jsonObjects(resource: Resource, form: Form): Representation {
 
 /** Lists of custom kinds say that they do not go on, too. */
 const listMeta = ({ isCustom }: Resource, metadata: Fields): Fields =>
-  isCustom ? { ...metadata, continue: metadata['continue'] ?? '' } : metadata
+  isCustom ? { continue: '', ...sorted(metadata) } : metadata
+
+const sorted = (fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+  )
 
 /** `json` is compact and ends with a newline. */
 export function styled(json: Buffer, { type, isIndented }: Form): Buffer {
@@ -51,17 +59,28 @@ function printer({ type, isIndented }: Form): PrintList {
 
 /** Items that nobody has looked at yet are printed first, in slices: the length must be known before the first byte leaves. */
 async function printList(items: readonly Item[], listHead: Fields): Promise<Buffer | LazyBody> {
-  const head = Buffer.from(`${printOrdered(listHead).slice(0, -1)},"items":[`)
+  const { head, tail } = around(listHead)
   const slices = new Slices()
   let length = head.length + tail.length + 2 * items.length - (items.length === 0 ? 0 : 1)
   for (const item of items) {
     length += item.listTailBytes
     if (slices.isOver) await slices.turn()
   }
-  const parts: ListParts = { head, items, length }
+  const parts: ListParts = { head, tail, items, length }
   const chunks = printItems(parts)
   return length <= CHUNK_BYTES ? Buffer.concat([...chunks].flat(), length) : { length, chunks }
 }
+
+/** Lists of custom kinds have their fields in the order of their names; so do those that say it by their order. */
+function around(listHead: Fields): { readonly head: Buffer; readonly tail: Buffer } {
+  const { apiVersion = null, ...rest } = listHead
+  const isSorted = Object.keys(listHead)[0] === 'apiVersion'
+  if (!isSorted) return { head: Buffer.from(`${printOrdered(listHead).slice(0, -1)},"items":[`), tail: plainTail }
+  const head = `{"apiVersion":${printOrdered(apiVersion)},"items":[`
+  return { head: Buffer.from(head), tail: Buffer.from(`],${printOrdered(rest).slice(1)}\n`) }
+}
+
+const plainTail = Buffer.from(']}\n')
 
 /** The same, indented. */
 async function printIndentedList(items: readonly Item[], listHead: Fields): Promise<readonly Buffer[]> {
@@ -90,9 +109,14 @@ async function eachItem(items: readonly Item[], print: (json: string, at: number
   return printed
 }
 
-type ListParts = { readonly head: Buffer; readonly items: readonly Item[]; readonly length: number }
+type ListParts = {
+  readonly head: Buffer
+  readonly tail: Buffer
+  readonly items: readonly Item[]
+  readonly length: number
+}
 
-function* printItems({ head, items, length }: ListParts): Generator<readonly Buffer[], void, void> {
+function* printItems({ head, tail, items, length }: ListParts): Generator<readonly Buffer[], void, void> {
   let chunk = Buffer.allocUnsafeSlow(Math.min(length, Math.max(CHUNK_BYTES, head.length)))
   let used = head.copy(chunk)
   let isFirst = true

@@ -1,5 +1,5 @@
 /** Nothing but the metadata of objects, for who only wants to know which there are. */
-import { isAList, isNoList } from '../../api/errors.ts'
+import { isAList, isNoList, unclassified } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
@@ -45,7 +45,8 @@ export function partialObjects(
   const isSingle = as.kind === partialKind
   const list = { kind: `${partialKind}List`, apiVersion: `meta.k8s.io/${version}` }
   const single = (): Showing => {
-    if (!isSingle) throw isNoList(`*${goName}`)
+    if (!isSingle)
+      throw goName === 'unstructured.Unstructured' ? unclassified('content is not a list') : isNoList(`*${goName}`)
     return showing(version, form, kept)
   }
   return {
