@@ -12,8 +12,11 @@ export type OwnRequest = {
   readonly body?: Fields
   /** Who owns the fields that are written; kube-apiserver if absent. */
   readonly manager?: string | undefined
+  readonly query?: { readonly [name: string]: string }
   /** A PATCH whose body is merged into what is there. */
   readonly isMergePatch?: boolean
+  /** A PATCH that applies its body, whoever else owns the fields. */
+  readonly isApply?: boolean
   readonly signal: AbortSignal
 }
 
@@ -23,22 +26,36 @@ const userAgent = 'kube-apiserver'
 /** The object that was answered; undefined: the answer was something else. */
 export function objectOf(response: ApiResponse): Json | undefined {
   if (!('body' in response)) return undefined
-  const { body } = response
-  const bytes = Buffer.isBuffer(body) ? body : Array.isArray(body) ? Buffer.concat(body) : undefined
+  const bytes = bytesOf(response.body)
   return bytes === undefined ? undefined : JSON.parse(bytes.toString('utf8'))
+}
+
+function bytesOf(body: Extract<ApiResponse, { body: unknown }>['body']): Buffer | undefined {
+  if (Buffer.isBuffer(body)) return body
+  if (!('chunks' in body)) return Buffer.concat(body)
+  if (!(Symbol.iterator in body.chunks)) return undefined
+  // A chunk's memory is used again for the next one.
+  const copies: Buffer[] = []
+  for (const chunk of body.chunks) copies.push(Buffer.concat(chunk))
+  return Buffer.concat(copies)
 }
 
 export function request(
   handle: Handle,
-  { method, path, body, manager, isMergePatch = false, signal }: OwnRequest,
+  { method, path, query = {}, body, manager, isMergePatch = false, isApply = false, signal }: OwnRequest,
 ): Promise<ApiResponse> {
   const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))
-  const type = isMergePatch ? 'application/merge-patch+json' : 'application/json'
+  const patchType = isApply ? 'application/apply-patch+yaml' : 'application/merge-patch+json'
+  const type = isMergePatch || isApply ? patchType : 'application/json'
   const headers = { 'user-agent': userAgent, accept: 'application/json', 'content-type': type }
   const sent: ApiRequest = {
     method,
     path,
-    query: new URLSearchParams(manager === undefined ? {} : { fieldManager: manager }),
+    query: new URLSearchParams({
+      ...query,
+      ...(manager === undefined ? {} : { fieldManager: manager }),
+      ...(isApply ? { force: 'true' } : {}),
+    }),
     headers,
     body: () => Promise.resolve(bytes),
     signal,

@@ -4,6 +4,7 @@ import { parseIp } from '../api/ip.ts'
 import type { Handle } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { followFlowSchemas } from './flow-schemas.ts'
 import { RENEW_MS, renewIdentity } from './identity-lease.ts'
 import { isReachable, KubernetesEndpoints, type KubernetesEndpointsParts } from './kubernetes-endpoints.ts'
 import { Loop } from './loop.ts'
@@ -33,6 +34,7 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
     renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
   const loops: AsyncDisposable[] = [
     new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, log }),
+    followFlowSchemas({ handle, now: () => secondTime(clock.wallMs()), log }),
     new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
   ]
   const address = publicAddress(advertiseAddress)
@@ -40,6 +42,7 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
   return [...loops, new KubernetesEndpoints({ handle, records, address, port, log })]
 }
 
+const secondTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
 const microTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')
 
 /** Undefined: nobody else can reach this server. */

@@ -90,6 +90,7 @@ const resets: ReadonlyMap<string, readonly string[]> = new Map([
   ['CertificateSigningRequest.certificates.k8s.io status', ['spec', 'status.conditions']],
   ['CertificateSigningRequest.certificates.k8s.io approval', ['spec', 'status.certificate']],
   ['CustomResourceDefinition.apiextensions.k8s.io status', ['spec', 'metadata']],
+  ['ServiceCIDR.networking.k8s.io ', []],
 ])
 
 /** The paths of fields that a write through a subresource (empty: the object itself) leaves as they are. */

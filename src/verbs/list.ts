@@ -82,7 +82,8 @@ function pageStart(options: ListOptions, folder: Key, resource: Resource): PageS
   if (resourceVersion === '') return { at: 'latest', limit, from: undefined, askedVersion }
   // From memory everything is at hand: a limit would only cost the client more requests. Events upstream has not in memory.
   if (askedVersion === 0) {
-    return { at: 'any', limit: isReadThrough(resource) ? limit : 0, from: undefined, askedVersion }
+    const isPaged = isReadThrough(resource) || resourceVersion !== '0'
+    return { at: 'any', limit: isPaged ? limit : 0, from: undefined, askedVersion }
   }
   const isExactly = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0)
   const at: At = isExactly ? { exactly: askedVersion } : { atLeast: askedVersion }

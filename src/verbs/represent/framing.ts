@@ -16,7 +16,7 @@ import type { ResourceForms } from './forms.ts'
 import { streamHeaders } from './headers.ts'
 import { partialJson, partialOf } from './partial.ts'
 import { tableParts } from './represent.ts'
-import { printEventTable } from './table.ts'
+import { includedObject, printEventTable } from './table.ts'
 
 /** Made for one client. */
 export type Framing = {
@@ -86,6 +86,8 @@ function partialMessages({ version }: Conversion, forms: ResourceForms): Frames 
 }
 
 function tableFrames(form: Form & Required<Pick<Form, 'as'>>, forms: ResourceForms, query: URLSearchParams): Frames {
+  // Before the stream begins, as long as a fault can be told by a status.
+  includedObject(query)
   const parts = tableParts(forms, form, query)
   let isFirst = true
   const frame = (type: string, object: KubeObject): Buffer => {

@@ -43,7 +43,7 @@ export type TableParts = {
 export function table(parts: TableParts): Representation {
   const { form } = parts
   const one = (row: Row, resourceVersion: string): Buffer => {
-    const head = headOf(parts, { resourceVersion }, true)
+    const head = headOf(parts, resourceVersion === '' ? {} : { resourceVersion }, true)
     return styled(Buffer.from(`${head}[${printRow(row, parts.nowMs())}]}\n`), form)
   }
   return {

@@ -24,7 +24,7 @@ const bindings = { group: '', plural: 'pods/binding' } as const
 export const bind: Part = async (request, { pods }) => {
   const { namespace, context, http } = request
   const { resource, access } = pods
-  const form = negotiate(http)
+  const form = negotiate(http, { hasTable: false })
   const { isDryRun, fieldValidation } = parseWriteOptions(http.query, 'CreateOptions')
   const shape = { ...plainSchema(typeOf('core/v1', 'Binding')), scheme: schemeOf('') }
   const expected = { group: '', version: 'v1', kind: 'Binding', shape }

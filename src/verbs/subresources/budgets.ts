@@ -2,6 +2,7 @@
 import { type ApiError, evictionRefused, forbidden } from '../../api/errors.ts'
 import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { selects } from '../../registry/rules/label-selector.ts'
+import { withCondition } from './condition.ts'
 
 /** Evictions that the controller has not seen yet; more mean that nobody looks. */
 const DISRUPTED_PODS_MAX = 2000
@@ -33,15 +34,15 @@ export function spent(budget: KubeObject, podName: string, now: string): KubeObj
   const status = fieldsOf(budget['status'])
   const refusal = refusalOf(budget)
   if (refusal !== undefined) throw refusal
-  return {
-    ...budget,
-    status: {
-      ...status,
-      disruptionsAllowed: numberOf(status['disruptionsAllowed']) - 1,
-      disruptedPods: { ...fieldsOf(status['disruptedPods']), [podName]: now },
-    },
-  }
+  const disruptionsAllowed = numberOf(status['disruptionsAllowed']) - 1
+  const disruptedPods = { ...fieldsOf(status['disruptedPods']), [podName]: now }
+  const changed = { ...status, disruptionsAllowed, disruptedPods }
+  if (disruptionsAllowed > 0) return { ...budget, status: changed }
+  const observedGeneration = numberOf(status['observedGeneration'])
+  return { ...budget, status: withCondition(changed, { ...nothingLeft, observedGeneration }, now) }
 }
+
+const nothingLeft = { type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods', message: '' } as const
 
 function refusalOf(budget: KubeObject): ApiError | undefined {
   const { name = '', generation = 0 } = budget.metadata

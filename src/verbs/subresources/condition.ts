@@ -1,7 +1,13 @@
-/** Conditions in the status of a pod. */
+/** Conditions in a status. */
 import { type Fields, itemsOf } from '../../api/object.ts'
 
-type Condition = { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }
+type Condition = {
+  readonly type: string
+  readonly status: string
+  readonly reason?: string
+  readonly message?: string
+  readonly observedGeneration?: number
+}
 
 /** A condition of this type takes the place of the one before. */
 export function withCondition(status: Fields, condition: Condition, now: string): Fields {

@@ -29,7 +29,7 @@ const disrupted = {
 export const evict: Part = async (request, parts) => {
   const { name, namespace, context, http } = request
   const { resource, access } = parts.pods
-  const form = negotiate(http)
+  const form = negotiate(http, { hasTable: false })
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const shape = { ...plainSchema(typeOf('policy/v1', 'Eviction')), scheme: schemeOf('policy') }
   const expected = { group: 'policy', version: 'v1', kind: 'Eviction', shape, otherVersions: ['policy/v1beta1'] }

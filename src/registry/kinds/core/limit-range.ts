@@ -47,6 +47,8 @@ type Order = {
   readonly high: readonly [list: string, shown: string]
   /** The list that the fault is told of. */
   readonly at: string
+  /** The list whose amount it shows, where that is another one. */
+  readonly shown?: string
 }
 
 const min = ['min', 'min value'] as const
@@ -58,8 +60,8 @@ const orders: readonly Order[] = [
   { low: min, high: defaultRequest, at: 'defaultRequest' },
   { low: defaultRequest, high: max, at: 'defaultRequest' },
   { low: defaultRequest, high: ['default', 'default limit value'], at: 'defaultRequest' },
-  { low: min, high: ['default', 'default value'], at: 'default' },
-  { low: ['default', 'default value'], high: max, at: 'default' },
+  { low: min, high: ['default', 'default value'], at: 'default', shown: 'min' },
+  { low: ['default', 'default value'], high: max, at: 'default', shown: 'max' },
 ]
 
 const ordered: Rule = (value, path, check) => {
@@ -67,11 +69,11 @@ const ordered: Rule = (value, path, check) => {
   const names = new Set(lists.flatMap((list) => Object.keys(fieldsOf(item[list]))))
   for (const name of [...names].toSorted()) {
     const amountIn = (list: string): string => textOf(fieldsOf(item[list])[name])
-    for (const { low, high, at } of orders) {
+    for (const { low, high, at, shown = at } of orders) {
       const [less, more] = [amountIn(low[0]), amountIn(high[0])]
       if (less === '' || more === '' || nanosOf(less) <= nanosOf(more)) continue
       const why = `${low[1]} ${less} is greater than ${high[1]} ${more}`
-      check.faults.push(invalidShown(`${path}.${at}[${name}]`, goQuantity(amountIn(at)), why))
+      check.faults.push(invalidShown(`${path}.${at}[${name}]`, goQuantity(amountIn(shown)), why))
     }
     ratio(name, amountIn)(value, path, check)
     equalDefaults(name, amountIn)(value, path, check)

@@ -1,5 +1,5 @@
 /** What types of this group get wherever they occur, besides the published defaults. */
-import { type Fields, fieldsOf, numberOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
 import { withLimitDefaults } from './limit-range.ts'
 import { withPhase } from './namespace.ts'
@@ -22,7 +22,7 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
         terminationGracePeriodSeconds: 30,
         schedulerName: 'default-scheduler',
       },
-      set: (spec) => withoutGatedSpec(withGrace(mirrorAccount(spec))),
+      set: (spec) => withoutGatedSpec(mirrorAccount(spec)),
     },
   ],
   ['core/v1 Container', { fields: container, set: (one) => withoutGatedParts(withPullPolicy(one)) }],
@@ -58,11 +58,6 @@ function mirrorAccount(spec: Fields): Fields {
   const account = spec['serviceAccountName'] ?? spec['serviceAccount']
   if (account === undefined || spec['serviceAccount'] === spec['serviceAccountName']) return spec
   return { ...spec, serviceAccountName: account, serviceAccount: account }
-}
-
-/** Going before one began is not possible. */
-function withGrace(spec: Fields): Fields {
-  return numberOf(spec['terminationGracePeriodSeconds']) < 0 ? { ...spec, terminationGracePeriodSeconds: 1 } : spec
 }
 
 /** A volume that says nothing of what it is, is an empty folder. */

@@ -17,7 +17,12 @@ export function setPodDefaults(pod: KubeObject): KubeObject {
     if (!Array.isArray(list)) return []
     return [[name, itemsOf(list).map((one) => withHostPorts(withRequests(one), isHostNetwork))]]
   })
-  return { ...pod, spec: { enableServiceLinks: true, ...spec, ...Object.fromEntries(lists) } }
+  return { ...pod, spec: withGrace({ enableServiceLinks: true, ...spec, ...Object.fromEntries(lists) }) }
+}
+
+/** Going before one began is not possible. */
+function withGrace(spec: Fields): Fields {
+  return numberOf(spec['terminationGracePeriodSeconds']) < 0 ? { ...spec, terminationGracePeriodSeconds: 1 } : spec
 }
 
 /** Who limits an amount asks for it, unless he says otherwise. */

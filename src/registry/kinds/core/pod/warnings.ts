@@ -7,6 +7,7 @@ import {
   itemsOf,
   type Json,
   type KubeObject,
+  numberOf,
   textOf,
   textsOf,
 } from '../../../../api/object.ts'
@@ -44,7 +45,15 @@ export function podTemplateWarnings(template: Json | undefined, path: string, cu
       .filter(([key]) => key.startsWith(appArmorPrefix))
       .map(([key]) => appArmorWarning(`${path}.metadata.annotations[${key}]`)),
     ...specWarnings(fieldsOf(spec), `${path}.spec`),
+    ...graceWarnings(fieldsOf(spec), `${path}.spec`),
   ]
+}
+
+/** Of a Pod itself it has been mended by now. */
+function graceWarnings({ terminationGracePeriodSeconds }: Fields, path: string): string[] {
+  const why = 'must be >= 0; negative values are invalid and will be treated as 1'
+  const isNegative = numberOf(terminationGracePeriodSeconds) < 0
+  return isNegative ? [`${path}.terminationGracePeriodSeconds: ${why}`] : []
 }
 
 export const appArmorWarning = (path: string): string =>

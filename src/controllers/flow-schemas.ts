@@ -1,0 +1,93 @@
+/**
+ * Says of each FlowSchema whether the priority level that it names is there: the condition Dangling. Follows both kinds, and
+ * looks at all of them when one changes: there are few, and they change rarely.
+ */
+import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
+import { type Handle, objectOf, request } from '../api/own-request.ts'
+import type { ApiResponse } from '../api/request.ts'
+import { Loop } from './loop.ts'
+import type { Log } from '../lib/log.ts'
+
+const group = '/apis/flowcontrol.apiserver.k8s.io/v1'
+const schemas = `${group}/flowschemas`
+const levels = `${group}/prioritylevelconfigurations`
+const manager = 'api-priority-and-fairness-config-consumer-v1'
+/** After a watch has ended or failed. */
+const RETRY_MS = 1000
+
+export type FlowSchemasParts = { readonly handle: Handle; readonly now: () => string; readonly log: Log }
+
+export function followFlowSchemas(parts: FlowSchemasParts): AsyncDisposable {
+  const run = (signal: AbortSignal): Promise<void> => followOnce(parts, signal)
+  return new Loop({ name: 'telling which flow schemas dangle', intervalMs: RETRY_MS, run, log: parts.log })
+}
+
+/** Comes back when one of the watches has ended. */
+async function followOnce(parts: FlowSchemasParts, signal: AbortSignal): Promise<void> {
+  const ending = new AbortController()
+  const both = AbortSignal.any([signal, ending.signal])
+  let pass: Promise<void> = tellAll(parts, both)
+  const look = (): void => {
+    pass = pass.then(() => tellAll(parts, both))
+  }
+  try {
+    await Promise.race([schemas, levels].map((path) => changes(parts.handle, path, look, both)))
+  } finally {
+    ending.abort()
+    await pass
+  }
+}
+
+async function tellAll({ handle, now }: FlowSchemasParts, signal: AbortSignal): Promise<void> {
+  const found = await listed(handle, levels, signal)
+  const names = new Set(found.map(({ metadata }) => textOf(fieldsOf(metadata)['name'])))
+  for (const schema of await listed(handle, schemas, signal)) {
+    if (!signal.aborted) await tell({ handle, now }, schema, names, signal)
+  }
+}
+
+async function tell(
+  { handle, now }: Pick<FlowSchemasParts, 'handle' | 'now'>,
+  schema: Fields,
+  names: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const wanted = textOf(fieldsOf(fieldsOf(schema['spec'])['priorityLevelConfiguration'])['name'])
+  const known = itemsOf(fieldsOf(schema['status'])['conditions']).find(({ type }) => type === 'Dangling')
+  const condition = conditionOf(wanted, names.has(wanted))
+  if (known?.['status'] === condition.status && known['message'] === condition.message) return
+  const name = textOf(fieldsOf(schema['metadata'])['name'])
+  const body = {
+    apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+    kind: 'FlowSchema',
+    metadata: { name },
+    status: { conditions: [{ ...condition, lastTransitionTime: now() }] },
+  }
+  await request(handle, { method: 'PATCH', path: `${schemas}/${name}/status`, body, manager, isApply: true, signal })
+}
+
+function conditionOf(level: string, isThere: boolean): { readonly status: string; readonly message: string } & Fields {
+  const what = `This FlowSchema references the PriorityLevelConfiguration object named "${level}"`
+  return isThere
+    ? { type: 'Dangling', status: 'False', reason: 'Found', message: `${what} and it exists` }
+    : { type: 'Dangling', status: 'True', reason: 'NotFound', message: `${what} but there is no such object` }
+}
+
+async function listed(handle: Handle, path: string, signal: AbortSignal): Promise<readonly Fields[]> {
+  const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
+  return itemsOf(fieldsOf(objectOf(response))['items'])
+}
+
+/** Calls back on every change until the watch ends; what has changed is not looked at. */
+async function changes(handle: Handle, path: string, onChange: () => void, signal: AbortSignal): Promise<void> {
+  const response: ApiResponse = await request(handle, { method: 'GET', path, query: { watch: 'true' }, signal })
+  if (!('frames' in response)) return
+  const { frames } = response
+  signal.addEventListener('abort', () => frames.close(), { once: true })
+  for (;;) {
+    const taken = frames.take()
+    if (taken === undefined) return
+    if (taken.length > 0) onChange()
+    else await new Promise<void>((resolve) => frames.onReady(resolve))
+  }
+}
