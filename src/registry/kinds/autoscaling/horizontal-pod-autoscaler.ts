@@ -89,10 +89,7 @@ export function toStored(object: KubeObject): KubeObject {
   const { targetCPUUtilizationPercentage, ...spec } = fieldsOf(object['spec'])
   const { currentCPUUtilizationPercentage, ...status } = fieldsOf(object['status'])
   const metrics = readMetrics(annotations[`${prefix}metrics`], 'target')
-  const currentMetrics = withCurrentCpu(
-    readMetrics(annotations[`${prefix}current-metrics`], 'current'),
-    currentCPUUtilizationPercentage,
-  )
+  const currentMetrics = readMetrics(annotations[`${prefix}current-metrics`], 'current')
   const conditions = readJson(annotations[`${prefix}conditions`])
   if (targetCPUUtilizationPercentage !== undefined) metrics.push(cpuMetric(targetCPUUtilizationPercentage))
   // The annotation knows more, where there is one.
@@ -112,12 +109,6 @@ export function toStored(object: KubeObject): KubeObject {
       conditions: Array.isArray(conditions) ? conditions : undefined,
     }),
   }
-}
-
-/** What the annotation says, or else the one metric that version 1 has a field for. */
-function withCurrentCpu(metrics: readonly Fields[], percent: Json | undefined): readonly Fields[] {
-  if (metrics.length > 0 || percent === undefined) return metrics
-  return [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: percent } } }]
 }
 
 function fromStored(object: KubeObject): KubeObject {
