@@ -1,81 +1,173 @@
-/**
- * Definitions are stored in a version that is no longer served. There, what all versions of a kind have in common stands
- * once, above them; each of the four parts by itself.
- */
-import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
-import { isSame } from '../../../schema/equal.ts'
+/** Definitions of resources. What their parts must be stands in the files beside this one; controllers/ decides on the conditions. */
+import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { checkDnsSubdomain } from '../../../api/names.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { validateNames } from './definition-names.ts'
+import { validateSpec } from './definition-spec.ts'
+import { fromStoredSpec, toStoredSpec } from './stored-form.ts'
+
+const WEBHOOK_PORT = 443
 
 export const customResourceDefinitionRules: KindRules = {
+  setDefaults,
+  prepareCreate: (object) => withStorageVersion({ ...object, status: {} }),
+  prepareUpdate: (object) => withStorageVersion(object),
+  validate: (object) => [
+    ...validateName(object),
+    ...validateSpec(specOf(object)),
+    ...validateStatus(object),
+    ...validateApproval(object),
+    ...validatePreserving(object),
+  ],
+  validateUpdate,
+  status: { validateUpdate: (object) => validateAcceptedNames(object) },
   convert: {
-    toStored: (object) => ({ ...object, spec: toStoredSpec(fieldsOf(object['spec'])) }),
-    fromStored: (object) => ({ ...object, spec: fromStoredSpec(fieldsOf(object['spec'])) }),
+    toStored: (object) => ({ ...object, spec: toStoredSpec(specOf(object)) }),
+    fromStored: (object) => ({ ...object, spec: fromStoredSpec(specOf(object)) }),
   },
 }
 
-/** The name of a part in a version, and above the versions. */
-const shared = [
-  ['schema', 'validation'],
-  ['subresources', 'subresources'],
-  ['additionalPrinterColumns', 'additionalPrinterColumns'],
-  ['selectableFields', 'selectableFields'],
-] as const
+const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
+const statusOf = (object: KubeObject): Fields => fieldsOf(object['status'])
 
-function toStoredSpec(spec: Fields): Fields {
-  let versions = itemsOf(spec['versions']).map(withOldColumns)
-  const above: { [name: string]: Json | undefined } = {}
-  for (const [own, common] of shared) {
-    const first = versions[0]?.[own]
-    if (first === undefined || !versions.every((version) => isSame(version[own], first))) continue
-    above[common] = first
-    versions = versions.map((version) => present({ ...version, [own]: undefined }))
+function setDefaults(object: KubeObject): KubeObject {
+  const spec = specOf(object)
+  const names = fieldsOf(spec['names'])
+  const kind = textOf(names['kind'])
+  return {
+    ...object,
+    spec: {
+      ...spec,
+      names: {
+        ...names,
+        singular: textOf(names['singular']) || kind.toLowerCase(),
+        listKind: textOf(names['listKind']) || (kind === '' ? '' : `${kind}List`),
+      },
+      conversion: isFields(spec['conversion']) ? withPort(spec['conversion']) : { strategy: 'None' },
+    },
   }
-  const { conversion, preserveUnknownFields = false } = spec
-  const { webhook, ...strategy } = fieldsOf(conversion)
-  const { clientConfig, conversionReviewVersions } = fieldsOf(webhook)
-  return present({
-    ...spec,
-    ...above,
-    version: versions[0]?.['name'],
-    versions,
-    conversion: isFields(conversion)
-      ? present({ ...strategy, webhookClientConfig: clientConfig, conversionReviewVersions })
-      : undefined,
-    preserveUnknownFields,
-  })
 }
 
-function fromStoredSpec(spec: Fields): Fields {
-  const { version: _, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } = spec
-  const above: Fields = { validation, subresources, additionalPrinterColumns, selectableFields }
-  const versions = itemsOf(rest['versions']).map((own) => {
-    const parts = shared.map(([name, common]): [string, Json | undefined] => [name, own[name] ?? above[common]])
-    return withNewColumns(present({ ...own, ...Object.fromEntries(parts) }))
-  })
-  const { conversion, preserveUnknownFields } = rest
-  const { webhookClientConfig: clientConfig, conversionReviewVersions, ...strategy } = fieldsOf(conversion)
-  const hasWebhook = clientConfig !== undefined || conversionReviewVersions !== undefined
-  const webhook = hasWebhook ? present({ clientConfig, conversionReviewVersions }) : undefined
-  return present({
-    ...rest,
-    versions,
-    conversion: isFields(conversion) ? present({ ...strategy, webhook }) : undefined,
-    preserveUnknownFields: preserveUnknownFields === true ? true : undefined,
-  })
+function withPort(conversion: Fields): Fields {
+  const { webhook } = conversion
+  const clientConfig = fieldsOf(webhook)['clientConfig']
+  const service = fieldsOf(clientConfig)['service']
+  if (!isFields(webhook) || !isFields(clientConfig) || !isFields(service)) return conversion
+  const port = service['port'] ?? WEBHOOK_PORT
+  return { ...conversion, webhook: { ...webhook, clientConfig: { ...clientConfig, service: { ...service, port } } } }
 }
 
-const withOldColumns = (version: Fields): Fields => withColumns(version, 'jsonPath', 'JSONPath')
-const withNewColumns = (version: Fields): Fields => withColumns(version, 'JSONPath', 'jsonPath')
-
-function withColumns(version: Fields, from: string, to: string): Fields {
-  const { additionalPrinterColumns: columns } = version
-  if (columns === undefined) return version
-  const renamed = itemsOf(columns).map(({ [from]: path, ...rest }) => ({ ...rest, [to]: path }))
-  return { ...version, additionalPrinterColumns: renamed }
+/** Objects may have been stored in all versions that ever were the one to store in. */
+function withStorageVersion(object: KubeObject): KubeObject {
+  const status = statusOf(object)
+  const stored = textsOf(status['storedVersions'])
+  const storage = itemsOf(specOf(object)['versions']).find((version) => version['storage'] === true)
+  const name = textOf(storage?.['name'])
+  if (storage === undefined || stored.includes(name)) return object
+  return { ...object, status: { ...status, storedVersions: [...stored, name] } }
 }
 
-const itemsOf = (list: Json | undefined): Fields[] =>
-  Array.isArray(list) ? list.filter((item: Json): item is Fields => isFields(item)) : []
+function validateName(object: KubeObject): FieldFault[] {
+  const { name = '', generateName = '' } = object.metadata
+  const spec = specOf(object)
+  const wanted = `${textOf(fieldsOf(spec['names'])['plural'])}.${textOf(spec['group'])}`
+  const faultsOf = (path: string, given: string, checked: string): FieldFault[] => [
+    ...checkDnsSubdomain(checked).map((why) => invalidValue(path, given, why)),
+    ...(given === wanted ? [] : [invalidValue(path, given, 'must be spec.names.plural+"."+spec.group')]),
+  ]
+  return [
+    ...(generateName === '' ? [] : faultsOf('metadata.generateName', generateName, generateName.replace(/-$/, 'a'))),
+    ...(name === '' ? [] : faultsOf('metadata.name', name, name)),
+  ]
+}
 
-const present = (fields: { readonly [name: string]: Json | undefined }): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
+  const [spec, was] = [specOf(object), specOf(current)]
+  const isEstablished = itemsOf(statusOf(current)['conditions']).some(
+    ({ type, status }) => type === 'Established' && status === 'True',
+  )
+  const fixed = [...(isEstablished ? ['scope', 'names.kind'] : []), 'group', 'names.plural']
+  return [
+    ...validateSpec(spec, { was, isEstablished }),
+    ...fixed.flatMap((path) => validateFixed(spec, was, path)),
+    ...validateStatus(object),
+    ...validateApproval(object, current),
+    ...validatePreserving(object, current),
+  ]
+}
+
+function validateFixed(spec: Fields, was: Fields, path: string): FieldFault[] {
+  const [value, before] = [textAt(spec, path), textAt(was, path)]
+  return value === before ? [] : [invalidValue(`spec.${path}`, value, 'field is immutable')]
+}
+
+function textAt(spec: Fields, path: string): string {
+  let value: Json | undefined = spec
+  for (const name of path.split('.')) value = fieldsOf(value)[name]
+  return textOf(value)
+}
+
+function validateStatus(object: KubeObject): FieldFault[] {
+  const stored = textsOf(statusOf(object)['storedVersions'])
+  const path = 'status.storedVersions'
+  const shown = goStrings(stored)
+  if (stored.length === 0) return [invalidShown(path, shown, 'must have at least one stored version')]
+  const versions = itemsOf(specOf(object)['versions'])
+  const missing = versions
+    .filter(({ name, storage }) => storage === true && !stored.includes(textOf(name)))
+    .map(({ name }) => invalidShown(path, shown, `must have the storage version ${textOf(name)}`))
+  const gone = stored.flatMap((name, at) =>
+    versions.some((version) => textOf(version['name']) === name)
+      ? []
+      : [invalidValue(`${path}[${at}]`, name, whyKept(name))],
+  )
+  return [...validateAcceptedNames(object), ...missing, ...gone]
+}
+
+const whyKept = (name: string): string =>
+  `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
+
+const validateAcceptedNames = (object: KubeObject): FieldFault[] =>
+  validateNames(fieldsOf(statusOf(object)['acceptedNames']), 'status.acceptedNames')
+
+const approval = 'api-approved.kubernetes.io'
+const policy = 'see https://github.com/kubernetes/enhancements/pull/1111'
+
+/** Groups of Kubernetes itself are for those that were asked. What was not approved before may stay so. */
+function validateApproval(object: KubeObject, current?: KubeObject): FieldFault[] {
+  const group = textOf(specOf(object)['group'])
+  if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(group)) return []
+  const text = approvalOf(object)
+  const path = `metadata.annotations[${approval}]`
+  if (current !== undefined && !isApproval(approvalOf(current)) && approvalOf(current) === text) return []
+  if (text === '') {
+    return [required(path, `protected groups must have approval annotation "${approval}", ${policy}`)]
+  }
+  if (isApproval(text)) return []
+  const why = `protected groups must have approval annotation "${approval}" with either a URL or a reason starting with "unapproved", ${policy}`
+  return [invalidValue(path, text, why)]
+}
+
+const approvalOf = ({ metadata }: KubeObject): string => metadata.annotations?.[approval] ?? ''
+
+const isApproval = (text: string): boolean => text.startsWith('unapproved') || URL.canParse(text)
+
+/** Old definitions may have it; others say it in their schemas. */
+function validatePreserving(object: KubeObject, current?: KubeObject): FieldFault[] {
+  if (!preserves(object) || (current !== undefined && preserves(current))) return []
+  const why = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
+  return [invalidValue('spec.preserveUnknownFields', true, why)]
+}
+
+const preserves = (definition: KubeObject): boolean => specOf(definition)['preserveUnknownFields'] === true

@@ -1,0 +1,63 @@
+/** The defaults in a schema must be values that the schema takes: without unknown fields, and valid. */
+import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
+import { goSyntax } from '../../../api/go-value.ts'
+import { type Fields, isFields, type Json } from '../../../api/object.ts'
+import { prune, pruneObject } from '../../../schema/structural/prune.ts'
+import { readStructural } from '../../../schema/structural/read-structural.ts'
+import type { Structural } from '../../../schema/structural/structural.ts'
+import { validateValues } from '../../../schema/structural/validate.ts'
+import { validateEmbedded } from './embedded-resources.ts'
+
+export function validateDefaults(schema: Fields, path: string): FieldFault[] {
+  const faults: FieldFault[] = []
+  visit(readStructural(schema), { path, faults, metadata: undefined, isRoot: true })
+  return faults
+}
+
+type Place = {
+  readonly path: string
+  readonly faults: FieldFault[]
+  /** Makes the object that has a value at this place of its metadata; undefined: it is not in metadata. */
+  readonly metadata: ((value: Json) => Fields) | undefined
+  readonly isRoot: boolean
+}
+
+function visit(schema: Structural, place: Place): void {
+  const { path, faults } = place
+  const { default: value, items, properties, additional, isEmbedded } = schema
+  const metadata = isEmbedded ? undefined : place.metadata
+  if (value !== undefined) faults.push(...validateDefault(value, schema, { ...place, metadata }))
+  const below = { faults, isRoot: false }
+  if (items !== undefined) {
+    visit(items, { ...below, path: `${path}.items`, metadata: metadata && ((item) => metadata([item])) })
+  }
+  if (typeof additional === 'object') visit(additional, { ...below, path: `${path}.additionalProperties`, metadata })
+  for (const [name, property] of properties ?? []) {
+    const isMeta = isEmbedded && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
+    const outer = metadata ?? (isMeta ? (object: Json) => (isFields(object) ? object : {}) : undefined)
+    visit(property, {
+      ...below,
+      path: `${path}.properties[${name}]`,
+      metadata: outer && ((field) => outer({ [name]: field })),
+    })
+  }
+}
+
+function validateDefault(value: Json, schema: Structural, { path, metadata, isRoot }: Place): FieldFault[] {
+  const prefix = `${path}.default`
+  if (metadata !== undefined) {
+    const object = { apiVersion: 'v1', kind: 'Any', ...metadata(value) }
+    const [bad] = validateEmbedded(object, anything, '', true)
+    if (bad !== undefined) {
+      return [invalidShown(prefix, goSyntax(value), `must result in valid metadata: ${bad.path}: ${bad.message}`)]
+    }
+    return validateValues(value, schema, { prefix })
+  }
+  const isObject = isRoot || schema.isEmbedded
+  const { unknown } = isObject && isFields(value) ? pruneObject(value, schema) : prune(value, schema)
+  const unpruned = unknown.length > 0 ? [invalidShown(prefix, goSyntax(value), 'must not have unknown fields')] : []
+  const embedded = validateEmbedded(value, schema, prefix, isObject)
+  return [...unpruned, ...(embedded.length > 0 ? embedded : validateValues(value, schema, { prefix }))]
+}
+
+const anything = readStructural({})

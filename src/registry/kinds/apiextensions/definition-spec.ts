@@ -1,0 +1,117 @@
+/**
+ * What a definition may say. Upstream looks at it in the form in which it is stored, where what all versions have in common stands
+ * above them, and tells faults with the paths of that form.
+ */
+import {
+  checked,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
+import { goStruct } from '../../../api/go-value.ts'
+import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { type Before, validateConversion } from './conversion.ts'
+import { requireNames, validateNames } from './definition-names.ts'
+import { validateSchema } from './schema-rules.ts'
+import { toStoredSpec } from './stored-form.ts'
+import { validateColumns, validateDeprecation, validateSelectable, validateSubresources } from './version-parts.ts'
+
+export function validateSpec(given: Fields, before?: Before): FieldFault[] {
+  const spec = toStoredSpec(given)
+  const versions = itemsOf(spec['versions'])
+  const names = fieldsOf(spec['names'])
+  return [
+    ...validateGroup(textOf(spec['group'])),
+    ...validateScope(textOf(spec['scope'])),
+    ...validateSchemasGiven(spec, versions),
+    ...versions.flatMap((version, at) => validateVersion(version, spec, `spec.versions[${at}]`)),
+    ...validateTogether(versions),
+    ...(textOf(spec['version']) === '' ? [] : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
+    ...requireNames(names, 'spec.names'),
+    ...validateNames(names, 'spec.names'),
+    ...validateParts(spec, { path: 'spec', schemaPath: 'spec.validation', hasStatus: hasAnyStatus(spec, versions) }),
+    ...validateConversion(spec['conversion'], before),
+  ]
+}
+
+function validateGroup(group: string): FieldFault[] {
+  if (group === '') return [required('spec.group')]
+  const faults = checkDnsSubdomain(group)
+  if (faults.length > 0) return [invalidValue('spec.group', group, faults.join(','))]
+  return group.includes('.') ? [] : [invalidValue('spec.group', group, 'should be a domain with at least one dot')]
+}
+
+function validateScope(scope: string): FieldFault[] {
+  if (scope === '') return [required('spec.scope')]
+  const scopes = ['Cluster', 'Namespaced']
+  return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)]
+}
+
+function validateSchemasGiven(spec: Fields, versions: readonly Fields[]): FieldFault[] {
+  if (isFields(schemaOf(spec['validation']))) return []
+  return versions.flatMap((version, at) => {
+    const path = `spec.versions[${at}].schema.openAPIV3Schema`
+    return isFields(schemaOf(version['schema'])) ? [] : [required(path, 'schemas are required')]
+  })
+}
+
+const schemaOf = (holder: Fields[string]): Fields[string] => fieldsOf(holder)['openAPIV3Schema']
+
+const hasStatus = (subresources: Fields[string]): boolean => isFields(fieldsOf(subresources)['status'])
+
+const hasAnyStatus = (spec: Fields, versions: readonly Fields[]): boolean =>
+  hasStatus(spec['subresources']) || versions.some((version) => hasStatus(version['subresources']))
+
+function validateVersion(version: Fields, spec: Fields, path: string): FieldFault[] {
+  const own = version['subresources'] ?? spec['subresources']
+  return [
+    ...checked(`${path}.name`, textOf(version['name']), checkDns1035Label),
+    ...validateDeprecation(version, `${path}.deprecationWarning`),
+    ...validateParts(
+      { ...version, validation: version['schema'] },
+      { path, schemaPath: `${path}.schema`, hasStatus: hasStatus(own) },
+    ),
+  ]
+}
+
+type PartPaths = { readonly path: string; readonly schemaPath: string; readonly hasStatus: boolean }
+
+/** What may stand in a version or, if it is the same in all, above them. */
+function validateParts(parts: Fields, { path, schemaPath, hasStatus: withStatus }: PartPaths): FieldFault[] {
+  const schema = schemaOf(parts['validation'])
+  return [
+    ...(isFields(schema) ? validateSchema(schema, `${schemaPath}.openAPIV3Schema`, { hasStatus: withStatus }) : []),
+    ...validateSubresources(parts['subresources'], `${path}.subresources`),
+    ...validateColumns(itemsOf(parts['additionalPrinterColumns']), `${path}.additionalPrinterColumns`),
+    ...validateSelectable(itemsOf(parts['selectableFields']), `${path}.selectableFields`, schema),
+  ]
+}
+
+function validateTogether(versions: readonly Fields[]): FieldFault[] {
+  const shown = goVersions(versions)
+  const isUnique = new Set(versions.map(({ name }) => name)).size === versions.length
+  const isOneStored = versions.filter(({ storage }) => storage === true).length === 1
+  return [
+    ...(isUnique ? [] : [invalidShown('spec.versions', shown, 'must contain unique version names')]),
+    ...(isOneStored
+      ? []
+      : [invalidShown('spec.versions', shown, 'must have exactly one version marked as storage version')]),
+  ]
+}
+
+function goVersions(versions: readonly Fields[]): string {
+  const type = '[]apiextensions.CustomResourceDefinitionVersion'
+  if (versions.length === 0) return `${type}(nil)`
+  const items = versions.map(({ name, served, storage }) =>
+    goStruct('apiextensions.CustomResourceDefinitionVersion', {
+      Name: quote(textOf(name)),
+      Served: `${served === true}`,
+      Storage: `${storage === true}`,
+    }),
+  )
+  return `${type}{${items.join(', ')}}`
+}

@@ -1,0 +1,58 @@
+/** Objects inside of objects: they have a kind, a version and metadata, which must be good whatever their schema says. */
+import { type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
+import { checkPathSegment } from '../../../api/names.ts'
+import { type Fields, fieldsOf, isFields, type Json, type ObjectMeta, textOf } from '../../../api/object.ts'
+import type { Structural } from '../../../schema/structural/structural.ts'
+import { validateMetadata } from '../../metadata.ts'
+import { validateKind } from './definition-names.ts'
+
+/** `path`: of the value. `isObject`: the value itself is such an object. */
+export function validateEmbedded(
+  value: Json,
+  schema: Structural,
+  path = '',
+  isObject = schema.isEmbedded,
+): FieldFault[] {
+  const faults: FieldFault[] = []
+  visit(value, schema, { path, faults, isObject })
+  return faults
+}
+
+type Place = { readonly path: string; readonly faults: FieldFault[]; readonly isObject: boolean }
+
+function visit(value: Json, schema: Structural, { path, faults, isObject }: Place): void {
+  if (Array.isArray(value)) {
+    const { items } = schema
+    if (items === undefined) return
+    for (const [at, item] of value.entries()) {
+      visit(item, items, { path: `${path}[${at}]`, faults, isObject: items.isEmbedded })
+    }
+  } else if (isFields(value)) {
+    if (isObject) faults.push(...validateObject(value, path === '' ? '' : `${path}.`))
+    for (const [name, field = null] of Object.entries(value)) {
+      const own = schema.properties?.get(name) ?? schema.additional
+      if (typeof own !== 'object') continue
+      visit(field, own, { path: path === '' ? name : `${path}.${name}`, faults, isObject: own.isEmbedded })
+    }
+  }
+}
+
+function validateObject(object: Fields, prefix: string): FieldFault[] {
+  const [apiVersion, kind] = [textOf(object['apiVersion']), textOf(object['kind'])]
+  const empty = 'must not be empty'
+  const isVersion = apiVersion.split('/').length <= 2
+  return [
+    ...(apiVersion === '' ? [required(`${prefix}apiVersion`, empty)] : []),
+    ...(isVersion
+      ? []
+      : [invalidValue(`${prefix}apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]),
+    ...(kind === '' ? [required(`${prefix}kind`, empty)] : validateKind(kind, `${prefix}kind`)),
+    ...validateObjectMetadata(fieldsOf(object['metadata'])).map((fault) => ({ ...fault, path: prefix + fault.path })),
+  ]
+}
+
+/** It need not have a name. */
+function validateObjectMetadata(given: Fields): FieldFault[] {
+  const metadata: ObjectMeta = { ...given, name: textOf(given['name']) || 'unnamed' }
+  return validateMetadata(metadata, { isNamespaced: textOf(given['namespace']) !== '', checkName: checkPathSegment })
+}

@@ -1,0 +1,195 @@
+/** Which keywords a schema may have, and what their values must be, whether it is structural or not. */
+import { RE2JS } from 're2js'
+import {
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../../api/object.ts'
+import { isEmpty } from '../../rules/rule.ts'
+
+export function validateKeywords(schema: Fields, path: string): FieldFault[] {
+  const faults: FieldFault[] = []
+  visit(schema, { path, faults, isRoot: true, isInMeta: false, noDefaults: '' })
+  return faults
+}
+
+type Place = {
+  readonly path: string
+  readonly faults: FieldFault[]
+  readonly isRoot: boolean
+  /** In the metadata of an object. */
+  readonly isInMeta: boolean
+  /** Why there must be no defaults; empty: there may be. */
+  readonly noDefaults: string
+}
+
+function visit(schema: Fields, place: Place): void {
+  const { path, faults, isRoot, isInMeta } = place
+  faults.push(...validateOwn(schema, place), ...validateLists(schema, path), ...validateMapType(schema, path))
+  const below = { ...place, isRoot: false }
+  const { additionalProperties, items, not } = schema
+  if (isFields(additionalProperties)) {
+    const noDefaults = isInMeta ? 'inside additionalProperties applying to object metadata' : place.noDefaults
+    visit(additionalProperties, { ...below, path: `${path}.additionalProperties`, noDefaults })
+  }
+  const isObject = isRoot || schema['x-kubernetes-embedded-resource'] === true
+  for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
+    const isMeta = isObject && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
+    const noDefaults = isMeta && isRoot ? `in top-level ${name}` : place.noDefaults
+    const own = { ...below, path: `${path}.properties[${name}]`, isInMeta: isInMeta || isMeta, noDefaults }
+    visit(fieldsOf(property), own)
+  }
+  if (isFields(not)) visit(not, { ...below, path: `${path}.not` })
+  for (const name of ['allOf', 'oneOf', 'anyOf']) {
+    for (const [at, part] of itemsOf(schema[name]).entries()) visit(part, { ...below, path: `${path}.${name}[${at}]` })
+  }
+  if (isFields(items)) visit(items, { ...below, path: `${path}.items` })
+}
+
+const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
+const unsupported = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref']
+
+function validateOwn(schema: Fields, { path, isInMeta, noDefaults }: Place): FieldFault[] {
+  const faults: FieldFault[] = []
+  const type = textOf(schema['type'])
+  const { properties, additionalProperties: additional, items } = schema
+  if (noDefaults !== '' && !isEmptyJson(schema['default'])) {
+    faults.push(forbiddenField(`${path}.default`, `must not be set ${noDefaults}`))
+  }
+  for (const name of unsupported) {
+    const isGiven = name === 'additionalItems' ? !isEmptyJson(schema[name]) : !isEmpty(schema[name])
+    if (isGiven) faults.push(forbiddenField(`${path}.${name}`, `${name} is not supported`))
+  }
+  if (type !== '' && !types.includes(type)) faults.push(notSupported(`${path}.type`, type, types))
+  if (type === 'null') {
+    faults.push(forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable as an alternative'))
+  }
+  if (Array.isArray(items)) {
+    faults.push(forbiddenField(`${path}.items`, 'items must be a schema object and not an array'))
+  }
+  if (isInMeta && schema['x-kubernetes-embedded-resource'] === true) {
+    faults.push(forbiddenField(`${path}.x-kubernetes-embedded-resource`, 'must not be used inside of resource meta'))
+  }
+  if (schema['uniqueItems'] === true) {
+    const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
+    faults.push(forbiddenField(`${path}.uniqueItems`, why))
+  }
+  if (!isEmpty(properties) && (additional === false || isFields(additional))) {
+    const why = 'additionalProperties and properties are mutual exclusive'
+    faults.push(forbiddenField(`${path}.additionalProperties`, why))
+  }
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
+    faults.push(invalidValue(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'))
+  }
+  return [...faults, ...validatePattern(textOf(schema['pattern']), `${path}.pattern`)]
+}
+
+const isEmptyJson = (value: Fields[string]): boolean => value === undefined || value === null
+
+function validatePattern(pattern: string, path: string): FieldFault[] {
+  try {
+    if (pattern !== '') RE2JS.compile(pattern)
+    return []
+  } catch (error) {
+    const why = error instanceof Error ? error.message : ''
+    return [invalidValue(path, pattern, `must be a valid regular expression, but isn't: ${why}`)]
+  }
+}
+
+function validateMapType(schema: Fields, path: string): FieldFault[] {
+  const mapType = schema['x-kubernetes-map-type']
+  if (typeof mapType !== 'string') return []
+  const allowed = ['atomic', 'granular']
+  return [
+    ...validateTypeIs('object', schema, { path, extension: 'x-kubernetes-map-type' }),
+    ...(allowed.includes(mapType) ? [] : [notSupported(`${path}.x-kubernetes-map-type`, mapType, allowed)]),
+  ]
+}
+
+function validateTypeIs(
+  wanted: string,
+  schema: Fields,
+  { path, extension }: { readonly path: string; readonly extension: string },
+): FieldFault[] {
+  const type = textOf(schema['type'])
+  const why = `must be ${wanted} if ${extension} is specified`
+  if (type === wanted) return []
+  return [type === '' ? required(`${path}.type`, why) : invalidValue(`${path}.type`, type, why)]
+}
+
+const listTypes = ['atomic', 'set', 'map']
+
+function validateLists(schema: Fields, path: string): FieldFault[] {
+  const listType = schema['x-kubernetes-list-type']
+  const keys = textsOf(schema['x-kubernetes-list-map-keys'])
+  const own = `${path}.x-kubernetes-list-type`
+  const isMapOnly = 'must be map if x-kubernetes-list-map-keys is non-empty'
+  if (typeof listType !== 'string') return keys.length > 0 ? [required(own, isMapOnly)] : []
+  const wrongType = validateTypeIs('array', schema, { path, extension: 'x-kubernetes-list-type' })
+  const faults =
+    wrongType.length > 0
+      ? wrongType
+      : !listTypes.includes(listType)
+        ? [notSupported(own, listType, listTypes)]
+        : keys.length > 0 && listType !== 'map'
+          ? [invalidValue(own, listType, isMapOnly)]
+          : []
+  const items = fieldsOf(schema['items'])
+  const isDistinct = listType === 'set' || listType === 'map'
+  if (isDistinct && items['nullable'] === true) {
+    faults.push(
+      forbiddenField(`${path}.items.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`),
+    )
+  }
+  return listType === 'map' ? [...faults, ...validateKeyed(schema, keys, path)] : faults
+}
+
+function validateKeyed(schema: Fields, keys: readonly string[], path: string): FieldFault[] {
+  const { items } = schema
+  const own = `${path}.x-kubernetes-list-map-keys`
+  const faults: FieldFault[] = []
+  if (keys.length === 0) faults.push(required(own, 'must not be empty if x-kubernetes-list-type is map'))
+  if (isEmptyJson(items)) {
+    return [...faults, required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map')]
+  }
+  const item = fieldsOf(items)
+  const type = textOf(item['type'])
+  if (type !== 'object') {
+    const why = "must be object if parent array's x-kubernetes-list-type is map"
+    return [...faults, invalidValue(`${path}.items.type`, type, why)]
+  }
+  const properties = fieldsOf(item['properties'])
+  const isKnown = (key: string): boolean => Object.hasOwn(properties, key)
+  if (!keys.every(isKnown))
+    faults.push(invalidShown(own, goStrings(keys), 'entries must all be names of item properties'))
+  if (new Set(keys).size < keys.length) {
+    faults.push(invalidShown(own, goStrings(keys), 'must not contain duplicate entries'))
+  }
+  const needed = textsOf(item['required'])
+  for (const key of new Set(keys.filter(isKnown))) {
+    faults.push(...validateKey(fieldsOf(properties[key]), `${path}.items.properties[${key}]`, needed.includes(key)))
+  }
+  return faults
+}
+
+/** By which items are told apart. */
+function validateKey(key: Fields, path: string, isRequired: boolean): FieldFault[] {
+  const type = textOf(key['type'])
+  const listed = 'this property is in x-kubernetes-list-map-keys, so it'
+  const faults: FieldFault[] = []
+  if (type === 'array' || type === 'object') {
+    faults.push(
+      invalidValue(`${path}.type`, type, "must be a scalar type if parent array's x-kubernetes-list-type is map"),
+    )
+  }
+  if (!isRequired && isEmptyJson(key['default'])) {
+    faults.push(required(`${path}.default`, `${listed} must have a default or be a required property`))
+  }
+  if (key['nullable'] === true) faults.push(forbiddenField(`${path}.nullable`, `${listed} cannot be nullable`))
+  return faults
+}

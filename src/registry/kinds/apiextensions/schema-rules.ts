@@ -1,0 +1,100 @@
+/** What the schema of a version must be. Each step is taken only when the one before found nothing. */
+import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../api/field-fault.ts'
+import { goStruct } from '../../../api/go-value.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { isEmpty } from '../../rules/rule.ts'
+import { validateDefaults } from './default-rules.ts'
+import { validateKeywords } from './keyword-rules.ts'
+import { validateStructural } from './structural-rules.ts'
+
+export function validateSchema(
+  schema: Fields,
+  path: string,
+  { hasStatus }: { readonly hasStatus: boolean },
+): FieldFault[] {
+  const unreadable = unreadableKeyword(schema)
+  const structural = unreadable === undefined ? validateStructural(schema, path) : []
+  const faults = [
+    ...(hasStatus ? validateRoot(schema, path) : []),
+    ...(schema['nullable'] === true ? [forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root')] : []),
+    ...(structural.length > 0 || unreadable !== undefined ? structural : validateDefaults(schema, path)),
+    ...validateKeywords(schema, path),
+  ]
+  if (faults.length > 0 || unreadable === undefined) return faults
+  return [invalidValue(path, '', `OpenAPIV3Schema '${unreadable}' is not supported`)]
+}
+
+/** With a status of its own a root may say only what is not lost when status and the rest are looked at apart. */
+const allowedAtRoot = [
+  'Description',
+  'Type',
+  'Format',
+  'Title',
+  'Maximum',
+  'ExclusiveMaximum',
+  'Minimum',
+  'ExclusiveMinimum',
+  'MaxLength',
+  'MinLength',
+  'Pattern',
+  'MaxItems',
+  'MinItems',
+  'UniqueItems',
+  'MultipleOf',
+  'Required',
+  'Items',
+  'Properties',
+  'ExternalDocs',
+  'Example',
+  'XPreserveUnknownFields',
+  'XValidations',
+]
+
+function validateRoot(schema: Fields, path: string): FieldFault[] {
+  const type = textOf(schema['type'])
+  if (type !== '' && type !== 'object') {
+    const why = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
+    return [invalidValue(`${path}.type`, type, why)]
+  }
+  const others = Object.keys(schema).filter((name) => !isEmpty(schema[name]) && !allowedAtRoot.includes(goName(name)))
+  if (others.length === 0) return []
+  const shown = goStruct('apiextensions.JSONSchemaProps', { Type: quote(type) })
+  const why = `only [${allowedAtRoot.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`
+  return [invalidShown(path, shown, why)]
+}
+
+/** `x-kubernetes-validations` is XValidations. */
+const goName = (keyword: string): string =>
+  keyword
+    .replace(/^x-kubernetes-/, 'x-')
+    .split('-')
+    .map((part) => part.slice(0, 1).toUpperCase() + part.slice(1))
+    .join('')
+
+const unsupported = [
+  ['id', 'id'],
+  ['$schema', 'schema'],
+  ['$ref', '$ref'],
+  ['additionalItems', 'additionalItems'],
+  ['patternProperties', 'patternProperties'],
+  ['definitions', 'definitions'],
+  ['dependencies', 'dependencies'],
+] as const
+
+/** One for which there is no structural form. Where it stands is not told. */
+function unreadableKeyword(schema: Fields): string | undefined {
+  for (const [keyword, name] of unsupported) if (!isEmpty(schema[keyword])) return name
+  const parts = [
+    ...Object.values(fieldsOf(schema['properties'])),
+    schema['items'],
+    schema['additionalProperties'],
+    schema['not'],
+    ...['allOf', 'anyOf', 'oneOf'].flatMap((name) => itemsOf(schema[name])),
+  ]
+  for (const part of parts) {
+    const found = isFields(part) ? unreadableKeyword(part) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,70 @@
+/**
+ * Definitions are stored in a version that is no longer served. There, what all versions of a kind have in common stands
+ * once, above them; each of the four parts by itself. Faults are told with the paths of that form.
+ */
+import { type Fields, fieldsOf, isFields, itemsOf, type Json } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
+
+/** The name of a part in a version, and above the versions. */
+const shared = [
+  ['schema', 'validation'],
+  ['subresources', 'subresources'],
+  ['additionalPrinterColumns', 'additionalPrinterColumns'],
+  ['selectableFields', 'selectableFields'],
+] as const
+
+export function toStoredSpec(spec: Fields): Fields {
+  let versions = itemsOf(spec['versions']).map(withOldColumns)
+  const above: { [name: string]: Json | undefined } = {}
+  for (const [own, common] of shared) {
+    const first = versions[0]?.[own]
+    if (first === undefined || !versions.every((version) => isSame(version[own], first))) continue
+    above[common] = first
+    versions = versions.map((version) => present({ ...version, [own]: undefined }))
+  }
+  const { conversion, preserveUnknownFields = false } = spec
+  const { webhook, ...strategy } = fieldsOf(conversion)
+  const { clientConfig, conversionReviewVersions } = fieldsOf(webhook)
+  return present({
+    ...spec,
+    ...above,
+    version: versions[0]?.['name'],
+    versions,
+    conversion: isFields(conversion)
+      ? present({ ...strategy, webhookClientConfig: clientConfig, conversionReviewVersions })
+      : undefined,
+    preserveUnknownFields,
+  })
+}
+
+export function fromStoredSpec(spec: Fields): Fields {
+  const { version: _, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } = spec
+  const above: Fields = { validation, subresources, additionalPrinterColumns, selectableFields }
+  const versions = itemsOf(rest['versions']).map((own) => {
+    const parts = shared.map(([name, common]): [string, Json | undefined] => [name, own[name] ?? above[common]])
+    return withNewColumns(present({ ...own, ...Object.fromEntries(parts) }))
+  })
+  const { conversion, preserveUnknownFields } = rest
+  const { webhookClientConfig: clientConfig, conversionReviewVersions, ...strategy } = fieldsOf(conversion)
+  const hasWebhook = clientConfig !== undefined || conversionReviewVersions !== undefined
+  const webhook = hasWebhook ? present({ clientConfig, conversionReviewVersions }) : undefined
+  return present({
+    ...rest,
+    versions,
+    conversion: isFields(conversion) ? present({ ...strategy, webhook }) : undefined,
+    preserveUnknownFields: preserveUnknownFields === true ? true : undefined,
+  })
+}
+
+const withOldColumns = (version: Fields): Fields => withColumns(version, 'jsonPath', 'JSONPath')
+const withNewColumns = (version: Fields): Fields => withColumns(version, 'JSONPath', 'jsonPath')
+
+function withColumns(version: Fields, from: string, to: string): Fields {
+  const { additionalPrinterColumns: columns } = version
+  if (columns === undefined) return version
+  const renamed = itemsOf(columns).map(({ [from]: path, ...rest }) => ({ ...rest, [to]: path }))
+  return { ...version, additionalPrinterColumns: renamed }
+}
+
+const present = (fields: { readonly [name: string]: Json | undefined }): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

@@ -1,0 +1,112 @@
+/** What a version has besides its schema: subresources, columns, fields to select by, a warning. */
+import { duplicate, type FieldFault, invalidValue, required, tooMany } from '../../../api/field-fault.ts'
+import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../../api/object.ts'
+
+const WARNING_BYTES_MAX = 256
+const SELECTABLE_FIELDS_MAX = 8
+
+export function validateDeprecation({ deprecated, deprecationWarning }: Fields, path: string): FieldFault[] {
+  if (typeof deprecationWarning !== 'string') return []
+  const refuse = (why: string): FieldFault => invalidValue(path, deprecationWarning, why)
+  const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(deprecationWarning)
+  const faults: FieldFault[] = []
+  if (deprecated !== true) faults.push(refuse('can only be set for deprecated versions'))
+  if (deprecationWarning === '') faults.push(refuse('must not be an empty string'))
+  if (Buffer.byteLength(deprecationWarning) > WARNING_BYTES_MAX) {
+    faults.push(refuse(`must be <= ${WARNING_BYTES_MAX} characters long`))
+  }
+  if (unprintable !== null) {
+    const at = Buffer.byteLength(deprecationWarning.slice(0, unprintable.index))
+    faults.push(refuse(`must only contain printable UTF-8 characters; non-printable character found at index ${at}`))
+  }
+  return faults
+}
+
+export function validateSubresources(subresources: Json | undefined, path: string): FieldFault[] {
+  const { scale } = fieldsOf(subresources)
+  if (!isFields(scale)) return []
+  const at = (name: string): string => `${path}.scale.${name}`
+  const selector = textOf(scale['labelSelectorPath'])
+  return [
+    ...validateScalePath(textOf(scale['specReplicasPath']), at('specReplicasPath'), ['.spec']),
+    ...validateScalePath(textOf(scale['statusReplicasPath']), at('statusReplicasPath'), ['.status']),
+    ...(selector === '' ? [] : validateScalePath(selector, at('labelSelectorPath'), ['.spec', '.status'])),
+  ]
+}
+
+function validateScalePath(value: string, path: string, roots: readonly string[]): FieldFault[] {
+  if (value === '') return [required(path)]
+  const notSimple = validateSimplePath(value, path)
+  if (notSimple.length > 0) return notSimple
+  if (roots.some((root) => value.startsWith(`${root}.`))) return []
+  const where = roots.length > 1 ? `either ${roots.join(' or ')}` : roots.join()
+  return [invalidValue(path, value, `should be a json path under ${where}`)]
+}
+
+function validateSimplePath(value: string, path: string): FieldFault[] {
+  if (value === '') return [required(path)]
+  return value.startsWith('.') ? [] : [invalidValue(path, value, 'must be a simple json path starting with .')]
+}
+
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
+const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
+
+export function validateColumns(columns: readonly Fields[], path: string): FieldFault[] {
+  return columns.flatMap((column, at) => {
+    const [name, type, format] = [textOf(column['name']), textOf(column['type']), textOf(column['format'])]
+    const own = `${path}[${at}]`
+    return [
+      ...(name === '' ? [required(`${own}.name`)] : []),
+      ...(type === ''
+        ? [required(`${own}.type`, oneOf(columnTypes))]
+        : validateOneOf(type, columnTypes, `${own}.type`)),
+      ...(format === '' ? [] : validateOneOf(format, columnFormats, `${own}.format`)),
+      ...validateSimplePath(textOf(column['JSONPath']), `${own}.JSONPath`),
+    ]
+  })
+}
+
+const oneOf = (allowed: readonly string[]): string => `must be one of ${allowed.join(',')}`
+
+const validateOneOf = (value: string, allowed: readonly string[], path: string): FieldFault[] =>
+  allowed.includes(value) ? [] : [invalidValue(path, value, oneOf(allowed))]
+
+/** `schema`: that of the same place. */
+export function validateSelectable(fields: readonly Fields[], path: string, schema: Json | undefined): FieldFault[] {
+  if (fields.length === 0) return []
+  if (!isFields(schema)) {
+    const why = 'selectableFields may only be set when version.schema.openAPIV3Schema is not included'
+    return [invalidValue(path, '', why)]
+  }
+  const many = fields.length > SELECTABLE_FIELDS_MAX ? [tooMany(path, fields.length, SELECTABLE_FIELDS_MAX)] : []
+  const seen = new Set<string>()
+  const faults = fields.flatMap(({ jsonPath }, at) => {
+    const text = textOf(jsonPath)
+    const own = `${path}[${at}].jsonPath`
+    if (text === '') return [required(own)]
+    const why = selectableFault(text, schema)
+    if (why !== undefined) return [invalidValue(own, text, why)]
+    if (seen.has(text)) return [duplicate(own, text)]
+    seen.add(text)
+    return []
+  })
+  return [...many, ...faults]
+}
+
+function selectableFault(path: string, schema: Fields): string | undefined {
+  if (!path.startsWith('.') && !path.startsWith('[')) {
+    return `is an invalid path: expected [ or . but got: ${path.split('.')[0]}`
+  }
+  if (path.includes('[')) return 'is an invalid path: array notation is not allowed'
+  let found: Fields | undefined = schema
+  for (const name of path.slice(1).split('.')) {
+    const properties: Json | undefined = found?.['properties']
+    const next: Json | undefined =
+      isFields(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+    found = isFields(next) ? next : undefined
+  }
+  if (found === undefined) return 'is an invalid path: does not refer to a valid field'
+  const type = textOf(found['type'])
+  if (['string', 'boolean', 'integer'].includes(type)) return undefined
+  return 'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
+}
