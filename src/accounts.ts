@@ -27,7 +27,7 @@ export function createAccounts(
       issuers,
       keys: keyPems.flatMap(readVerifyingKeys),
       audiences,
-      read: ({ plural, ...place }, at) => objects.get({ ...core, plural }, place, at),
+      read: async ({ plural, ...place }, at) => objects.get({ ...core, plural }, place, at),
       wallMs,
     }),
     requestToken: createTokenRequest({
@@ -36,7 +36,7 @@ export function createAccounts(
       secondsMax,
       extendsExpiration,
       sign: (claims) => signJwt(claims, key),
-      read: (plural, namespace, name) => objects.get({ ...core, plural }, { namespace, name }, 'latest'),
+      read: async (plural, namespace, name) => objects.get({ ...core, plural }, { namespace, name }, 'latest'),
       wallMs,
     }),
   }

@@ -26,6 +26,8 @@ export type Attributes = {
 
 export interface Plugin {
   readonly name: string
+  /** The resources that it has anything to say about, such as `pods` or `deployments.apps`. Absent: all of them. */
+  readonly resources?: ReadonlySet<string>
   /** The object, changed or not. Of a delete there is none, but the plugin may still refuse it. */
   readonly mutate?: (attributes: Attributes) => Maybe<KubeObject | undefined>
   readonly validate?: (attributes: Attributes) => Maybe<void>
@@ -34,10 +36,12 @@ export interface Plugin {
 type Maybe<T> = T | Promise<T>
 
 /** The resource as errors name it, with the part that is written: `pods`, `deployments.apps`, `pods/resize`. */
-export function targetOf({ resource: { group, plural }, subresource }: Attributes): string {
-  const name = group === '' ? plural : `${plural}.${group}`
+export function targetOf({ resource, subresource }: Attributes): string {
+  const name = nameOf(resource)
   return subresource === '' ? name : `${name}/${subresource}`
 }
+
+const nameOf = ({ group, plural }: Resource): string => (group === '' ? plural : `${plural}.${group}`)
 
 /** How a plugin refuses: `pods "p" is forbidden: …`. A name that is still to be generated is shown by its beginning. */
 export function refusal({ resource, name, object }: Attributes, why: string): ApiError {
@@ -45,8 +49,16 @@ export function refusal({ resource, name, object }: Attributes, why: string): Ap
   return forbidden(resource, name || given || generateName || 'Unknown', why)
 }
 
+/** The plugins that have a step and something to say about a resource, in their order. */
+type Chain = {
+  readonly mutators: readonly NonNullable<Plugin['mutate']>[]
+  readonly validators: readonly NonNullable<Plugin['validate']>[]
+}
+
 export class Admission {
   readonly #plugins: readonly Plugin[]
+  /** Most plugins are about one kind: no other pays for them. */
+  readonly #chains = new WeakMap<Resource, Chain>()
 
   constructor(plugins: readonly Plugin[]) {
     this.#plugins = plugins
@@ -54,13 +66,30 @@ export class Admission {
 
   async mutate(attributes: Attributes): Promise<KubeObject | undefined> {
     let { object } = attributes
-    for (const plugin of this.#plugins) {
-      if (plugin.mutate !== undefined) object = await plugin.mutate({ ...attributes, object })
+    for (const mutate of this.#chainOf(attributes.resource).mutators) {
+      const mutated = mutate(object === attributes.object ? attributes : { ...attributes, object })
+      object = mutated instanceof Promise ? await mutated : mutated
     }
     return object
   }
 
   async validate(attributes: Attributes): Promise<void> {
-    for (const plugin of this.#plugins) await plugin.validate?.(attributes)
+    for (const validate of this.#chainOf(attributes.resource).validators) {
+      const validated = validate(attributes)
+      if (validated instanceof Promise) await validated
+    }
+  }
+
+  #chainOf(resource: Resource): Chain {
+    const known = this.#chains.get(resource)
+    if (known !== undefined) return known
+    const name = nameOf(resource)
+    const concerned = this.#plugins.filter(({ resources }) => resources?.has(name) ?? true)
+    const chain = {
+      mutators: concerned.flatMap(({ mutate }) => mutate ?? []),
+      validators: concerned.flatMap(({ validate }) => validate ?? []),
+    }
+    this.#chains.set(resource, chain)
+    return chain
   }
 }

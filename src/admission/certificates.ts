@@ -33,6 +33,7 @@ export function createCertificateApproval(mayDo: MayDo): Plugin {
   const check = createSignerCheck(mayDo, 'approve')
   return {
     name: 'CertificateApproval',
+    resources: new Set([requests]),
     validate: async (attributes) => {
       if (attributes.operation === 'UPDATE' && targetOf(attributes) === `${requests}/approval`) await check(attributes)
     },
@@ -43,6 +44,7 @@ export function createCertificateSigning(mayDo: MayDo): Plugin {
   const check = createSignerCheck(mayDo, 'sign')
   return {
     name: 'CertificateSigning',
+    resources: new Set([requests]),
     validate: async (attributes) => {
       const { operation, object, oldObject } = attributes
       if (operation !== 'UPDATE' || targetOf(attributes) !== `${requests}/status`) return
@@ -58,6 +60,7 @@ const clientSigner = 'kubernetes.io/kube-apiserver-client'
 
 export const certificateSubjectRestriction: Plugin = {
   name: 'CertificateSubjectRestriction',
+  resources: new Set([requests]),
   validate: (attributes) => {
     const { operation, object } = attributes
     if (object === undefined || operation !== 'CREATE' || targetOf(attributes) !== requests) return

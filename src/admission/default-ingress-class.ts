@@ -12,6 +12,7 @@ const oldClassAnnotation = 'kubernetes.io/ingress.class'
 export function createDefaultIngressClass(objects: Pick<Objects, 'list'>): Plugin {
   return {
     name: 'DefaultIngressClass',
+    resources: new Set(['ingresses.networking.k8s.io']),
     mutate: async (attributes) => {
       const { operation, object } = attributes
       if (object === undefined || operation !== 'CREATE') return object

@@ -7,6 +7,7 @@ const keys = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] 
 
 export const defaultTolerationSeconds: Plugin = {
   name: 'DefaultTolerationSeconds',
+  resources: new Set(['pods']),
   mutate: (attributes) => {
     const { object } = attributes
     if (object === undefined || targetOf(attributes) !== 'pods') return object

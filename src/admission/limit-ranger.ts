@@ -3,14 +3,16 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/
 import { readResourceList } from '../api/resource-list.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { type Demand, limitFaults } from './limit-faults.ts'
+import type { Maybe } from './objects.ts'
 import { podResources } from './pod-resources.ts'
 
 /** What was filled in is told here. */
 const annotation = 'kubernetes.io/limit-ranger'
 
-export function createLimitRanger(readRanges: (namespace: string) => Promise<readonly KubeObject[]>): Plugin {
+export function createLimitRanger(readRanges: (namespace: string) => Maybe<readonly KubeObject[]>): Plugin {
   return {
     name: 'LimitRanger',
+    resources: new Set(['pods', 'persistentvolumeclaims']),
     mutate: async (attributes) => {
       const { object, namespace } = attributes
       if (object === undefined || !isLimited(attributes) || attributes.resource.plural !== 'pods') return object

@@ -6,6 +6,7 @@ import { forbidden, namespaceTerminating, notFound } from '../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Attributes, Plugin } from './admission.ts'
+import type { Maybe } from './objects.ts'
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 
@@ -16,7 +17,7 @@ const DOUBTED_MAX = 1000
 
 export type NamespaceLifecycleParts = {
   /** Undefined: there is none. */
-  readonly readNamespace: (name: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+  readonly readNamespace: (name: string, at: 'any' | 'latest') => Maybe<KubeObject | undefined>
   readonly clock: Clock
 }
 
@@ -39,29 +40,36 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
     doubt(name)
   }
 
-  const checkContent = async (attributes: Attributes): Promise<void> => {
+  const isAlive = (found: KubeObject | undefined, name: string): boolean =>
+    found !== undefined && !isTerminating(found) && !isDoubted(name)
+
+  const checkContent = async (
+    attributes: Attributes,
+    known: Maybe<KubeObject | undefined>,
+  ): Promise<KubeObject | undefined> => {
     const { operation, resource, namespace, name, object } = attributes
-    let found = await readNamespace(namespace, 'any')
+    let found = await known
     if (found === undefined || (!isTerminating(found) && isDoubted(namespace))) {
       found = await readNamespace(namespace, 'latest')
     }
     if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
-    if (operation === 'UPDATE' || !isTerminating(found)) return
+    if (operation === 'UPDATE' || !isTerminating(found)) return object
     const shownName = name === '' ? (object?.metadata.generateName ?? '') : name
     throw namespaceTerminating(resource, shownName, namespace)
   }
 
   return {
     name: 'NamespaceLifecycle',
-    mutate: async (attributes) => {
+    mutate: (attributes) => {
       const { operation, resource, namespace, object } = attributes
       const isNamespace = resource.kind === 'Namespace' && resource.group === ''
+      if (isNamespace) checkOwn(attributes)
       // An answer about the namespace would tell who may not see it whether there is one.
       const isReview = resource.group === 'authorization.k8s.io'
-      if (isNamespace) checkOwn(attributes)
-      else if (namespace !== '' && operation !== 'DELETE' && operation !== 'CONNECT' && !isReview)
-        await checkContent(attributes)
-      return object
+      if (isNamespace || namespace === '' || operation === 'DELETE' || operation === 'CONNECT' || isReview)
+        return object
+      const known = readNamespace(namespace, 'any')
+      return !(known instanceof Promise) && isAlive(known, namespace) ? object : checkContent(attributes, known)
     },
   }
 }

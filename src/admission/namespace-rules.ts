@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Objects, ResourceId } from './objects.ts'
+import type { Maybe, Objects, ResourceId } from './objects.ts'
 
 /** How long "none" is believed, as upstream does. */
 const NONE_MS = 30_000
@@ -15,17 +15,23 @@ export function createNamespaceRules(
   objects: Pick<Objects, 'list'>,
   resource: ResourceId,
   clock: Clock,
-): (namespace: string) => Promise<readonly KubeObject[]> {
+): (namespace: string) => Maybe<readonly KubeObject[]> {
   /** Until when nothing is looked up, by namespace. */
   const none = new Map<string, number>()
-  return async (namespace) => {
-    const known = await objects.list(resource, namespace, 'any')
-    if (known.length > 0 || (none.get(namespace) ?? 0) > clock.monotonicMs()) return known
+  const isEnough = (known: readonly KubeObject[], namespace: string): boolean =>
+    known.length > 0 || (none.get(namespace) ?? 0) > clock.monotonicMs()
+  const lookUp = async (namespace: string, known: Maybe<readonly KubeObject[]>): Promise<readonly KubeObject[]> => {
+    const found = await known
+    if (isEnough(found, namespace)) return found
     const latest = await objects.list(resource, namespace, 'latest')
     none.delete(namespace)
     none.set(namespace, clock.monotonicMs() + NONE_MS)
     const [oldest] = none.keys()
     if (none.size > NONE_MAX && oldest !== undefined) none.delete(oldest)
     return latest
+  }
+  return (namespace) => {
+    const known = objects.list(resource, namespace, 'any')
+    return known instanceof Promise || !isEnough(known, namespace) ? lookUp(namespace, known) : known
   }
 }

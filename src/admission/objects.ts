@@ -7,11 +7,14 @@ export type ResourceId = { readonly group: string; readonly version: string; rea
 
 export type Place = { readonly namespace: string; readonly name: string }
 
+/** What memory has is there at once. */
+export type Maybe<T> = T | Promise<T>
+
 export type Objects = {
   /** Undefined: there is none. */
-  readonly get: (resource: ResourceId, place: Place, at: At) => Promise<KubeObject | undefined>
+  readonly get: (resource: ResourceId, place: Place, at: At) => Maybe<KubeObject | undefined>
   /** Of one namespace, or of a resource without namespaces (''). Sorted by name. */
-  readonly list: (resource: ResourceId, namespace: string, at: At) => Promise<readonly KubeObject[]>
+  readonly list: (resource: ResourceId, namespace: string, at: At) => Maybe<readonly KubeObject[]>
   /**
    * Stores the object with another status, which `decide` makes of it as it is now; undefined: it stays. Decided anew when somebody
    * else was first. False: there is no such object.

@@ -59,6 +59,7 @@ export function createPodSecurity(
 
   return {
     name: 'PodSecurity',
+    resources: new Set(['namespaces', 'pods', ...templates.keys()]),
     validate: async (attributes) => {
       const { operation, object, oldObject } = attributes
       if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return

@@ -38,6 +38,7 @@ export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {
 
   return {
     name: 'Priority',
+    resources: new Set(['pods', 'priorityclasses.scheduling.k8s.io']),
     mutate: (attributes) => {
       const { operation, object, oldObject } = attributes
       if (object === undefined || targetOf(attributes) !== 'pods') return object

@@ -4,25 +4,32 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Plugin } from './admission.ts'
-import type { Objects } from './objects.ts'
+import type { Maybe, Objects } from './objects.ts'
+import type { Charge } from './resource-quota/charge.ts'
 import { evaluatorOf } from './resource-quota/evaluators.ts'
 import { Ledger } from './resource-quota/ledger.ts'
 
 export function createResourceQuota(
   objects: Pick<Objects, 'list' | 'changeStatus'>,
-  readQuotas: (namespace: string) => Promise<readonly KubeObject[]>,
+  readQuotas: (namespace: string) => Maybe<readonly KubeObject[]>,
 ): Plugin {
   const ledger = new Ledger(objects)
+  const chargeQuotas = async (quotas: Maybe<readonly KubeObject[]>, charge: Charge): Promise<void> => {
+    const { namespace, isDryRun } = charge.attributes
+    if ((await quotas).length === 0) return
+    await (isDryRun ? ledger.check(namespace, charge) : ledger.charge(namespace, charge))
+  }
   return {
     name: 'ResourceQuota',
-    validate: async (attributes) => {
-      const { namespace, object, isDryRun } = attributes
-      if (object === undefined || namespace === '') return
+    validate: (attributes) => {
+      const { namespace, object } = attributes
+      if (object === undefined || namespace === '') return undefined
       const evaluator = evaluatorOf(attributes)
-      if (evaluator === undefined || !evaluator.isCharged(attributes)) return
-      if ((await readQuotas(namespace)).length === 0) return
-      const charge = { attributes, evaluator, object }
-      await (isDryRun ? ledger.check(namespace, charge) : ledger.charge(namespace, charge))
+      if (evaluator === undefined || !evaluator.isCharged(attributes)) return undefined
+      const quotas = readQuotas(namespace)
+      // Most namespaces have none, and that is known without waiting.
+      const hasNone = !(quotas instanceof Promise) && quotas.length === 0
+      return hasNone ? undefined : chargeQuotas(quotas, { attributes, evaluator, object })
     },
   }
 }

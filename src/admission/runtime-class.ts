@@ -19,6 +19,7 @@ export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
 
   return {
     name: 'RuntimeClass',
+    resources: new Set(['pods']),
     mutate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isNewPod(attributes)) return object

@@ -60,6 +60,7 @@ export function createServiceAccount({ objects, nameSuffix }: ServiceAccountPart
 
   return {
     name: 'ServiceAccount',
+    resources: new Set(['pods']),
     mutate: async (attributes) => {
       const { object } = attributes
       if (object === undefined || !isNewPod(attributes)) return object

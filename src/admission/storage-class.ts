@@ -17,6 +17,7 @@ const oldClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
 export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugin {
   return {
     name: 'DefaultStorageClass',
+    resources: new Set(['persistentvolumeclaims']),
     mutate: async (attributes) => {
       const { operation, object } = attributes
       const isNewClaim = operation === 'CREATE' && targetOf(attributes) === 'persistentvolumeclaims'
@@ -32,6 +33,7 @@ export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugi
 export function createPersistentVolumeClaimResize(objects: Pick<Objects, 'get'>): Plugin {
   return {
     name: 'PersistentVolumeClaimResize',
+    resources: new Set(['persistentvolumeclaims']),
     validate: async (attributes) => {
       const { operation, object, oldObject } = attributes
       if (operation !== 'UPDATE' || targetOf(attributes) !== 'persistentvolumeclaims') return

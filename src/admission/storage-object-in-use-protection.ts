@@ -8,6 +8,7 @@ const finalizers: ReadonlyMap<string, string> = new Map([
 
 export const storageObjectInUseProtection: Plugin = {
   name: 'StorageObjectInUseProtection',
+  resources: new Set(finalizers.keys()),
   mutate: (attributes) => {
     const { operation, object } = attributes
     const finalizer = finalizers.get(targetOf(attributes))

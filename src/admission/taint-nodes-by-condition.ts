@@ -6,6 +6,7 @@ const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } a
 
 export const taintNodesByCondition: Plugin = {
   name: 'TaintNodesByCondition',
+  resources: new Set(['nodes']),
   mutate: (attributes) => {
     const { operation, object } = attributes
     if (object === undefined || operation !== 'CREATE' || targetOf(attributes) !== 'nodes') return object

@@ -48,6 +48,11 @@ export class Reader {
     this.#parts = parts
   }
 
+  /** What memory has, however old; undefined where one must wait for that. */
+  known(): Tree | undefined {
+    return this.#resource.known()
+  }
+
   async get(key: Key, at: At): Promise<{ readonly revision: Revision; readonly item: Item | undefined }> {
     const state = await this.#state(at)
     if (state !== undefined) return { revision: state.revision, item: state.tree.get(key) }

@@ -127,6 +127,12 @@ export class Resource {
     return this.#watchers.size > 0 || this.#phase.phase !== 'live' ? undefined : this.#usedAtMs
   }
 
+  /** The objects there are to show without waiting. */
+  known(): Tree | undefined {
+    this.#usedAtMs = this.#parts.clock.monotonicMs()
+    return this.#phase.phase === 'live' || this.#phase.phase === 'behind' ? this.#tree : undefined
+  }
+
   /** Makes sure that there are objects to show. True if they were listed just now, after the call. */
   async ensure(): Promise<boolean> {
     this.#usedAtMs = this.#parts.clock.monotonicMs()

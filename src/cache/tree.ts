@@ -16,6 +16,11 @@ export const newTree = (): Tree => new BTree<Key, Item>(undefined, byBytes)
 /** Keys have a character per byte, so this is the order of the database. */
 const byBytes = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0)
 
+export function hasAny(tree: Tree, { from, to }: KeyRange): boolean {
+  const first = tree.getPairOrNextHigher(from)
+  return first !== undefined && first[0] < to
+}
+
 export type Selection = {
   /** 0 or absent: all. */
   readonly limit?: number | undefined

@@ -7,6 +7,7 @@ import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { storedWire } from '../apply/wire.ts'
 import { encodeStored } from '../codec/object.ts'
+import { hasAny } from '../cache/tree.ts'
 import { assert } from '../lib/assert.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../registry/resource.ts'
@@ -18,19 +19,23 @@ import { cachedCurrent, written } from './write.ts'
 /** Of a resource that is not served there are no objects. */
 export function createOwnObjects(registry: Registry, accessOf: (resource: Resource) => WriteAccess): Objects {
   return {
-    get: async (id, { namespace, name }, at) => {
+    get: (id, { namespace, name }, at) => {
       const resource = registry.find(id)
       // A plugin asks for names that nobody has checked yet.
       if (resource === undefined || segmentFault(name) !== undefined) return undefined
       const { keys, reader } = accessOf(resource)
-      return (await reader.get(keys.key(namespace, name), at)).item?.object()
+      const key = keys.key(namespace, name)
+      const known = at === 'any' ? reader.known() : undefined
+      return known === undefined ? reader.get(key, at).then(({ item }) => item?.object()) : known.get(key)?.object()
     },
-    list: async (id, namespace, at) => {
+    list: (id, namespace, at) => {
       const resource = registry.find(id)
       if (resource === undefined) return []
       const { keys, reader } = accessOf(resource)
-      const { items } = await reader.list(resource.isNamespaced ? keys.range(namespace) : keys.range(), at)
-      return items.map((item) => item.object())
+      const range = resource.isNamespaced ? keys.range(namespace) : keys.range()
+      const known = at === 'any' ? reader.known() : undefined
+      if (known !== undefined && !hasAny(known, range)) return []
+      return reader.list(range, at).then(({ items }) => items.map((item) => item.object()))
     },
     changeStatus: async (id, place, decide) => {
       const resource = registry.find(id)

@@ -1,12 +1,22 @@
 /** Which kinds cost what: each that a quota can limit by more than its number has a file of its own. */
+import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { claimEvaluator } from './claims.ts'
 import { count, type Evaluator } from './evaluator.ts'
 import { podEvaluator } from './pods.ts'
 import { serviceEvaluator } from './services.ts'
 
+/** These depend on nothing but the resource. */
+const known = new WeakMap<Resource, Evaluator | 'uncounted'>()
+
 /** Undefined: objects of this kind are not counted. */
-export function evaluatorOf({ resource: { group, plural } }: Attributes): Evaluator | undefined {
+export function evaluatorOf({ resource }: Attributes): Evaluator | undefined {
+  const found = known.get(resource) ?? createEvaluator(resource) ?? 'uncounted'
+  known.set(resource, found)
+  return found === 'uncounted' ? undefined : found
+}
+
+function createEvaluator({ group, plural }: Resource): Evaluator | undefined {
   if (plural === 'events' && (group === '' || group === 'events.k8s.io')) return undefined
   if (group !== '') return countEvaluator(`count/${plural}.${group}`)
   return (
