@@ -17,7 +17,9 @@ const scalar: MergeType = { form: 'scalar', scalar: 'untyped' }
 const struct = (fields: { readonly [name: string]: MergeType }, isAtomic = false): StructMerge => ({
   form: 'struct',
   isAtomic,
-  fields: new Map(Object.entries(fields).map(([name, type]) => [name, { element: `f:${name}`, type }])),
+  fields: new Map(
+    Object.entries(fields).map(([name, below]) => [name, { element: `f:${name}`, below, isDeclared: true }]),
+  ),
 })
 const keys = [
   { name: 'name', default: '' },

@@ -31,7 +31,9 @@ export function compare(before: Json, after: Json, type: MergeType): Comparison 
 }
 
 /** Without what lies in or below `ignored`. */
-export function excluding({ added, modified, removed }: Comparison, ignored: FieldSet): Comparison {
+export function excluding(comparison: Comparison, ignored: FieldSet): Comparison {
+  if (isEmptySet(ignored)) return comparison
+  const { added, modified, removed } = comparison
   return {
     added: recursiveDifference(added, ignored),
     modified: recursiveDifference(modified, ignored),
@@ -42,8 +44,10 @@ export function excluding({ added, modified, removed }: Comparison, ignored: Fie
 /** What whoever made the change takes. */
 export const taken = ({ added, modified }: Comparison): FieldSet => union(added, modified)
 
-const leaf = (before: Json, after: Json): Comparison | undefined =>
-  isEqual(before, after) ? undefined : { ...nothing, modified: ownedLeaf }
+const leaf = (before: Json, after: Json): Comparison | undefined => (isEqual(before, after) ? undefined : modifiedLeaf)
+
+const modifiedLeaf: Comparison = { added: noFields, modified: ownedLeaf, removed: noFields }
+const addedLeaf: Comparison = { added: ownedLeaf, modified: noFields, removed: noFields }
 
 function byKey(before: Fields, after: Fields, type: MergeType): Comparison | undefined {
   const found = new Gathering()
@@ -60,8 +64,12 @@ function byKey(before: Fields, after: Fields, type: MergeType): Comparison | und
 }
 
 function compareParts(before: Json | undefined, after: Json | undefined, type: MergeType): Comparison | undefined {
-  if (before === undefined) return after === undefined ? undefined : { ...nothing, added: addedSet(after, type) }
-  return after === undefined ? { ...nothing, removed: addedSet(before, type) } : compare(before, after, type)
+  if (before !== undefined) {
+    return after === undefined ? { ...nothing, removed: addedSet(before, type) } : compare(before, after, type)
+  }
+  if (after === undefined) return undefined
+  const added = addedSet(after, type)
+  return added === ownedLeaf ? addedLeaf : { added, modified: noFields, removed: noFields }
 }
 
 function byItem(before: readonly Json[], after: readonly Json[], type: ListMerge): Comparison | undefined {
@@ -80,7 +88,7 @@ function compareItems(before: readonly Json[], after: readonly Json[], of: Merge
   const [oldItem] = before
   const [newItem] = after
   if (before.length <= 1 && after.length <= 1) return compareParts(oldItem, newItem, of)
-  if (oldItem === undefined) return { ...nothing, added: ownedLeaf }
+  if (oldItem === undefined) return addedLeaf
   if (newItem === undefined) return { ...nothing, removed: ownedLeaf }
   if (before.length > 1 && after.length > 1) return leaf(before, after)
   const single = before.length === 1 ? { removed: below(oldItem, of) } : { added: below(newItem, of) }
@@ -90,27 +98,23 @@ function compareItems(before: readonly Json[], after: readonly Json[], of: Merge
 /** All that lies below a place, without the place itself. */
 const below = (value: Json, type: MergeType): FieldSet => nodeOf(false, addedSet(value, type).children)
 
-const parts = ['added', 'modified', 'removed'] as const
-
 /** The comparison of a whole from those of its parts. */
 class Gathering {
-  readonly #children: Partial<Record<keyof Comparison, Map<string, FieldSet>>> = {}
-  #isSame = true
+  #added: Map<string, FieldSet> | undefined
+  #modified: Map<string, FieldSet> | undefined
+  #removed: Map<string, FieldSet> | undefined
 
   put(element: string, comparison: Comparison | undefined): void {
     if (comparison === undefined) return
-    for (const part of parts) {
-      const set = comparison[part]
-      if (set === noFields) continue
-      this.#isSame = false
-      const children = (this.#children[part] ??= new Map<string, FieldSet>())
-      children.set(element, set)
-    }
+    const { added, modified, removed } = comparison
+    if (added !== noFields) (this.#added ??= new Map()).set(element, added)
+    if (modified !== noFields) (this.#modified ??= new Map()).set(element, modified)
+    if (removed !== noFields) (this.#removed ??= new Map()).set(element, removed)
   }
 
   get result(): Comparison | undefined {
-    if (this.#isSame) return undefined
-    const { added, modified, removed } = this.#children
+    const [added, modified, removed] = [this.#added, this.#modified, this.#removed]
+    if (added === undefined && modified === undefined && removed === undefined) return undefined
     return { added: nodeOf(false, added), modified: nodeOf(false, modified), removed: nodeOf(false, removed) }
   }
 }

@@ -27,14 +27,11 @@ export function union(one: FieldSet, other: FieldSet): FieldSet {
 
 /** Without the places that are in `other`; what lies below those stays. */
 export const difference = (set: FieldSet, other: FieldSet): FieldSet =>
-  filtered(set, other, (ours, theirs) => ({
-    isOwned: ours.isOwned && !theirs.isOwned,
-    below: difference,
-  }))
+  isEmptySet(other) ? set : filtered(set, other, { isOwned: set.isOwned && !other.isOwned, below: difference })
 
 /** Without the places that are in `other` and all that lies below them. */
 export const recursiveDifference = (set: FieldSet, other: FieldSet): FieldSet =>
-  other.isOwned ? noFields : filtered(set, other, (ours) => ({ isOwned: ours.isOwned, below: recursiveDifference }))
+  other.isOwned ? noFields : filtered(set, other, { isOwned: set.isOwned, below: recursiveDifference })
 
 type Step = {
   readonly isOwned: boolean
@@ -42,9 +39,7 @@ type Step = {
 }
 
 /** Walks what both have; branches that only `set` has stay. */
-function filtered(set: FieldSet, other: FieldSet, step: (set: FieldSet, other: FieldSet) => Step): FieldSet {
-  if (isEmptySet(other)) return set
-  const { isOwned, below } = step(set, other)
+function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
   let children: Map<string, FieldSet> | undefined
   for (const [element, theirs] of other.children) {
     const ours = set.children.get(element)

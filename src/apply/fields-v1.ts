@@ -1,13 +1,25 @@
 /** Sets of fields as managedFields hold them: the tree written as JSON, `.` for a place that is in the set and has more below it. */
 import { compareKeys, printString } from '../codec/json.ts'
 import { type FieldSet, nodeOf } from './field-set.ts'
+import { KnownSets, SHARED_CHARACTERS_MAX } from './known-sets.ts'
 import { compareElements, isElement, isKnownElement } from './path-element.ts'
 
 /** Deeper than any object that can be sent. */
 const DEPTH_MAX = 1000
 
+const known = new KnownSets()
+
 /** Undefined for a text that no manager can have written. */
 export function parseFieldsV1(text: string): FieldSet | undefined {
+  const found = known.set(text)
+  if (found !== undefined) return found
+  const set = readFieldsV1(text)
+  // The text may be a part of the whole object's: the one that is printed stands by itself.
+  if (set !== undefined && text.length <= SHARED_CHARACTERS_MAX) printFieldsV1(set)
+  return set
+}
+
+function readFieldsV1(text: string): FieldSet | undefined {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
@@ -38,13 +50,11 @@ function readNode(value: unknown, depth: number): FieldSet | undefined {
 }
 
 /** Sets never change, and most go back as they came. */
-const texts = new WeakMap<FieldSet, string>()
-
 export function printFieldsV1(set: FieldSet): string {
-  const known = texts.get(set)
-  if (known !== undefined) return known
+  const found = known.text(set)
+  if (found !== undefined) return found
   const text = printChildren(set, '')
-  texts.set(set, text)
+  known.add(text, set)
   return text
 }
 

@@ -6,6 +6,7 @@ import { type Fields, fieldsOf, isFields, type Json, textOf } from '../api/objec
 import { compareKeys, printString } from '../codec/json.ts'
 import { type FieldSet, isEmptySet } from './field-set.ts'
 import { parseFieldsV1, printFieldsV1 } from './fields-v1.ts'
+import { SHARED_CHARACTERS_MAX } from './known-sets.ts'
 
 export type Operation = 'Apply' | 'Update'
 const operations: readonly Operation[] = ['Apply', 'Update']
@@ -56,35 +57,35 @@ export function readOwners(managedFields: Json | undefined): Owners | undefined 
   return owners
 }
 
-/** Entries are shared by all who read an object, and are read again with each write to it. */
+/** Entries are shared by all who read an object, and are read again with each write to it: here long ones. */
 const parsed = new WeakMap<Fields, { readonly fields: FieldSet | undefined }>()
 
 function fieldsOfEntry(entry: Fields): FieldSet | undefined {
+  const text = textOf(entry['fieldsV1']) || '{}'
+  if (text.length <= SHARED_CHARACTERS_MAX) return parseFieldsV1(text)
   const known = parsed.get(entry)
   if (known !== undefined) return known.fields
-  const fields = parseFieldsV1(textOf(entry['fieldsV1']) || '{}')
+  const fields = parseFieldsV1(text)
   parsed.set(entry, { fields })
   return fields
 }
 
 /** Sorted as upstream sorts them; without owners of nothing. Undefined: there are none. */
 export function printOwners(owners: Owners): readonly Fields[] | undefined {
-  const all = [...owners.values()].filter(({ fields }) => !isEmptySet(fields))
-  return all.length === 0 ? undefined : all.toSorted(compareOwners).map(entryOf)
+  const all: Owner[] = []
+  for (const owner of owners.values()) if (!isEmptySet(owner.fields)) all.push(owner)
+  return all.length === 0 ? undefined : all.sort(compareOwners).map(entryOf)
 }
 
 function entryOf({ manager, operation, apiVersion, time, fields, subresource, entry }: Owner): Fields {
   if (entry !== undefined) return entry
-  const made: Fields = {
-    manager,
-    operation,
-    apiVersion,
-    ...(time === undefined ? {} : { time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: printFieldsV1(fields),
-    ...(subresource === '' ? {} : { subresource }),
-  }
-  parsed.set(made, { fields })
+  const fieldsV1 = printFieldsV1(fields)
+  const made: { [name: string]: string } = { manager, operation, apiVersion }
+  if (time !== undefined) made['time'] = time
+  made['fieldsType'] = 'FieldsV1'
+  made['fieldsV1'] = fieldsV1
+  if (subresource !== '') made['subresource'] = subresource
+  if (fieldsV1.length > SHARED_CHARACTERS_MAX) parsed.set(made, { fields })
   return made
 }
 

@@ -37,7 +37,7 @@ export type StructMerge = {
 }
 
 /** `element` is how sets of fields name it. */
-export type StructField = { readonly element: string; readonly type: MergeType }
+export type StructField = { readonly element: string; readonly below: MergeType; readonly isDeclared: true }
 
 /** Types depend on nothing but the schema, so what was made for it is kept beside it. */
 const known = new WeakMap<Struct, StructMerge>()
@@ -51,7 +51,8 @@ export function mergeTypeOf(struct: Struct): StructMerge {
   // Before its fields: a type may contain itself.
   known.set(struct, made)
   for (const field of struct.fields) {
-    fields.set(field.name, { element: `f:${field.name}`, type: typeOf(field.schema, field.topology) })
+    const below = typeOf(field.schema, field.topology)
+    fields.set(field.name, { element: `f:${field.name}`, below, isDeclared: true })
   }
   return made
 }

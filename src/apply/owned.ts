@@ -14,7 +14,8 @@ export function appliedSet(value: Json, type: MergeType): FieldSet {
   if (Array.isArray(value)) return nodeOf(false, itemSets(value, type, ownedItem))
   if (!isFields(value)) return ownedLeaf
   const children = new Map<string, FieldSet>()
-  for (const [key, given = null] of Object.entries(value)) {
+  for (const key in value) {
+    const given = value[key] ?? null
     const { element, below, isDeclared } = childOf(key, type)
     const set = appliedSet(given, below)
     const isOwned = set.isOwned || !isDeclared || isEmptyMap(given)
@@ -31,9 +32,9 @@ export function addedSet(value: Json, type: MergeType): FieldSet {
   if (Array.isArray(value)) return nodeOf(true, itemSets(value, type, addedSet))
   if (!isFields(value)) return ownedLeaf
   const children = new Map<string, FieldSet>()
-  for (const [key, given = null] of Object.entries(value)) {
+  for (const key in value) {
     const { element, below } = childOf(key, type)
-    children.set(element, addedSet(given, below))
+    children.set(element, addedSet(value[key] ?? null, below))
   }
   return nodeOf(true, children)
 }
@@ -83,7 +84,7 @@ const anything: MergeType = { form: 'any' }
 export function childOf(key: string, type: MergeType): Child {
   if (type.form === 'struct') {
     const field = type.fields.get(key)
-    if (field !== undefined) return { element: field.element, below: field.type, isDeclared: true }
+    if (field !== undefined) return field
   }
   return { element: fieldElement(key), below: type.form === 'map' ? type.of : anything, isDeclared: false }
 }

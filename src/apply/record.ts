@@ -28,6 +28,7 @@ export function recordUpdate(owners: Owners, { writer, now, differences }: Updat
 
 /** The oldest updaters of a version are merged, two at first, until few enough are left. */
 function capped(owners: Map<string, Owner>): Owners {
+  if (owners.size <= UPDATE_OWNERS_MAX) return owners
   const updaters = [...owners].filter(([, { operation }]) => operation === 'Update')
   if (updaters.length <= UPDATE_OWNERS_MAX) return owners
   const oldestFirst = updaters.toSorted(

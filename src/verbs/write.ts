@@ -46,7 +46,8 @@ export async function createObject(
 ): Promise<Written> {
   const { resource, context } = request
   const { generateName = '', name = '' } = given.metadata
-  const living = { ...given, metadata: without(given.metadata, deletionFields) }
+  const metadata = without(given.metadata, deletionFields)
+  const living = metadata === given.metadata ? given : { ...given, metadata }
   const object = withOwners(living, ownersAfterCreate(request, living, { options, access }))
   const admitted = await translated(context, { resource, name, verb: 'create' }, () =>
     mutated(request, { operation: 'CREATE', object, oldObject: undefined, options, access }),
@@ -294,28 +295,33 @@ function checkVersion({ resource, name }: ResourceRequest, given: KubeObject, re
 
 /** What an update cannot change, it keeps; a mark of deletion on a living object is left for validation to refuse. */
 function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
-  const was = before.metadata
-  const kept: readonly string[] = isMarked(before) ? [...keptFields, 'deletionTimestamp'] : keptFields
-  const metadata = Object.fromEntries(kept.map((name) => [name, was[name]]))
-  // These are filled in where they are absent; a change of them is refused.
-  const grace = isMarked(before) ? { deletionGracePeriodSeconds: was['deletionGracePeriodSeconds'] } : {}
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before.metadata
   const own = without(object.metadata, serverFields)
-  return { ...object, metadata: withoutAbsent({ uid: was.uid, ...grace, ...own, ...metadata }) }
+  // What stands before the object's own is filled in where it is absent; a change of it is refused.
+  const metadata = isMarked(before)
+    ? { uid, deletionGracePeriodSeconds, ...own, creationTimestamp, deletionTimestamp }
+    : { uid, ...own, creationTimestamp }
+  return { ...object, metadata: withoutAbsent(metadata) }
 }
 
 /** What a client sends of these is passed over. */
 const serverFields = ['selfLink'] as const
 const deletionFields = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const
-/** What stays through all updates. */
-const keptFields = ['creationTimestamp'] as const
 
+/** The same where there is none of them, as there mostly is not. */
 function without(metadata: ObjectMeta, names: readonly string[]): ObjectMeta {
-  return Object.fromEntries(Object.entries(metadata).filter(([name]) => !names.includes(name)))
+  return names.some((name) => name in metadata)
+    ? Object.fromEntries(Object.entries(metadata).filter(([name]) => !names.includes(name)))
+    : metadata
 }
 
 /** With exact optional properties, absent and undefined are two things. */
 function withoutAbsent(fields: { readonly [field: string]: ObjectMeta[string] }): ObjectMeta {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  for (const name in fields) {
+    if (fields[name] !== undefined) continue
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  }
+  return fields
 }
 
 function refuseInvalid(
