@@ -9,7 +9,7 @@ import { Differences } from './differences.ts'
 import { type FieldSet, noFields, union } from './field-set.ts'
 import { printFieldsV1 } from './fields-v1.ts'
 import { type Owners, printOwners, type Writer } from './managers.ts'
-import type { MergeType, StructMerge } from './merge-type.ts'
+import { type MergeType, structField, type StructMerge } from './merge-type.ts'
 import { appliedSet } from './owned.ts'
 import { recordUpdate } from './record.ts'
 
@@ -17,9 +17,7 @@ const scalar: MergeType = { form: 'scalar', scalar: 'untyped' }
 const struct = (fields: { readonly [name: string]: MergeType }, isAtomic = false): StructMerge => ({
   form: 'struct',
   isAtomic,
-  fields: new Map(
-    Object.entries(fields).map(([name, below]) => [name, { element: `f:${name}`, below, isDeclared: true }]),
-  ),
+  fields: new Map(Object.entries(fields).map(([name, below]) => [name, structField(name, below)])),
 })
 const keys = [
   { name: 'name', default: '' },

@@ -39,6 +39,12 @@ export type StructMerge = {
 /** `element` is how sets of fields name it. */
 export type StructField = { readonly element: string; readonly below: MergeType; readonly isDeclared: true }
 
+export const structField = (name: string, below: MergeType): StructField => ({
+  element: `f:${name}`,
+  below,
+  isDeclared: true,
+})
+
 /** Types depend on nothing but the schema, so what was made for it is kept beside it. */
 const known = new WeakMap<Struct, StructMerge>()
 const anything: AnyMerge = { form: 'any' }
@@ -51,8 +57,7 @@ export function mergeTypeOf(struct: Struct): StructMerge {
   // Before its fields: a type may contain itself.
   known.set(struct, made)
   for (const field of struct.fields) {
-    const below = typeOf(field.schema, field.topology)
-    fields.set(field.name, { element: `f:${field.name}`, below, isDeclared: true })
+    fields.set(field.name, structField(field.name, typeOf(field.schema, field.topology)))
   }
   return made
 }

@@ -1,6 +1,13 @@
 /** How values of a structural schema are owned and merged. What the schema says nothing of is merged by key. */
 import type { Structural } from '../schema/structural/structural.ts'
-import type { ListKey, MergeType, ScalarMerge, StructField, StructMerge } from './merge-type.ts'
+import {
+  type ListKey,
+  type MergeType,
+  type ScalarMerge,
+  type StructField,
+  structField,
+  type StructMerge,
+} from './merge-type.ts'
 
 /** Made once for each schema, and gone with it. */
 const known = new WeakMap<Structural, Map<MergeType, StructMerge>>()
@@ -42,11 +49,11 @@ function structOf(schema: Structural, metadata: MergeType): StructMerge {
   const { properties, isAtomic, isEmbedded, keepsUnknown, additional } = schema
   const fields = new Map<string, StructField>()
   for (const [name, property] of properties ?? []) {
-    fields.set(name, { element: `f:${name}`, type: typeOf(property, metadata) })
+    fields.set(name, structField(name, typeOf(property, metadata)))
   }
   if (isEmbedded) {
-    for (const name of ['apiVersion', 'kind']) fields.set(name, { element: `f:${name}`, type: text })
-    fields.set('metadata', { element: 'f:metadata', type: metadata })
+    for (const name of ['apiVersion', 'kind']) fields.set(name, structField(name, text))
+    fields.set('metadata', structField('metadata', metadata))
   }
   return { form: 'struct', isAtomic, fields, isOpen: keepsUnknown || additional === true }
 }
