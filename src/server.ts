@@ -143,6 +143,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     ...certificate,
     clientCaPem: config.clientCaPem ?? undefined,
     tlsMinVersion: config.tlsMinVersion,
+    takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
     limits,
     log,
   })

@@ -12,6 +12,8 @@ export type ApiRequest = {
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
+  /** Whether the server speaks CBOR, which is behind a gate. Absent: it does not. */
+  readonly takesCbor?: boolean
   /** The whole body, empty when there is none. Fails with an ApiError when it is longer than the server takes. */
   readonly body: () => Promise<Buffer>
   /** Aborted when the client goes away; and, once the answer is a stream, when the server stops. */

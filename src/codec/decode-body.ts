@@ -5,6 +5,7 @@ import { type Fields, fieldsOf, type Json, type KubeObject } from '../api/object
 import { quote } from '../api/quote.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
+import { CborError, cborToJson } from './cbor/to-json.ts'
 import { type Decoding, decodeStruct } from './decode.ts'
 import { jsonTypeOf, readAny } from './json.ts'
 import { decodeObject, openEnvelope } from './protobuf/envelope.ts'
@@ -21,11 +22,12 @@ export type Expected = {
 }
 
 export type Body = {
-  /** JSON; of a YAML body what it was converted to. */
+  /** JSON; of a body in another form what it was converted to. */
   readonly bytes: Buffer
-  /** Of a YAML body: keys that were set twice, as yaml.ts tells them; and the body itself. */
+  /** Of a YAML body: keys that were set twice, as yaml.ts tells them. */
   readonly yamlDuplicates?: readonly string[]
-  readonly yaml?: Buffer
+  /** What was sent, where that was not JSON. */
+  readonly sent?: Buffer
 }
 
 /** What becomes of fields that are unknown or given twice: nothing, a warning, or a refusal. */
@@ -77,11 +79,19 @@ export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObjec
   return shape.setDefaults({ ...object, kind, apiVersion: apiVersionOf(expected) })
 }
 
+/** CBOR becomes JSON first. */
+export function decodeCborBody(sent: Buffer, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
+  const refuse = (why: string): Error =>
+    unrecognized(`unable to determine group/version/kind: ${why}`, { bytes: sent }, expected)
+  const json = orElse(refuse, () => cborToJson(sent))
+  return decodeBody({ bytes: Buffer.from(json), sent }, expected, fieldValidation)
+}
+
 function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
   try {
     return decode()
   } catch (error) {
-    throw error instanceof ProtobufError ? refuse(error.message) : error
+    throw error instanceof ProtobufError || error instanceof CborError ? refuse(error.message) : error
   }
 }
 
@@ -255,8 +265,8 @@ export function decodePatched(text: string, expected: Expected): Decoded {
 
 const parseFault = (why: string): string => `couldn't get version/kind; json parse error: ${why}`
 
-const unrecognized = (why: string, { bytes, yaml = bytes }: Body, { kind }: Expected): Error =>
-  badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(yaml)})`)
+const unrecognized = (why: string, { bytes, sent = bytes }: Body, { kind }: Expected): Error =>
+  badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(sent)})`)
 
 /** Repeated keys of YAML are told together, as its library does. */
 function strictText(yamlDuplicates: readonly string[], strictFaults: readonly string[]): string {

@@ -108,17 +108,51 @@ test('errors are told in some form, whatever is asked for', () => {
 
 const form = (type: string): string => {
   try {
-    return bodyForm({ 'content-type': type })
+    return bodyForm({ headers: { 'content-type': type } })
   } catch (error) {
     return error instanceof ApiError ? String(error.code) : 'broken'
   }
 }
 
 test('what a body is', () => {
-  assert.equal(bodyForm({}), 'json')
+  assert.equal(bodyForm({ headers: {} }), 'json')
   assert.equal(form('Application/JSON; charset=utf-8'), 'json')
   assert.equal(form('application/yaml'), 'yaml')
   assert.equal(form('application/json; charset'), '415')
   assert.equal(form('application/json, application/yaml'), '415')
   assert.equal(form('text/plain'), '415')
+})
+
+const cbor = (accept: string) => ({ ...asked(accept), takesCbor: true })
+
+test('CBOR is spoken where its gate is on', () => {
+  assert.equal(
+    told(() => negotiate(asked('application/cbor'))),
+    '406 route',
+  )
+  assert.equal(
+    told(() => negotiate(cbor('application/cbor'))),
+    'cbor',
+  )
+  assert.equal(
+    told(() => negotiate(cbor('application/cbor-seq'))),
+    '406 route',
+  )
+  assert.equal(
+    told(() => negotiateStream(cbor('application/cbor-seq'))),
+    '406 parameters',
+  )
+  assert.equal(
+    told(() => negotiateStream(cbor('application/cbor;stream=watch'))),
+    'cbor',
+  )
+  assert.equal(
+    told(() => negotiate(cbor('application/cbor;as=Table;v=v1;g=meta.k8s.io'))),
+    '406 parameters',
+  )
+  assert.equal(
+    told(() => negotiateError(cbor('application/cbor;as=Table;v=v1;g=meta.k8s.io,application/cbor'))),
+    'cbor',
+  )
+  assert.equal(bodyForm({ headers: { 'content-type': 'application/cbor' }, takesCbor: true }), 'cbor')
 })

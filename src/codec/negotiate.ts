@@ -4,15 +4,17 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { notAcceptable, notAcceptableHere, unsupportedMediaType } from '../api/errors.ts'
-import { firstHeader } from '../api/request.ts'
+import { type ApiRequest, firstHeader } from '../api/request.ts'
 
 export const jsonType = 'application/json'
 export const yamlType = 'application/yaml'
 export const protobufType = 'application/vnd.kubernetes.protobuf'
+export const cborType = 'application/cbor'
+export const cborStreamType = 'application/cbor-seq'
 
 /** How an answer is written. Indented JSON is for people at a terminal. */
 export type Form = {
-  readonly type: 'json' | 'yaml' | 'protobuf'
+  readonly type: 'json' | 'yaml' | 'protobuf' | 'cbor'
   readonly isIndented: boolean
   /** Undefined: objects as they are. */
   readonly as?: Conversion
@@ -27,16 +29,40 @@ export type Conversion = {
 export const compactJson: Form = { type: 'json', isIndented: false }
 export const indentedJson: Form = { type: 'json', isIndented: true }
 
-type Asked = { readonly headers: IncomingHttpHeaders; readonly query: URLSearchParams }
+type AskedHeaders = Pick<ApiRequest, 'headers' | 'takesCbor'>
+type Asked = AskedHeaders & Pick<ApiRequest, 'query'>
 
-/** The representations that the router knows, in its order. */
-const routed: readonly string[] = [jsonType, yamlType, protobufType]
-const routedStreams: readonly string[] = [`${jsonType};stream=watch`, `${protobufType};stream=watch`]
-const registered = [
-  { type: 'application', subtype: 'json', form: 'json', isStreamed: true },
-  { type: 'application', subtype: 'yaml', form: 'yaml', isStreamed: false },
-  { type: 'application', subtype: 'vnd.kubernetes.protobuf', form: 'protobuf', isStreamed: true },
-] as const
+type Registered = {
+  readonly type: string
+  readonly subtype: string
+  readonly form: Form['type']
+  readonly isStreamed: boolean
+  readonly hasTable: boolean
+}
+
+/** What a server speaks, in its order: the representations that its router knows, and what each is. */
+type Spoken = {
+  readonly routed: readonly string[]
+  readonly routedStreams: readonly string[]
+  readonly registered: readonly Registered[]
+}
+
+const json = { type: 'application', subtype: 'json', form: 'json', isStreamed: true, hasTable: true } as const
+const withoutCbor: Spoken = {
+  routed: [jsonType, yamlType, protobufType],
+  routedStreams: [`${jsonType};stream=watch`, `${protobufType};stream=watch`],
+  registered: [
+    json,
+    { ...json, subtype: 'yaml', form: 'yaml', isStreamed: false },
+    { ...json, subtype: 'vnd.kubernetes.protobuf', form: 'protobuf', hasTable: false },
+  ],
+}
+const withCbor: Spoken = {
+  routed: [...withoutCbor.routed, cborType],
+  routedStreams: [...withoutCbor.routedStreams, cborStreamType],
+  registered: [...withoutCbor.registered, { ...json, subtype: 'cbor', form: 'cbor', hasTable: false }],
+}
+const spokenTo = ({ takesCbor }: AskedHeaders): Spoken => (takesCbor === true ? withCbor : withoutCbor)
 
 export type Offer = {
   /** The router offers streams too, where a watch is possible. */
@@ -48,56 +74,61 @@ export type Offer = {
 }
 
 /** Fails with NotAcceptable. */
-export function negotiate({ headers, query }: Asked, offer: Offer = {}): Form {
+export function negotiate(asked: Asked, offer: Offer = {}): Form {
+  const { headers, query } = asked
   const { onCollection = false, hasTable = true, isCustom = false } = offer
   const accept = firstHeader(headers, 'accept') ?? ''
   if (isPlainJson(accept)) return isIndented(query, headers) ? indentedJson : compactJson
-  if (!isCustom) checkRoute(accept, onCollection)
-  const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables', isCustom })
-  if (form === undefined) throw notAcceptable(routed)
+  const spoken = spokenTo(asked)
+  if (!isCustom) checkRoute(accept, onCollection, spoken)
+  const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables', isCustom, spoken })
+  if (form === undefined) throw notAcceptable(spoken.routed)
   return !form.isIndented && isIndented(query, headers) ? { ...form, isIndented: true } : form
 }
 
 /** Of a watch, which is never indented. Fails with NotAcceptable, also for a form that cannot be streamed. */
-export function negotiateStream({ headers }: Pick<Asked, 'headers'>, { isCustom = false }: Offer = {}): Form {
-  const accept = firstHeader(headers, 'accept') ?? ''
+export function negotiateStream(asked: AskedHeaders, { isCustom = false }: Offer = {}): Form {
+  const accept = firstHeader(asked.headers, 'accept') ?? ''
   if (isPlainJson(accept)) return compactJson
-  if (!isCustom) checkRoute(accept, true)
-  const form = choose(accept, { conversions: 'all', isCustom })
-  if (form === undefined) throw notAcceptable(routed)
-  if (form.type === 'yaml') throw notAcceptable(routedStreams)
+  const spoken = spokenTo(asked)
+  if (!isCustom) checkRoute(accept, true, spoken)
+  const form = choose(accept, { conversions: 'all', isCustom, spoken })
+  if (form === undefined) throw notAcceptable(spoken.routed)
+  if (form.type === 'yaml') throw notAcceptable(spoken.routedStreams)
   return form.isIndented ? { ...form, isIndented: false } : form
 }
 
 /** Of an error: it is never converted, and what nobody can read is told as indented JSON all the same. */
-export function negotiateError({ headers, query }: Asked): Form {
+export function negotiateError(asked: Asked): Form {
+  const { headers, query } = asked
   const accept = firstHeader(headers, 'accept') ?? ''
-  const form = isPlainJson(accept) ? compactJson : choose(accept, { conversions: 'none' })
+  const form = isPlainJson(accept) ? compactJson : choose(accept, { conversions: 'none', spoken: spokenTo(asked) })
   if (form === undefined) return indentedJson
   return form.isIndented || isIndented(query, headers) ? { type: form.type, isIndented: true } : form
 }
 
 /** Which form a body has. None at all is JSON. */
-export function bodyForm(headers: IncomingHttpHeaders): Form['type'] {
-  const contentType = firstHeader(headers, 'content-type') ?? ''
+export function bodyForm(asked: AskedHeaders): Form['type'] {
+  const contentType = firstHeader(asked.headers, 'content-type') ?? ''
   if (contentType === '' || contentType === jsonType) return 'json'
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim())
   const isReadable = parameters.every((parameter) => parameter === '' || /^[^\s=,]+\s*=\s*[^,]+$/.test(parameter))
-  if (isReadable && type.toLowerCase() === jsonType) return 'json'
-  if (isReadable && type.toLowerCase() === yamlType) return 'yaml'
-  if (isReadable && type.toLowerCase() === protobufType) return 'protobuf'
+  const { registered, routed } = spokenTo(asked)
+  const found = registered.find((one) => `${one.type}/${one.subtype}` === type.toLowerCase())
+  if (isReadable && found !== undefined) return found.form
   throw unsupportedMediaType(routed)
 }
 
 const isPlainJson = (accept: string): boolean => accept === '' || accept === jsonType || accept === '*/*'
 
 /** The router understands no wildcard but the whole one, and does not look at parameters. */
-function checkRoute(accept: string, onCollection: boolean): void {
+function checkRoute(accept: string, onCollection: boolean, { routed, routedStreams }: Spoken): void {
+  const known = onCollection ? [...routed, ...routedStreams] : routed
   const isKnown = accept.split(',').some((clause) => {
     const [type = ''] = clause.split(';')
-    return type.trim() === '*/*' || routed.includes(type.trim())
+    return type.trim() === '*/*' || known.includes(type.trim())
   })
-  if (!isKnown) throw notAcceptableHere(onCollection ? [...routed, ...routedStreams] : routed)
+  if (!isKnown) throw notAcceptableHere(known)
 }
 
 /** The type among those offered that the client likes best; undefined if it takes none of them. */
@@ -119,13 +150,17 @@ type Clause = {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-type Wanted = { readonly conversions: 'all' | 'no tables' | 'none'; readonly isCustom?: boolean }
+type Wanted = {
+  readonly conversions: 'all' | 'no tables' | 'none'
+  readonly isCustom?: boolean
+  readonly spoken: Spoken
+}
 
 /** The first clause that can be met decides. */
-function choose(accept: string, { conversions, isCustom = false }: Wanted): Form | undefined {
+function choose(accept: string, { conversions, isCustom = false, spoken }: Wanted): Form | undefined {
   for (const clause of sortClauses(accept.split(',').map(parseClause))) {
     const { parameters } = clause
-    const found = registered.find(({ type, subtype }) => matches(clause, type, subtype))
+    const found = spoken.registered.find(({ type, subtype }) => matches(clause, type, subtype))
     if (found === undefined || !isMet(parameters, found.isStreamed)) continue
     const plain = { type: found.form, isIndented: parameters.get('pretty') === '1' }
     if (!conversionNames.some((name) => parameters.has(name))) {
@@ -133,7 +168,7 @@ function choose(accept: string, { conversions, isCustom = false }: Wanted): Form
       return plain
     }
     const as = conversionOf(parameters)
-    const isOffered = as !== undefined && (as.kind !== 'Table' || (conversions === 'all' && found.form !== 'protobuf'))
+    const isOffered = as !== undefined && (as.kind !== 'Table' || (conversions === 'all' && found.hasTable))
     if (isOffered && conversions !== 'none') return { ...plain, as }
   }
   return undefined

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
+import { encodeCbor } from './cbor/encode.ts'
 import { compareKeys, parseJson, printOrdered, printString } from './json.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import { typeOf } from '../registry/types.ts'
@@ -36,6 +37,13 @@ test('an object is printed as Go prints it', () => {
       '"data":{"10":"a","9":"b","z":"\\u003c\\u003e\\u0026\\u2028\\u2029","ä":"","\uffee":"2","\u{1f600}":"1"},' +
       '"binaryData":{"k":"AP8="}}\n',
   )
+})
+
+test('what is stored as CBOR is read', () => {
+  const { bytes } = printWire(object, configMap)
+  const stored = encodeCbor(parseJson(bytes), configMap.struct)
+  assert.deepEqual(decodeStored(stored, configMap, 42), decodeStored(bytes, configMap, 42))
+  assert.throws(() => decodeStored(stored.subarray(0, 30), configMap, 42), UnreadableError)
 })
 
 test('structs are written even when empty, and a time that is not set is null', () => {

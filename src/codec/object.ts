@@ -3,6 +3,7 @@ import { type Fields, fieldsOf, type KubeObject, type ObjectMeta } from '../api/
 import { assert } from '../lib/assert.ts'
 import type { CustomForm, ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
+import { CborError, cborToJson, isCbor } from './cbor/to-json.ts'
 import { decodeStruct } from './decode.ts'
 import { printString } from './json.ts'
 import { JsonSyntaxError } from '../api/json-scanner.ts'
@@ -115,7 +116,8 @@ export class UnreadableError extends Error {
  * Reads what encodeStored writes, what printWire does, and what kube-apiserver stores. Fails with an UnreadableError. The
  * bytes are not kept.
  */
-export function decodeStored(bytes: Buffer, schema: ObjectSchema, revision: number): KubeObject {
+export function decodeStored(value: Buffer, schema: ObjectSchema, revision: number): KubeObject {
+  const bytes = isCbor(value) ? Buffer.from(readable(() => cborToJson(value))) : value
   const object = schema.custom === undefined ? decodeBuiltIn(bytes, schema) : decodeCustom(bytes, schema, schema.custom)
   const metadata: ObjectMeta = { ...object.metadata, resourceVersion: `${revision}` }
   return { ...object, metadata }
@@ -152,9 +154,9 @@ function readable<T>(read: () => T): T {
   try {
     return read()
   } catch (cause) {
-    if (cause instanceof ProtobufError)
-      throw new UnreadableError(`the value is no protobuf: ${cause.message}`, { cause })
-    throw cause
+    if (!(cause instanceof ProtobufError || cause instanceof CborError)) throw cause
+    const form = cause instanceof ProtobufError ? 'protobuf' : 'CBOR'
+    throw new UnreadableError(`the value is no ${form}: ${cause.message}`, { cause })
   }
 }
 

@@ -1,25 +1,32 @@
 /** Which kind of patch a body is, by its content type. */
-import type { IncomingHttpHeaders } from 'node:http'
 import { notAcceptableHere, unsupportedMediaType, unsupportedMediaTypeHere } from '../api/errors.ts'
-import { firstHeader } from '../api/request.ts'
+import { type ApiRequest, firstHeader } from '../api/request.ts'
 
-export type PatchForm = 'json' | 'merge' | 'strategic' | 'apply'
+export type PatchForm = 'json' | 'merge' | 'strategic' | 'apply' | 'apply-cbor'
 
-const forms: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>([
+const formsWithoutCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>([
   ['application/json-patch+json', 'json'],
   ['application/merge-patch+json', 'merge'],
   ['application/strategic-merge-patch+json', 'strategic'],
   ['application/apply-patch+yaml', 'apply'],
 ])
-
-/** Of custom kinds nobody knows how their lists are merged. */
-const customForms = [...forms].filter(([, form]) => form !== 'strategic').map(([type]) => type)
+const formsWithCbor: ReadonlyMap<string, PatchForm> = new Map<string, PatchForm>([
+  ...formsWithoutCbor,
+  ['application/apply-patch+cbor', 'apply-cbor'],
+])
 
 /** Fails with UnsupportedMediaType, or with NotAcceptable, as upstream's router has it for what it takes for no body. */
-export function patchForm(headers: IncomingHttpHeaders, { isCustom }: { readonly isCustom: boolean }): PatchForm {
+export function patchForm(
+  { headers, takesCbor }: Pick<ApiRequest, 'headers' | 'takesCbor'>,
+  { isCustom }: { readonly isCustom: boolean },
+): PatchForm {
+  const forms = takesCbor === true ? formsWithCbor : formsWithoutCbor
   const contentType = firstHeader(headers, 'content-type') ?? ''
   const form = forms.get(withoutParameters(contentType))
-  if (isCustom && (form === undefined || form === 'strategic')) throw unsupportedMediaType(customForms)
+  // Of custom kinds nobody knows how their lists are merged.
+  if (isCustom && (form === undefined || form === 'strategic')) {
+    throw unsupportedMediaType([...forms.keys()].filter((type) => forms.get(type) !== 'strategic'))
+  }
   if (form !== undefined) return form
   // The router is less strict about blanks and lists than the handler behind it, which then refuses in its own words.
   const isRouted = contentType.split(',').some((part) => forms.has(withoutParameters(part).trim()))

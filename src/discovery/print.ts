@@ -2,16 +2,17 @@
 import { notAcceptable, type Status } from '../api/errors.ts'
 import { fieldsOf, type Json } from '../api/object.ts'
 import { type ApiRequest, firstHeader } from '../api/request.ts'
+import { encodeCbor } from '../codec/cbor/encode.ts'
 import { indentJson } from '../codec/indent.ts'
 import { printOrdered } from '../codec/json.ts'
-import { type Form, jsonType, negotiate, negotiateError, protobufType, yamlType } from '../codec/negotiate.ts'
+import { cborType, type Form, jsonType, negotiate, negotiateError, protobufType, yamlType } from '../codec/negotiate.ts'
 import { encodeObject } from '../codec/protobuf/envelope.ts'
 import { jsonToYaml } from '../codec/yaml-print.ts'
 import { findType } from '../registry/types.ts'
 
 export type Printed = { readonly type: string; readonly body: Buffer }
 
-type Request = Pick<ApiRequest, 'headers' | 'query'>
+type Request = Pick<ApiRequest, 'headers' | 'query' | 'takesCbor'>
 
 /** What upstream offers for its documents. */
 const offered = [jsonType, yamlType, protobufType]
@@ -36,6 +37,7 @@ export const printError = (status: Status, request: Request): Printed => print(s
 
 function print(document: Json, { type, isIndented }: Form): Printed {
   if (type === 'yaml') return { type: yamlType, body: Buffer.from(jsonToYaml(document)) }
+  if (type === 'cbor') return { type: cborType, body: encodeCbor(document) }
   if (type === 'protobuf') {
     const { kind, apiVersion } = fieldsOf(document)
     const typeMeta = { kind: textOf(kind, ''), apiVersion: textOf(apiVersion, 'v1') }

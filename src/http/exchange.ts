@@ -26,6 +26,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   readonly headers: IncomingHttpHeaders
   readonly connection: Connection
   readonly peerCertificate: () => X509Certificate | undefined
+  takesCbor = false
   /** Of the listener's roster. */
   place = -1
   /** Since when nothing has been written, as far as the listener has looked. */

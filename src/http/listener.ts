@@ -40,6 +40,8 @@ export type ListenerOptions = Certificate & {
   /** The oldest version that clients may use. */
   readonly tlsMinVersion?: 'TLSv1.2' | 'TLSv1.3'
   readonly limits?: Partial<Limits>
+  /** Whether answers and bodies may be CBOR. */
+  readonly takesCbor?: boolean
 }
 
 export class Listener implements AsyncDisposable {
@@ -48,6 +50,7 @@ export class Listener implements AsyncDisposable {
   readonly #handler: Handler
   readonly #log: Log
   readonly #limits: Limits
+  readonly #takesCbor: boolean
   readonly #tls: Pick<ListenerOptions, 'clientCaPem' | 'tlsMinVersion'>
   readonly #responder = new Responder()
   readonly #http2 = { encoder: new HpackEncoder(), blocks: new Blocks(), turn: new Turn() }
@@ -64,6 +67,7 @@ export class Listener implements AsyncDisposable {
     this.#handler = options.handler
     this.#log = options.log
     this.#limits = { ...defaultLimits, ...options.limits }
+    this.#takesCbor = options.takesCbor ?? false
     this.#tls = options
     this.#server = createServer(serverOptions(options, this.#limits), (socket) => this.#onSocket(socket))
     this.#server.maxConnections = this.#limits.connectionsMax
@@ -216,6 +220,7 @@ export class Listener implements AsyncDisposable {
 
   #begin(exchange: Exchange, isReadable: boolean): void {
     exchange.connection.open++
+    exchange.takesCbor = this.#takesCbor
     this.#exchanges.add(exchange)
     void this.#answer(exchange, isReadable)
   }

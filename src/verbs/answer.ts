@@ -1,6 +1,7 @@
 /** Answers that several verbs give, in the form that the client asked for. */
 import type { Status } from '../api/errors.ts'
 import type { ApiResponse } from '../api/request.ts'
+import { encodeCbor } from '../codec/cbor/encode.ts'
 import { printOrdered } from '../codec/json.ts'
 import type { Form } from '../codec/negotiate.ts'
 import { encodeObject } from '../codec/protobuf/envelope.ts'
@@ -26,9 +27,11 @@ const done: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: '
 
 /** A Status is never converted to anything else. */
 export function answerStatus(status: Status, form: Form): ApiResponse {
-  const body =
-    form.type === 'protobuf'
-      ? encodeObject(status, statusStruct())
-      : styled(Buffer.from(`${printOrdered(status)}\n`), form)
-  return { status: 200, headers: contentHeaders[form.type], body }
+  return { status: 200, headers: contentHeaders[form.type], body: statusBody(status, form) }
+}
+
+function statusBody(status: Status, form: Form): Buffer {
+  if (form.type === 'protobuf') return encodeObject(status, statusStruct())
+  if (form.type === 'cbor') return encodeCbor(status)
+  return styled(Buffer.from(`${printOrdered(status)}\n`), form)
 }

@@ -14,7 +14,7 @@ import { decodePatched } from '../codec/decode-body.ts'
 import { printOrdered } from '../codec/json.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
 import { emptyObject, emptyWire, ignoredAt, trackingOf, versionsOf, withOwners, writerOf } from './owners.ts'
-import { type AppliedBody, readApplied } from './read-applied.ts'
+import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
 import type { Change, Writing } from './write.ts'
 import type { PatchOptions } from './write-options.ts'
 
@@ -24,7 +24,7 @@ const firstManager = 'before-first-apply'
 type Applying = Writing & { readonly options: PatchOptions }
 
 /** The body of an apply as a change of the object, which also makes one where there is none. */
-export async function readApply(request: ResourceRequest, body: Buffer, writing: Applying): Promise<Change> {
+export async function readApply(request: ResourceRequest, body: GivenBody, writing: Applying): Promise<Change> {
   const { resource, name, subresource } = request
   const applied = await readApplied(body, writing.access)
   const expected = viewOf(request) ?? resource

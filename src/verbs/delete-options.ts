@@ -6,6 +6,7 @@ import type { ApiRequest } from '../api/request.ts'
 import { quote } from '../api/quote.ts'
 import { decodeStruct } from '../codec/decode.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
+import { CborError, cborToJson } from '../codec/cbor/to-json.ts'
 import { bodyForm } from '../codec/negotiate.ts'
 import { decodeObject, openEnvelope } from '../codec/protobuf/envelope.ts'
 import { ProtobufError } from '../codec/protobuf/reader.ts'
@@ -56,7 +57,7 @@ const isNumber = (value: Json | undefined): value is number | bigint =>
 
 /** A body that cannot be read is an unclassified error here, unlike in other verbs. */
 async function fromBody(http: ApiRequest, body: Buffer, access: Pick<WriteAccess, 'convertYaml'>): Promise<Fields> {
-  const form = bodyForm(http.headers)
+  const form = bodyForm(http)
   if (form === 'protobuf') return fromProtobuf(body)
   const text = await textOf(body, form, access)
   if (text.trim() === 'null') return {}
@@ -86,13 +87,15 @@ function fromProtobuf(body: Buffer): Fields {
 
 async function textOf(
   body: Buffer,
-  form: 'json' | 'yaml',
+  form: 'json' | 'yaml' | 'cbor',
   { convertYaml }: Pick<WriteAccess, 'convertYaml'>,
 ): Promise<string> {
   if (form === 'json') return body.toString('utf8')
   try {
-    return (await convertYaml(body)).json.toString('utf8')
+    return form === 'cbor' ? cborToJson(body) : (await convertYaml(body)).json.toString('utf8')
   } catch (error) {
+    if (error instanceof CborError)
+      throw unclassified(`unable to determine group/version/kind: ${error.message}`, error)
     throw error instanceof YamlError ? unclassified(error.message, error) : error
   }
 }

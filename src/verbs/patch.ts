@@ -19,16 +19,18 @@ import { parsePatchOptions } from './write-options.ts'
 /** Of the object, or of a part of it that has a path of its own. */
 export async function patch(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
-  const form = patchForm(http.headers, request.resource)
+  const form = patchForm(http, request.resource)
   const show = represent(negotiate(http, request.resource), access.forms, http.query, viewOf(request))
   checkPart(request)
-  const options = parsePatchOptions(http.query, { isApply: form === 'apply' })
+  const isApply = form === 'apply' || form === 'apply-cbor'
+  const options = parsePatchOptions(http.query, { isApply })
   const body = await http.body()
   const writing = { options, access }
   const { fieldValidation } = options
-  const change =
-    form === 'apply' ? await readApply(request, body, writing) : readPatch(request, { form, body, fieldValidation })
-  const tracked = { ...writing, isTracked: form === 'apply' }
+  const change = isApply
+    ? await readApply(request, { form, body }, writing)
+    : readPatch(request, { form, body, fieldValidation })
+  const tracked = { ...writing, isTracked: isApply }
   return answerUpdate(request, await updateObject(request, inPlace(change, request), tracked), show)
 }
 

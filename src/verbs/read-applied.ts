@@ -1,10 +1,13 @@
-/** The body of an apply: YAML by its media type, which most clients fill with JSON. */
+/** The body of an apply: CBOR, or YAML by its media type, which most clients fill with JSON. */
 import { badRequest } from '../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { type Fields, isFields, type Json } from '../api/object.ts'
+import { CborError, cborToJson } from '../codec/cbor/to-json.ts'
 import { jsonTypeOf, readAny } from '../codec/json.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import type { WriteAccess } from './access.ts'
+
+export type GivenBody = { readonly form: 'apply' | 'apply-cbor'; readonly body: Buffer }
 
 export type AppliedBody = {
   readonly value: Fields
@@ -13,7 +16,11 @@ export type AppliedBody = {
 }
 
 /** Fails with a BadRequest. */
-export async function readApplied(body: Buffer, access: Pick<WriteAccess, 'convertYaml'>): Promise<AppliedBody> {
+export async function readApplied(
+  { form, body }: GivenBody,
+  access: Pick<WriteAccess, 'convertYaml'>,
+): Promise<AppliedBody> {
+  if (form === 'apply-cbor') return { value: readCbor(body), duplicates: [] }
   const plain = readPlain(body)
   if (plain !== undefined) return { value: plain, duplicates: [] }
   try {
@@ -22,6 +29,17 @@ export async function readApplied(body: Buffer, access: Pick<WriteAccess, 'conve
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`, error)
+  }
+}
+
+/** Upstream speaks of YAML here too. */
+function readCbor(body: Buffer): Fields {
+  try {
+    const value = readAny(new JsonScanner(cborToJson(body)))
+    if (isFields(value)) return value
+    throw new CborError(`cbor: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`)
+  } catch (error) {
+    throw error instanceof CborError ? badRequest(`error decoding YAML: ${error.message}`, error) : error
   }
 }
 

@@ -4,6 +4,7 @@ import type { KubeObject } from '../api/object.ts'
 import {
   type Body,
   decodeBody,
+  decodeCborBody,
   decodeProtobufBody,
   type Expected,
   type FieldValidation,
@@ -35,11 +36,13 @@ export async function readAs(
   }: { readonly fieldValidation: FieldValidation; readonly access: Pick<WriteAccess, 'convertYaml'> },
 ): Promise<KubeObject> {
   const { context, http } = request
-  const form = bodyForm(http.headers)
+  const form = bodyForm(http)
   const bytes = await http.body()
   if (form === 'protobuf') return placed(decodeProtobufBody(bytes, expected), request)
-  const body = form === 'json' ? { bytes } : await fromYaml(bytes, request, access)
-  const { object, warnings } = decodeBody(body, expected, fieldValidation)
+  const { object, warnings } =
+    form === 'cbor'
+      ? decodeCborBody(bytes, expected, fieldValidation)
+      : decodeBody(form === 'json' ? { bytes } : await fromYaml(bytes, request, access), expected, fieldValidation)
   for (const warning of warnings) context.warn(warning)
   return placed(object, request)
 }
@@ -54,7 +57,7 @@ async function fromYaml(
 ): Promise<Body> {
   try {
     const { json, duplicates } = await convertYaml(bytes)
-    return { bytes: json, yamlDuplicates: duplicates, yaml: bytes }
+    return { bytes: json, yamlDuplicates: duplicates, sent: bytes }
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
     const what = `the object provided is unrecognized (must be of type ${resource.kind})`

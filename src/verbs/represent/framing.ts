@@ -1,20 +1,22 @@
 /**
- * Events of a watch in the form that its client asked for: lines of JSON, or messages of protobuf with their length before
- * them. An event is framed once for all watchers that see it in the same form; tables, which show ages, for each of them.
+ * Events of a watch in the form that its client asked for: lines of JSON, documents of CBOR, or messages of protobuf with
+ * their length before them. An event is framed once for all watchers that see it in the same form; tables, which show ages, for each of them.
  */
 import type { Status } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Headers } from '../../api/request.ts'
 import type { Shown, WatchEvent } from '../../cache/event.ts'
+import { encodeCbor } from '../../codec/cbor/encode.ts'
 import { printOrdered } from '../../codec/json.ts'
 import type { Conversion, Form } from '../../codec/negotiate.ts'
 import { printWire } from '../../codec/object.ts'
 import { encodeEvent, encodeObject, wrapItem } from '../../codec/protobuf/envelope.ts'
 import { partialStruct, statusStruct } from '../../registry/meta-types.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import { cborEvent, cborObject } from './cbor.ts'
 import type { ResourceForms } from './forms.ts'
-import { streamHeaders } from './headers.ts'
-import { partialJson, partialOf } from './partial.ts'
+import { type StreamForm, streamHeaders } from './headers.ts'
+import { partialCbor, partialJson, partialOf } from './partial.ts'
 import { tableParts } from './represent.ts'
 import { includedObject, printEventTable } from './table.ts'
 
@@ -35,8 +37,8 @@ type Frames = {
 }
 
 export function framingOf(form: Form, forms: ResourceForms, query: URLSearchParams): Framing {
-  const type = form.type === 'protobuf' ? 'protobuf' : 'json'
-  const error = type === 'protobuf' ? protobufError : jsonError
+  const type = streamForm(form)
+  const error = errors[type]
   const headers = streamHeaders[type]
   if (form.as?.kind === 'PartialObjectMetadataList') return { headers, error, event: () => undefined }
   const { shown, bookmark } = framesOf(form, forms, query)
@@ -48,13 +50,15 @@ export function framingOf(form: Form, forms: ResourceForms, query: URLSearchPara
 function framesOf(form: Form, forms: ResourceForms, query: URLSearchParams): Frames {
   const { as } = form
   if (as?.kind === 'Table') return tableFrames({ ...form, as }, forms, query)
-  if (as !== undefined) return form.type === 'protobuf' ? partialMessages(as, forms) : partialLines(as, forms)
-  return form.type === 'protobuf' ? objectMessages(forms) : objectLines(forms.resource)
+  const type = streamForm(form)
+  return as === undefined ? objectFrames[type](forms) : partialFrames[type](as, forms)
 }
+
+const streamForm = ({ type }: Form): StreamForm => (type === 'yaml' ? 'json' : type)
 
 const line = (type: string, json: string): Buffer => Buffer.from(`{"type":"${type}","object":${json}}\n`)
 
-const objectLines = ({ shape }: Resource): Frames => ({
+const objectLines = ({ resource: { shape } }: ResourceForms): Frames => ({
   shown: (shown) => shown.frame(),
   bookmark: (object) => line('BOOKMARK', printWire(object, shape).bytes.toString().trimEnd()),
 })
@@ -72,6 +76,15 @@ function objectMessages(forms: ResourceForms): Frames {
   }
 }
 
+function objectDocuments(forms: ResourceForms): Frames {
+  const { shape } = forms.resource
+  const frame = (type: string, object: KubeObject): Buffer => cborEvent(type, cborObject(object, shape))
+  return {
+    shown: forms.frames('cbor', (shown) => frame(shown.type, objectAt(shown))),
+    bookmark: (object) => frame('BOOKMARK', object),
+  }
+}
+
 const partialLines = ({ version }: Conversion, forms: ResourceForms): Frames => ({
   shown: forms.frames(`partial ${version}`, (shown) => line(shown.type, partialJson(objectAt(shown), version))),
   bookmark: (object) => line('BOOKMARK', partialJson(object, version)),
@@ -84,6 +97,17 @@ function partialMessages({ version }: Conversion, forms: ResourceForms): Frames 
     bookmark: (object) => encodeEvent('BOOKMARK', encode(object)),
   }
 }
+
+function partialDocuments({ version }: Conversion, forms: ResourceForms): Frames {
+  const frame = (type: string, object: KubeObject): Buffer => cborEvent(type, partialCbor(object, version))
+  return {
+    shown: forms.frames(`partial cbor ${version}`, (shown) => frame(shown.type, objectAt(shown))),
+    bookmark: (object) => frame('BOOKMARK', object),
+  }
+}
+
+const objectFrames = { json: objectLines, protobuf: objectMessages, cbor: objectDocuments } as const
+const partialFrames = { json: partialLines, protobuf: partialMessages, cbor: partialDocuments } as const
 
 function tableFrames(form: Form & Required<Pick<Form, 'as'>>, forms: ResourceForms, query: URLSearchParams): Frames {
   // Before the stream begins, as long as a fault can be told by a status.
@@ -105,8 +129,11 @@ function objectAt({ item, revision }: Pick<Shown, 'item' | 'revision'>): KubeObj
   return { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }
 }
 
-const jsonError = (status: Status): Buffer => line('ERROR', printOrdered(status))
-const protobufError = (status: Status): Buffer => encodeEvent('ERROR', encodeObject(status, statusStruct()))
+const errors: { readonly [type in StreamForm]: (status: Status) => Buffer } = {
+  json: (status) => line('ERROR', printOrdered(status)),
+  protobuf: (status) => encodeEvent('ERROR', encodeObject(status, statusStruct())),
+  cbor: (status) => cborEvent('ERROR', encodeCbor(status)),
+}
 
 /** An object of the kind with nothing in it but the version that the client may go on from. */
 function bookmarkObject(resource: Resource, { revision, initialEventsEnd }: Bookmark): KubeObject {

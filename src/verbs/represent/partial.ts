@@ -1,14 +1,16 @@
 /** Nothing but the metadata of objects, for who only wants to know which there are. */
 import { isAList, isNoList, unclassified } from '../../api/errors.ts'
-import type { KubeObject } from '../../api/object.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
-import { printOrdered } from '../../codec/json.ts'
+import { encodeCbor, encodeItem } from '../../codec/cbor/encode.ts'
+import { parseJson, printOrdered } from '../../codec/json.ts'
 import type { Conversion, Form } from '../../codec/negotiate.ts'
 import { printStruct } from '../../codec/print.ts'
 import { encodeObject, wrapItem } from '../../codec/protobuf/envelope.ts'
 import { Slices } from '../../lib/slices.ts'
 import { partialStruct } from '../../registry/meta-types.ts'
+import { cborList } from './cbor.ts'
 import { inChunks } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
 import { styled } from './json.ts'
@@ -29,6 +31,10 @@ export const partialOf = ({ metadata }: KubeObject, version: Version): KubeObjec
 /** Compact, without a newline. */
 export const partialJson = (object: KubeObject, version: Version): string =>
   printStruct(partialOf(object, version), partialStruct())
+
+/** No field of metadata is bytes or a float, so it needs no schema. */
+export const partialCbor = (object: KubeObject, version: Version): Buffer =>
+  encodeCbor(parseJson(Buffer.from(partialJson(object, version))))
 
 /** The kept forms of the metadata of cached objects. */
 export type KeptPartials = {
@@ -57,6 +63,7 @@ export function partialObjects(
     list: async (items, metadata) => {
       if (isSingle) throw isAList(`*${goName}List`)
       if (form.type === 'protobuf') return protobufList(list, { items, messageOf: kept.protobuf, metadata })
+      if (form.type === 'cbor') return printCborList({ ...list, metadata }, items, kept)
       return printList(printOrdered({ ...list, metadata }), items, { form, jsonOf: kept.json })
     },
   }
@@ -72,6 +79,12 @@ function showing(version: Version, form: Form, kept: KeptPartials): Showing {
       object: (object) => encodeObject(partialOf(object, version), partialStruct()),
     }
   }
+  if (form.type === 'cbor') {
+    return {
+      item: (item) => encodeCbor(parseJson(kept.json(item))),
+      object: (object) => partialCbor(object, version),
+    }
+  }
   return {
     item: (item) => styled(Buffer.concat([kept.json(item), newline]), form),
     object: (object) => styled(Buffer.from(`${partialJson(object, version)}\n`), form),
@@ -81,6 +94,11 @@ function showing(version: Version, form: Form, kept: KeptPartials): Showing {
 const newline = Buffer.from('\n')
 const comma = Buffer.from(',')
 const end = Buffer.from(']}\n')
+
+function printCborList(head: Fields, items: readonly Item[], { json }: KeptPartials): Promise<Buffer | LazyBody> {
+  if (items.length === 0) return Promise.resolve(encodeCbor({ ...head, items: null }))
+  return cborList(head, items, (item) => encodeItem(parseJson(json(item))))
+}
 
 type Printing = { readonly form: Form; readonly jsonOf: (item: Item) => Buffer }
 

@@ -2,6 +2,7 @@
 import type { TableKind } from '../../api/table.ts'
 import type { Form } from '../../codec/negotiate.ts'
 import { apiVersionOf, type Resource, type View } from '../../registry/resource.ts'
+import { cborObjects } from './cbor.ts'
 import type { ResourceForms } from './forms.ts'
 import { jsonObjects } from './json.ts'
 import { partialObjects } from './partial.ts'
@@ -14,6 +15,7 @@ export function represent(form: Form, forms: ResourceForms, query: URLSearchPara
   const { resource } = forms
   const { as } = form
   if (as === undefined) {
+    if (form.type === 'cbor') return cborObjects(resource)
     return form.type === 'protobuf' ? protobufObjects(resource, forms.message) : jsonObjects(resource, form)
   }
   if (as.kind !== 'Table') return partialObjects({ as, form }, forms.partials(as.version), goNameOf(resource))

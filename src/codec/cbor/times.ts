@@ -1,0 +1,28 @@
+/** Times in the tags of CBOR, as Go writes them with all digits of a second. */
+
+const form = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
+
+/** Of RFC 3339. Undefined: it is none. */
+export function timeText(text: string): string | undefined {
+  const [, fraction] = form.exec(text) ?? []
+  if (!form.test(text) || Number.isNaN(Date.parse(text))) return undefined
+  if (fraction === undefined) return text
+  return text.replace(fraction, fraction.slice(0, 1 + NANO_DIGITS).replace(/\.?0+$/, ''))
+}
+
+const NANO_DIGITS = 9
+const NANOS = 1e9
+
+/** The seconds that RFC 3339 can write: years 0 to 9999. */
+const SECONDS_MIN = -62_167_219_200
+const SECONDS_MAX = 253_402_300_799
+
+/** Of seconds since 1970, in UTC. */
+export function epochText(seconds: number): string | undefined {
+  if (!(seconds >= SECONDS_MIN && seconds <= SECONDS_MAX)) return undefined
+  const whole = Math.floor(seconds)
+  const nanos = Math.round((seconds - whole) * NANOS)
+  const text = new Date((whole + Math.floor(nanos / NANOS)) * 1000).toISOString().replace('.000Z', '')
+  const fraction = nanos % NANOS === 0 ? '' : `.${`${nanos}`.padStart(NANO_DIGITS, '0').replace(/0+$/, '')}`
+  return `${text}${fraction}Z`
+}
