@@ -9,18 +9,18 @@ import type { Outcome } from './compare.ts'
 import { type FiledScenario, loadScenarios } from './scenarios.ts'
 
 const topics = [
-  'patches and apply',
   'custom resources',
-  'representations',
+  'webhooks and policies',
   'access',
-  'admission',
-  'rules of kinds',
+  'flow control',
+  'on purpose',
   'to be looked at',
 ] as const
 type Topic = (typeof topics)[number]
 
-/** Kinds whose own rules are done: what differs on these alone is ours to look at. */
-const done = new Set(['configmaps', 'namespaces', 'secrets', 'leases', 'serviceaccounts', 'events'])
+/** What docs/differences.md explains. */
+const onPurpose =
+  /^(encoding-(list|get)-(large|middle)|crud-paths-method-foo|path-methods-|apply-limits-deep|crud-dryrun-create-node-port|debug-)/
 
 const [file = ''] = process.argv.slice(2)
 const outcomes: readonly Outcome[] = JSON.parse(readFileSync(file, 'utf8'))
@@ -42,18 +42,12 @@ for (const topic of topics) {
 /** By what the scenario does, most telling first. */
 function topicOf(scenario: FiledScenario | undefined): Topic {
   if (scenario === undefined) return 'to be looked at'
+  if (onPurpose.test(scenario.id)) return 'on purpose'
   const text = JSON.stringify(scenario)
-  if (/"method":"PATCH"/.test(text)) return 'patches and apply'
-  if (/customresourcedefinition|example\.com|stable\.|crontab/i.test(text)) return 'custom resources'
-  if (/protobuf|as=Table|PartialObjectMetadata|cbor|openapi|APIGroupDiscovery/i.test(text)) return 'representations'
+  if (/x-kubernetes-pf-/i.test(text)) return 'flow control'
+  if (/customresourcedefinition|crontab/i.test(text)) return 'custom resources'
+  if (scenario.hooks !== undefined || /webhookconfiguration|admissionpolic|expression/i.test(text))
+    return 'webhooks and policies'
   if (/"as":"(alice|bob)"|rbac|impersonate|subjectaccessreview|system:anonymous/i.test(text)) return 'access'
-  if (scenario.hooks !== undefined || /webhook|resourcequota|limitrange|priorityclass/i.test(text)) return 'admission'
-  const resources = scenario.steps.map((step) => ('path' in step ? resourceOf(step.path) : undefined))
-  return resources.some((name) => name !== undefined && !done.has(name)) ? 'rules of kinds' : 'to be looked at'
-}
-
-/** The resource that a path is about: `/api/v1/namespaces/$ns/pods/x` is about pods. */
-function resourceOf(path: string): string | undefined {
-  const below = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/)?([a-z]+)/.exec(path)
-  return below?.[1]
+  return 'to be looked at'
 }
