@@ -10,8 +10,10 @@ import { pruneObject } from '../../schema/structural/prune.ts'
 import { readStructural } from '../../schema/structural/read-structural.ts'
 import type { Structural } from '../../schema/structural/structural.ts'
 import { validateValues } from '../../schema/structural/validate.ts'
+import { validateEmbedded } from '../kinds/apiextensions/embedded-resources.ts'
 import { typeOf } from '../types.ts'
 import type { Definition, Version } from './definition.ts'
+import { coerceEmbedded } from './embedded-metadata.ts'
 
 /** Of one version. */
 export class CustomSchema {
@@ -45,6 +47,7 @@ export class CustomSchema {
     return {
       struct: this.struct,
       setDefaults: (object) => this.setDefaults(object),
+      refuse: (object) => coerceEmbedded(object, this.structural).refusal,
       custom: {
         prune: (object) => this.prune(object),
         fromStored: (object) => this.fromStored(object, all),
@@ -69,8 +72,10 @@ export class CustomSchema {
 
   prune(object: KubeObject): { readonly object: KubeObject; readonly faults: readonly string[] } {
     const { value, unknown } = pruneObject(object, this.structural)
-    const faults = unknown.map((path) => `unknown field ${quote(path)}`)
-    return { object: value === object ? object : withHead(value, object), faults }
+    const embedded = coerceEmbedded(value, this.structural)
+    const faults = [...unknown, ...embedded.unknown].map((path) => `unknown field ${quote(path)}`)
+    const kept = fieldsOf(embedded.value)
+    return { object: kept === object ? object : withHead(kept, object), faults }
   }
 
   setDefaults(object: KubeObject): KubeObject {
@@ -79,12 +84,21 @@ export class CustomSchema {
   }
 
   validate(object: KubeObject): FieldFault[] {
-    return [...validateValues(object, this.structural), ...validateLists(object, this.structural)]
+    const { structural } = this
+    return [
+      ...validateValues(object, structural),
+      ...validateEmbedded(object, structural, '', false),
+      ...validateLists(object, structural),
+    ]
   }
 
   validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
     const { structural } = this
-    return [...validateValues(object, structural, { old: current }), ...validateLists(object, structural, current)]
+    return [
+      ...validateValues(object, structural, { old: current }),
+      ...validateEmbedded(object, structural, '', false),
+      ...validateLists(object, structural, current),
+    ]
   }
 
   /** Of the status alone: what the spec was stored with is not looked at again. */

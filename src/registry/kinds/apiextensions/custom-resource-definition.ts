@@ -45,8 +45,9 @@ function setDefaults(object: KubeObject): KubeObject {
   const spec = specOf(object)
   const names = fieldsOf(spec['names'])
   const kind = textOf(names['kind'])
+  const isStored = textsOf(statusOf(object)['storedVersions']).length > 0
   return {
-    ...object,
+    ...(isStored ? object : withStorageVersion(object)),
     spec: {
       ...spec,
       names: {

@@ -1,0 +1,144 @@
+/**
+ * Objects inside of custom objects have metadata like any other: it is read by its type, so that unknown fields of it go and what
+ * is of another type is refused, whatever the schema of the custom kind says.
+ */
+import { goSyntax } from '../../api/go-value.ts'
+import { JsonMap } from '../../api/json-map.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
+import type { Field, ScalarType, Schema } from '../../schema/schema.ts'
+import type { Structural } from '../../schema/structural/structural.ts'
+import { typeOf } from '../types.ts'
+
+export type Coerced = {
+  readonly value: Json
+  /** The paths of fields that went, sorted. */
+  readonly unknown: readonly string[]
+  /** Why it cannot be read; the first reason there is. */
+  readonly refusal: string | undefined
+}
+
+/** All embedded objects of a custom one. */
+export function coerceEmbedded(object: Fields, schema: Structural): Coerced {
+  const found: Found = { unknown: [], refusals: [] }
+  const value = coerce(object, schema, { path: '', found, isObject: false })
+  return { value, unknown: found.unknown.toSorted(), refusal: found.refusals[0] }
+}
+
+type Found = { readonly unknown: string[]; readonly refusals: string[] }
+type Place = { readonly path: string; readonly found: Found; readonly isObject: boolean }
+
+function coerce(value: Json, schema: Structural, { path, found, isObject }: Place): Json {
+  if (Array.isArray(value)) {
+    const { items } = schema
+    if (items === undefined) return value
+    const read = value.map((item, at) =>
+      coerce(item, items, { path: `${path}[${at}]`, found, isObject: items.isEmbedded }),
+    )
+    return read.some((item, at) => item !== value[at]) ? read : value
+  }
+  if (!isFields(value)) return value
+  let changed: { [name: string]: Json } | undefined
+  const start = isObject ? coerceObject(value, path, found) : value
+  for (const name of Object.keys(start)) {
+    const own = schema.properties?.get(name) ?? schema.additional
+    if (typeof own !== 'object') continue
+    const before = start[name] ?? null
+    const inner = path === '' ? name : `${path}.${name}`
+    const after = coerce(before, own, { path: inner, found, isObject: own.isEmbedded })
+    if (after === before) continue
+    changed ??= Object.assign(new JsonMap(), start)
+    changed[name] = after
+  }
+  return changed ?? start
+}
+
+function coerceObject(object: Fields, path: string, { unknown, refusals }: Found): Fields {
+  for (const name of ['apiVersion', 'kind']) {
+    const text = object[name]
+    if (text === undefined || typeof text === 'string') continue
+    refusals.push(`${path}.${name}: Invalid value: ${goSyntax(text)}: must be a string`)
+  }
+  const { metadata } = object
+  if (metadata === undefined || metadata === null) return object
+  const reading = new Reading(unknown)
+  const read = isFields(metadata)
+    ? reading.struct(metadata, {
+        fields: typeOf('meta/v1', 'ObjectMeta').byName,
+        goName: 'ObjectMeta',
+        path: `${path}.metadata`,
+      })
+    : reading.refuse(metadata, 'Go value of type v1.ObjectMeta')
+  if (reading.fault === undefined) return read === metadata ? object : { ...object, metadata: read }
+  refusals.push(`${path}.metadata: Invalid value: ${goSyntax(metadata)}: ${reading.fault}`)
+  return object
+}
+
+type StructPlace = { readonly fields: ReadonlyMap<string, Field>; readonly goName: string; readonly path: string }
+
+/** Reads one metadata. What is null or of no use is left out. */
+class Reading {
+  fault: string | undefined
+  readonly #unknown: string[]
+
+  constructor(unknown: string[]) {
+    this.#unknown = unknown
+  }
+
+  refuse(value: Json, into: string): Json {
+    this.fault ??= `json: cannot unmarshal ${jsonType(value)} into ${into}`
+    return value
+  }
+
+  struct(given: Fields, { fields, goName, path }: StructPlace): Json {
+    const read = new JsonMap()
+    let isSame = true
+    for (const [name, value = null] of Object.entries(given)) {
+      const field = fields.get(name)
+      const place = { goName: `${goName}.${name}`, path: `${path}.${name}` }
+      const kept = field === undefined || value === null ? undefined : this.#value(value, field.schema, place)
+      if (field === undefined) this.#unknown.push(place.path)
+      if (kept !== value) isSame = false
+      if (kept !== undefined) read[name] = kept
+    }
+    return isSame ? given : read
+  }
+
+  #value(value: Json, schema: Schema, place: { readonly goName: string; readonly path: string }): Json {
+    const refuse = (): Json => this.refuse(value, `Go struct field ${place.goName} of type ${schema.goName}`)
+    if (schema.type === 'struct') {
+      return isFields(value) ? this.struct(value, { fields: schema.byName, ...place }) : refuse()
+    }
+    if (schema.type === 'list') return Array.isArray(value) ? this.#items(value, schema.of, place) : refuse()
+    if (schema.type === 'map') {
+      if (!isFields(value)) return refuse()
+      for (const item of Object.values(value)) this.#value(item ?? null, schema.of, place)
+      return value
+    }
+    if (schema.type === 'any' || schema.type === 'raw') return value
+    return typeof value === scalarTypes[schema.type] ? value : refuse()
+  }
+
+  #items(items: readonly Json[], of: Schema, place: { readonly goName: string; readonly path: string }): Json {
+    const read = items.map((item, at) => this.#value(item, of, { ...place, path: `${place.path}[${at}]` }))
+    return read.some((item, at) => item !== items[at]) ? read : items
+  }
+}
+
+const scalarTypes: { readonly [type in ScalarType]: string } = {
+  string: 'string',
+  bytes: 'string',
+  time: 'string',
+  microTime: 'string',
+  quantity: 'string',
+  intOrString: 'string',
+  boolean: 'boolean',
+  int32: 'number',
+  int64: 'number',
+  float64: 'number',
+}
+
+function jsonType(value: Json): string {
+  if (value === null) return 'null'
+  if (typeof value === 'object') return Array.isArray(value) ? 'array' : 'object'
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number'
+}
