@@ -1,0 +1,103 @@
+/**
+ * A node that is only an object: it says that it is ready as long as it is played, tells of every Pod on it that it runs (of those of
+ * a Job that they are done), and takes away the Pods that are to end.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isRecord } from '../compat/json.ts'
+import { SoakClient } from '../soak/client.ts'
+
+/** The controller of nodes takes one that is not heard of for 40 s for dead. */
+const BEAT_MS = 10_000
+const LOOK_MS = 500
+
+const resources = { cpu: '8', memory: '16Gi', pods: '110', 'ephemeral-storage': '100Gi' }
+
+type Fields = Readonly<Record<string, unknown>>
+
+export class PlayedNode implements AsyncDisposable {
+  readonly #name: string
+  readonly #client: SoakClient
+  readonly #ending = new AbortController()
+  readonly #loops: readonly Promise<void>[]
+
+  constructor(url: string, name: string) {
+    this.#name = name
+    this.#client = new SoakClient(url)
+    this.#loops = [this.#every(BEAT_MS, () => this.#beat()), this.#every(LOOK_MS, () => this.#look())]
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort()
+    await Promise.all(this.#loops)
+    this.#client[Symbol.dispose]()
+  }
+
+  async #every(pauseMs: number, act: () => Promise<void>): Promise<void> {
+    const { signal } = this.#ending
+    while (!signal.aborted) {
+      await act()
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const path = `/api/v1/nodes/${this.#name}`
+    const { status, body } = await this.#client.call('GET', path)
+    if (status === 404) {
+      const labels = { 'kubernetes.io/hostname': this.#name, 'kubernetes.io/os': 'linux' }
+      await this.#client.call('POST', '/api/v1/nodes', { metadata: { name: this.#name, labels } })
+      return this.#beat()
+    }
+    if (!isRecord(body)) return
+    const conditions = [{ type: 'Ready', status: 'True', lastHeartbeatTime: now(), reason: 'KubeletReady' }]
+    // A conflict is left to the next beat.
+    await this.#client.call('PUT', `${path}/status`, {
+      ...body,
+      status: { capacity: resources, allocatable: resources, conditions },
+    })
+  }
+
+  async #look(): Promise<void> {
+    const { body } = await this.#client.call('GET', `/api/v1/pods?fieldSelector=spec.nodeName%3D${this.#name}`)
+    const pods = isRecord(body) && Array.isArray(body['items']) ? body['items'].filter(isRecord) : []
+    for (const pod of pods) await this.#play(pod)
+  }
+
+  async #play(pod: Fields): Promise<void> {
+    const metadata = isRecord(pod['metadata']) ? pod['metadata'] : {}
+    const status = isRecord(pod['status']) ? pod['status'] : {}
+    const path = `/api/v1/namespaces/${String(metadata['namespace'])}/pods/${String(metadata['name'])}`
+    if (metadata['deletionTimestamp'] !== undefined) {
+      await this.#client.call('DELETE', path, { gracePeriodSeconds: 0 })
+    } else if (status['phase'] === 'Pending') {
+      const isOfJob = JSON.stringify(metadata['labels'] ?? {}).includes('batch.kubernetes.io/job-name')
+      await this.#client.call('PUT', `${path}/status`, {
+        ...pod,
+        status: { ...status, ...(isOfJob ? done() : running()) },
+      })
+    }
+  }
+}
+
+const now = (): string => new Date().toISOString().replace(/\.\d+Z/, 'Z')
+
+/** Of an address range that is for documentation. */
+const address = (): string => `203.0.113.${1 + Math.floor(Math.random() * 250)}`
+
+function running(): Fields {
+  const types = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
+  const podIP = address()
+  return {
+    phase: 'Running',
+    startTime: now(),
+    podIP,
+    podIPs: [{ ip: podIP }],
+    conditions: types.map((type) => ({ type, status: 'True', lastTransitionTime: now() })),
+  }
+}
+
+const done = (): Fields => ({
+  phase: 'Succeeded',
+  startTime: now(),
+  conditions: [{ type: 'Ready', status: 'False', reason: 'PodCompleted', lastTransitionTime: now() }],
+})

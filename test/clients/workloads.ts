@@ -1,0 +1,89 @@
+/** What the controllers of a cluster are given to do, and how one sees that each has done it. */
+
+const template = (app: string, spec: object = {}): object => ({
+  metadata: { labels: { app } },
+  spec: { containers: [{ name: app, image: `${app}:1` }], terminationGracePeriodSeconds: 0, ...spec },
+})
+const selector = (app: string): object => ({ matchLabels: { app } })
+const storage = { accessModes: ['ReadWriteOnce'], storageClassName: 'by-hand' }
+const work = { template: template('work', { restartPolicy: 'Never' }) }
+
+/** Not in a namespace: it is taken away by itself. */
+export const volume = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'disk' },
+  spec: { ...storage, capacity: { storage: '1Gi' }, hostPath: { path: '/none' } },
+}
+
+export const workloads: readonly object[] = [
+  { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'quota' }, spec: { hard: { services: '10' } } },
+  {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'token', annotations: { 'kubernetes.io/service-account.name': 'default' } },
+    type: 'kubernetes.io/service-account-token',
+  },
+  {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web' },
+    spec: { replicas: 2, selector: selector('web'), template: template('web') },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web' },
+    spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+  },
+  {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'web' },
+    spec: { minAvailable: 1, selector: selector('web') },
+  },
+  {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'db' },
+    spec: {
+      replicas: 1,
+      serviceName: 'db',
+      selector: selector('db'),
+      template: template('db'),
+      volumeClaimTemplates: [
+        { metadata: { name: 'data' }, spec: { ...storage, resources: { requests: { storage: '1Gi' } } } },
+      ],
+    },
+  },
+  {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'log' },
+    spec: { selector: selector('log'), template: template('log') },
+  },
+  { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'once' }, spec: work },
+  {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name: 'often' },
+    spec: { schedule: '* * * * *', jobTemplate: { spec: work } },
+  },
+]
+
+/** What is looked at, where in it, and what stands there once its controller has worked. */
+export const outcomes: readonly (readonly [controller: string, what: string, path: string, wanted: RegExp])[] = [
+  ['tokens', 'secret/token', '{.data.token}', /./],
+  ['resourcequota', 'quota/quota', '{.status.used.services}', /^1$/],
+  ['replicaset', 'rs', '{.items[*].status.replicas}', /^2$/],
+  ['scheduler', 'pods -l app=web', '{.items[*].spec.nodeName}', /^played played$/],
+  ['deployment', 'deploy/web', '{.status.availableReplicas}', /^2$/],
+  ['endpoints', 'endpoints/web', '{.subsets[*].addresses[*].ip}', /^[\d.]+ [\d.]+$/],
+  ['endpointslice', 'endpointslices', '{.items[*].endpoints[*].conditions.ready}', /^true true$/],
+  ['disruption', 'pdb/web', '{.status.currentHealthy} {.status.disruptionsAllowed}', /^2 1$/],
+  ['persistentvolume-binder', 'pvc', '{.items[*].status.phase}', /^Bound$/],
+  ['statefulset', 'sts/db', '{.status.readyReplicas}', /^1$/],
+  ['daemonset', 'ds/log', '{.status.numberReady}', /^1$/],
+  ['job', 'job/once', '{.status.succeeded}', /^1$/],
+  ['cronjob', 'cronjob/often', '{.status.lastSuccessfulTime}', /./],
+]
