@@ -31,7 +31,8 @@ async function main(): Promise<void> {
   })
   await using etcd = await startEtcd()
   // Each controller has an account of its own, whose rights are a matter of RBAC.
-  const args = ['--disable-admission-plugins=', '--authorization-mode=AlwaysAllow']
+  // Watches end after one or two minutes, so that resuming them is part of it.
+  const args = ['--disable-admission-plugins=', '--authorization-mode=AlwaysAllow', '--min-request-timeout=60']
   const options = { etcdUrl: etcd.clientUrl, args }
   await using server = await (values.reference === true
     ? startReference(options)

@@ -1,5 +1,5 @@
 /**
- * `kubectl get` of every kind, plain and wide, from Keelson and from the reference on one etcd: the same text, but for ages. Prints
+ * `kubectl get` of every kind, plain and wide, and `kubectl describe`, from Keelson and from the reference on one etcd: the same text, but for ages. Prints
  * what differs and exits 1 if anything does.
  *
  *   node test/clients/kubectl-get.ts
@@ -16,6 +16,8 @@ const age = /\b(?:\d+[smhdy])+\b|<invalid>/g
 /** Lines are sorted since the reference has component statuses in an order by chance. */
 const masked = (text: string): string => text.replace(age, 'AGE').replace(/ +/g, ' ').split('\n').toSorted().join('\n')
 
+const forms = [['get'], ['get', '-o', 'wide', '--show-labels'], ['describe']] as const
+
 async function main(): Promise<void> {
   await using etcd = await startEtcd()
   await using reference = await startReference({ etcdUrl: etcd.clientUrl })
@@ -27,8 +29,8 @@ async function main(): Promise<void> {
   let same = 0
   let differing = 0
   for (const { id } of await listables(client)) {
-    for (const wide of [[], ['-o', 'wide']]) {
-      const args = ['get', id, '-A', ...wide]
+    for (const [verb, ...form] of forms) {
+      const args = [verb, id, '-A', ...form]
       const [own, other] = await Promise.all([shown(ours, args), shown(theirs, args)])
       if (own === other) same++
       else {
