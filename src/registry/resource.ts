@@ -47,7 +47,7 @@ export type Resource = {
   /** How objects are read, written and stored. Built when it is first asked for. */
   readonly shape: ObjectSchema
   /** Of a custom resource: the schema of its objects as OpenAPI publishes it; metadata and the like are added there. */
-  readonly publishedSchema?: Fields
+  readonly publishedSchema?: () => Fields
   /** What a field selector may name besides metadata.name and metadata.namespace, and how to read it. */
   readonly selectableFields: { readonly [field: string]: (object: KubeObject) => string }
   /** Whether an update may leave out the resourceVersion. */

@@ -126,7 +126,7 @@ export class OpenApiLibrary {
   async #pathsOf(resources: Group, slices: Slices): Promise<PathItem[]> {
     const items: PathItem[] = []
     for (const resource of resources) {
-      if (resource.isCustom) addCustomKind(resource, resource.publishedSchema ?? {}, this.#definitions)
+      if (resource.isCustom) addCustomKind(resource, resource.publishedSchema?.() ?? {}, this.#definitions)
       items.push(...resourcePaths(resource, this.#definitions))
       if (slices.isOver) await slices.turn()
     }

@@ -2,7 +2,7 @@
  * OpenAPI 2.0: one document of everything. The same paths and definitions as in v3, in an older form: no defaults, references
  * with something beside them, one type for values that may have two, and parameters that many operations have in one place.
  */
-import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { type Definition, type Definitions, refPrefix } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
 import { anyText, type Body, type Operation, type PathItem } from './operations.ts'
@@ -23,7 +23,7 @@ export class V2Printer {
     const made = this.#definitions.get(name)
     const known = this.#texts.get(made)
     if (known !== undefined) return known
-    const text = JSON.stringify(olderSchema(made.schema))
+    const text = JSON.stringify(olderKind(made.schema))
     this.#texts.set(made, text)
     return text
   }
@@ -95,20 +95,32 @@ const olderPrefix = '#/definitions/'
 
 const schemaOf = (name: string): Fields => (name === anyText ? { type: 'string' } : { $ref: `${olderPrefix}${name}` })
 
-/** Of a schema of v3. */
+/** What older clients could not read is left out, down to the types of what may be null: they would refuse good objects. */
 function olderSchema(schema: Fields): Fields {
-  const { allOf, default: _, oneOf, ...rest } = schema
+  const { allOf, default: _, oneOf, anyOf: __, not: ___, nullable, ...rest } = schema
+  if (nullable === true) return {}
   const [only] = Array.isArray(allOf) ? allOf : []
-  const fields = Object.entries({ ...(isFields(only) ? only : {}), ...rest }).map(
-    ([name, value]): [string, Json | undefined] => {
-      if (name === '$ref' && typeof value === 'string') return [name, olderPrefix + value.slice(refPrefix.length)]
-      if (name === 'properties' && isFields(value)) return [name, mapFields(value, olderSchema)]
-      if ((name === 'items' || name === 'additionalProperties') && isFields(value)) return [name, olderSchema(value)]
-      return [name, value]
-    },
-  )
-  if (oneOf !== undefined) fields.push(['type', 'string'])
-  return Object.fromEntries(fields)
+  const { $ref } = fieldsOf(only)
+  const fields = Object.entries({ ...($ref === undefined ? {} : { $ref }), ...rest }).map(olderField)
+  if (oneOf !== undefined && rest['type'] === undefined) fields.push(['type', 'string'])
+  const isOpen = rest[openMark] === true
+  return Object.fromEntries(isOpen ? fields.filter(([name]) => name !== 'items' && name !== 'properties') : fields)
+}
+
+const openMark = 'x-kubernetes-preserve-unknown-fields'
+
+function olderField([name, value]: [string, Json | undefined]): [string, Json | undefined] {
+  if (name === '$ref' && typeof value === 'string') return [name, olderPrefix + value.slice(refPrefix.length)]
+  if (name === 'properties' && isFields(value)) return [name, mapFields(value, olderSchema)]
+  if ((name === 'items' || name === 'additionalProperties') && isFields(value)) return [name, olderSchema(value)]
+  return [name, value]
+}
+
+/** A custom kind that takes any fields is not described further. */
+function olderKind(schema: Fields): Fields {
+  if (schema[openMark] !== true) return olderSchema(schema)
+  const { type, 'x-kubernetes-group-version-kind': kinds } = schema
+  return { type, 'x-kubernetes-group-version-kind': kinds }
 }
 
 const mapFields = (fields: Fields, change: (value: Fields) => Fields): Fields =>

@@ -61,6 +61,7 @@ function customResource(
     get shape(): ObjectSchema {
       return (shape ??= own.shape(schemas))
     },
+    publishedSchema: version.schema,
     get selectableFields() {
       return selectableFields(version)
     },
