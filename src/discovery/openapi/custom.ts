@@ -2,7 +2,6 @@
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { typeOf } from '../../registry/types.ts'
 import { type Definitions, refTo } from './definitions.ts'
-import { describe } from './descriptions.ts'
 import { customName, type GroupVersionKind } from './names.ts'
 
 export const customInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' } as const
@@ -16,9 +15,9 @@ export function addCustomKind(gvk: GroupVersionKind, schema: Fields, definitions
     ...schema,
     properties: {
       ...fieldsOf(schema['properties']),
-      apiVersion: { description: describe('TypeMeta', 'apiVersion'), type: 'string' },
-      kind: { description: describe('TypeMeta', 'kind'), type: 'string' },
-      metadata: { allOf: [metadata], description: describe('Object', 'metadata') },
+      apiVersion: { description: definitions.describe('TypeMeta', 'apiVersion'), type: 'string' },
+      kind: { description: definitions.describe('TypeMeta', 'kind'), type: 'string' },
+      metadata: { allOf: [metadata], description: definitions.describe('Object', 'metadata') },
     },
     type: 'object',
     'x-kubernetes-group-version-kind': [{ group, kind, version }],

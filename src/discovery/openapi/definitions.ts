@@ -6,7 +6,7 @@ import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { assert } from '../../lib/assert.ts'
 import { listMetaStruct } from '../../registry/meta-types.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
-import { describe } from './descriptions.ts'
+import { Descriptions } from './descriptions.ts'
 import { everyGroupVersion, fixedNames, fixedSchemas } from './fixed-schemas.ts'
 import { definitionName, groupVersionOf, type GroupVersionKind } from './names.ts'
 
@@ -25,6 +25,14 @@ export class Definitions {
   /** Types that were named and may be asked for. */
   readonly #structs = new Map<string, Struct>()
   readonly #made = new Map<string, Definition>()
+
+  readonly #descriptions = new Descriptions()
+  #fixed: ReadonlyMap<string, Fields> | undefined
+
+  /** What a type or a field of it is for. */
+  describe(type: string, field?: string): string | undefined {
+    return this.#descriptions.of(type, field)
+  }
 
   /** By a name that one of the others gave, or that stands in what this returned. */
   get(name: string): Definition {
@@ -47,17 +55,17 @@ export class Definitions {
     this.set(listName, {
       description: `A list of ${gvk.kind.replace(/List$/, '')} objects.`,
       properties: {
-        apiVersion: { description: describe('TypeMeta', 'apiVersion'), type: 'string' },
+        apiVersion: { description: this.describe('TypeMeta', 'apiVersion'), type: 'string' },
         items: {
           description: 'The objects.',
           items: isCustom ? refTo(item) : { allOf: [refTo(item)], default: {} },
           type: 'array',
         },
-        kind: { description: describe('TypeMeta', 'kind'), type: 'string' },
+        kind: { description: this.describe('TypeMeta', 'kind'), type: 'string' },
         metadata: {
           allOf: [refTo(listMeta)],
           ...(isCustom ? {} : { default: {} }),
-          description: describe('List', 'metadata'),
+          description: this.describe('List', 'metadata'),
         },
       },
       required: ['items'],
@@ -74,16 +82,20 @@ export class Definitions {
 
   #make(name: string): Definition {
     const struct = this.#structs.get(name)
-    const schema = struct === undefined ? fixedSchemas.get(name) : this.#structSchema(struct)
+    const schema = struct === undefined ? this.#fixedSchema(name) : this.#structSchema(struct)
     assert(schema !== undefined, `OpenAPI has a definition of ${name}`)
     return { schema, uses: refsIn(schema) }
+  }
+
+  #fixedSchema(name: string): Fields | undefined {
+    return (this.#fixed ??= fixedSchemas(this.#descriptions)).get(name)
   }
 
   #structSchema(struct: Struct): Fields {
     const fields = struct.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     const required = struct.fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)
     return {
-      description: describe(struct.name),
+      description: this.describe(struct.name),
       ...(fields.length === 0
         ? {}
         : { properties: Object.fromEntries(fields.map((field) => [field.name, this.#property(field, struct)])) }),
@@ -108,7 +120,7 @@ export class Definitions {
       // In OpenAPI 3.0 a reference stands alone, so one with a description is wrapped.
       ...($ref === undefined ? {} : isBare(struct.name, field.name) ? { $ref } : { allOf: [{ $ref }] }),
       default: field.default ?? (hasZero ? zero : undefined),
-      description: describe(struct.name, field.name),
+      description: this.describe(struct.name, field.name),
       ...(topology?.type === 'map' ? { 'x-kubernetes-list-map-keys': topology.keys } : {}),
       [isMapType ? 'x-kubernetes-map-type' : 'x-kubernetes-list-type']: topology?.type,
       'x-kubernetes-patch-merge-key': patch?.key,

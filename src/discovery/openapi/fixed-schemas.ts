@@ -1,6 +1,6 @@
 /** Definitions of types that the catalogue of built-in types does not have: those that JSON writes in a way of their own. */
 import type { Fields } from '../../api/object.ts'
-import { describe } from './descriptions.ts'
+import type { Descriptions } from './descriptions.ts'
 
 const machinery = 'io.k8s.apimachinery.pkg'
 const extensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1'
@@ -61,53 +61,59 @@ storagemigration.k8s.io v1alpha1`
 
 const rawRef = `#/components/schemas/${machinery}.runtime.RawExtension`
 
-export const fixedSchemas: ReadonlyMap<string, Fields> = new Map<string, Fields>([
-  [`${machinery}.apis.meta.v1.Time`, { description: describe('Time'), format: 'date-time', type: 'string' }],
-  [`${machinery}.apis.meta.v1.MicroTime`, { description: describe('MicroTime'), format: 'date-time', type: 'string' }],
-  [`${machinery}.apis.meta.v1.FieldsV1`, { description: describe('FieldsV1'), type: 'object' }],
-  [
-    `${machinery}.api.resource.Quantity`,
-    { description: describe('Quantity'), oneOf: [{ type: 'string' }, { type: 'number' }] },
-  ],
-  [
-    `${machinery}.util.intstr.IntOrString`,
-    {
-      description: describe('IntOrString'),
-      format: 'int-or-string',
-      oneOf: [{ type: 'integer' }, { type: 'string' }],
-    },
-  ],
-  [`${machinery}.runtime.RawExtension`, { description: describe('RawExtension'), type: 'object' }],
-  [definition.patch, { description: describe('Patch'), type: 'object' }],
-  [
-    definition.watchEvent,
-    {
-      description: describe('WatchEvent'),
-      properties: {
-        object: { allOf: [{ $ref: rawRef }], description: describe('WatchEvent', 'object') },
-        type: { default: '', type: 'string' },
+export function fixedSchemas(descriptions: Descriptions): ReadonlyMap<string, Fields> {
+  const describe = (type: string, field?: string) => descriptions.of(type, field)
+  return new Map<string, Fields>([
+    [`${machinery}.apis.meta.v1.Time`, { description: describe('Time'), format: 'date-time', type: 'string' }],
+    [
+      `${machinery}.apis.meta.v1.MicroTime`,
+      { description: describe('MicroTime'), format: 'date-time', type: 'string' },
+    ],
+    [`${machinery}.apis.meta.v1.FieldsV1`, { description: describe('FieldsV1'), type: 'object' }],
+    [
+      `${machinery}.api.resource.Quantity`,
+      { description: describe('Quantity'), oneOf: [{ type: 'string' }, { type: 'number' }] },
+    ],
+    [
+      `${machinery}.util.intstr.IntOrString`,
+      {
+        description: describe('IntOrString'),
+        format: 'int-or-string',
+        oneOf: [{ type: 'integer' }, { type: 'string' }],
       },
-      required: ['type', 'object'],
-      type: 'object',
-      'x-kubernetes-group-version-kind': everyGroupVersion.map(({ group, version }) => ({
-        group,
-        kind: 'WatchEvent',
-        version,
-      })),
-    },
-  ],
-  [definition.version, versionSchema()],
-  [`${extensions}.JSON`, { description: describe('JSON') }],
-  [`${extensions}.JSONSchemaPropsOrArray`, { description: describe('JSONSchemaPropsOrArray') }],
-  [`${extensions}.JSONSchemaPropsOrBool`, { description: describe('JSONSchemaPropsOrBool') }],
-  [`${extensions}.JSONSchemaPropsOrStringArray`, { description: describe('JSONSchemaPropsOrStringArray') }],
-])
+    ],
+    [`${machinery}.runtime.RawExtension`, { description: describe('RawExtension'), type: 'object' }],
+    [definition.patch, { description: describe('Patch'), type: 'object' }],
+    [
+      definition.watchEvent,
+      {
+        description: describe('WatchEvent'),
+        properties: {
+          object: { allOf: [{ $ref: rawRef }], description: describe('WatchEvent', 'object') },
+          type: { default: '', type: 'string' },
+        },
+        required: ['type', 'object'],
+        type: 'object',
+        'x-kubernetes-group-version-kind': everyGroupVersion.map(({ group, version }) => ({
+          group,
+          kind: 'WatchEvent',
+          version,
+        })),
+      },
+    ],
+    [definition.version, versionSchema(describe('Info'))],
+    [`${extensions}.JSON`, { description: describe('JSON') }],
+    [`${extensions}.JSONSchemaPropsOrArray`, { description: describe('JSONSchemaPropsOrArray') }],
+    [`${extensions}.JSONSchemaPropsOrBool`, { description: describe('JSONSchemaPropsOrBool') }],
+    [`${extensions}.JSONSchemaPropsOrStringArray`, { description: describe('JSONSchemaPropsOrStringArray') }],
+  ])
+}
 
-function versionSchema(): Fields {
+function versionSchema(description: string | undefined): Fields {
   const required = 'major minor gitVersion gitCommit gitTreeState buildDate goVersion compiler platform'.split(' ')
   const optional = 'emulationMajor emulationMinor minCompatibilityMajor minCompatibilityMinor'.split(' ')
   const properties = [...required, ...optional].toSorted().map((name): [string, Fields] => {
     return [name, { ...(required.includes(name) ? { default: '' } : {}), type: 'string' }]
   })
-  return { description: describe('Info'), properties: Object.fromEntries(properties), required, type: 'object' }
+  return { description, properties: Object.fromEntries(properties), required, type: 'object' }
 }
