@@ -198,18 +198,17 @@ export class TypeCatalogue {
 }
 
 /** Go leaves out a struct only when it is behind a pointer; and its times, quantities and open types are structs. */
-function omitOf(schema: Schema): Field['omit'] {
-  const structs: readonly (ScalarType | Schema['type'])[] = [
-    'struct',
-    'any',
-    'raw',
-    'time',
-    'microTime',
-    'quantity',
-    'intOrString',
-  ]
-  return structs.includes(schema.type) ? 'never' : 'empty'
-}
+const omitOf = (schema: Schema): Field['omit'] => (structs.has(schema.type) ? 'never' : 'empty')
+
+const structs: ReadonlySet<ScalarType | Schema['type']> = new Set([
+  'struct',
+  'any',
+  'raw',
+  'time',
+  'microTime',
+  'quantity',
+  'intOrString',
+] as const)
 
 function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patch' | 'default'> {
   let topology: Topology | undefined

@@ -1,6 +1,6 @@
 /**
- * The real kubectl against bin/keelson on a real etcd: what a person would type, and what they would read. Without OpenAPI
- * kubectl cannot check a manifest by itself and says so; --validate=false leaves the checking to the server.
+ * The real kubectl against bin/keelson on a real etcd: what a person would type, and what they would read. How it
+ * checks what it sends is in kubectl-openapi.test.ts; here it does not.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

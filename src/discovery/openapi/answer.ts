@@ -8,20 +8,16 @@ import { type Kept, OpenApiLibrary } from './library.ts'
 
 /** Documents that are named by their hash never change. */
 const IMMUTABLE_MS = 365 * 24 * 60 * 60 * 1000
-/** Smaller bodies of v2 are not compressed; as kube-apiserver. */
-const GZIP_BYTES_MIN = 1400
 
 const v3Root = '/openapi/v3'
 
 export class OpenApi {
   readonly #library: OpenApiLibrary
-  readonly #startMs: number
   readonly #wallMs: () => number
 
   constructor(parts: ConstructorParameters<typeof OpenApiLibrary>[0]) {
     this.#library = new OpenApiLibrary(parts)
     this.#wallMs = parts.clock.wallMs
-    this.#startMs = this.#wallMs()
   }
 
   /** Any method is answered like GET. */
@@ -38,37 +34,26 @@ export class OpenApi {
     const type = chosenType(request, 'v2')
     if (type === undefined) return bare(406, vary)
     const kept = await this.#library.v2()
-    if (type !== jsonType) {
-      const body = await kept.protobuf(encodeV2)
-      const headers = { ...vary, 'content-type': type, etag: `"${kept.hash}"` }
-      return conditional(request, { headers, body, modifiedMs: kept.modifiedMs })
-    }
+    const { modifiedMs } = kept
     const headers = { ...vary, 'content-type': type, etag: `"${kept.hash}"` }
+    if (type !== jsonType) return conditional(request, { headers, body: await kept.protobuf(encodeV2), modifiedMs })
     const isWhole = firstHeader(request.headers, 'range') === undefined
-    if (isWhole && kept.json.length > GZIP_BYTES_MIN && takesGzip(request)) {
-      const body = await kept.gzipped()
-      return conditional(request, {
-        headers: { ...headers, 'content-encoding': 'gzip' },
-        body,
-        modifiedMs: kept.modifiedMs,
-      })
-    }
-    return conditional(request, { headers, body: kept.json, modifiedMs: kept.modifiedMs })
+    if (!isWhole || !takesGzip(request)) return conditional(request, { headers, body: kept.json, modifiedMs })
+    const zipped = { ...headers, 'content-encoding': 'gzip' }
+    return conditional(request, { headers: zipped, body: await kept.gzipped(), modifiedMs })
   }
 
-  /** Its type is what a browser would guess, and it is the same for all who ask. */
+  /** Its type is what a browser would guess. Whatever date a client has it from, it may have changed in the same second. */
   async #index(request: ApiRequest): Promise<ApiResponse> {
     const paths: { [key: string]: { serverRelativeURL: string } } = {}
     for (const key of this.#library.keys) {
       const kept = await this.#library.v3(key)
       if (kept !== undefined) paths[key] = { serverRelativeURL: urlOf(key, kept) }
     }
+    const { 'if-modified-since': _, ...asked } = request.headers
+    const headers = { 'content-type': 'text/plain; charset=utf-8' }
     const body = Buffer.from(JSON.stringify({ paths }))
-    return conditional(request, {
-      headers: { 'content-type': 'text/plain; charset=utf-8' },
-      body,
-      modifiedMs: this.#startMs,
-    })
+    return conditional({ headers: asked }, { headers, body, modifiedMs: this.#wallMs() })
   }
 
   async #v3(request: ApiRequest, key: string): Promise<ApiResponse> {

@@ -3,7 +3,10 @@ import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from '..
 
 type Whole = { readonly headers: Headers; readonly body: Buffer; readonly modifiedMs: number }
 
-export function conditional({ headers: asked }: ApiRequest, { headers, body, modifiedMs }: Whole): ApiResponse {
+export function conditional(
+  { headers: asked }: Pick<ApiRequest, 'headers'>,
+  { headers, body, modifiedMs }: Whole,
+): ApiResponse {
   const modified = httpDate(modifiedMs)
   if (isKnown(asked, headers['etag'], modifiedMs)) {
     const { 'content-type': _, 'content-encoding': __, ...others } = headers

@@ -15,9 +15,9 @@ export function addCustomKind(gvk: GroupVersionKind, schema: Fields, definitions
     ...schema,
     properties: {
       ...fieldsOf(schema['properties']),
-      apiVersion: { description: definitions.describe('TypeMeta', 'apiVersion'), type: 'string' },
-      kind: { description: definitions.describe('TypeMeta', 'kind'), type: 'string' },
-      metadata: { allOf: [metadata], description: definitions.describe('Object', 'metadata') },
+      apiVersion: { description: definitions.describe(kind, 'apiVersion'), type: 'string' },
+      kind: { description: definitions.describe(kind, 'kind'), type: 'string' },
+      metadata: { allOf: [metadata], description: definitions.describe(kind, 'metadata') },
     },
     type: 'object',
     'x-kubernetes-group-version-kind': [{ group, kind, version }],

@@ -55,13 +55,13 @@ export class Definitions {
     this.set(listName, {
       description: `A list of ${gvk.kind.replace(/List$/, '')} objects.`,
       properties: {
-        apiVersion: { description: this.describe('TypeMeta', 'apiVersion'), type: 'string' },
+        apiVersion: { description: this.describe('List', 'apiVersion'), type: 'string' },
         items: {
           description: 'The objects.',
           items: isCustom ? refTo(item) : { allOf: [refTo(item)], default: {} },
           type: 'array',
         },
-        kind: { description: this.describe('TypeMeta', 'kind'), type: 'string' },
+        kind: { description: this.describe('List', 'kind'), type: 'string' },
         metadata: {
           allOf: [refTo(listMeta)],
           ...(isCustom ? {} : { default: {} }),
@@ -113,14 +113,15 @@ export class Definitions {
     const isStruct = schema.type === 'struct'
     const hasZero =
       (!isPointer && (isStruct || field.omit === 'never')) || zeroDefaults.has(`${struct.name}.${field.name}`)
+    const isAlone = isUndescribed(struct.name, field.name)
     const isMapType = schema.type === 'map' || topology?.type === 'granular'
     const { $ref, ...inline } = type
     return sorted({
       ...inline,
       // In OpenAPI 3.0 a reference stands alone, so one with a description is wrapped.
-      ...($ref === undefined ? {} : isBare(struct.name, field.name) ? { $ref } : { allOf: [{ $ref }] }),
+      ...($ref === undefined ? {} : isAlone ? { $ref } : { allOf: [{ $ref }] }),
       default: field.default ?? (hasZero ? zero : undefined),
-      description: this.describe(struct.name, field.name),
+      description: isAlone ? undefined : this.describe(struct.name, field.name),
       ...(topology?.type === 'map' ? { 'x-kubernetes-list-map-keys': topology.keys } : {}),
       [isMapType ? 'x-kubernetes-map-type' : 'x-kubernetes-list-type']: topology?.type,
       'x-kubernetes-patch-merge-key': patch?.key,
@@ -170,7 +171,7 @@ export class Definitions {
 }
 
 /** Fields without a published description. */
-const isBare = (type: string, field: string): boolean =>
+const isUndescribed = (type: string, field: string): boolean =>
   type === 'JSONSchemaProps' ? field !== 'default' : type === 'IngressRule' && field === 'http'
 
 /** Optional fields for which the zero value is published as the default. */

@@ -139,7 +139,7 @@ export class OpenApiLibrary {
 
   async #make(items: PathItem[], { slices = new Slices(), isBuiltIn = true } = {}): Promise<Kept> {
     const paths = await printAll(items.toSorted(byPath), slices, (item) => [item.path, this.#v3.path(item)])
-    const names = reachable(items, this.#definitions)
+    const names = await reachable(items, this.#definitions, slices)
     const schemas = await printAll(names, slices, (name) => [name, this.#v3.definition(name)])
     const text = printV3({ info: isBuiltIn ? info : customInfo, paths, schemas, isSecured: isBuiltIn })
     return new Kept(text, this.#clock.wallMs())
@@ -157,7 +157,7 @@ export class OpenApiLibrary {
       if (group !== '' && hasBuiltIn(resources)) items.push(documentPaths.groupPath(group, this.#definitions))
     }
     const paths = await printAll(items.toSorted(byPath), slices, (item) => [item.path, this.#v2.path(item)])
-    const names = reachable(items, this.#definitions)
+    const names = await reachable(items, this.#definitions, slices)
     const definitions = await printAll(names, slices, (name) => [name, this.#v2.definition(name)])
     return new Kept(this.#v2.print(info, paths, definitions), this.#clock.wallMs())
   }

@@ -1,5 +1,6 @@
 /** OpenAPI 3.0 in JSON, as text, since most of a document is text that others have too: a definition is printed once for all. */
 import type { Fields } from '../../api/object.ts'
+import type { Slices } from '../../lib/slices.ts'
 import { type Definition, type Definitions, refTo } from './definitions.ts'
 import { anyText, definitionsOf, type Operation, type PathItem } from './operations.ts'
 import type { Parameter } from './parameters.ts'
@@ -38,10 +39,17 @@ export class V3Printer {
 }
 
 /** The names of all definitions that paths need, in order. */
-export function reachable(items: readonly PathItem[], definitions: Definitions): string[] {
+export async function reachable(
+  items: readonly PathItem[],
+  definitions: Definitions,
+  slices: Slices,
+): Promise<readonly string[]> {
   const found = definitionsOf(items)
   // A set that grows is walked to its new end.
-  for (const name of found) for (const used of definitions.get(name).uses) found.add(used)
+  for (const name of found) {
+    for (const used of definitions.get(name).uses) found.add(used)
+    if (slices.isOver) await slices.turn()
+  }
   return [...found].toSorted()
 }
 

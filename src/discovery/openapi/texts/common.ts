@@ -1,18 +1,13 @@
 /** Of types that all kinds share. The form is explained in ../descriptions.ts. */
 export const commonTexts = `
 Any: Whatever it is.
+  apiVersion: The group and version of the API that the object is written in, for example apps/v1.
+  kind: What kind of object it is, in CamelCase. It cannot be changed.
   metadata: The name of the object, its labels, and what the server keeps about it.
   spec: What is wanted. Written by users.
   status: What has been found to be the case. Written by the system.
   conditions: What is true of it now, one entry for each question.
   observedGeneration: The generation of the object that the status was made for.
-
-TypeMeta: The kind of an object and the version of its API.
-  apiVersion: The group and version of the API that the object is written in, for example apps/v1.
-  kind: What kind of object it is, in CamelCase. It cannot be changed.
-
-Object: An object of the API.
-  metadata: The name of the object, its labels, and what the server keeps about it.
 
 List: Objects of one kind.
   metadata: The version of the list and, if it was cut, where it goes on.
