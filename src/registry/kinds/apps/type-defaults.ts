@@ -1,5 +1,6 @@
 /** What types of this group get wherever they occur, besides the published defaults. */
 import { type Fields, fieldsOf, itemsOf, type Json } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
 
 /** By package and name. `set` sees what the fixed values have filled in. */
@@ -65,6 +66,4 @@ function withStatefulStrategy(spec: Fields): Fields {
 }
 
 const changed = (fields: Fields, name: string, value: Json): Fields =>
-  fields[name] !== undefined && JSON.stringify(fields[name]) === JSON.stringify(value)
-    ? fields
-    : { ...fields, [name]: value }
+  isSame(fields[name], value) ? fields : { ...fields, [name]: value }
