@@ -1,8 +1,8 @@
 /** What an autoscaler aims at and where it is: `cpu: 45%/60%`. The same for both versions. */
-import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import { toStored } from '../kinds/autoscaling/horizontal-pod-autoscaler.ts'
-import { createdAgo, itemsOf, nameOf, numberOf, shownOf, specOf, statusOf, table, textOf } from './columns.ts'
+import { createdAgo, nameOf, shownOf, specOf, statusOf, table } from './columns.ts'
 
 export const autoscalerTable: TableKind = table(
   'Name | Reference | Targets | MinPods | MaxPods | Replicas | Age',

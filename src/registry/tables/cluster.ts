@@ -1,20 +1,7 @@
 /** Tables of nodes, namespaces, settings and who may do what. */
-import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { durationText, type TableKind } from '../../api/table.ts'
-import {
-  createdAgo,
-  itemsOf,
-  keysOf,
-  nameOf,
-  numberOf,
-  orNone,
-  orUnset,
-  shownOf,
-  specOf,
-  statusOf,
-  table,
-  textOf,
-} from './columns.ts'
+import { createdAgo, keysOf, nameOf, orNone, orUnset, shownOf, specOf, statusOf, table } from './columns.ts'
 
 const namespaces = table('Name | Status | Age', (object) => [
   nameOf(object),

@@ -1,5 +1,5 @@
 /** Words that tables are described in: a line of columns, and a function that fills them from an object. */
-import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../../api/object.ts'
 import { ageOf, type Cell, type Column, type TableKind } from '../../api/table.ts'
 import { printLabelSelector } from '../rules/label-selector.ts'
 
@@ -47,15 +47,9 @@ export const createdAgo = ({ metadata }: KubeObject): Cell => ageOf(metadata.cre
 export const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 export const statusOf = (object: KubeObject): Fields => fieldsOf(object['status'])
 
-export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
-export const numberOf = (value: Json | undefined): number => (typeof value === 'number' ? value : 0)
 /** A text or a number, as a text. */
 export const shownOf = (value: Json | undefined): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? `${value}` : ''
-export const itemsOf = (value: Json | undefined): readonly Fields[] =>
-  Array.isArray(value) ? value.filter((item: Json) => isFields(item)) : []
-export const textsOf = (value: Json | undefined): readonly string[] =>
-  Array.isArray(value) ? value.map((item: Json) => textOf(item)) : []
 export const keysOf = (value: Json | undefined): readonly string[] => Object.keys(fieldsOf(value))
 
 export const orNone = (text: string): string => (text === '' ? '<none>' : text)

@@ -1,7 +1,7 @@
 /** What happened, newest first in people's minds: how long ago, how bad, to what. Both groups of events, one table. */
-import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { ageOf, type Cell, type TableKind } from '../../api/table.ts'
-import { nameOf, numberOf, table, textOf } from './columns.ts'
+import { nameOf, table } from './columns.ts'
 
 export const eventTable: TableKind = table(
   'Last Seen | Type | Reason | Object | Subobject* | Source* | Message | First Seen* | Count* | Name*',

@@ -1,11 +1,9 @@
 /** Tables of what traffic passes through. */
-import { fieldsOf, type Fields, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import {
   createdAgo,
-  itemsOf,
   nameOf,
-  numberOf,
   orNone,
   orUnset,
   printLabels,
@@ -16,8 +14,6 @@ import {
   specOf,
   statusOf,
   table,
-  textOf,
-  textsOf,
 } from './columns.ts'
 
 const services = table('Name | Type | Cluster-IP | External-IP | Port(s) | Age | Selector*', (object) => {

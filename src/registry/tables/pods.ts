@@ -1,18 +1,7 @@
 /** What a Pod's row says: how many containers are ready, and the one word for how it is. */
-import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import type { Cell, TableKind } from '../../api/table.ts'
-import {
-  columnsOf,
-  createdAgo,
-  hasCondition,
-  itemsOf,
-  nameOf,
-  numberOf,
-  orNone,
-  specOf,
-  statusOf,
-  textOf,
-} from './columns.ts'
+import { columnsOf, createdAgo, hasCondition, nameOf, orNone, specOf, statusOf } from './columns.ts'
 
 export const podTable: TableKind = {
   columns: columnsOf('Name | Ready | Status | Restarts | Age | IP* | Node* | Nominated Node* | Readiness Gates*'),

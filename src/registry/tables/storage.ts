@@ -1,7 +1,7 @@
 /** Tables of volumes and what makes them. */
-import { fieldsOf, type Fields, type Json, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
-import { createdAgo, itemsOf, nameOf, orUnset, specOf, statusOf, table, textOf, textsOf } from './columns.ts'
+import { createdAgo, nameOf, orUnset, specOf, statusOf, table } from './columns.ts'
 
 const modes: ReadonlyMap<string, string> = new Map([
   ['ReadWriteOnce', 'RWO'],

@@ -1,14 +1,12 @@
 /** Tables of what runs Pods. */
-import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { ageOf, type Cell, durationText, type TableKind } from '../../api/table.ts'
 import { autoscalerTable } from './autoscalers.ts'
 import {
   containersOf,
   createdAgo,
   hasCondition,
-  itemsOf,
   nameOf,
-  numberOf,
   orNone,
   printLabels,
   printSelector,
@@ -16,7 +14,6 @@ import {
   specOf,
   statusOf,
   table,
-  textOf,
 } from './columns.ts'
 
 const deployments = table(
