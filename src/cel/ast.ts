@@ -1,0 +1,101 @@
+/** The tree of an expression. Macros are gone from it: a comprehension is what they became. */
+import type { Value } from './values.ts'
+
+export type Expr =
+  | { readonly kind: 'literal'; readonly offset: number; readonly value: Value }
+  | { readonly kind: 'ident'; readonly offset: number; readonly name: string }
+  | Select
+  | Call
+  | List
+  | MapExpr
+  | Struct
+  | Comprehension
+  /** Where the parser found nothing usable; the text has faults then. */
+  | { readonly kind: 'missing'; readonly offset: number }
+
+export type Select = {
+  readonly kind: 'select'
+  readonly offset: number
+  readonly operand: Expr
+  readonly field: string
+  /** `has(operand.field)`. */
+  readonly isTest: boolean
+}
+
+export type Call = {
+  readonly kind: 'call'
+  readonly offset: number
+  readonly name: string
+  readonly target: Expr | undefined
+  readonly args: readonly Expr[]
+}
+
+export type List = {
+  readonly kind: 'list'
+  readonly offset: number
+  readonly elements: readonly Expr[]
+  /** Which elements are optional values, left out where they have none. */
+  readonly optional: ReadonlySet<number>
+}
+
+export type Entry = { readonly key: Expr; readonly value: Expr; readonly isOptional: boolean; readonly offset: number }
+
+export type MapExpr = { readonly kind: 'map'; readonly offset: number; readonly entries: readonly Entry[] }
+
+export type StructField = {
+  readonly name: string
+  readonly value: Expr
+  readonly isOptional: boolean
+  readonly offset: number
+}
+
+export type Struct = {
+  readonly kind: 'struct'
+  readonly offset: number
+  readonly name: string
+  readonly fields: readonly StructField[]
+}
+
+export type Comprehension = {
+  readonly kind: 'comprehension'
+  readonly offset: number
+  readonly range: Expr
+  /** The item of a list or the key of a map; with a second variable, the index or the key. */
+  readonly variable: string
+  readonly variable2: string | undefined
+  readonly accumulator: string
+  readonly initial: Expr
+  readonly condition: Expr
+  readonly step: Expr
+  readonly result: Expr
+}
+
+/** `a.b.c` as one name; undefined if the expression is anything else. */
+export function qualifiedName(expr: Expr): string | undefined {
+  if (expr.kind === 'ident') return expr.name
+  if (expr.kind !== 'select' || expr.isTest) return undefined
+  const before = qualifiedName(expr.operand)
+  return before === undefined ? undefined : `${before}.${expr.field}`
+}
+
+/** What an expression is made of. */
+export function partsOf(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'select':
+      return [expr.operand]
+    case 'call':
+      return expr.target === undefined ? expr.args : [expr.target, ...expr.args]
+    case 'list':
+      return expr.elements
+    case 'map':
+      return expr.entries.flatMap(({ key, value }) => [key, value])
+    case 'struct':
+      return expr.fields.map(({ value }) => value)
+    case 'comprehension':
+      return [expr.range, expr.initial, expr.condition, expr.step, expr.result]
+    case 'literal':
+    case 'ident':
+    case 'missing':
+      return []
+  }
+}

@@ -1,0 +1,341 @@
+/** Gives every part of an expression its type, and every name and call what it refers to. */
+import { type Call, type Comprehension, type Expr, type List, type MapExpr, qualifiedName, type Select } from './ast.ts'
+import type { Environment } from './environment.ts'
+import type { CelFunction, Overload } from './functions.ts'
+import type { Fault } from './source.ts'
+import {
+  bool,
+  bytes,
+  double,
+  dyn,
+  errorType,
+  int,
+  isOptional,
+  isSame,
+  mapParts,
+  nameOf,
+  nullType,
+  optional,
+  string,
+  type Type,
+  typeOf,
+  uint,
+} from './types.ts'
+import type { Value } from './values.ts'
+import { Bindings, isAnything, mostGeneral } from './unify.ts'
+
+export type Reference =
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'type'; readonly type: Type }
+  | {
+      readonly kind: 'call'
+      readonly fn: CelFunction
+      readonly overloads: readonly Overload[]
+      readonly isMember: boolean
+    }
+
+export type Checked = {
+  readonly expr: Expr
+  readonly type: Type
+  readonly typeOf: (expr: Expr) => Type
+  readonly referenceOf: (expr: Expr) => Reference | undefined
+  /** Those of the environment that the expression uses. */
+  readonly variables: ReadonlySet<string>
+}
+
+export function check(expr: Expr, environment: Environment): Checked | { readonly faults: readonly Fault[] } {
+  const checker = new Checker(environment)
+  checker.check(expr)
+  if (checker.faults.length > 0) return { faults: checker.faults }
+  const typeAt = (part: Expr): Type => checker.finalType(part)
+  return {
+    expr,
+    type: typeAt(expr),
+    typeOf: typeAt,
+    referenceOf: (part) => checker.references.get(part),
+    variables: checker.variables,
+  }
+}
+
+type Scope = { readonly name: string; readonly type: Type; readonly outer: Scope | undefined }
+
+class Checker {
+  readonly faults: Fault[] = []
+  readonly references = new Map<Expr, Reference>()
+  readonly variables = new Set<string>()
+  readonly #environment: Environment
+  readonly #types = new Map<Expr, Type>()
+  readonly #bindings = new Bindings()
+  #scope: Scope | undefined
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
+
+  finalType(expr: Expr): Type {
+    return this.#bindings.resolve(this.#types.get(expr) ?? dyn, true)
+  }
+
+  check(expr: Expr): Type {
+    const type = this.#typeFor(expr)
+    this.#types.set(expr, type)
+    return type
+  }
+
+  #fault(expr: { readonly offset: number }, message: string): Type {
+    this.faults.push({ offset: expr.offset, message })
+    return errorType
+  }
+
+  #undeclared(expr: Expr, name: string): Type {
+    return this.#fault(expr, `undeclared reference to '${name}' (in container '${this.#environment.container}')`)
+  }
+
+  #mismatch(expr: Expr, wanted: Type, found: Type): Type {
+    const [one, other] = [this.#bindings.resolve(wanted, true), this.#bindings.resolve(found, true)]
+    return this.#fault(expr, `expected type '${nameOf(one)}' but found '${nameOf(other)}'`)
+  }
+
+  #typeFor(expr: Expr): Type {
+    switch (expr.kind) {
+      case 'literal':
+        return literalType(expr.value)
+      case 'ident':
+        return this.#name(expr, expr.name) ?? this.#undeclared(expr, expr.name)
+      case 'select':
+        return this.#select(expr)
+      case 'call':
+        return this.#call(expr)
+      case 'list':
+        return this.#list(expr)
+      case 'map':
+        return this.#map(expr)
+      case 'struct':
+        for (const { value } of expr.fields) this.check(value)
+        return this.#undeclared(expr, expr.name)
+      case 'comprehension':
+        return this.#comprehension(expr)
+      case 'missing':
+        return errorType
+    }
+  }
+
+  /** A variable or a type of this name, tried with the container before it first. */
+  #name(expr: Expr, name: string): Type | undefined {
+    for (let scope = this.#scope; scope !== undefined; scope = scope.outer) {
+      if (scope.name !== name) continue
+      this.references.set(expr, { kind: 'variable', name })
+      return scope.type
+    }
+    for (const candidate of this.#candidates(name)) {
+      const variable = this.#environment.variables.get(candidate)
+      if (variable !== undefined) {
+        this.variables.add(candidate)
+        this.references.set(expr, { kind: 'variable', name: candidate })
+        return variable
+      }
+      const type = this.#environment.types.get(candidate)
+      if (type !== undefined) {
+        this.references.set(expr, { kind: 'type', type })
+        return typeOf(type)
+      }
+    }
+    return undefined
+  }
+
+  #candidates(name: string): readonly string[] {
+    if (name.startsWith('.')) return [name.slice(1)]
+    if (this.#environment.container === '') return [name]
+    const parts = this.#environment.container.split('.')
+    return [...parts.map((_, at) => [...parts.slice(0, parts.length - at), name].join('.')), name]
+  }
+
+  #function(name: string): CelFunction | undefined {
+    for (const candidate of this.#candidates(name)) {
+      const found = this.#environment.functions.get(candidate)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  #select(expr: Select): Type {
+    const name = expr.isTest ? undefined : qualifiedName(expr)
+    if (name !== undefined && !this.#isLocal(name)) {
+      const type = this.#name(expr, name)
+      if (type !== undefined) return type
+    }
+    const type = this.#field(expr, this.check(expr.operand), { name: expr.field, isOptional: false })
+    return expr.isTest ? bool : type
+  }
+
+  /** A variable of a loop hides longer names that start with its own. */
+  #isLocal(name: string): boolean {
+    const first = name.split('.', 1)[0]
+    for (let scope = this.#scope; scope !== undefined; scope = scope.outer) if (scope.name === first) return true
+    return false
+  }
+
+  #field(expr: Expr, given: Type, field: { readonly name: string; readonly isOptional: boolean }): Type {
+    const whole = this.#bindings.resolve(given)
+    const wasOptional = isOptional(whole)
+    const operand = wasOptional ? (whole.parameters[0] ?? dyn) : whole
+    const type = this.#fieldOf(expr, operand, field)
+    return wasOptional || field.isOptional ? optional(type) : type
+  }
+
+  #fieldOf(expr: Expr, operand: Type, field: { readonly name: string; readonly isOptional: boolean }): Type {
+    if (operand.kind === 'struct') {
+      return operand.field(field.name)?.type ?? this.#fault(expr, `undefined field '${field.name}'`)
+    }
+    if (operand.kind === 'map') return operand.value
+    if (operand.kind === 'parameter') {
+      this.#bindings.fits(dyn, operand)
+      return dyn
+    }
+    if (!isAnything(operand)) this.#fault(expr, `type '${nameOf(operand)}' does not support field selection`)
+    return dyn
+  }
+
+  #call(expr: Call): Type {
+    if (expr.name === '_?._') return this.#optionalSelect(expr)
+    for (const arg of expr.args) this.check(arg)
+    if (expr.target === undefined) {
+      const fn = this.#function(expr.name)
+      return fn === undefined ? this.#undeclared(expr, expr.name) : this.#resolve(expr, fn, expr.args)
+    }
+    const prefix = qualifiedName(expr.target)
+    const namespaced = prefix === undefined ? undefined : this.#function(`${prefix}.${expr.name}`)
+    if (namespaced !== undefined) return this.#resolve(expr, namespaced, expr.args)
+    this.check(expr.target)
+    const fn = this.#function(expr.name)
+    if (fn === undefined) return this.#undeclared(expr, expr.name)
+    return this.#resolve(expr, fn, [expr.target, ...expr.args], true)
+  }
+
+  #optionalSelect(expr: Call): Type {
+    const [operand, field] = expr.args
+    if (operand === undefined || field?.kind !== 'literal' || typeof field.value !== 'string') return errorType
+    this.check(field)
+    return this.#field(expr, this.check(operand), { name: field.value, isOptional: true })
+  }
+
+  #resolve(expr: Call, fn: CelFunction, args: readonly Expr[], isMember = false): Type {
+    const types = args.map((arg) => this.#types.get(arg) ?? dyn)
+    if (fn.name === '_&&_' || fn.name === '_||_') return this.#logical(expr, fn, args)
+    const matching: Overload[] = []
+    let result: Type | undefined
+    for (const overload of fn.overloads) {
+      if ((overload.isMember ?? false) !== isMember) continue
+      const [wanted, gives] = this.#instantiate(overload)
+      if (!this.#bindings.fitsAll(types, wanted)) continue
+      matching.push(overload)
+      const type = this.#bindings.resolve(gives)
+      if (result === undefined) result = type
+      else if (result.kind !== 'dyn' && !isSame(result, type)) result = dyn
+    }
+    if (result === undefined) return this.#noOverload(expr, fn, { types, isMember })
+    this.references.set(expr, { kind: 'call', fn, overloads: matching, isMember })
+    return result
+  }
+
+  #logical(expr: Call, fn: CelFunction, args: readonly Expr[]): Type {
+    const wrong = args.filter((arg) => !this.#bindings.fits(this.#types.get(arg) ?? dyn, bool))
+    for (const arg of wrong) this.#mismatch(arg, bool, this.#types.get(arg) ?? dyn)
+    this.references.set(expr, { kind: 'call', fn, overloads: fn.overloads, isMember: false })
+    return wrong.length > 0 ? errorType : bool
+  }
+
+  #noOverload(expr: Expr, fn: CelFunction, { types, isMember }: { types: readonly Type[]; isMember: boolean }): Type {
+    const names = types.map((type) => nameOf(this.#bindings.resolve(type, true)))
+    const shown = isMember ? `${names[0]}.(${names.slice(1).join(', ')})` : `(${names.join(', ')})`
+    return this.#fault(expr, `found no matching overload for '${fn.name}' applied to '${shown}'`)
+  }
+
+  /** Each use of an overload has parameters of its own. */
+  #instantiate({ args, result }: Overload): readonly [readonly Type[], Type] {
+    const own = new Map<string, Type>()
+    const instantiate = (type: Type): Type => {
+      if (type.kind !== 'parameter') return mapParts(type, instantiate)
+      const known = own.get(type.name) ?? this.#bindings.fresh()
+      own.set(type.name, known)
+      return known
+    }
+    return [args.map(instantiate), instantiate(result)]
+  }
+
+  #list(expr: List): Type {
+    let element: Type | undefined
+    expr.elements.forEach((part, at) => {
+      const type = this.check(part)
+      element = this.#join(element, expr.optional.has(at) ? this.#unwrapped(part, type) : type)
+    })
+    return { kind: 'list', element: element ?? this.#bindings.fresh() }
+  }
+
+  #map(expr: MapExpr): Type {
+    let key: Type | undefined
+    let value: Type | undefined
+    for (const entry of expr.entries) {
+      key = this.#join(key, this.check(entry.key))
+      const type = this.check(entry.value)
+      value = this.#join(value, entry.isOptional ? this.#unwrapped(entry.value, type) : type)
+    }
+    return { kind: 'map', key: key ?? this.#bindings.fresh(), value: value ?? this.#bindings.fresh() }
+  }
+
+  #unwrapped(expr: Expr, given: Type): Type {
+    const type = this.#bindings.resolve(given)
+    if (isOptional(type)) return type.parameters[0] ?? dyn
+    return isAnything(type) ? dyn : this.#mismatch(expr, optional(type), type)
+  }
+
+  #join(before: Type | undefined, type: Type): Type {
+    if (before === undefined) return type
+    if (this.#bindings.fits(before, type)) return mostGeneral(before, type)
+    return dyn
+  }
+
+  #comprehension(expr: Comprehension): Type {
+    const range = this.#bindings.resolve(this.check(expr.range))
+    const initial = this.check(expr.initial)
+    const [first, second] = this.#variables(expr, range)
+    const outer = this.#scope
+    const inner: Scope = { name: expr.accumulator, type: initial, outer }
+    this.#scope = { name: expr.variable, type: first, outer: inner }
+    if (expr.variable2 !== undefined) this.#scope = { name: expr.variable2, type: second, outer: this.#scope }
+    this.#want(expr.condition, bool, this.check(expr.condition))
+    this.#want(expr.step, initial, this.check(expr.step))
+    this.#scope = inner
+    const result = this.check(expr.result)
+    this.#scope = outer
+    return this.#bindings.resolve(result)
+  }
+
+  #want(expr: Expr, wanted: Type, found: Type): void {
+    if (!this.#bindings.fits(wanted, found)) this.#mismatch(expr, wanted, found)
+  }
+
+  #variables(expr: Comprehension, range: Type): readonly [Type, Type] {
+    if (range.kind === 'list')
+      return expr.variable2 === undefined ? [range.element, range.element] : [int, range.element]
+    if (range.kind === 'map') return [range.key, range.value]
+    if (isAnything(range) || range.kind === 'parameter') {
+      this.#bindings.fits(dyn, range)
+      return [dyn, dyn]
+    }
+    this.#fault(
+      expr.range,
+      `expression of type '${nameOf(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
+    )
+    return [errorType, errorType]
+  }
+}
+
+function literalType(value: Value): Type {
+  if (value === null) return nullType
+  if (typeof value === 'boolean') return bool
+  if (typeof value === 'bigint') return int
+  if (typeof value === 'number') return double
+  if (typeof value === 'string') return string
+  return value instanceof Uint8Array ? bytes : uint
+}

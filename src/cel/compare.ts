@@ -1,0 +1,132 @@
+/** Equality, which all values have, and order, which numbers, texts, times and a few more have. */
+import {
+  Duration,
+  isList,
+  isMap,
+  isOpaque,
+  isStruct,
+  itemsOf,
+  type ListValue,
+  type MapValue,
+  Optional,
+  type StructValue,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+  CelError,
+} from './values.ts'
+
+/** Values of different types differ, but for numbers, which are compared as numbers. */
+export function isEqual(one: Value, other: Value): boolean {
+  if (one === other) return true
+  const left = numberOf(one)
+  if (left !== undefined) {
+    const right = numberOf(other)
+    // Mixed comparison of bigint and number is exact; NaN is equal to nothing.
+    // oxlint-disable-next-line eqeqeq
+    return right !== undefined && left == right
+  }
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  if (one instanceof Timestamp) return other instanceof Timestamp && one.nanos === other.nanos
+  if (one instanceof Duration) return other instanceof Duration && one.nanos === other.nanos
+  if (one instanceof TypeValue) return other instanceof TypeValue && one.name === other.name
+  if (one instanceof Uint8Array) return other instanceof Uint8Array && compareBytes(one, other) === 0
+  if (one instanceof Optional) return other instanceof Optional && isSameOptional(one, other)
+  if (isList(one)) return isList(other) && isSameList(one, other)
+  if (isMap(one)) return isMap(other) && isSameMap(one, other)
+  if (isStruct(one)) return isStruct(other) && isSameStruct(one, other)
+  return isOpaque(one) && isOpaque(other) && one.typeName === other.typeName && one.isSame(other)
+}
+
+function isSameOptional(one: Optional, other: Optional): boolean {
+  if (one.value === undefined || other.value === undefined) return one.value === other.value
+  return isEqual(one.value, other.value)
+}
+
+function isSameList(one: ListValue, other: ListValue): boolean {
+  if (one.size !== other.size) return false
+  if (one.identity !== undefined) return isSameSet(one, other, one.identity)
+  for (let at = 0; at < one.size; at++) if (!isEqual(one.at(at), other.at(at))) return false
+  return true
+}
+
+function isSameSet(one: ListValue, other: ListValue, identity: (item: Value) => string): boolean {
+  const items = new Map<string, Value>()
+  for (const item of itemsOf(one)) items.set(identity(item), item)
+  for (const item of itemsOf(other)) {
+    const mine = items.get(identity(item))
+    if (mine === undefined || !isEqual(mine, item)) return false
+  }
+  return true
+}
+
+function isSameMap(one: MapValue, other: MapValue): boolean {
+  if (one.size !== other.size) return false
+  for (const key of one.keys()) {
+    const [left, right] = [one.get(key), other.get(key)]
+    if (left === undefined || right === undefined || !isEqual(left, right)) return false
+  }
+  return true
+}
+
+function isSameStruct(one: StructValue, other: StructValue): boolean {
+  if (one.typeName !== other.typeName) return false
+  for (const field of new Set([...one.fields(), ...other.fields()])) {
+    const [left, right] = [one.get(field), other.get(field)]
+    if (left === undefined || right === undefined) {
+      if (left !== right) return false
+    } else if (left instanceof CelError || right instanceof CelError || !isEqual(left, right)) return false
+  }
+  return true
+}
+
+export const numberOf = (value: Value): bigint | number | undefined =>
+  typeof value === 'bigint' || typeof value === 'number' ? value : value instanceof Uint ? value.value : undefined
+
+/** Less than zero, zero, more; NaN has no order. Undefined: these have no order at all. */
+export function compare(one: Value, other: Value): number | undefined {
+  const left = numberOf(one)
+  if (left !== undefined) {
+    const right = numberOf(other)
+    return right === undefined
+      ? undefined
+      : left < right
+        ? -1
+        : left > right
+          ? 1
+          : isNaNPair(left, right)
+            ? Number.NaN
+            : 0
+  }
+  if (typeof one === 'string') return typeof other === 'string' ? compareStrings(one, other) : undefined
+  if (typeof one === 'boolean') return typeof other === 'boolean' ? Number(one) - Number(other) : undefined
+  if (one instanceof Timestamp) return other instanceof Timestamp ? order(one.nanos, other.nanos) : undefined
+  if (one instanceof Duration) return other instanceof Duration ? order(one.nanos, other.nanos) : undefined
+  if (one instanceof Uint8Array) return other instanceof Uint8Array ? compareBytes(one, other) : undefined
+  return undefined
+}
+
+const isNaNPair = (one: bigint | number, other: bigint | number): boolean => Number.isNaN(one) || Number.isNaN(other)
+const order = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0)
+
+function compareBytes(one: Uint8Array, other: Uint8Array): number {
+  const shared = Math.min(one.length, other.length)
+  for (let at = 0; at < shared; at++) {
+    const difference = (one[at] ?? 0) - (other[at] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return one.length - other.length
+}
+
+/** By code points, where JavaScript goes by halves of them. */
+function compareStrings(one: string, other: string): number {
+  const shared = Math.min(one.length, other.length)
+  for (let at = 0; at < shared; at++) {
+    const [left, right] = [one.charCodeAt(at), other.charCodeAt(at)]
+    if (left !== right) return surrogatesLast(left) - surrogatesLast(right)
+  }
+  return one.length - other.length
+}
+
+const surrogatesLast = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compile } from './compile.ts'
+import { withVariables } from './environment.ts'
+import { valueOf } from './json-values.ts'
+import { kubernetesEnvironment } from './kubernetes.ts'
+import { typeOfSchema } from './schema-type.ts'
+import { CelError, typeNameOf } from './values.ts'
+
+const schema = {
+  type: 'object',
+  properties: {
+    replicas: { type: 'integer' },
+    minReplicas: { type: 'integer' },
+    name: { type: 'string', maxLength: 20 },
+    tags: { type: 'array', maxItems: 10, items: { type: 'string', maxLength: 5 } },
+  },
+} as const
+const type = typeOfSchema(schema, { name: 'self' })
+assert(type !== undefined)
+const environment = withVariables(kubernetesEnvironment('1.32'), { self: type })
+const self = valueOf({ replicas: 3, minReplicas: 2, name: 'web', tags: ['a', 'b'] }, type)
+assert(!(self instanceof CelError))
+
+const given = self
+
+/** Its value, its error or why it does not compile. */
+function evaluate(text: string, costMax = 1_000_000): string {
+  const compiled = compile(text, environment)
+  if ('fault' in compiled) return compiled.fault
+  const result = compiled.program.evaluate({ self: given }, costMax)
+  if ('error' in result) return result.error
+  return typeof result.value === 'object' ? typeNameOf(result.value) : String(result.value)
+}
+
+test('rules over an object', () => {
+  assert.equal(evaluate('self.minReplicas <= self.replicas'), 'true')
+  assert.equal(evaluate('self.tags.all(x, x.size() == 1) && self.name.startsWith("w")'), 'true')
+  assert.equal(evaluate('1 / (self.replicas - 3) == 1 || true'), 'true')
+  assert.equal(evaluate('1 / (self.replicas - 3) == 1'), 'division by zero')
+})
+
+test('faults have a place', () => {
+  assert.equal(evaluate('self.nope == 1'), "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope == 1\n | ....^")
+})
+
+test('a budget ends an evaluation', () => {
+  assert.equal(
+    evaluate('[1, 2, 3].map(x, [1, 2, 3].map(y, x + y)).size() == 3', 50),
+    'operation cancelled: actual cost limit exceeded',
+  )
+})
+
+test('hostile expressions are refused or bounded', () => {
+  const start = performance.now()
+  assert.match(evaluate('('.repeat(5000) + 'true' + ')'.repeat(5000)), /recursion limit exceeded: 250/)
+  assert.match(evaluate('x'.repeat(100_001)), /code point size exceeds limit/)
+  assert.match(evaluate('!'.repeat(20_000) + ')'), /Syntax error/)
+  assert.equal(evaluate('"a" + '.repeat(200) + '"a" != ""'), 'true')
+  assert.equal(evaluate('true || '.repeat(10_000) + 'false'), 'true')
+  assert.equal(evaluate(`"${'a'.repeat(10_000)}".matches("(a*)*b")`), 'false')
+  assert.match(evaluate('self.__proto__ == 1'), /undefined field/)
+  assert.match(evaluate('{"a": 1}.constructor == 1'), /no such key: constructor/)
+  const deep = `${'('.repeat(110)}1${`${' + 1'.repeat(110)})`.repeat(110)} > 0`
+  assert.match(evaluate(deep), /recursion limit exceeded: 600/)
+  const bomb = '[0,1,2,3,4,5,6,7,8,9]'
+  assert.match(evaluate(`${`${bomb}.all(a, `.repeat(8)}true${')'.repeat(8)}`), /actual cost limit/)
+  assert(performance.now() - start < 5000)
+})

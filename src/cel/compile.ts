@@ -1,0 +1,84 @@
+/**
+ * The way in: text to a program. What is wrong comes back as one text in the reference's words.
+ *
+ *     const environment = withVariables(kubernetesEnvironment('1.32'), { self: typeOfSchema(schema, 'self') })
+ *     const compiled = compile('self.minReplicas <= self.replicas', environment)
+ *     if ('fault' in compiled) …
+ *     const { value, cost } = compiled.program.evaluate({ self: valueOf(json, type) }, 1_000_000)
+ */
+import { check, type Checked } from './checker.ts'
+import type { Environment } from './environment.ts'
+import { estimateCost } from './estimate.ts'
+import type { Range } from './functions.ts'
+import { parse } from './parser.ts'
+import { type Activation, CostExceeded, plan, PlanFault, Run, type Step } from './plan.ts'
+import type { Type } from './types.ts'
+import { validateLiterals } from './validate-literals.ts'
+import { CelError, type Value } from './values.ts'
+
+export type Compiled =
+  | { readonly program: Program; readonly type: Type }
+  /** `stage`: upstream words a text that is wrong and a program that cannot be made differently. */
+  | { readonly fault: string; readonly stage: 'compilation' | 'instantiation' }
+
+export type Evaluated = { readonly value: Value; readonly cost: number } | Failure
+
+export type Failure = {
+  readonly error: string
+  readonly cost: number
+  /** The budget was spent: nothing further should be run on it. */
+  readonly isOverBudget: boolean
+}
+
+export const OVER_BUDGET = 'operation cancelled: actual cost limit exceeded'
+
+export class Program {
+  readonly #step: Step
+  readonly #checked: Checked
+  readonly #names: ReadonlySet<string>
+
+  constructor(step: Step, checked: Checked, names: ReadonlySet<string>) {
+    this.#step = step
+    this.#checked = checked
+    this.#names = names
+  }
+
+  /** Never more than `costMax`, in upstream's units. */
+  evaluate(activation: Activation, costMax: number): Evaluated {
+    const run = new Run(activation, costMax)
+    try {
+      const value = this.#step(run)
+      if (!(value instanceof CelError)) return { value, cost: run.cost }
+      return { error: value.message, cost: run.cost, isOverBudget: false }
+    } catch (error) {
+      if (error instanceof CostExceeded) return { error: OVER_BUDGET, cost: run.cost, isOverBudget: true }
+      throw error
+    }
+  }
+
+  /** The worst case by the bounds of the declared types. */
+  estimateCost(): Range {
+    return estimateCost(this.#checked)
+  }
+
+  /** Whether the expression names this variable: a rule with `oldSelf` is a transition rule. */
+  uses(variable: string): boolean {
+    return this.#names.has(variable)
+  }
+}
+
+export function compile(text: string, environment: Environment): Compiled {
+  const parsed = parse(text, environment.macros)
+  const refuse = (faults: Parameters<typeof parsed.source.describe>[0]): Compiled => ({
+    fault: parsed.source.describe(faults),
+    stage: 'compilation',
+  })
+  if ('faults' in parsed) return refuse(parsed.faults)
+  const checked = check(parsed.expr, environment)
+  if ('faults' in checked) return refuse(checked.faults)
+  const wrong = validateLiterals(checked, environment)
+  if (wrong.length > 0) return refuse(wrong)
+  const step = plan(checked)
+  if (step instanceof PlanFault) return { fault: step.message, stage: 'instantiation' }
+  return { program: new Program(step, checked, checked.variables), type: checked.type }
+}

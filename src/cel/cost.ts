@@ -1,0 +1,42 @@
+/** What things cost, in upstream's units: one is about what a look at a field takes. */
+import { isList, isMap, itemsOf, type Result, type Value } from './values.ts'
+
+export const IDENT_COST = 1
+export const LIST_COST = 10
+export const MAP_COST = 30
+export const STRUCT_COST = 40
+/** Per character that is looked at. */
+export const TEXT_FACTOR = 0.1
+/** Per character of a pattern: a guess at how many parts it has. */
+export const PATTERN_FACTOR = 0.25
+
+export const traversal = (size: number, factor = TEXT_FACTOR): number => Math.ceil(size * factor)
+
+/** Code points, bytes, items or entries; everything else is one. */
+export function sizeOf(value: Result): number {
+  if (typeof value === 'string') return countPoints(value)
+  if (value instanceof Uint8Array) return value.length
+  if (isList(value) || isMap(value)) return value.size
+  return 1
+}
+
+export function countPoints(text: string): number {
+  let count = text.length
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+      count--
+      at++
+    }
+  }
+  return count
+}
+
+/** Going over a value and all that is in it. */
+export function deepTraversal(value: Value): number {
+  if (typeof value === 'string' || value instanceof Uint8Array) return traversal(sizeOf(value))
+  if (!isList(value)) return 1
+  let cost = 0
+  for (const item of itemsOf(value)) cost += deepTraversal(item)
+  return cost
+}

@@ -1,0 +1,80 @@
+/**
+ * What an expression may use: variables, functions and macros. An environment is made once and compiles many expressions; one for
+ * a schema is made from another by adding variables, which costs nothing else.
+ */
+import { type CelFunction, type FunctionPart, mergeFunctions } from './functions.ts'
+import type { Macro, Macros } from './macros.ts'
+import {
+  bool,
+  bytes,
+  double,
+  duration,
+  dyn,
+  int,
+  list,
+  map,
+  nullType,
+  opaque,
+  string,
+  timestamp,
+  type Type,
+  typeOf,
+  uint,
+} from './types.ts'
+
+export type Library = {
+  readonly functions?: readonly FunctionPart[]
+  readonly macros?: Macros
+  /** Types that may be named, as `net.IP`. */
+  readonly types?: readonly Type[]
+}
+
+export type Environment = {
+  readonly variables: ReadonlyMap<string, Type>
+  readonly functions: ReadonlyMap<string, CelFunction>
+  readonly macros: Macros
+  readonly types: ReadonlyMap<string, Type>
+  /** Literals of lists and maps must have items of one type, as Kubernetes has it. */
+  readonly isHomogeneous: boolean
+  /** The prefix that names may leave out. */
+  readonly container: string
+}
+
+const standardTypes: readonly (readonly [string, Type])[] = [
+  ['bool', bool],
+  ['int', int],
+  ['uint', uint],
+  ['double', double],
+  ['string', string],
+  ['bytes', bytes],
+  ['list', list(dyn)],
+  ['map', map(dyn, dyn)],
+  ['null_type', nullType],
+  ['type', typeOf(dyn)],
+  ['dyn', dyn],
+  ['google.protobuf.Timestamp', timestamp],
+  ['google.protobuf.Duration', duration],
+  ['optional_type', opaque('optional_type', dyn)],
+]
+
+export function createEnvironment(
+  libraries: readonly Library[],
+  { isHomogeneous = true, container = '' }: { isHomogeneous?: boolean; container?: string } = {},
+): Environment {
+  const macros = new Map<string, Macro>(libraries.flatMap((library) => [...(library.macros ?? [])]))
+  const named = libraries.flatMap(({ types = [] }) =>
+    types.flatMap((type) => ('name' in type ? [[type.name, type] as const] : [])),
+  )
+  return {
+    variables: new Map(),
+    functions: mergeFunctions(libraries.flatMap(({ functions = [] }) => functions)),
+    macros,
+    types: new Map([...standardTypes, ...named]),
+    isHomogeneous,
+    container,
+  }
+}
+
+export function withVariables(environment: Environment, variables: { readonly [name: string]: Type }): Environment {
+  return { ...environment, variables: new Map([...environment.variables, ...Object.entries(variables)]) }
+}

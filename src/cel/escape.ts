@@ -1,0 +1,21 @@
+/** Names of fields as expressions write them: what is no identifier is spelled out. */
+
+const reserved: ReadonlySet<string> = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+)
+
+const spelled: { readonly [mark: string]: string } = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+}
+
+/** Undefined: no expression can use this field. */
+export function escapeName(name: string): string | undefined {
+  if (reserved.has(name)) return `__${name}__`
+  const escaped = name.replace(/__|[./-]/g, (mark) => spelled[mark] ?? mark)
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(escaped) ? escaped : undefined
+}

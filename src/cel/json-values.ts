@@ -1,0 +1,159 @@
+/**
+ * Plain JSON as values, by its type. Nothing is converted before an expression looks at it. Where the type says nothing, numbers
+ * without a fraction are ints.
+ */
+import { type Fields, isFields, type Json } from '../api/object.ts'
+import { escapeName } from './escape.ts'
+import { parseDate, parseDuration, parseTimestamp } from './time.ts'
+import { dyn, type ListType, type MapType, type StructType, type Type } from './types.ts'
+import {
+  CelError,
+  isStruct,
+  type ListValue,
+  type MapValue,
+  type Result,
+  type StructValue,
+  type Value,
+} from './values.ts'
+
+/** A value of another type than the schema's: validation comes before rules, so this is rare. */
+const mismatch = (type: string): CelError => new CelError(`invalid data, expected ${type}`)
+
+export function valueOf(json: Json | undefined, type: Type): Result {
+  if (json === null || json === undefined) return null
+  return readers[type.kind]?.(json, type) ?? untyped(json)
+}
+
+type Reader = (json: Json, type: Type) => Result | undefined
+
+const text = (name: string, read: (text: string) => Value | undefined): Reader => {
+  const wrong = mismatch(name)
+  return (json) => (typeof json === 'string' ? (read(json) ?? wrong) : wrong)
+}
+
+/** What is of no kind here is read as it stands. */
+const readers: { readonly [kind: string]: Reader } = {
+  string: text('a string', (json) => json),
+  bool: (json) => (typeof json === 'boolean' ? json : mismatch('a bool')),
+  int: intOf,
+  double: (json) => (typeof json === 'number' ? json : typeof json === 'bigint' ? Number(json) : mismatch('a double')),
+  bytes: text('bytes', (json) => Buffer.from(json, 'base64')),
+  timestamp: text('a timestamp', (json) => parseTimestamp(json) ?? parseDate(json)),
+  duration: text('a duration', parseDuration),
+  list: (json, type) => (type.kind === 'list' && Array.isArray(json) ? new JsonList(json, type) : mismatch('a list')),
+  map: (json, type) => (type.kind === 'map' && isFields(json) ? new JsonMapValue(json, type) : mismatch('a map')),
+  struct: (json, type) =>
+    type.kind === 'struct' && isFields(json) ? new JsonStruct(json, type) : mismatch('an object'),
+}
+
+function intOf(json: Json): Result {
+  if (typeof json === 'bigint') return json
+  return typeof json === 'number' && Number.isInteger(json) ? BigInt(json) : mismatch('an int')
+}
+
+const untypedList: ListType = { kind: 'list', element: dyn }
+const untypedMap: MapType = { kind: 'map', key: { kind: 'string' }, value: dyn }
+
+function untyped(json: Json): Value {
+  if (typeof json === 'number') return Number.isInteger(json) ? BigInt(json) : json
+  if (Array.isArray(json)) return new JsonList(json, untypedList)
+  if (isFields(json)) return new JsonMapValue(json, untypedMap)
+  return typeof json === 'object' ? null : json
+}
+
+/** Errors in data come out where it is used; in a list or a map that is as null. */
+const plain = (result: Result): Value => (result instanceof CelError ? null : result)
+
+class JsonList implements ListValue {
+  readonly isList = true
+  readonly identity: ((item: Value) => string) | undefined
+  readonly #items: readonly Json[]
+  readonly #type: ListType
+
+  constructor(items: readonly Json[], type: ListType) {
+    this.#items = items
+    this.#type = type
+    this.identity = type.keys === undefined ? undefined : identityBy(type.keys)
+  }
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  at(index: number): Value {
+    return plain(valueOf(this.#items[index], this.#type.element))
+  }
+}
+
+function identityBy(keys: 'whole' | readonly string[]): (item: Value) => string {
+  if (keys === 'whole') return textFor
+  return (item) =>
+    isStruct(item)
+      ? JSON.stringify(keys.map((key) => textFor(plain(item.get(escapeName(key) ?? key) ?? null))))
+      : textFor(item)
+}
+
+function textFor(value: Value): string {
+  if (value instanceof JsonStruct || value instanceof JsonMapValue) return JSON.stringify(value.json, withBigInts)
+  return typeof value === 'object' && value !== null
+    ? JSON.stringify(value, withBigInts)
+    : `${typeof value} ${String(value)}`
+}
+
+const withBigInts = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value)
+
+class JsonMapValue implements MapValue {
+  readonly isMap = true
+  readonly isTextKeyed = true
+  readonly json: Fields
+  readonly #type: MapType
+  #keys: readonly string[] | undefined
+
+  constructor(json: Fields, type: MapType) {
+    this.json = json
+    this.#type = type
+  }
+
+  get size(): number {
+    return this.keys().length
+  }
+
+  get(key: Value): Value | undefined {
+    if (typeof key !== 'string' || !Object.hasOwn(this.json, key)) return undefined
+    return plain(valueOf(this.json[key], this.#type.value))
+  }
+
+  keys(): readonly string[] {
+    this.#keys ??= Object.keys(this.json)
+    return this.#keys
+  }
+}
+
+class JsonStruct implements StructValue {
+  readonly isStruct = true
+  readonly json: Fields
+  readonly #type: StructType
+
+  constructor(json: Fields, type: StructType) {
+    this.json = json
+    this.#type = type
+  }
+
+  get typeName(): string {
+    return this.#type.name
+  }
+
+  get(name: string): Result | undefined {
+    const field = this.#type.field(name)
+    if (field === undefined || !Object.hasOwn(this.json, field.key)) return undefined
+    const json = this.json[field.key]
+    return json === null || json === undefined ? undefined : valueOf(json, field.type)
+  }
+
+  *fields(): Generator<string> {
+    for (const key of Object.keys(this.json)) {
+      const name = escapeName(key)
+      if (name !== undefined) yield name
+    }
+  }
+}

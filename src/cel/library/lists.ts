@@ -1,0 +1,169 @@
+/** The functions of lists that Kubernetes adds, and those of sets. */
+import { add } from '../arithmetic.ts'
+import { compare, isEqual } from '../compare.ts'
+import { deepTraversal, sizeOf, TEXT_FACTOR } from '../cost.ts'
+import type { Library } from '../environment.ts'
+import { type Estimate, type FunctionPart, global, member } from '../functions.ts'
+import { fixed, plus, scaled, times } from '../ranges.ts'
+import { bool, bytes, double, duration, int, list, parameter, string, timestamp, type Type, uint } from '../types.ts'
+import {
+  CelError,
+  Duration,
+  isList,
+  itemsOf,
+  type ListValue,
+  noSuchOverload,
+  type Result,
+  Uint,
+  type Value,
+} from '../values.ts'
+
+const T = parameter('T')
+
+/** One per item, and a look at all of a text. */
+const traversing: Estimate = ([items]) => {
+  if (items === undefined) return undefined
+  const element = items.type.kind === 'list' ? items.type.element.kind : undefined
+  const isText = element === 'string' || element === 'bytes'
+  const each = plus(fixed(1), isText ? scaled(items.elementSize(), TEXT_FACTOR) : fixed(0))
+  return { cost: times(items.size, each) }
+}
+const costs = { estimate: traversing, cost: ([items = null]: readonly Value[]) => deepTraversal(items) }
+
+const comparable: readonly (readonly [string, Type])[] = [
+  ['int', int],
+  ['uint', uint],
+  ['double', double],
+  ['bool', bool],
+  ['duration', duration],
+  ['timestamp', timestamp],
+  ['string', string],
+  ['bytes', bytes],
+]
+const summable: readonly (readonly [string, Type, Value])[] = [
+  ['int', int, 0n],
+  ['uint', uint, new Uint(0n)],
+  ['double', double, 0],
+  ['duration', duration, new Duration(0n)],
+]
+
+const onList =
+  (run: (items: ListValue) => Result): FunctionPart['run'] =>
+  (items) =>
+    isList(items) ? run(items) : noSuchOverload
+
+function isSorted(items: ListValue): Result {
+  for (let at = 1; at < items.size; at++) {
+    const order = compare(items.at(at - 1), items.at(at))
+    if (order === undefined) return noSuchOverload
+    if (order > 0) return false
+  }
+  return true
+}
+
+function sum(items: ListValue): Result {
+  if (items.size === 0) return 0n
+  let total: Result = items.at(0)
+  for (let at = 1; at < items.size && !(total instanceof CelError); at++) total = add(total, items.at(at))
+  return total
+}
+
+const extreme =
+  (name: string, sign: number) =>
+  (items: ListValue): Result => {
+    if (items.size === 0) return new CelError(`${name} called on empty list`)
+    let best = items.at(0)
+    for (const item of itemsOf(items)) {
+      const order = compare(item, best)
+      if (order === undefined) return noSuchOverload
+      if (order * sign > 0) best = item
+    }
+    return best
+  }
+
+function indexOf(items: ListValue, wanted: Value): bigint {
+  for (let at = 0; at < items.size; at++) if (isEqual(items.at(at), wanted)) return BigInt(at)
+  return -1n
+}
+
+function lastIndexOf(items: ListValue, wanted: Value): bigint {
+  for (let at = items.size - 1; at >= 0; at--) if (isEqual(items.at(at), wanted)) return BigInt(at)
+  return -1n
+}
+
+export const listsLibrary: Library = {
+  functions: [
+    {
+      name: 'isSorted',
+      overloads: comparable.map(([id, type]) => member(`list_${id}_is_sorted_bool`, [list(type)], bool)),
+      run: onList(isSorted),
+      ...costs,
+    },
+    {
+      name: 'sum',
+      overloads: summable.map(([id, type]) => member(`list_${id}_sum_${id}`, [list(type)], type)),
+      run: onList(sum),
+      ...costs,
+    },
+    {
+      name: 'max',
+      overloads: comparable.map(([id, type]) => member(`list_${id}_max_${id}`, [list(type)], type)),
+      run: onList(extreme('max', 1)),
+      ...costs,
+    },
+    {
+      name: 'min',
+      overloads: comparable.map(([id, type]) => member(`list_${id}_min_${id}`, [list(type)], type)),
+      run: onList(extreme('min', -1)),
+      ...costs,
+    },
+    {
+      name: 'indexOf',
+      overloads: [member('list_a_index_of_int', [list(T), T], int)],
+      run: (items, wanted) => (isList(items) ? indexOf(items, wanted) : noSuchOverload),
+      ...costs,
+    },
+    {
+      name: 'lastIndexOf',
+      overloads: [member('list_a_last_index_of_int', [list(T), T], int)],
+      run: (items, wanted) => (isList(items) ? lastIndexOf(items, wanted) : noSuchOverload),
+      ...costs,
+    },
+  ],
+}
+
+const containsAll = (one: ListValue, other: ListValue): boolean => {
+  for (const item of itemsOf(other)) if (indexOf(one, item) === -1n) return false
+  return true
+}
+
+/** Every item may be compared with every other, `passes` times. */
+const comparingAll = (passes: number): Pick<FunctionPart, 'estimate' | 'cost'> => ({
+  estimate: ([one, other]) =>
+    one === undefined || other === undefined
+      ? undefined
+      : { cost: plus(scaled(times(one.size, other.size), passes), fixed(1)) },
+  cost: ([one = null, other = null]) => sizeOf(one) * sizeOf(other) * passes + 1,
+})
+
+const setFunction = (
+  name: string,
+  passes: number,
+  run: (one: ListValue, other: ListValue) => boolean,
+): FunctionPart => ({
+  name: `sets.${name}`,
+  overloads: [global(`list_sets_${name}_list`, [list(T), list(T)], bool)],
+  run: (one, other) => (isList(one) && isList(other) ? run(one, other) : noSuchOverload),
+  ...comparingAll(passes),
+})
+
+export const setsLibrary: Library = {
+  functions: [
+    setFunction('contains', 1, containsAll),
+    setFunction('equivalent', 2, (one, other) => containsAll(one, other) && containsAll(other, one)),
+    setFunction('intersects', 1, (one, other) => {
+      for (const item of itemsOf(other)) if (indexOf(one, item) !== -1n) return true
+      return false
+    }),
+  ],
+}

@@ -1,0 +1,396 @@
+/** Operators and functions that every environment has. */
+import { add, divide, multiply, negate, remainder, subtract } from '../arithmetic.ts'
+import { compare, isEqual } from '../compare.ts'
+import { toBool, toBytes, toDouble, toDuration, toInt, toStringValue, toTimestamp, toUint } from '../conversions.ts'
+import { countPoints, PATTERN_FACTOR, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
+import type { Library } from '../environment.ts'
+import {
+  type Estimate,
+  type FunctionPart,
+  global,
+  member,
+  type Operand,
+  type Range,
+  type RunCost,
+  type Signature,
+} from '../functions.ts'
+import { standardMacros } from '../macros.ts'
+import { fixed, nothing, plus, scaled, times, unknownSize } from '../ranges.ts'
+import { compilePattern } from '../regex.ts'
+import { index } from '../selection.ts'
+import { durationPart, type TimePart, timePart } from '../time.ts'
+import {
+  bool,
+  bytes,
+  double,
+  duration,
+  dyn,
+  int,
+  list,
+  map,
+  parameter,
+  string,
+  timestamp,
+  type Type,
+  typeOf,
+  uint,
+} from '../types.ts'
+import {
+  CelError,
+  Duration,
+  isList,
+  isMap,
+  itemsOf,
+  noSuchOverload,
+  type Result,
+  Timestamp,
+  TypeValue,
+  typeNameOf,
+  type Value,
+} from '../values.ts'
+
+const A = parameter('A')
+const B = parameter('B')
+const sizeAt = (operands: readonly Operand[], at: number): Range => operands[at]?.size ?? unknownSize
+
+/** Texts are compared up to the end of the shorter one. */
+const comparing: Estimate = (operands, overload) => {
+  if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals')) return undefined
+  const max = Math.min(sizeAt(operands, 0).max, sizeAt(operands, 1).max)
+  return { cost: scaled({ min: max > 0 ? 1 : 0, max }, TEXT_FACTOR) }
+}
+const comparingCost: RunCost = ([one = null, other = null], _, overload) => {
+  if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals')) return undefined
+  return traversal(Math.min(sizeOf(one), sizeOf(other)))
+}
+
+const ordered: readonly (readonly [string, Type])[] = [
+  ['bool', bool],
+  ['int64', int],
+  ['uint64', uint],
+  ['double', double],
+  ['string', string],
+  ['bytes', bytes],
+  ['timestamp', timestamp],
+  ['duration', duration],
+]
+const mixed: readonly (readonly [string, Type, Type])[] = [
+  ['int64_double', int, double],
+  ['int64_uint64', int, uint],
+  ['uint64_double', uint, double],
+  ['uint64_int64', uint, int],
+  ['double_int64', double, int],
+  ['double_uint64', double, uint],
+]
+
+function relation(name: string, id: string, holds: (order: number) => boolean): FunctionPart {
+  return {
+    name,
+    overloads: [
+      ...ordered.map(([suffix, type]) => global(`${id}_${suffix}`, [type, type], bool)),
+      ...mixed.map(([suffix, one, other]) => global(`${id}_${suffix}`, [one, other], bool)),
+    ],
+    run: (one, other) => {
+      const order = compare(one, other)
+      return order === undefined ? noSuchOverload : holds(order)
+    },
+    estimate: comparing,
+    cost: comparingCost,
+  }
+}
+
+const equality: readonly FunctionPart[] = [
+  {
+    name: '_==_',
+    overloads: [global('equals', [A, A], bool)],
+    run: isEqual,
+    estimate: comparing,
+    cost: comparingCost,
+  },
+  {
+    name: '_!=_',
+    overloads: [global('not_equals', [A, A], bool)],
+    run: (one, other) => !isEqual(one, other),
+    estimate: comparing,
+    cost: comparingCost,
+  },
+]
+
+const numbers: readonly (readonly [string, Type])[] = [
+  ['int64', int],
+  ['uint64', uint],
+  ['double', double],
+]
+const same = (id: string, types: readonly (readonly [string, Type])[]): readonly Signature[] =>
+  types.map(([suffix, type]) => global(`${id}_${suffix}`, [type, type], type))
+
+/** Texts and bytes are copied; joining lists is taken to be free of that. */
+const adding: Estimate = (operands, overload) => {
+  if (overload !== 'add_string' && overload !== 'add_bytes' && overload !== 'add_list') return undefined
+  const size = plus(sizeAt(operands, 0), sizeAt(operands, 1))
+  return { cost: overload === 'add_list' ? fixed(1) : scaled(size, TEXT_FACTOR), size }
+}
+const addingCost: RunCost = ([one = null, other = null], _, overload) =>
+  overload === 'add_string' || overload === 'add_bytes' ? traversal(sizeOf(one) + sizeOf(other)) : undefined
+
+const arithmetic: readonly FunctionPart[] = [
+  {
+    name: '_+_',
+    overloads: [
+      global('add_bytes', [bytes, bytes], bytes),
+      global('add_double', [double, double], double),
+      global('add_duration_duration', [duration, duration], duration),
+      global('add_duration_timestamp', [duration, timestamp], timestamp),
+      global('add_timestamp_duration', [timestamp, duration], timestamp),
+      global('add_int64', [int, int], int),
+      global('add_list', [list(A), list(A)], list(A)),
+      global('add_string', [string, string], string),
+      global('add_uint64', [uint, uint], uint),
+    ],
+    run: add,
+    estimate: adding,
+    cost: addingCost,
+  },
+  {
+    name: '_-_',
+    overloads: [
+      ...same('subtract', numbers),
+      global('subtract_duration_duration', [duration, duration], duration),
+      global('subtract_timestamp_duration', [timestamp, duration], timestamp),
+      global('subtract_timestamp_timestamp', [timestamp, timestamp], duration),
+    ],
+    run: subtract,
+  },
+  { name: '_*_', overloads: same('multiply', numbers), run: multiply },
+  { name: '_/_', overloads: same('divide', numbers), run: divide },
+  { name: '_%_', overloads: same('modulo', numbers.slice(0, 2)), run: remainder },
+  {
+    name: '-_',
+    overloads: [global('negate_int64', [int], int), global('negate_double', [double], double)],
+    run: negate,
+  },
+]
+
+const never = (): Result => noSuchOverload
+
+/** The planner has its own way with these: not all of their arguments are evaluated. */
+const logic: readonly FunctionPart[] = [
+  { name: '_&&_', overloads: [global('logical_and', [bool, bool], bool)], run: never },
+  { name: '_||_', overloads: [global('logical_or', [bool, bool], bool)], run: never },
+  { name: '_?_:_', overloads: [global('conditional', [bool, A, A], A)], run: never },
+  { name: '@not_strictly_false', overloads: [global('not_strictly_false', [bool], bool)], run: never },
+  {
+    name: '!_',
+    overloads: [global('logical_not', [bool], bool)],
+    run: (value) => (typeof value === 'boolean' ? !value : noSuchOverload),
+  },
+]
+
+function contains(item: Value, collection: Value): Result {
+  if (isMap(collection)) return collection.get(item) !== undefined
+  if (!isList(collection)) return noSuchOverload
+  for (const other of itemsOf(collection)) if (isEqual(item, other)) return true
+  return false
+}
+
+const collections: readonly FunctionPart[] = [
+  {
+    name: '@in',
+    overloads: [global('in_list', [A, list(A)], bool), global('in_map', [A, map(A, B)], bool)],
+    run: contains,
+    estimate: (operands, overload) => (overload === 'in_list' ? { cost: scaled(sizeAt(operands, 1), 1) } : undefined),
+    cost: ([, collection = null], _, overload) => (overload === 'in_list' ? sizeOf(collection) : undefined),
+  },
+  {
+    name: '_[_]',
+    overloads: [global('index_list', [list(A), int], A), global('index_map', [map(A, B), A], B)],
+    run: index,
+  },
+  {
+    name: 'size',
+    overloads: [
+      ...[bytes, list(A), map(A, B), string].flatMap((type) => [
+        global(`size_${type.kind}`, [type], int),
+        member(`${type.kind}_size`, [type], int),
+      ]),
+    ],
+    run: (value) => {
+      if (typeof value === 'string') return BigInt(countPoints(value))
+      if (value instanceof Uint8Array) return BigInt(value.length)
+      return isList(value) || isMap(value) ? BigInt(value.size) : noSuchOverload
+    },
+  },
+  {
+    name: 'cel.@mapInsert',
+    overloads: [
+      global('@mapInsert_map_map', [map(A, B), map(A, B)], map(A, B)),
+      global('@mapInsert_map_key_value', [map(A, B), A, B], map(A, B)),
+    ],
+    run: never,
+  },
+]
+
+const onTexts =
+  (run: (text: string, part: string) => Result): FunctionPart['run'] =>
+  (text, part) =>
+    typeof text === 'string' && typeof part === 'string' ? run(text, part) : noSuchOverload
+
+const searching: Estimate = (operands) => ({ cost: scaled(sizeAt(operands, 1), TEXT_FACTOR) })
+const searchingCost: RunCost = ([text = null]) => traversal(sizeOf(text))
+
+const strings: readonly FunctionPart[] = [
+  {
+    name: 'startsWith',
+    overloads: [member('starts_with_string', [string, string], bool)],
+    run: onTexts((text, part) => text.startsWith(part)),
+    estimate: searching,
+    cost: searchingCost,
+  },
+  {
+    name: 'endsWith',
+    overloads: [member('ends_with_string', [string, string], bool)],
+    run: onTexts((text, part) => text.endsWith(part)),
+    estimate: searching,
+    cost: searchingCost,
+  },
+  {
+    name: 'contains',
+    overloads: [member('contains_string', [string, string], bool)],
+    run: onTexts((text, part) => text.includes(part)),
+    estimate: (operands) => ({
+      cost: times(scaled(sizeAt(operands, 0), TEXT_FACTOR), scaled(sizeAt(operands, 1), TEXT_FACTOR)),
+    }),
+    cost: ([text = null, part = null]) => traversal(sizeOf(text)) * traversal(sizeOf(part)),
+  },
+  {
+    name: 'matches',
+    overloads: [global('matches', [string, string], bool), member('matches_string', [string, string], bool)],
+    run: onTexts((text, pattern) => {
+      const compiled = compilePattern(pattern)
+      return compiled instanceof CelError ? compiled : compiled.test(text)
+    }),
+    prepare: ([, pattern]) => {
+      if (typeof pattern !== 'string') return undefined
+      const compiled = compilePattern(pattern)
+      if (compiled instanceof CelError) return compiled
+      return (text) => (typeof text === 'string' ? compiled.test(text) : noSuchOverload)
+    },
+    estimate: (operands) => ({ cost: patternCost(operands) }),
+    cost: ([text = null, pattern = null]) => patternRunCost(text, pattern),
+  },
+]
+
+/** The text counts as one longer, so that an empty one does not make a large pattern free. */
+export const patternCost = (operands: readonly Operand[]): Range =>
+  times(scaled(plus(sizeAt(operands, 0), fixed(1)), TEXT_FACTOR), scaled(sizeAt(operands, 1), PATTERN_FACTOR))
+
+export const patternRunCost = (text: Value, pattern: Value): number =>
+  traversal(1 + sizeOf(text)) * traversal(sizeOf(pattern), PATTERN_FACTOR)
+
+type Conversion = { readonly run: (value: Value) => Result; readonly from: readonly Type[]; readonly to: Type }
+
+/** Conversions of constants are done when the expression is compiled. */
+function conversion(name: string, { run, from, to }: Conversion, more: Partial<FunctionPart> = {}): FunctionPart {
+  return {
+    name,
+    overloads: from.map((type) =>
+      global(type.kind === to.kind ? `${name}_to_${name}` : `${type.kind}_to_${name}`, [type], to),
+    ),
+    run,
+    prepare: ([value]) => {
+      if (value === undefined) return undefined
+      const made = run(value)
+      return made instanceof CelError ? made : () => made
+    },
+    ...more,
+  }
+}
+
+const conversions: readonly FunctionPart[] = [
+  conversion('bool', { run: toBool, from: [bool, string], to: bool }),
+  conversion('int', { run: toInt, from: [int, double, duration, string, timestamp, uint], to: int }),
+  conversion('uint', { run: toUint, from: [uint, double, int, string], to: uint }),
+  conversion('double', { run: toDouble, from: [double, int, string, uint], to: double }),
+  conversion('duration', { run: toDuration, from: [duration, int, string], to: duration }),
+  conversion('timestamp', { run: toTimestamp, from: [timestamp, int, string], to: timestamp }),
+  conversion(
+    'bytes',
+    { run: toBytes, from: [bytes, string], to: bytes },
+    {
+      estimate: (operands, overload) => {
+        if (overload !== 'string_to_bytes') return undefined
+        const size = sizeAt(operands, 0)
+        return { cost: scaled(size, TEXT_FACTOR), size: { min: size.min, max: size.max * 4 } }
+      },
+      cost: ([value = null], _, overload) => (overload === 'string_to_bytes' ? traversal(sizeOf(value)) : undefined),
+    },
+  ),
+  conversion(
+    'string',
+    { run: toStringValue, from: [string, bool, bytes, double, duration, int, timestamp, uint], to: string },
+    {
+      estimate: (operands, overload) => {
+        if (overload !== 'bytes_to_string') return undefined
+        const size = sizeAt(operands, 0)
+        return { cost: scaled(size, TEXT_FACTOR), size: { min: Math.floor(size.min / 4), max: size.max } }
+      },
+      cost: ([value = null], _, overload) => (overload === 'bytes_to_string' ? traversal(sizeOf(value)) : undefined),
+    },
+  ),
+  {
+    name: 'dyn',
+    overloads: [global('to_dyn', [A], dyn)],
+    run: (value) => value,
+    estimate: () => ({ cost: nothing }),
+  },
+  {
+    name: 'type',
+    overloads: [global('type', [A], typeOf(A))],
+    run: (value) => new TypeValue(typeNameOf(value)),
+  },
+]
+
+const parts: readonly (readonly [TimePart, string])[] = [
+  ['getFullYear', 'year'],
+  ['getMonth', 'month'],
+  ['getDayOfYear', 'day_of_year'],
+  ['getDayOfMonth', 'day_of_month'],
+  ['getDate', 'day_of_month_1_based'],
+  ['getDayOfWeek', 'day_of_week'],
+  ['getHours', 'hours'],
+  ['getMinutes', 'minutes'],
+  ['getSeconds', 'seconds'],
+  ['getMilliseconds', 'milliseconds'],
+]
+
+const timeParts: readonly FunctionPart[] = parts.map(([name, id]) => ({
+  name,
+  overloads: [
+    member(`timestamp_to_${id}`, [timestamp], int),
+    member(`timestamp_to_${id}_with_tz`, [timestamp, string], int),
+    ...(['hours', 'minutes', 'seconds', 'milliseconds'].includes(id)
+      ? [member(`duration_to_${id}`, [duration], int)]
+      : []),
+  ],
+  run: (time, zone) => {
+    if (time instanceof Timestamp) return timePart(name, time, typeof zone === 'string' ? zone : undefined)
+    return time instanceof Duration ? durationPart(name, time) : noSuchOverload
+  },
+}))
+
+export const standardLibrary: Library = {
+  functions: [
+    ...equality,
+    relation('_<_', 'less', (order) => order < 0),
+    relation('_<=_', 'less_equals', (order) => order <= 0),
+    relation('_>_', 'greater', (order) => order > 0),
+    relation('_>=_', 'greater_equals', (order) => order >= 0),
+    ...arithmetic,
+    ...logic,
+    ...collections,
+    ...strings,
+    ...conversions,
+    ...timeParts,
+  ],
+  macros: standardMacros,
+}

@@ -1,0 +1,270 @@
+/** The extended functions of strings, which count in code points. */
+import { quote } from '../../api/quote.ts'
+import { countPoints, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
+import type { Library } from '../environment.ts'
+import {
+  type Estimate,
+  type FunctionPart,
+  member,
+  global,
+  type Operand,
+  type Range,
+  type Signature,
+} from '../functions.ts'
+import { nothing, plus, scaled, times, UNBOUNDED, unknownSize } from '../ranges.ts'
+import { int, list, dyn, string } from '../types.ts'
+import { ArrayList, CelError, isList, itemsOf, noSuchOverload, type Result, type Value } from '../values.ts'
+import { formatText } from './format-text.ts'
+
+const sizeAt = (operands: readonly Operand[], at: number): Range => operands[at]?.size ?? unknownSize
+const outOfRange = (index: bigint): CelError => new CelError(`index out of range: ${index}`)
+
+/** Texts without halves of characters need no list of their points. */
+const isPlain = (text: string): boolean => countPoints(text) === text.length
+const slice = (text: string, from: number, to?: number): string =>
+  isPlain(text) ? text.slice(from, to) : Array.from(text).slice(from, to).join('')
+
+const oneTraversal: Estimate = (operands) => ({
+  cost: scaled(sizeAt(operands, 0), TEXT_FACTOR),
+  size: sizeAt(operands, 0),
+})
+const rewriting = { estimate: oneTraversal, cost: ([text = null]: readonly Value[]) => traversal(sizeOf(text)) }
+const twoTraversals = ([text = null]: readonly Value[]): number => traversal(sizeOf(text), 2 * TEXT_FACTOR)
+
+const onText =
+  (run: (text: string) => Result): FunctionPart['run'] =>
+  (text) =>
+    typeof text === 'string' ? run(text) : noSuchOverload
+
+/** Where a search starts: undefined means that it finds nothing. */
+function search(text: Value, part: Value, from: Value, isLast: boolean): Result {
+  if (typeof text !== 'string' || typeof part !== 'string') return noSuchOverload
+  const points = countPoints(text)
+  if (from === null) return toPoints(text, isLast ? text.lastIndexOf(part) : text.indexOf(part))
+  if (typeof from !== 'bigint') return noSuchOverload
+  if (from < 0n) return outOfRange(from)
+  if (from > points) return -1n
+  const at = toUnits(text, Number(from))
+  return toPoints(text, isLast ? text.lastIndexOf(part, at) : text.indexOf(part, at))
+}
+
+const toPoints = (text: string, at: number): bigint => BigInt(at < 0 ? -1 : countPoints(text.slice(0, at)))
+const toUnits = (text: string, points: number): number => (isPlain(text) ? points : slice(text, 0, points).length)
+
+function charAt(text: Value, at: Value): Result {
+  if (typeof text !== 'string' || typeof at !== 'bigint') return noSuchOverload
+  const points = BigInt(countPoints(text))
+  if (at < 0n || at > points) return outOfRange(at)
+  return slice(text, Number(at), Number(at) + 1)
+}
+
+function substring(text: Value, from: Value, to: Value): Result {
+  if (typeof text !== 'string' || typeof from !== 'bigint') return noSuchOverload
+  const points = BigInt(countPoints(text))
+  if (to === null) return from < 0n || from > points ? outOfRange(from) : slice(text, Number(from))
+  if (typeof to !== 'bigint') return noSuchOverload
+  if (from > to) return new CelError(`invalid substring range. start: ${from}, end: ${to}`)
+  if (from < 0n || from > points) return outOfRange(from)
+  return to > points ? outOfRange(to) : slice(text, Number(from), Number(to))
+}
+
+/** A result that no expression can pay for. */
+const RESULT_CHARACTERS_MAX = 64 * 1024 * 1024
+
+function replace(text: Value, part: Value, by: Value, count: Value): Result {
+  if (typeof text !== 'string' || typeof part !== 'string' || typeof by !== 'string') return noSuchOverload
+  const most = count === null ? -1n : count
+  if (typeof most !== 'bigint') return noSuchOverload
+  if (most === 0n) return text
+  const pieces = part === '' ? ['', ...Array.from(text), ''] : text.split(part)
+  const replaced = Math.min(pieces.length - 1, most < 0n ? pieces.length - 1 : Number(most))
+  if (replaced * by.length > RESULT_CHARACTERS_MAX) return new CelError('result is too long')
+  if (part === '') return joinSome(pieces.slice(1, -1), by, replaced)
+  return (
+    pieces.slice(0, replaced + 1).join(by) +
+    pieces
+      .slice(replaced + 1)
+      .map((piece) => part + piece)
+      .join('')
+  )
+}
+
+/** An empty text is found before each character and at the end. */
+function joinSome(points: readonly string[], by: string, count: number): string {
+  const before = points.map((point, at) => (at < count ? by + point : point)).join('')
+  return points.length < count ? before + by : before
+}
+
+function split(text: Value, separator: Value, limit: Value): Result {
+  if (typeof text !== 'string' || typeof separator !== 'string') return noSuchOverload
+  const most = limit === null ? -1n : limit
+  if (typeof most !== 'bigint') return noSuchOverload
+  if (most === 0n) return new ArrayList([])
+  if (most === 1n) return new ArrayList([text])
+  const pieces: string[] = separator === '' ? Array.from(text) : text.split(separator)
+  if (most < 0n || pieces.length <= most) return new ArrayList(pieces)
+  const kept = Number(most) - 1
+  return new ArrayList([...pieces.slice(0, kept), pieces.slice(kept).join(separator)])
+}
+
+function join(items: Value, separator: Value): Result {
+  if (!isList(items)) return noSuchOverload
+  const texts: string[] = []
+  for (const item of itemsOf(items)) {
+    if (typeof item !== 'string') return noSuchOverload
+    texts.push(item)
+  }
+  return texts.join(typeof separator === 'string' ? separator : '')
+}
+
+const replacing: Estimate = (operands) => {
+  const [size, part, by] = [sizeAt(operands, 0), sizeAt(operands, 1), sizeAt(operands, 2)]
+  const most = longest(size, part, by)
+  const least = shortest(size, part, by)
+  return {
+    cost: scaled(size, 2 * TEXT_FACTOR),
+    size: { min: Math.min(least, UNBOUNDED), max: Math.min(most, UNBOUNDED) },
+  }
+}
+
+/** An empty text to replace is found around each character. */
+function longest(size: Range, part: Range, by: Range): number {
+  if (part.min === 0) return (size.max + 1) * by.max + size.max
+  return by.max <= part.min ? size.max : Math.ceil(size.max / part.min) * by.max
+}
+
+function shortest(size: Range, part: Range, by: Range): number {
+  if (part.max === 0) return (size.min + 1) * by.min + size.min
+  return part.max <= by.min ? size.min : Math.ceil(size.min / part.max) * by.min
+}
+
+const splitting: Estimate = (operands) => {
+  const size = sizeAt(operands, 0)
+  const limit = operands[2]?.expr
+  const isBounded = limit?.kind === 'literal' && typeof limit.value === 'bigint' && limit.value >= 0n
+  const max = isBounded && typeof limit.value === 'bigint' ? Number(limit.value) : size.max
+  return { cost: scaled(size, 2 * TEXT_FACTOR), size: { min: 0, max } }
+}
+
+const joining: Estimate = (operands) => {
+  const [items] = operands
+  if (items === undefined) return undefined
+  const all = times(items.size, items.elementSize())
+  const between = { min: Math.max(items.size.min - 1, 0), max: Math.max(items.size.max - 1, 0) }
+  const size = plus(all, operands.length > 1 ? times(sizeAt(operands, 1), between) : nothing)
+  return { cost: scaled(size, TEXT_FACTOR), size }
+}
+
+const blanks = /^[\p{White_Space}]+|[\p{White_Space}]+$/gu
+
+const searchOverloads = (id: string): Signature[] => [
+  member(`string_${id}_string`, [string, string], int),
+  member(`string_${id}_string_int`, [string, string, int], int),
+]
+
+const basic: readonly FunctionPart[] = [
+  { name: 'charAt', overloads: [member('string_char_at_int', [string, int], string)], run: charAt },
+  {
+    name: 'indexOf',
+    overloads: searchOverloads('index_of'),
+    run: (text, part, from) => search(text, part, from, false),
+    estimate: (operands) => ({ cost: scaled(sizeAt(operands, 0), TEXT_FACTOR) }),
+    cost: rewriting.cost,
+  },
+  {
+    name: 'lastIndexOf',
+    overloads: searchOverloads('last_index_of'),
+    run: (text, part, from) => search(text, part, from, true),
+    estimate: (operands) => ({ cost: scaled(sizeAt(operands, 0), TEXT_FACTOR) }),
+    cost: rewriting.cost,
+  },
+  {
+    name: 'lowerAscii',
+    overloads: [member('string_lower_ascii', [string], string)],
+    run: onText((text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())),
+    ...rewriting,
+  },
+  {
+    name: 'upperAscii',
+    overloads: [member('string_upper_ascii', [string], string)],
+    run: onText((text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())),
+    ...rewriting,
+  },
+  {
+    name: 'replace',
+    overloads: [
+      member('string_replace_string_string', [string, string, string], string),
+      member('string_replace_string_string_int', [string, string, string, int], string),
+    ],
+    run: replace,
+    estimate: replacing,
+    cost: twoTraversals,
+  },
+  {
+    name: 'split',
+    overloads: [
+      member('string_split_string', [string, string], list(string)),
+      member('string_split_string_int', [string, string, int], list(string)),
+    ],
+    run: split,
+    estimate: splitting,
+    cost: twoTraversals,
+  },
+  {
+    name: 'substring',
+    overloads: [
+      member('string_substring_int', [string, int], string),
+      member('string_substring_int_int', [string, int, int], string),
+    ],
+    run: substring,
+    ...rewriting,
+  },
+  {
+    name: 'trim',
+    overloads: [member('string_trim', [string], string)],
+    run: onText((text) => text.replace(blanks, '')),
+    ...rewriting,
+  },
+  {
+    name: 'join',
+    overloads: [
+      member('list_join', [list(string)], string),
+      member('list_join_string', [list(string), string], string),
+    ],
+    run: join,
+    estimate: joining,
+    cost: (_, result) => traversal(sizeOf(result), 2 * TEXT_FACTOR),
+  },
+]
+
+const formatting: readonly FunctionPart[] = [
+  {
+    name: 'format',
+    overloads: [member('string_format', [string, list(dyn)], string)],
+    run: (format, args) => (typeof format === 'string' && isList(args) ? formatText(format, args) : noSuchOverload),
+    estimate: (operands) => ({ cost: scaled(sizeAt(operands, 0), TEXT_FACTOR) }),
+    cost: rewriting.cost,
+  },
+  {
+    name: 'strings.quote',
+    overloads: [global('strings_quote', [string], string)],
+    run: onText(quote),
+    estimate: (operands) => {
+      const size = sizeAt(operands, 0)
+      return { cost: scaled(size, TEXT_FACTOR), size: { min: size.min + 2, max: size.max * 2 + 2 } }
+    },
+    cost: rewriting.cost,
+  },
+]
+
+/** Not offered by Kubernetes 1.33. */
+const reversing: FunctionPart = {
+  name: 'reverse',
+  overloads: [member('string_reverse', [string], string)],
+  run: onText((text) => Array.from(text).toReversed().join('')),
+  ...rewriting,
+}
+
+export const basicStrings: Library = { functions: basic }
+export const formattedStrings: Library = { functions: formatting }
+export const reversedStrings: Library = { functions: [reversing] }

@@ -1,0 +1,240 @@
+/** Macros: calls that become loops over a range, or tests for a field, before types are looked at. */
+import type { Call, Expr } from './ast.ts'
+
+export type MacroFault = { readonly fault: string; readonly offset: number }
+/** Undefined: the call does not have the form of the macro and stays a call. */
+export type Macro = (call: Call) => Expr | MacroFault | undefined
+/** By name, style (`.name` for those with a receiver) and number of arguments: `.all/2`, `has/1`. */
+export type Macros = ReadonlyMap<string, Macro>
+
+export function expandMacro(call: Call, macros: Macros): Expr | MacroFault | undefined {
+  return macros.get(`${call.target === undefined ? '' : '.'}${call.name}/${call.args.length}`)?.(call)
+}
+
+/** No user can write this name. */
+const ACCUMULATOR = '@result'
+const UNUSED = '#unused'
+
+const unique = (accumulator: string): MacroFault['fault'] =>
+  `iteration variable overwrites accumulator variable: ${accumulator}`
+
+class Builder {
+  readonly #offset: number
+
+  constructor(call: Call) {
+    this.#offset = call.offset
+  }
+
+  literal(value: boolean | bigint): Expr {
+    return { kind: 'literal', offset: this.#offset, value }
+  }
+
+  ident(name: string): Expr {
+    return { kind: 'ident', offset: this.#offset, name }
+  }
+
+  get result(): Expr {
+    return this.ident(ACCUMULATOR)
+  }
+
+  call(name: string, ...args: readonly Expr[]): Expr {
+    return { kind: 'call', offset: this.#offset, name, target: undefined, args }
+  }
+
+  member(name: string, target: Expr, ...args: readonly Expr[]): Expr {
+    return { kind: 'call', offset: this.#offset, name, target, args }
+  }
+
+  list(...elements: readonly Expr[]): Expr {
+    return { kind: 'list', offset: this.#offset, elements, optional: new Set() }
+  }
+
+  map(): Expr {
+    return { kind: 'map', offset: this.#offset, entries: [] }
+  }
+
+  fold(parts: Folding): Expr {
+    return {
+      kind: 'comprehension',
+      offset: this.#offset,
+      accumulator: ACCUMULATOR,
+      result: this.result,
+      variable2: undefined,
+      condition: this.literal(true),
+      ...parts,
+    }
+  }
+}
+
+type Folding = {
+  readonly range: Expr
+  readonly variable: string
+  readonly variable2?: string | undefined
+  readonly accumulator?: string
+  readonly initial: Expr
+  readonly condition?: Expr
+  readonly step: Expr
+  readonly result?: Expr
+}
+
+/** What the loops of one and of two variables share: the names, the range and the arguments behind the names. */
+type Loop = {
+  readonly range: Expr
+  readonly variable: string
+  readonly variable2: string | undefined
+  readonly args: readonly Expr[]
+  readonly build: Builder
+}
+
+const loop =
+  (variables: 1 | 2, expand: (loop: Loop) => Expr): Macro =>
+  (call) => {
+    const names: string[] = []
+    for (const arg of call.args.slice(0, variables)) {
+      if (arg.kind !== 'ident' || arg.name.startsWith('.')) return { offset: arg.offset, fault: simpleName }
+      if (arg.name === ACCUMULATOR || arg.name === '__result__') return { offset: arg.offset, fault: unique(arg.name) }
+      if (names.includes(arg.name)) return { offset: arg.offset, fault: `duplicate variable name: ${arg.name}` }
+      names.push(arg.name)
+    }
+    const [variable = '', variable2] = names
+    if (call.target === undefined) return undefined
+    return expand({
+      range: call.target,
+      variable,
+      variable2,
+      args: call.args.slice(variables),
+      build: new Builder(call),
+    })
+  }
+
+const simpleName = 'argument must be a simple name'
+
+const missing: Expr = { kind: 'missing', offset: 0 }
+
+const all = ({ args: [test = missing], build, ...over }: Loop): Expr =>
+  build.fold({
+    ...over,
+    initial: build.literal(true),
+    condition: build.call('@not_strictly_false', build.result),
+    step: build.call('_&&_', build.result, test),
+  })
+
+const exists = ({ args: [test = missing], build, ...over }: Loop): Expr =>
+  build.fold({
+    ...over,
+    initial: build.literal(false),
+    condition: build.call('@not_strictly_false', build.call('!_', build.result)),
+    step: build.call('_||_', build.result, test),
+  })
+
+const existsOne = ({ args: [test = missing], build, ...over }: Loop): Expr =>
+  build.fold({
+    ...over,
+    initial: build.literal(0n),
+    step: build.call('_?_:_', test, build.call('_+_', build.result, build.literal(1n)), build.result),
+    result: build.call('_==_', build.result, build.literal(1n)),
+  })
+
+/** With two arguments the first decides what is taken. */
+const map = ({ args, build, ...over }: Loop): Expr => {
+  const [first = missing, second] = args
+  const step = build.call('_+_', build.result, build.list(second ?? first))
+  return build.fold({
+    ...over,
+    initial: build.list(),
+    step: second === undefined ? step : build.call('_?_:_', first, step, build.result),
+  })
+}
+
+const filter = ({ args: [test = missing], build, variable, ...over }: Loop): Expr => {
+  const step = build.call('_+_', build.result, build.list(build.ident(variable)))
+  return build.fold({ ...over, variable, initial: build.list(), step: build.call('_?_:_', test, step, build.result) })
+}
+
+const transformMap =
+  (insert: (loop: Loop, value: Expr) => Expr) =>
+  (over: Loop): Expr => {
+    const { args, build, range, variable, variable2 } = over
+    const [first = missing, second] = args
+    const step = insert(over, second ?? first)
+    return build.fold({
+      range,
+      variable,
+      variable2,
+      initial: build.map(),
+      step: second === undefined ? step : build.call('_?_:_', first, step, build.result),
+    })
+  }
+
+const insertValue = ({ build, variable }: Loop, value: Expr): Expr =>
+  build.call('cel.@mapInsert', build.result, build.ident(variable), value)
+const insertEntry = ({ build }: Loop, entry: Expr): Expr => build.call('cel.@mapInsert', build.result, entry)
+
+const has: Macro = ({ args: [arg = missing], offset }) => {
+  if (arg.kind !== 'select' || arg.isTest) return { offset: arg.offset, fault: 'invalid argument to has() macro' }
+  return { ...arg, offset, isTest: true }
+}
+
+/** A loop over nothing gives its accumulator a value and a name: that is a local variable. */
+const local = (build: Builder, name: string, value: Expr, result: Expr): Expr =>
+  build.fold({
+    range: build.list(),
+    variable: UNUSED,
+    accumulator: name,
+    initial: value,
+    condition: build.literal(false),
+    step: build.ident(name),
+    result,
+  })
+
+const optMap =
+  (name: string, wrap: (build: Builder, value: Expr) => Expr): Macro =>
+  (call) => {
+    const [variable = missing, body = missing] = call.args
+    if (variable.kind !== 'ident')
+      return { offset: variable.offset, fault: `${name}() variable name must be a simple identifier` }
+    if (call.target === undefined) return undefined
+    const build = new Builder(call)
+    const value = build.member('value', call.target)
+    const present = wrap(build, local(build, variable.name, value, body))
+    return build.call('_?_:_', build.member('hasValue', call.target), present, build.call('optional.none'))
+  }
+
+const bind: Macro = (call) => {
+  const [name = missing, value = missing, result = missing] = call.args
+  if (call.target?.kind !== 'ident' || call.target.name !== 'cel') return undefined
+  if (name.kind !== 'ident')
+    return { offset: name.offset, fault: 'cel.bind() variable names must be simple identifiers' }
+  return local(new Builder(call), name.name, value, result)
+}
+
+export const standardMacros: Macros = new Map([
+  ['has/1', has],
+  ['.all/2', loop(1, all)],
+  ['.exists/2', loop(1, exists)],
+  ['.exists_one/2', loop(1, existsOne)],
+  ['.existsOne/2', loop(1, existsOne)],
+  ['.map/2', loop(1, map)],
+  ['.map/3', loop(1, map)],
+  ['.filter/2', loop(1, filter)],
+])
+
+export const twoVariableMacros: Macros = new Map([
+  ['.all/3', loop(2, all)],
+  ['.exists/3', loop(2, exists)],
+  ['.existsOne/3', loop(2, existsOne)],
+  ['.exists_one/3', loop(2, existsOne)],
+  ['.transformList/3', loop(2, map)],
+  ['.transformList/4', loop(2, map)],
+  ['.transformMap/3', loop(2, transformMap(insertValue))],
+  ['.transformMap/4', loop(2, transformMap(insertValue))],
+  ['.transformMapEntry/3', loop(2, transformMap(insertEntry))],
+  ['.transformMapEntry/4', loop(2, transformMap(insertEntry))],
+])
+
+export const optionalMacros: Macros = new Map([
+  ['.optMap/2', optMap('optMap', (build, value) => build.call('optional.of', value))],
+  ['.optFlatMap/2', optMap('optFlatMap', (_, value) => value)],
+])
+
+export const bindingMacros: Macros = new Map([['.bind/3', bind]])

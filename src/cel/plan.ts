@@ -1,0 +1,510 @@
+/**
+ * A checked expression to closures. Each evaluates one part and counts what it costs; names are looked up here once, so that
+ * running does no more than index into arrays. Costs are counted as upstream's interpreter counts them: a chain of fields costs one
+ * per link, and a chain that is a branch of a condition, an index or a test for presence has its first link for free.
+ */
+import type { Call, Comprehension, Expr, List, MapExpr, Select } from './ast.ts'
+import type { Checked } from './checker.ts'
+import { IDENT_COST, LIST_COST, MAP_COST } from './cost.ts'
+import type { FunctionPart, Overload } from './functions.ts'
+import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
+import type { Type } from './types.ts'
+import {
+  ArrayList,
+  CelError,
+  HashMap,
+  isKey,
+  isList,
+  isMap,
+  none,
+  noSuchOverload,
+  Optional,
+  type Result,
+  TypeValue,
+  typeNameOf,
+  Uint,
+  type Value,
+} from './values.ts'
+
+export type Activation = { readonly [variable: string]: Value | undefined }
+
+/** One evaluation. */
+export class Run {
+  readonly activation: Activation
+  readonly locals: Result[] = []
+  readonly #costMax: number
+  cost = 0
+
+  constructor(activation: Activation, costMax: number) {
+    this.activation = activation
+    this.#costMax = costMax
+  }
+
+  spend(cost: number): void {
+    this.cost += cost
+    if (this.cost > this.#costMax) throw new CostExceeded()
+  }
+}
+
+/** Ends an evaluation from within; no `||` absorbs it. */
+export class CostExceeded extends Error {}
+
+export type Step = (run: Run) => Result
+
+/** A constant call fails, so that the whole expression can never give a value there. */
+export class PlanFault {
+  readonly message: string
+
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
+export function plan(checked: Checked): Step | PlanFault {
+  try {
+    return new Planner(checked).plan(checked.expr).step
+  } catch (error) {
+    if (error instanceof PlanFault) return error
+    throw error
+  }
+}
+
+type Planned = { readonly step: Step; readonly constant?: Value }
+
+type Locals = { readonly name: string; readonly slot: number; readonly outer: Locals | undefined }
+
+class Planner {
+  readonly #checked: Checked
+  #locals: Locals | undefined
+  #slots = 0
+
+  constructor(checked: Checked) {
+    this.#checked = checked
+  }
+
+  plan(expr: Expr): Planned {
+    switch (expr.kind) {
+      case 'literal':
+        return constant(expr.value)
+      case 'ident':
+      case 'select':
+        return this.#chain(expr, IDENT_COST)
+      case 'call':
+        return this.#call(expr)
+      case 'list':
+        return this.#list(expr)
+      case 'map':
+        return this.#map(expr)
+      case 'comprehension':
+        return { step: this.#comprehension(expr) }
+      case 'struct':
+      case 'missing':
+        throw new PlanFault('an object cannot be made')
+    }
+  }
+
+  /** A name with fields and indexes behind it. `first` is what the name costs. */
+  #chain(expr: Expr, first: number): Planned {
+    const reference = this.#checked.referenceOf(expr)
+    if (reference?.kind === 'type') return constant(new TypeValue(nameOfType(reference.type)))
+    if (reference?.kind === 'variable') return { step: this.#variable(reference.name, first) }
+    if (expr.kind === 'select') return { step: this.#select(expr, first) }
+    if (expr.kind === 'call' && expr.name === '_[_]') return { step: this.#index(expr, first) }
+    return this.plan(expr)
+  }
+
+  #variable(name: string, cost: number): Step {
+    for (let local = this.#locals; local !== undefined; local = local.outer) {
+      if (local.name !== name) continue
+      const { slot } = local
+      return (run) => {
+        run.spend(cost)
+        return run.locals[slot] ?? null
+      }
+    }
+    return (run) => {
+      run.spend(cost)
+      return run.activation[name] ?? missingVariable(name)
+    }
+  }
+
+  /** The operand of a field or an index: part of the chain, or the start of a new one, which costs as a name does. */
+  #operand(expr: Expr, first: number): Step {
+    const isChain = expr.kind === 'ident' || expr.kind === 'select' || (expr.kind === 'call' && expr.name === '_[_]')
+    if (isChain && !(expr.kind === 'select' && expr.isTest)) return this.#chain(expr, first).step
+    const { step } = this.plan(expr)
+    return (run) => {
+      const value = step(run)
+      run.spend(first)
+      return value
+    }
+  }
+
+  #select(expr: Select, first: number): Step {
+    const { field, isTest } = expr
+    const operand = this.#operand(expr.operand, isTest ? 0 : first)
+    if (isTest) {
+      return (run) => {
+        const value = operand(run)
+        return value instanceof CelError ? value : hasField(value, field)
+      }
+    }
+    return (run) => {
+      const value = operand(run)
+      if (value instanceof CelError) return value
+      run.spend(IDENT_COST)
+      return selectField(value, field)
+    }
+  }
+
+  #index(expr: Call, first: number): Step {
+    const [collection, at] = expr.args
+    if (collection === undefined || at === undefined) return () => noSuchOverload
+    const operand = this.#operand(collection, first)
+    const position = this.#chain(at, 0).step
+    return (run) => {
+      const value = operand(run)
+      if (value instanceof CelError) return value
+      const key = position(run)
+      if (key instanceof CelError) return key
+      run.spend(IDENT_COST)
+      return index(value, key)
+    }
+  }
+
+  #call(expr: Call): Planned {
+    switch (expr.name) {
+      case '_&&_':
+        return { step: this.#logical(expr, false) }
+      case '_||_':
+        return { step: this.#logical(expr, true) }
+      case '_?_:_':
+        return { step: this.#conditional(expr) }
+      case '_[_]':
+        return { step: this.#index(expr, IDENT_COST) }
+      case '_?._':
+      case '_[?_]':
+        return { step: this.#optionalSelect(expr) }
+      case '@not_strictly_false':
+        return { step: this.#notStrictlyFalse(expr) }
+      case 'cel.@mapInsert':
+        return { step: this.#mapInsert(expr) }
+      case 'or':
+      case 'orValue':
+        return { step: this.#or(expr) }
+      default:
+        return this.#function(expr)
+    }
+  }
+
+  /** `false && error` is false from either side; `decisive` is the value that decides. */
+  #logical(expr: Call, decisive: boolean): Step {
+    const [left, right] = expr.args.map((arg) => this.plan(arg).step)
+    if (left === undefined || right === undefined) return () => noSuchOverload
+    return (run) => {
+      const one = left(run)
+      if (one === decisive) return decisive
+      const other = right(run)
+      if (other === decisive) return decisive
+      if (typeof one === 'boolean' && typeof other === 'boolean') return !decisive
+      if (one instanceof CelError) return one
+      return other instanceof CelError ? other : noSuchOverload
+    }
+  }
+
+  #conditional(expr: Call): Step {
+    const [test, then, otherwise] = expr.args
+    if (test === undefined || then === undefined || otherwise === undefined) return () => noSuchOverload
+    const condition = this.plan(test).step
+    const [yes, no] = [this.#chain(then, 0).step, this.#chain(otherwise, 0).step]
+    return (run) => {
+      const value = condition(run)
+      if (value === true) return yes(run)
+      if (value === false) return no(run)
+      return value instanceof CelError ? value : noSuchOverload
+    }
+  }
+
+  #notStrictlyFalse(expr: Call): Step {
+    const [arg] = expr.args.map((part) => this.plan(part).step)
+    return (run) => {
+      const value = arg?.(run)
+      run.spend(1)
+      return value !== false
+    }
+  }
+
+  #optionalSelect(expr: Call): Step {
+    const [target, key] = expr.args
+    if (target === undefined || key === undefined) return () => noSuchOverload
+    const operand = this.#operand(target, IDENT_COST)
+    const position = this.#chain(key, 0).step
+    const isField = expr.name === '_?._'
+    return (run) => {
+      const given = operand(run)
+      if (given instanceof CelError) return given
+      const at = position(run)
+      if (at instanceof CelError) return at
+      run.spend(IDENT_COST)
+      const value = given instanceof Optional ? given.value : given
+      if (value === undefined) return none
+      const found = isField && typeof at === 'string' ? selectIfThere(value, at) : indexIfThere(value, at)
+      return found instanceof CelError ? found : new Optional(found)
+    }
+  }
+
+  /** The other value is looked at only where there is none. */
+  #or(expr: Call): Planned['step'] {
+    const target = expr.target === undefined ? undefined : this.plan(expr.target).step
+    const [other] = expr.args.map((arg) => this.plan(arg).step)
+    const isPlain = expr.name === 'orValue'
+    if (target === undefined || other === undefined) return () => noSuchOverload
+    return (run) => {
+      const value = target(run)
+      if (value instanceof CelError) return value
+      if (!(value instanceof Optional)) return noSuchOverload
+      run.spend(1)
+      if (value.value !== undefined) return isPlain ? value.value : value
+      return other(run)
+    }
+  }
+
+  #mapInsert(expr: Call): Step {
+    const [target, ...rest] = expr.args.map((arg) => this.plan(arg).step)
+    if (target === undefined) return () => noSuchOverload
+    return (run) => {
+      const map = target(run)
+      if (!(map instanceof HashMap)) return map instanceof CelError ? map : noSuchOverload
+      const values: Value[] = []
+      for (const step of rest) {
+        const value = step(run)
+        if (value instanceof CelError) return value
+        values.push(value)
+      }
+      run.spend(1)
+      return insert(map, values)
+    }
+  }
+
+  #function(expr: Call): Planned {
+    const reference = this.#checked.referenceOf(expr)
+    if (reference?.kind !== 'call') throw new PlanFault(`no such function: ${expr.name}`)
+    const parts = reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
+    const args = parts.map((part) => this.plan(part))
+    const overload = reference.overloads.length === 1 ? reference.overloads[0] : undefined
+    const prepared = overload?.part.prepare?.(args.map(({ constant: value }) => value))
+    if (prepared instanceof CelError) throw new PlanFault(prepared.message)
+    // A conversion of a constant is a constant.
+    if (prepared !== undefined && args.length === 1 && !reference.isMember) {
+      const value = prepared(null, null, null, null)
+      if (!(value instanceof CelError)) return constant(value)
+    }
+    const run = prepared ?? overload?.part.run ?? anyOf(reference.fn.parts)
+    return {
+      step: callStep(
+        args.map(({ step }) => step),
+        run,
+        costOf(overload, reference.overloads),
+      ),
+    }
+  }
+
+  #list(expr: List): Planned {
+    const elements = expr.elements.map((element) => this.plan(element))
+    const build: Step = (run) => {
+      const items: Value[] = []
+      for (let at = 0; at < elements.length; at++) {
+        const value = elements[at]?.step(run) ?? null
+        if (value instanceof CelError) return value
+        if (!expr.optional.has(at)) items.push(value)
+        else if (!(value instanceof Optional)) return noSuchOverload
+        else if (value.value !== undefined) items.push(value.value)
+      }
+      run.spend(LIST_COST)
+      return new ArrayList(items)
+    }
+    return folded(build, elements)
+  }
+
+  #map(expr: MapExpr): Planned {
+    const entries = expr.entries.map((entry) => ({
+      key: this.plan(entry.key),
+      value: this.plan(entry.value),
+      isOptional: entry.isOptional,
+    }))
+    const build: Step = (run) => {
+      let map = new HashMap()
+      for (const entry of entries) {
+        const key = entry.key.step(run)
+        if (key instanceof CelError) return key
+        let value = entry.value.step(run)
+        if (value instanceof CelError) return value
+        if (entry.isOptional) {
+          if (!(value instanceof Optional)) return noSuchOverload
+          if (value.value === undefined) continue
+          value = value.value
+        }
+        const next = insert(map, [key, value])
+        if (next instanceof CelError) return next
+        map = next
+      }
+      run.spend(MAP_COST)
+      return map
+    }
+    return folded(
+      build,
+      entries.flatMap(({ key, value }) => [key, value]),
+    )
+  }
+
+  #comprehension(expr: Comprehension): Step {
+    const range = this.plan(expr.range).step
+    const initial = this.plan(expr.initial).step
+    const outer = this.#locals
+    const [accumulator, first, second] = [this.#slots++, this.#slots++, this.#slots++]
+    const inner: Locals = { name: expr.accumulator, slot: accumulator, outer }
+    this.#locals = { name: expr.variable, slot: first, outer: inner }
+    if (expr.variable2 !== undefined) this.#locals = { name: expr.variable2, slot: second, outer: this.#locals }
+    const condition = this.plan(expr.condition).step
+    const next = this.plan(expr.step).step
+    this.#locals = inner
+    const result = this.plan(expr.result).step
+    this.#locals = outer
+    const isPair = expr.variable2 !== undefined
+    return (run) => {
+      const collection = range(run)
+      if (collection instanceof CelError) return collection
+      const start = initial(run)
+      if (start instanceof CelError) return start
+      if (!isList(collection) && !isMap(collection)) return noSuchOverload
+      const { locals } = run
+      locals[accumulator] = start
+      const turn = (one: Value, two: Value): boolean => {
+        locals[first] = one
+        locals[second] = two
+        if (condition(run) !== true) return false
+        locals[accumulator] = next(run)
+        return true
+      }
+      if (isList(collection)) {
+        for (let at = 0; at < collection.size; at++) {
+          const item = collection.at(at)
+          if (!(isPair ? turn(BigInt(at), item) : turn(item, item))) break
+        }
+      } else {
+        for (const key of collection.keys()) if (!turn(key, isPair ? (collection.get(key) ?? null) : null)) break
+      }
+      return result(run)
+    }
+  }
+}
+
+const constant = (value: Value): Planned => ({ step: () => value, constant: value })
+
+/** A list or a map of constants is made once, and using it costs nothing. */
+function folded(build: Step, parts: readonly Planned[]): Planned {
+  if (!parts.every((part) => part.constant !== undefined)) return { step: build }
+  const value = build(new Run({}, Number.POSITIVE_INFINITY))
+  return value instanceof CelError ? { step: build } : constant(value)
+}
+
+const missingVariable = (name: string): CelError => new CelError(`no such attribute(s): ${name}`)
+
+function nameOfType(type: Type): string {
+  if ('name' in type) return type.name
+  const names: { readonly [kind: string]: string } = {
+    null: 'null_type',
+    timestamp: 'google.protobuf.Timestamp',
+    duration: 'google.protobuf.Duration',
+  }
+  return names[type.kind] ?? type.kind
+}
+
+/** One entry by key and value, or those of a map. */
+function insert(map: HashMap, values: readonly Value[]): HashMap | CelError {
+  const [first = null, second] = values
+  if (second !== undefined) return insertEntry(map, first, second)
+  if (!isMap(first)) return noSuchOverload
+  let made = map
+  for (const key of first.keys()) {
+    const next = insertEntry(made, key, first.get(key) ?? null)
+    if (next instanceof CelError) return next
+    made = next
+  }
+  return made
+}
+
+function insertEntry(map: HashMap, key: Value, value: Value): HashMap | CelError {
+  if (!isKey(key)) return new CelError(`unsupported key type: ${typeNameOf(key)}`)
+  const text = key instanceof Uint ? key.value : key
+  return map.with(key, value) ?? new CelError(`insert failed: key ${text} already exists`)
+}
+
+/** Tries each library's share of a function until one takes the arguments. */
+function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
+  const [only] = parts
+  if (only !== undefined && parts.length === 1) return only.run
+  return (one, two, three, four) => {
+    for (const part of parts) {
+      const result = part.run(one, two, three, four)
+      if (result !== noSuchOverload) return result
+    }
+    return noSuchOverload
+  }
+}
+
+type Costing = (args: readonly Value[], result: Result) => number
+
+/** Where types leave several overloads open, upstream counts one, unless they all belong to one library's function. */
+function costOf(overload: Overload | undefined, overloads: readonly Overload[]): Costing | undefined {
+  const cost = overload?.part.cost ?? sharedCost(overloads)
+  if (cost === undefined) return undefined
+  const id = overload?.id ?? ''
+  return (args, result) => cost(args, result, id) ?? 1
+}
+
+function sharedCost(overloads: readonly Overload[]): FunctionPart['cost'] {
+  const [first] = overloads
+  return first !== undefined && overloads.every(({ part }) => part === first.part) ? first.part.cost : undefined
+}
+
+function callStep(args: readonly Step[], call: FunctionPart['run'], cost: Costing | undefined): Step {
+  const [first, second, third, fourth] = args
+  if (first === undefined) return spending([], () => call(null, null, null, null), cost)
+  if (second === undefined) {
+    return (run) => {
+      const one = first(run)
+      if (one instanceof CelError) return one
+      const result = call(one, null, null, null)
+      run.spend(cost === undefined ? 1 : cost([one], result))
+      return result
+    }
+  }
+  if (third === undefined) {
+    return (run) => {
+      const one = first(run)
+      if (one instanceof CelError) return one
+      const two = second(run)
+      if (two instanceof CelError) return two
+      const result = call(one, two, null, null)
+      run.spend(cost === undefined ? 1 : cost([one, two], result))
+      return result
+    }
+  }
+  return spending(args, (one, two, three, four) => call(one, two, three, fourth === undefined ? null : four), cost)
+}
+
+function spending(args: readonly Step[], call: FunctionPart['run'], cost: Costing | undefined): Step {
+  return (run) => {
+    const values: Value[] = []
+    for (const arg of args) {
+      const value = arg(run)
+      if (value instanceof CelError) return value
+      values.push(value)
+    }
+    const [one = null, two = null, three = null, four = null] = values
+    const result = call(one, two, three, four)
+    run.spend(cost === undefined ? 1 : cost(values, result))
+    return result
+  }
+}

@@ -1,0 +1,32 @@
+/** Arithmetic of sizes and costs that are known only within bounds. What is beyond all bounds stays there. */
+import type { Range } from './functions.ts'
+
+/** 64 bits, as upstream counts; as a double it is close enough. */
+export const UNBOUNDED = 2 ** 64
+
+export const unknownSize: Range = { min: 0, max: UNBOUNDED }
+export const fixed = (size: number): Range => ({ min: size, max: size })
+export const nothing: Range = fixed(0)
+
+const capped = (value: number): number => Math.min(value, UNBOUNDED)
+
+export const plus = (one: Range, other: Range): Range => ({
+  min: capped(one.min + other.min),
+  max: capped(one.max + other.max),
+})
+
+export const times = (one: Range, other: Range): Range => ({
+  min: capped(one.min * other.min),
+  max: capped(one.max * other.max),
+})
+
+/** Rounded up, as every part of a cost is. */
+export const scaled = (range: Range, factor: number): Range => ({
+  min: capped(Math.ceil(range.min * factor)),
+  max: capped(Math.ceil(range.max * factor)),
+})
+
+export const union = (one: Range, other: Range): Range => ({
+  min: Math.min(one.min, other.min),
+  max: Math.max(one.max, other.max),
+})

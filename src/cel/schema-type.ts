@@ -1,0 +1,141 @@
+/**
+ * The types of a structural schema, with bounds on sizes for estimates of cost. Where the schema sets none, the largest that fits
+ * into a request does. Objects build the types of their fields when they are asked for.
+ */
+import { type Fields, fieldsOf, isFields, type Json, numberOf, textOf, textsOf } from '../api/object.ts'
+import { escapeName } from './escape.ts'
+import { bool, double, type Field, int, string, type StructType, type Type } from './types.ts'
+
+/** Upstream's largest request, which bounds everything. */
+const REQUEST_BYTES_MAX = 3 * 1024 * 1024
+/** Without the quotes or brackets. */
+const CONTENT_BYTES_MAX = REQUEST_BYTES_MAX - 2
+/** `maxLength` counts code points, which are up to four bytes. */
+const POINT_BYTES_MAX = 4
+
+const DURATION_BYTES_MAX = 32
+const DATE_TIME_BYTES_MAX = 32
+const DATE_BYTES = 12
+
+export type SchemaTypeOptions = {
+  /** The names of object types start with it, in messages. */
+  readonly name: string
+  /** `apiVersion`, `kind` and a little of `metadata` are there whatever the schema says. */
+  readonly isRoot?: boolean
+}
+
+/** Undefined: the schema says too little for rules, as one without type does. */
+export function typeOfSchema(schema: Fields, { name, isRoot = false }: SchemaTypeOptions): Type | undefined {
+  if (schema['x-kubernetes-int-or-string'] === true) return { kind: 'dyn', sizeMax: CONTENT_BYTES_MAX }
+  if (isRoot || schema['x-kubernetes-embedded-resource'] === true) return structOf(withObjectMeta(schema), name)
+  const { type } = schema
+  if (type === 'array') return listOf(schema, name)
+  if (type === 'object') return isFields(schema['additionalProperties']) ? mapOf(schema, name) : structOf(schema, name)
+  if (type === 'string') return textTypeOf(schema)
+  return scalars.get(textOf(type))
+}
+
+const scalars: ReadonlyMap<string, Type> = new Map([
+  ['boolean', bool],
+  ['number', double],
+  ['integer', int],
+])
+
+function listOf(schema: Fields, name: string): Type | undefined {
+  const items = fieldsOf(schema['items'])
+  const element = typeOfSchema(items, { name: `${name}.@idx` })
+  if (element === undefined) return undefined
+  const sizeMax = limit(schema['maxItems']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(items) + 1))
+  const listType = schema['x-kubernetes-list-type']
+  if (listType === 'set') return { kind: 'list', element, sizeMax, keys: 'whole' }
+  if (listType === 'map') return { kind: 'list', element, sizeMax, keys: textsOf(schema['x-kubernetes-list-map-keys']) }
+  return { kind: 'list', element, sizeMax }
+}
+
+function mapOf(schema: Fields, name: string): Type | undefined {
+  const values = fieldsOf(schema['additionalProperties'])
+  const value = typeOfSchema(values, { name: `${name}.@elem` })
+  if (value === undefined) return undefined
+  // A key of no characters, its quotes, a colon and a comma.
+  const sizeMax = limit(schema['maxProperties']) ?? Math.floor(CONTENT_BYTES_MAX / (bytesMin(values) + 6))
+  return { kind: 'map', key: string, value, sizeMax }
+}
+
+function structOf(schema: Fields, name: string): StructType {
+  const properties = fieldsOf(schema['properties'])
+  const known = new Map<string, Field | undefined>()
+  const keys = new Map<string, string>()
+  for (const key of Object.keys(properties)) {
+    const escaped = escapeName(key)
+    if (escaped !== undefined) keys.set(escaped, key)
+  }
+  const field = (wanted: string): Field | undefined => {
+    if (known.has(wanted)) return known.get(wanted)
+    const key = keys.get(wanted)
+    const type = key === undefined ? undefined : typeOfSchema(fieldsOf(properties[key]), { name: `${name}.${key}` })
+    const made = key === undefined || type === undefined ? undefined : { key, type }
+    known.set(wanted, made)
+    return made
+  }
+  return { kind: 'struct', name, field }
+}
+
+const text: Fields = { type: 'string' }
+const objectMeta: Fields = { type: 'object', properties: { name: text, generateName: text } }
+
+/** Of metadata only the name can be used, even if the schema describes more. */
+function withObjectMeta(schema: Fields): Fields {
+  const properties = fieldsOf(schema['properties'])
+  const own = fieldsOf(fieldsOf(properties['metadata'])['properties'])
+  const meta = { ...objectMeta, properties: { name: own['name'] ?? text, generateName: own['generateName'] ?? text } }
+  return {
+    ...schema,
+    type: 'object',
+    properties: { ...properties, kind: text, apiVersion: text, metadata: meta },
+    required: [...textsOf(schema['required']), 'kind', 'apiVersion', 'metadata'],
+  }
+}
+
+function textTypeOf(schema: Fields): Type {
+  const length = limit(schema['maxLength'])
+  const { format } = schema
+  if (format === 'byte') return { kind: 'bytes', sizeMax: length ?? CONTENT_BYTES_MAX }
+  if (format === 'duration') return { kind: 'duration', sizeMax: DURATION_BYTES_MAX }
+  if (format === 'date') return { kind: 'timestamp', sizeMax: DATE_BYTES }
+  if (format === 'date-time') return { kind: 'timestamp', sizeMax: DATE_TIME_BYTES_MAX }
+  if (length !== undefined) return { kind: 'string', sizeMax: length * POINT_BYTES_MAX }
+  const choices = schema['enum']
+  if (!Array.isArray(choices) || choices.length === 0) return { kind: 'string', sizeMax: CONTENT_BYTES_MAX }
+  return { kind: 'string', sizeMax: Math.max(...choices.map((choice) => Buffer.byteLength(textOf(choice)))) }
+}
+
+const limit = (value: Json | undefined): number | undefined =>
+  value === undefined || value === null ? undefined : Math.max(0, numberOf(value))
+
+/** The smallest that a value can be in JSON. */
+function bytesMin(schema: Fields): number {
+  if (schema['x-kubernetes-int-or-string'] === true) return 1
+  const { type } = schema
+  if (type === 'string') return textBytesMin(schema)
+  if (type === 'boolean') return 4
+  if (type === 'number' || type === 'integer') return 1
+  return type === 'object' && !isFields(schema['additionalProperties']) ? objectBytesMin(schema) : 2
+}
+
+function textBytesMin(schema: Fields): number {
+  if (schema['format'] === 'duration') return 3
+  if (schema['format'] === 'date') return DATE_BYTES
+  return schema['format'] === 'date-time' ? 21 : 2
+}
+
+/** Fields that must be there and have no default, with their names and marks. */
+function objectBytesMin(given: Fields): number {
+  const schema = given['x-kubernetes-embedded-resource'] === true ? withObjectMeta(given) : given
+  const properties = fieldsOf(schema['properties'])
+  let bytes = 2
+  for (const name of new Set(textsOf(schema['required']))) {
+    const property = properties[name]
+    if (isFields(property) && property['default'] === undefined) bytes += name.length + bytesMin(property) + 4
+  }
+  return bytes
+}

@@ -1,0 +1,82 @@
+/** Fields of objects, keys of maps, items of lists. */
+import { toStringValue } from './conversions.ts'
+import {
+  CelError,
+  isList,
+  isMap,
+  isStruct,
+  type ListValue,
+  noSuchOverload,
+  Optional,
+  type Result,
+  typeNameOf,
+  Uint,
+  type Value,
+} from './values.ts'
+
+export function selectField(value: Value, field: string): Result {
+  if (value instanceof Optional) return selectInOptional(value, field)
+  return selectIfThere(value, field) ?? new CelError(`no such key: ${field}`)
+}
+
+function selectInOptional(optional: Optional, field: string): Result {
+  if (optional.value === undefined) return optional
+  const found = selectIfThere(optional.value, field)
+  return found instanceof CelError ? found : new Optional(found)
+}
+
+/** Undefined: there is no such field. */
+export function selectIfThere(value: Value, field: string): Result | undefined {
+  if (isStruct(value)) return value.get(field)
+  if (isMap(value)) return value.get(field)
+  return new CelError(`no such key: ${field}`)
+}
+
+export function hasField(value: Value, field: string): Result {
+  const operand = value instanceof Optional ? value.value : value
+  if (operand === undefined) return false
+  if (!isStruct(operand) && !isMap(operand)) return noSuchOverload
+  const found = operand.get(field)
+  return found instanceof CelError ? found : found !== undefined
+}
+
+export function index(value: Value, at: Value): Result {
+  if (value instanceof Optional) {
+    if (value.value === undefined) return value
+    const found = indexIfThere(value.value, at)
+    return found instanceof CelError ? found : new Optional(found)
+  }
+  const found = indexIfThere(value, at)
+  if (found !== undefined) return found
+  return isList(value) ? new CelError(`index out of bounds: ${shown(at)}`) : noSuchKey(at)
+}
+
+const shown = (at: Value): string => {
+  const position = positionOf(at)
+  return position instanceof CelError ? '' : String(position)
+}
+
+/** Undefined: there is no such item or key. */
+export function indexIfThere(value: Value, at: Value): Result | undefined {
+  if (isMap(value)) return value.isTextKeyed === true && typeof at !== 'string' ? noSuchOverload : value.get(at)
+  if (isStruct(value)) return typeof at === 'string' ? value.get(at) : noSuchOverload
+  return isList(value) ? item(value, at) : noSuchOverload
+}
+
+function item(list: ListValue, at: Value): Result | undefined {
+  const position = positionOf(at)
+  if (position instanceof CelError) return position
+  return position < 0 || position >= list.size ? undefined : list.at(position)
+}
+
+function positionOf(at: Value): number | CelError {
+  if (typeof at === 'bigint') return Number(at)
+  if (at instanceof Uint) return Number(at.value)
+  if (typeof at === 'number') return Number.isInteger(at) ? at : new CelError(`unsupported index value ${at} in list`)
+  return new CelError(`unsupported index type '${typeNameOf(at)}' in list`)
+}
+
+function noSuchKey(key: Value): CelError {
+  const text = toStringValue(key)
+  return typeof text === 'string' ? new CelError(`no such key: ${text}`) : noSuchOverload
+}

@@ -1,0 +1,57 @@
+/**
+ * The text of an expression, and what is wrong with it. Positions are counted in code points, as the reference counts them, and
+ * shown with the line they are on and a mark below it.
+ */
+
+export type Fault = { readonly offset: number; readonly message: string }
+
+/** A fault that has no place in the text. */
+export const NOWHERE = -1
+
+/** As many as anyone reads. */
+const FAULTS_SHOWN_MAX = 100
+
+export class Source {
+  readonly text: string
+  readonly points: readonly string[]
+  readonly #lineStarts: readonly number[]
+
+  constructor(text: string) {
+    this.text = text
+    this.points = Array.from(text)
+    this.#lineStarts = [0, ...this.points.flatMap((point, at) => (point === '\n' ? [at + 1] : []))]
+  }
+
+  slice(from: number, to: number): string {
+    return this.points.slice(from, to).join('')
+  }
+
+  /** All faults in the order of their places, one text. */
+  describe(faults: readonly Fault[]): string {
+    const sorted = [...faults].sort((one, other) => one.offset - other.offset)
+    const shown = sorted.slice(0, FAULTS_SHOWN_MAX).map((fault) => this.#describeOne(fault))
+    const more = sorted.length - shown.length
+    return more > 0 ? `${shown.join('\n')}\n... ${more} more errors were truncated` : shown.join('\n')
+  }
+
+  #describeOne({ offset, message }: Fault): string {
+    if (offset === NOWHERE) return `ERROR: <input>:-1:0: ${message}`
+    const line = Math.max(
+      0,
+      this.#lineStarts.findLastIndex((start) => start <= offset),
+    )
+    const start = this.#lineStarts[line] ?? 0
+    const end = this.#lineStarts[line + 1]
+    const shown = this.points
+      .slice(start, end === undefined ? undefined : end - 1)
+      .map((point) => (point === '\t' ? ' ' : point))
+    const column = offset - start
+    const before = shown.slice(0, column).map(markFor).join('')
+    return `ERROR: <input>:${line + 1}:${column + 1}: ${message}\n | ${shown.join('')}\n | ${before}${wide(shown[column]) ? '＾' : '^'}`
+  }
+}
+
+/** Wide characters get a wide dot, so that the mark stands below what it marks. */
+const markFor = (point: string): string => (wide(point) ? '．' : '.')
+
+const wide = (point: string | undefined): boolean => point !== undefined && (point.codePointAt(0) ?? 0) > 0x7f

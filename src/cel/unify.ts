@@ -1,0 +1,93 @@
+/** Which type fits where. Type parameters are bound on the way; `Bindings` remembers to what. */
+import { dyn, isSame, mapParts, partsOf, type Type } from './types.ts'
+
+export class Bindings {
+  #bound = new Map<string, Type>()
+  #fresh = 0
+
+  /** A parameter that nothing else uses. */
+  fresh(): Type {
+    return { kind: 'parameter', name: `_var${this.#fresh++}` }
+  }
+
+  /** Whether each type fits; if one does not, nothing is bound. */
+  fitsAll(types: readonly Type[], wanted: readonly Type[]): boolean {
+    if (types.length !== wanted.length) return false
+    const before = new Map(this.#bound)
+    if (types.every((type, at) => this.#fit(type, wanted[at] ?? dyn))) return true
+    this.#bound = before
+    return false
+  }
+
+  fits(type: Type, wanted: Type): boolean {
+    return this.fitsAll([type], [wanted])
+  }
+
+  /** The type with what its parameters are bound to; those that are free become `dyn` at the end. */
+  resolve(type: Type, isFinal = false): Type {
+    if (type.kind !== 'parameter') return mapParts(type, (part) => this.resolve(part, isFinal))
+    const bound = this.#bound.get(type.name)
+    if (bound !== undefined) return this.resolve(bound, isFinal)
+    return isFinal ? dyn : type
+  }
+
+  #fit(type: Type, wanted: Type): boolean {
+    if (wanted.kind === 'parameter') {
+      const bound = this.#bind(wanted, type)
+      if (bound !== 'unknown') return bound
+    }
+    if (type.kind === 'parameter') return this.#bind(type, wanted) === true
+    if (isAnything(type) || isAnything(wanted)) return true
+    if (type.kind === 'null') return isNullable(wanted)
+    if (wanted.kind === 'null') return isNullable(type)
+    if (type.kind !== wanted.kind) return false
+    if (type.kind === 'type') return true
+    if ('name' in type && 'name' in wanted && type.name !== wanted.name) return false
+    const [parts, others] = [partsOf(type), partsOf(wanted)]
+    return parts.length === others.length && parts.every((part, at) => this.#fit(part, others[at] ?? dyn))
+  }
+
+  /** 'unknown': the parameter is free but cannot become this type, since that type has the parameter in it. */
+  #bind(parameter: Type & { kind: 'parameter' }, type: Type): boolean | 'unknown' {
+    if (isSame(parameter, type)) return true
+    const bound = this.#bound.get(parameter.name)
+    if (bound === undefined) {
+      if (this.#refersTo(type, parameter.name)) return 'unknown'
+      this.#bound.set(parameter.name, type)
+      return true
+    }
+    if (isSame(bound, type)) return true
+    if (!this.#fit(type, bound)) return false
+    const general = mostGeneral(type, bound)
+    if (!this.#refersTo(general, parameter.name)) this.#bound.set(parameter.name, general)
+    return true
+  }
+
+  #refersTo(type: Type, name: string): boolean {
+    if (type.kind === 'parameter') {
+      const bound = this.#bound.get(type.name)
+      return type.name === name || (bound !== undefined && this.#refersTo(bound, name))
+    }
+    return partsOf(type).some((part) => this.#refersTo(part, name))
+  }
+}
+
+export const isAnything = (type: Type): boolean => type.kind === 'dyn' || type.kind === 'error'
+
+const isNullable = (type: Type): boolean =>
+  type.kind === 'null' ||
+  type.kind === 'struct' ||
+  type.kind === 'opaque' ||
+  type.kind === 'timestamp' ||
+  type.kind === 'duration'
+
+export const mostGeneral = (one: Type, other: Type): Type => (isMoreGeneral(one, other) ? one : other)
+
+function isMoreGeneral(one: Type, other: Type): boolean {
+  if (one.kind === 'dyn' || one.kind === 'error') return true
+  if (one.kind === 'parameter') return true
+  if (one.kind === 'null') return other.kind === 'null'
+  if (one.kind !== other.kind) return other.kind === 'null'
+  const [parts, others] = [partsOf(one), partsOf(other)]
+  return parts.every((part, at) => isMoreGeneral(part, others[at] ?? dyn))
+}

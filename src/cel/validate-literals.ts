@@ -1,0 +1,74 @@
+/**
+ * What types allow and Kubernetes does not: lists and maps whose items have different types, and literals that a call can never take:
+ * durations, timestamps, patterns, formats.
+ */
+import { type Call, type Expr, partsOf } from './ast.ts'
+import type { Checked } from './checker.ts'
+import { toDuration, toTimestamp } from './conversions.ts'
+import { checkFormat } from './library/format-text.ts'
+import { compilePattern } from './regex.ts'
+import type { Fault } from './source.ts'
+import { dyn, isOptional, isSame, nameOf } from './types.ts'
+import { CelError } from './values.ts'
+
+export function validateLiterals(checked: Checked, { isHomogeneous }: { isHomogeneous: boolean }): Fault[] {
+  const faults: Fault[] = []
+  const visit = (expr: Expr, isFormatted: boolean): void => {
+    // What `format` prints may be of any types.
+    const isInside = isFormatted || (expr.kind === 'call' && expr.name === 'format')
+    for (const part of partsOf(expr)) visit(part, isInside)
+    if (expr.kind === 'call') faults.push(...checkCall(expr, checked))
+    if (isFormatted || !isHomogeneous) return
+    if (expr.kind === 'list') faults.push(...checkSame(expr.elements, (at) => expr.optional.has(at), checked))
+    if (expr.kind === 'map') {
+      const { entries } = expr
+      faults.push(
+        ...checkSame(
+          entries.map(({ key }) => key),
+          () => false,
+          checked,
+        ),
+      )
+      faults.push(
+        ...checkSame(
+          entries.map(({ value }) => value),
+          (at) => entries[at]?.isOptional ?? false,
+          checked,
+        ),
+      )
+    }
+  }
+  visit(checked.expr, false)
+  return faults
+}
+
+/** The first that differs from the one before it is reported. */
+function checkSame(exprs: readonly Expr[], isOptionalAt: (at: number) => boolean, checked: Checked): Fault[] {
+  const types = exprs.map((expr, at) => {
+    const type = checked.typeOf(expr)
+    return isOptionalAt(at) && isOptional(type) ? (type.parameters[0] ?? dyn) : type
+  })
+  const [first] = types
+  const at = types.findIndex((type) => first !== undefined && !isSame(first, type))
+  const [expr, type] = [exprs[at], types[at]]
+  if (first === undefined || expr === undefined || type === undefined) return []
+  return [{ offset: expr.offset, message: `expected type '${nameOf(first)}' but found '${nameOf(type)}'` }]
+}
+
+function checkCall(call: Call, checked: Checked): Fault[] {
+  const reference = checked.referenceOf(call)
+  if (reference?.kind !== 'call') return []
+  const [first] = call.args
+  if (call.name === 'format' && call.target?.kind === 'literal' && first?.kind === 'list') {
+    return checkFormat(call, first, checked)
+  }
+  if (call.name !== 'duration' && call.name !== 'timestamp' && call.name !== 'matches') return []
+  const literal = call.name === 'matches' && call.target === undefined ? call.args[1] : first
+  if (literal?.kind !== 'literal') return []
+  const { value } = literal
+  const isWrong =
+    call.name === 'matches'
+      ? typeof value === 'string' && compilePattern(value) instanceof CelError
+      : (call.name === 'duration' ? toDuration(value) : toTimestamp(value)) instanceof CelError
+  return isWrong ? [{ offset: literal.offset, message: `invalid ${call.name} argument` }] : []
+}

@@ -1,0 +1,220 @@
+/**
+ * Values while an expression runs. An int is a bigint, a double a number; the rest of JSON is itself. Errors are values too:
+ * `false && error` is false.
+ */
+
+export type Value =
+  | boolean
+  | bigint
+  | number
+  | string
+  | null
+  | Uint
+  | Uint8Array
+  | Timestamp
+  | Duration
+  | Optional
+  | TypeValue
+  | ListValue
+  | MapValue
+  | StructValue
+  | Opaque
+
+export class CelError {
+  readonly message: string
+
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
+/** Upstream's words for arguments of types that no overload takes. */
+export const noSuchOverload = new CelError('no such overload')
+
+export type Result = Value | CelError
+
+export class Uint {
+  readonly value: bigint
+
+  constructor(value: bigint) {
+    this.value = value
+  }
+}
+
+export class Timestamp {
+  /** Since 1970; leap seconds do not exist. */
+  readonly nanos: bigint
+
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+
+export class Duration {
+  readonly nanos: bigint
+
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+
+export class Optional {
+  readonly value: Value | undefined
+
+  constructor(value: Value | undefined) {
+    this.value = value
+  }
+}
+
+export const none = new Optional(undefined)
+
+export class TypeValue {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/** A value of a library: an address, a quantity. */
+export interface Opaque {
+  readonly typeName: string
+  isSame(other: Opaque): boolean
+}
+
+export interface ListValue {
+  readonly isList: true
+  readonly size: number
+  at(index: number): Value
+  /** Lists of type set and map: the text that makes an item the same as another. */
+  readonly identity: ((item: Value) => string) | undefined
+}
+
+/** What may be the key of a map. */
+export type Key = boolean | bigint | string | Uint
+
+export interface MapValue {
+  readonly isMap: true
+  readonly size: number
+  /** Looking anything but a text up is an error. */
+  readonly isTextKeyed?: boolean
+  get(key: Value): Value | undefined
+  keys(): Iterable<Key>
+}
+
+export interface StructValue {
+  readonly isStruct: true
+  readonly typeName: string
+  /** Undefined: the field is not set. */
+  get(field: string): Result | undefined
+  fields(): Iterable<string>
+}
+
+/**
+ * A list of values. Lists made by adding to one another share their items: each sees only as many as it had when it was made, so
+ * that a loop that collects n items takes n steps and not n².
+ */
+export class ArrayList implements ListValue {
+  readonly isList = true
+  readonly size: number
+  readonly identity = undefined
+  readonly #items: Value[]
+
+  constructor(items: Value[], size = items.length) {
+    this.#items = items
+    this.size = size
+  }
+
+  at(index: number): Value {
+    return this.#items[index] ?? null
+  }
+
+  concat(more: ListValue): ArrayList {
+    const isLast = this.size > 0 && this.#items.length === this.size
+    const items = isLast ? this.#items : this.#items.slice(0, this.size)
+    for (let at = 0, end = more.size; at < end; at++) items.push(more.at(at))
+    return new ArrayList(items)
+  }
+}
+
+export const emptyList = new ArrayList([])
+
+/** Numbers that are equal are the same key, whatever their type. */
+export function keyText(key: Value): string | undefined {
+  if (typeof key === 'string') return `s${key}`
+  if (typeof key === 'bigint') return `n${key}`
+  if (key instanceof Uint) return `n${key.value}`
+  if (typeof key === 'boolean') return `b${key}`
+  if (typeof key === 'number' && Number.isInteger(key)) return `n${BigInt(key)}`
+  return undefined
+}
+
+type HashEntry = { readonly key: Key; readonly value: Value; readonly at: number }
+
+/** A map of values, which shares its entries with those made from it as `ArrayList` does. */
+export class HashMap implements MapValue {
+  readonly isMap = true
+  readonly size: number
+  readonly #entries: Map<string, HashEntry>
+
+  constructor(entries: Map<string, HashEntry> = new Map()) {
+    this.#entries = entries
+    this.size = entries.size
+  }
+
+  get(key: Value): Value | undefined {
+    const text = keyText(key)
+    const entry = text === undefined ? undefined : this.#entries.get(text)
+    return entry !== undefined && entry.at < this.size ? entry.value : undefined
+  }
+
+  *keys(): Generator<Key> {
+    for (const { key, at } of this.#entries.values()) {
+      if (at >= this.size) return
+      yield key
+    }
+  }
+
+  /** A map with one entry more; undefined if it has the key already. */
+  with(key: Key, value: Value): HashMap | undefined {
+    if (this.get(key) !== undefined) return undefined
+    const isLast = this.size > 0 && this.#entries.size === this.size
+    const entries = isLast ? this.#entries : new Map([...this.#entries].slice(0, this.size))
+    return new HashMap(entries.set(keyText(key) ?? '', { key, value, at: this.size }))
+  }
+}
+
+export const emptyMap = new HashMap()
+
+export const isList = (value: Result): value is ListValue =>
+  typeof value === 'object' && value !== null && 'isList' in value
+export const isMap = (value: Result): value is MapValue =>
+  typeof value === 'object' && value !== null && 'isMap' in value
+export const isStruct = (value: Result): value is StructValue =>
+  typeof value === 'object' && value !== null && 'isStruct' in value
+export const isOpaque = (value: Result): value is Opaque =>
+  typeof value === 'object' && value !== null && 'isSame' in value
+export const isKey = (value: Value): value is Key =>
+  typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean' || value instanceof Uint
+
+export function* itemsOf(list: ListValue): Generator<Value> {
+  for (let at = 0; at < list.size; at++) yield list.at(at)
+}
+
+/** What `type()` gives. */
+export function typeNameOf(value: Value): string {
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'bigint') return 'int'
+  if (typeof value === 'number') return 'double'
+  if (typeof value === 'string') return 'string'
+  if (value === null) return 'null_type'
+  if (value instanceof Uint) return 'uint'
+  if (value instanceof Uint8Array) return 'bytes'
+  if (value instanceof Timestamp) return 'google.protobuf.Timestamp'
+  if (value instanceof Duration) return 'google.protobuf.Duration'
+  if (value instanceof Optional) return 'optional_type'
+  if (value instanceof TypeValue) return 'type'
+  if (isList(value)) return 'list'
+  if (isMap(value)) return 'map'
+  return value.typeName
+}
