@@ -33,8 +33,9 @@ export function add(one: Value, other: Value): Result {
   if (one instanceof Uint && other instanceof Uint) return uintOf(one.value + other.value)
   if (one instanceof Uint8Array && other instanceof Uint8Array) return joinBytes(one, other)
   if (one instanceof Duration && other instanceof Duration) return durationOf(one.nanos + other.nanos)
-  if (one instanceof Timestamp && other instanceof Duration) return timestampOf(one.nanos + other.nanos)
-  if (one instanceof Duration && other instanceof Timestamp) return timestampOf(one.nanos + other.nanos)
+  if (one instanceof Timestamp && other instanceof Duration)
+    return timestampOf(one.nanos + other.nanos, one.offsetMinutes)
+  if (one instanceof Duration && other instanceof Timestamp) return add(other, one)
   return isList(one) && isList(other) ? joinLists(one, other) : noSuchOverload
 }
 
@@ -83,7 +84,8 @@ export function subtract(one: Value, other: Value): Result {
   if (typeof one === 'number' && typeof other === 'number') return one - other
   if (one instanceof Uint && other instanceof Uint) return uintOf(one.value - other.value)
   if (one instanceof Duration && other instanceof Duration) return durationOf(one.nanos - other.nanos)
-  if (one instanceof Timestamp && other instanceof Duration) return timestampOf(one.nanos - other.nanos)
+  if (one instanceof Timestamp && other instanceof Duration)
+    return timestampOf(one.nanos - other.nanos, one.offsetMinutes)
   if (one instanceof Timestamp && other instanceof Timestamp) return durationOf(one.nanos - other.nanos)
   return noSuchOverload
 }

@@ -3,23 +3,35 @@
  * rollback keeps them working; stored ones may use everything.
  */
 import { createEnvironment, type Environment, type Library } from './environment.ts'
+import { authorizerLibrary } from './library/authorizer.ts'
+import { formatLibrary } from './library/formats.ts'
+import { ipLibrary } from './library/ip.ts'
 import { listsLibrary, setsLibrary } from './library/lists.ts'
 import { optionalsLibrary } from './library/optionals.ts'
+import { quantityLibrary } from './library/quantity.ts'
 import { regexLibrary } from './library/regex.ts'
+import { semverLibrary } from './library/semver.ts'
 import { standardLibrary } from './library/standard.ts'
 import { basicStrings, formattedStrings } from './library/strings.ts'
+import { urlLibrary } from './library/url.ts'
 import { twoVariableMacros } from './macros.ts'
 
 /** In order of the minor version of Kubernetes that has them. */
 const libraries: readonly (readonly [number, Library])[] = [
   [0, standardLibrary],
+  [0, urlLibrary],
   [0, regexLibrary],
   [0, listsLibrary],
   [0, basicStrings],
+  [27, authorizerLibrary],
   [29, optionalsLibrary],
+  [29, quantityLibrary],
   [29, formattedStrings],
   [29, setsLibrary],
+  [30, ipLibrary],
+  [31, formatLibrary],
   [32, { macros: twoVariableMacros }],
+  [33, semverLibrary],
 ]
 
 export type KubernetesVersion = '1.32' | '1.33'

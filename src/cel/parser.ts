@@ -56,6 +56,36 @@ const exprStart = next(start)
 const optionalStart = next([...start, '?'])
 const end = next([], true)
 
+/** What may come next at each place of the grammar. */
+const sets = {
+  end: next(['end']),
+  question: next(['?'], true),
+  colon: next([':']),
+  or: next(['||'], true),
+  and: next(['&&'], true),
+  relation: next(relations, true),
+  calculation: next([...factors, ...terms], true),
+  memberStart: next(memberStart),
+  afterNot: next(start),
+  selection: next(['.', '['], true),
+  identifier: next(['identifier']),
+  field: next(['identifier', 'escaped']),
+  optionalField: next(['?', 'identifier', 'escaped']),
+  fieldsStart: next(['?', 'identifier', 'escaped', ',', '}']),
+  dotOrBrace: next(['.', '{']),
+  number: next(['int', 'float']),
+  open: next(['(']),
+  argsStart: next([...start, ')']),
+  parenthesis: next([')']),
+  comma: next([','], true),
+  listStart: next([...start, '?', ',', ']']),
+  listEnd: next([',', ']']),
+  bracket: next([']']),
+  mapStart: next([...start, '?', ',', '}']),
+  mapEnd: next([',', '}']),
+  brace: next(['}']),
+}
+
 const reserved: ReadonlySet<string> = new Set(
   'as break const continue else false for function if import in let loop package namespace null return true var void while'.split(
     ' ',
@@ -79,7 +109,7 @@ class Parser {
     try {
       const depth = this.#in.enter('start', end)
       try {
-        const found = this.#expr(['end'])
+        const found = this.#expr(sets.end)
         this.#in.match('end', end)
         return found
       } catch (error) {
@@ -109,15 +139,15 @@ class Parser {
     return { kind: 'call', offset: token.from, name, target: undefined, args }
   }
 
-  #expr(after: readonly TokenKind[], mayEnd = false): Expr {
-    const depth = this.#in.enter('expr', next(after, mayEnd))
+  #expr(after: Next): Expr {
+    const depth = this.#in.enter('expr', after)
     try {
-      const condition = this.#conditionalOr(next(['?'], true))
+      const condition = this.#conditionalOr(sets.question)
       if (this.#in.kind !== '?') return condition
       const mark = this.#in.match('?', exprStart)
-      const then = this.#conditionalOr(next([':']))
+      const then = this.#conditionalOr(sets.colon)
       this.#in.match(':', exprStart)
-      const otherwise = this.#expr([], true)
+      const otherwise = this.#expr(end)
       return this.#call(mark, '_?_:_', condition, then, otherwise)
     } catch (error) {
       this.#in.fail('expr', error)
@@ -146,13 +176,13 @@ class Parser {
   }
 
   #conditionalAnd(): Expr {
-    const depth = this.#in.enter('conditionalAnd', next(['||'], true))
+    const depth = this.#in.enter('conditionalAnd', sets.or)
     try {
-      const operands = [this.#relation(next(['&&'], true))]
+      const operands = [this.#relation(sets.and)]
       const operators: Token[] = []
       while (this.#in.kind === '&&') {
         operators.push(this.#in.match('&&', exprStart))
-        operands.push(this.#relation(next(['&&'], true)))
+        operands.push(this.#relation(sets.and))
       }
       return this.#balanced('_&&_', operands, operators)
     } catch (error) {
@@ -177,11 +207,11 @@ class Parser {
   #relation(after: Next, isRight = false): Expr {
     const depth = this.#in.enter('relation', after)
     try {
-      let left = this.#calc(next(relations, true), 1)
+      let left = this.#calc(sets.relation, 1)
       while (!isRight && relations.includes(this.#in.kind)) {
         this.#in.deepen('relation')
         const operator = this.#in.match(this.#in.kind, exprStart)
-        const right = this.#relation(next(relations, true), true)
+        const right = this.#relation(sets.relation, true)
         left = this.#call(operator, operator.kind === 'in' ? '@in' : `_${operator.text}_`, left, right)
       }
       return left
@@ -202,7 +232,7 @@ class Parser {
         if (!isFactor && !(terms.includes(this.#in.kind) && level <= 1)) return left
         this.#in.deepen('calc')
         const operator = this.#in.match(this.#in.kind, exprStart)
-        const right = this.#calc(next([...factors, ...terms], true), isFactor ? 3 : 2)
+        const right = this.#calc(sets.calculation, isFactor ? 3 : 2)
         left = this.#call(operator, `_${operator.text}_`, left, right)
       }
     } catch (error) {
@@ -214,7 +244,7 @@ class Parser {
   }
 
   #unary(): Expr {
-    const depth = this.#in.enter('unary', next([...factors, ...terms], true))
+    const depth = this.#in.enter('unary', sets.calculation)
     try {
       this.#in.sync(exprStart)
       const { kind } = this.#in
@@ -234,7 +264,7 @@ class Parser {
 
   /** Pairs of the same sign cancel out. */
   #prefixed(kind: '!' | '-', name: string): Expr {
-    const again = next([kind, ...memberStart])
+    const again = kind === '!' ? sets.afterNot : sets.memberStart
     const first = this.#in.match(kind, again)
     let count = 1
     this.#in.syncLoop(again)
@@ -268,15 +298,15 @@ class Parser {
   #selection(operand: Expr): Expr {
     const behind = this.#in.peek(1)
     if (behind !== '?' && behind !== 'identifier' && behind !== 'escaped') this.#in.noViable(1)
-    const dot = this.#in.match('.', next(['?', 'identifier', 'escaped']))
+    const dot = this.#in.match('.', sets.optionalField)
     if (this.#in.kind === '?') {
-      this.#in.match('?', next(['identifier', 'escaped']))
+      this.#in.match('?', sets.field)
       const name = this.#escapeIdent()
       const field: Expr = { kind: 'literal', offset: dot.from, value: name }
       return this.#call(dot, '_?._', operand, field)
     }
     if (this.#in.kind === 'identifier' && this.#in.peek(1) === '(') {
-      const { text } = this.#in.match('identifier', next(['(']))
+      const { text } = this.#in.match('identifier', sets.open)
       return this.#calling({ name: text, target: operand })
     }
     const field = this.#escapeIdent()
@@ -284,9 +314,9 @@ class Parser {
   }
 
   #escapeIdent(): string {
-    const depth = this.#in.enter('escapeIdent', next(['.', '['], true))
+    const depth = this.#in.enter('escapeIdent', sets.selection)
     try {
-      this.#in.sync(next(['identifier', 'escaped']))
+      this.#in.sync(sets.field)
       const { kind } = this.#in
       const { text } = this.#in.match(kind === 'escaped' ? 'escaped' : 'identifier', end)
       return kind === 'escaped' ? text.slice(1, -1) : text
@@ -303,17 +333,17 @@ class Parser {
     this.#in.sync(optionalStart)
     const isOptional = this.#in.kind === '?'
     if (isOptional) this.#in.match('?', exprStart)
-    const index = this.#expr([']'])
-    this.#in.match(']', next(['.', '['], true))
+    const index = this.#expr(sets.bracket)
+    this.#in.match(']', sets.selection)
     return this.#call(bracket, isOptional ? '_[?_]' : '_[_]', operand, index)
   }
 
   /** From the parenthesis on. */
   #calling({ name, target, at }: { name: string; target?: Expr; at?: Token }): Expr {
-    const open = this.#in.match('(', next([...start, ')']))
-    this.#in.sync(next([...start, ')']))
+    const open = this.#in.match('(', sets.argsStart)
+    this.#in.sync(sets.argsStart)
     const args = this.#in.kind === ')' ? [] : this.#exprList()
-    this.#in.match(')', next(['.', '['], true))
+    this.#in.match(')', sets.selection)
     if (at !== undefined && reserved.has(name)) return this.#fail(at.from, `reserved identifier: ${name}`)
     const call: Call = { kind: 'call', offset: open.from, name, target, args }
     const expanded = expandMacro(call, this.#macros)
@@ -323,12 +353,12 @@ class Parser {
 
   #exprList(): readonly Expr[] {
     const args: Expr[] = []
-    const depth = this.#in.enter('exprList', next([')']))
+    const depth = this.#in.enter('exprList', sets.parenthesis)
     try {
-      args.push(this.#expr([','], true))
+      args.push(this.#expr(sets.comma))
       while (this.#in.kind === ',') {
         this.#in.match(',', exprStart)
-        args.push(this.#expr([','], true))
+        args.push(this.#expr(sets.comma))
       }
       return args
     } catch (error) {
@@ -340,9 +370,9 @@ class Parser {
   }
 
   #primary(): Expr {
-    const depth = this.#in.enter('primary', next(['.', '['], true))
+    const depth = this.#in.enter('primary', sets.selection)
     try {
-      this.#in.sync(next(memberStart))
+      this.#in.sync(sets.memberStart)
       const { kind } = this.#in
       if (kind === '(') return this.#nested()
       if (kind === '[') return this.#list()
@@ -358,8 +388,8 @@ class Parser {
 
   #nested(): Expr {
     this.#in.match('(', exprStart)
-    const inner = this.#expr([')'])
-    this.#in.match(')', next(['.', '['], true))
+    const inner = this.#expr(sets.parenthesis)
+    this.#in.match(')', sets.selection)
     return inner
   }
 
@@ -371,40 +401,39 @@ class Parser {
     if (this.#in.peek(ahead) === '(') return this.#globalCall(dot)
     while (this.#in.peek(ahead) === '.' && this.#in.peek(ahead + 1) === 'identifier') ahead += 2
     if (this.#in.peek(ahead) === '{') return this.#struct(dot)
-    if (dot) this.#in.match('.', next(['identifier']))
+    if (dot) this.#in.match('.', sets.identifier)
     const name = this.#in.match('identifier', end)
     if (reserved.has(name.text)) return this.#fail(name.from, `reserved identifier: ${name.text}`)
     return { kind: 'ident', offset: name.from, name: dot ? `.${name.text}` : name.text }
   }
 
   #globalCall(dot: boolean): Expr {
-    if (dot) this.#in.match('.', next(['identifier']))
-    const name = this.#in.match('identifier', next(['(']))
+    if (dot) this.#in.match('.', sets.identifier)
+    const name = this.#in.match('identifier', sets.open)
     return this.#calling({ name: dot ? `.${name.text}` : name.text, at: name })
   }
 
   #struct(dot: boolean): Expr {
     const names: string[] = []
-    if (dot) this.#in.match('.', next(['identifier']))
-    names.push(this.#in.match('identifier', next(['.', '{'])).text)
+    if (dot) this.#in.match('.', sets.identifier)
+    names.push(this.#in.match('identifier', sets.dotOrBrace).text)
     while (this.#in.kind === '.') {
-      this.#in.match('.', next(['identifier']))
-      names.push(this.#in.match('identifier', next(['.', '{'])).text)
+      this.#in.match('.', sets.identifier)
+      names.push(this.#in.match('identifier', sets.dotOrBrace).text)
     }
-    const fieldStart: readonly TokenKind[] = ['?', 'identifier', 'escaped']
-    const brace = this.#in.match('{', next([...fieldStart, ',', '}']))
-    this.#in.sync(next([...fieldStart, ',', '}']))
-    const fields = fieldStart.includes(this.#in.kind) ? this.#structFields(fieldStart) : []
+    const brace = this.#in.match('{', sets.fieldsStart)
+    this.#in.sync(sets.fieldsStart)
+    const fields = sets.optionalField.kinds.has(this.#in.kind) ? this.#structFields() : []
     this.#closing('}')
     return { kind: 'struct', offset: brace.from, name: `${dot ? '.' : ''}${names.join('.')}`, fields }
   }
 
-  #structFields(fieldStart: readonly TokenKind[]): readonly StructField[] {
+  #structFields(): readonly StructField[] {
     const fields: StructField[] = []
-    const depth = this.#in.enter('fieldInitializerList', next([',', '}']))
+    const depth = this.#in.enter('fieldInitializerList', sets.mapEnd)
     try {
       do {
-        if (fields.length > 0) this.#in.match(',', next(fieldStart))
+        if (fields.length > 0) this.#in.match(',', sets.optionalField)
         fields.push(this.#structField())
       } while (this.#in.kind === ',' && this.#in.peek(1) !== '}')
       return fields
@@ -418,15 +447,15 @@ class Parser {
 
   #structField(): StructField {
     const isOptional = this.#in.kind === '?'
-    if (isOptional) this.#in.match('?', next(['identifier', 'escaped']))
+    if (isOptional) this.#in.match('?', sets.field)
     const name = this.#escapeIdent()
     const colon = this.#in.match(':', exprStart)
-    return { name, value: this.#expr([','], true), isOptional, offset: colon.from }
+    return { name, value: this.#expr(sets.comma), isOptional, offset: colon.from }
   }
 
   #list(): Expr {
-    const bracket = this.#in.match('[', next([...start, '?', ',', ']']))
-    this.#in.sync(next([...start, '?', ',', ']']))
+    const bracket = this.#in.match('[', sets.listStart)
+    this.#in.sync(sets.listStart)
     const elements: Expr[] = []
     const optional = new Set<number>()
     if (optionalStart.kinds.has(this.#in.kind)) this.#listInit(elements, optional)
@@ -435,7 +464,7 @@ class Parser {
   }
 
   #listInit(elements: Expr[], optional: Set<number>): void {
-    const depth = this.#in.enter('listInit', next([',', ']']))
+    const depth = this.#in.enter('listInit', sets.listEnd)
     try {
       this.#optionalExpr(elements, optional)
       while (this.#in.kind === ',' && optionalStart.kinds.has(this.#in.peek(1))) {
@@ -450,13 +479,13 @@ class Parser {
   }
 
   #optionalExpr(elements: Expr[], optional: Set<number>): void {
-    const depth = this.#in.enter('optExpr', next([','], true))
+    const depth = this.#in.enter('optExpr', sets.comma)
     try {
       if (this.#in.kind === '?') {
         this.#in.match('?', exprStart)
         optional.add(elements.length)
       }
-      elements.push(this.#expr([], true))
+      elements.push(this.#expr(end))
     } catch (error) {
       this.#in.fail('optExpr', error)
     } finally {
@@ -466,14 +495,14 @@ class Parser {
 
   /** A comma too many is allowed. */
   #closing(kind: ']' | '}'): void {
-    this.#in.sync(next([',', kind]))
-    if (this.#in.kind === ',') this.#in.match(',', next([kind]))
-    this.#in.match(kind, next(['.', '['], true))
+    this.#in.sync(kind === ']' ? sets.listEnd : sets.mapEnd)
+    if (this.#in.kind === ',') this.#in.match(',', kind === ']' ? sets.bracket : sets.brace)
+    this.#in.match(kind, sets.selection)
   }
 
   #map(): Expr {
-    const brace = this.#in.match('{', next([...start, '?', ',', '}']))
-    this.#in.sync(next([...start, '?', ',', '}']))
+    const brace = this.#in.match('{', sets.mapStart)
+    this.#in.sync(sets.mapStart)
     const entries: Entry[] = []
     if (optionalStart.kinds.has(this.#in.kind)) this.#mapInit(entries)
     this.#closing('}')
@@ -481,7 +510,7 @@ class Parser {
   }
 
   #mapInit(entries: Entry[]): void {
-    const depth = this.#in.enter('mapInitializerList', next([',', '}']))
+    const depth = this.#in.enter('mapInitializerList', sets.mapEnd)
     try {
       entries.push(this.#mapEntry())
       while (this.#in.kind === ',' && optionalStart.kinds.has(this.#in.peek(1))) {
@@ -498,16 +527,16 @@ class Parser {
   #mapEntry(): Entry {
     const isOptional = this.#in.kind === '?'
     if (isOptional) this.#in.match('?', exprStart)
-    const key = this.#expr([':'])
+    const key = this.#expr(sets.colon)
     const colon = this.#in.match(':', exprStart)
-    return { key, value: this.#expr([','], true), isOptional, offset: colon.from }
+    return { key, value: this.#expr(sets.comma), isOptional, offset: colon.from }
   }
 
   #literal(): Expr {
     const depth = this.#in.enter('literal', end)
     try {
       const offset = this.#in.token.from
-      const sign = this.#in.kind === '-' ? this.#in.match('-', next(['int', 'float'])).text : ''
+      const sign = this.#in.kind === '-' ? this.#in.match('-', sets.number).text : ''
       const { kind, text } = this.#in.match(this.#in.kind, end)
       const read = readLiteral(kind, `${sign}${text}`)
       return 'fault' in read ? this.#fail(offset, read.fault) : { kind: 'literal', offset, value: read.value }

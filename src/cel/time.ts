@@ -11,8 +11,9 @@ const TIMESTAMP_MAX = 253_402_300_800n * SECOND - 1n
 /** 64 bits. */
 const DURATION_MAX = 2n ** 63n - 1n
 
-export function timestampOf(nanos: bigint): Timestamp | CelError {
-  return nanos < TIMESTAMP_MIN || nanos > TIMESTAMP_MAX ? new CelError('timestamp overflow') : new Timestamp(nanos)
+export function timestampOf(nanos: bigint, offsetMinutes = 0): Timestamp | CelError {
+  const isOutside = nanos < TIMESTAMP_MIN || nanos > TIMESTAMP_MAX
+  return isOutside ? new CelError('timestamp overflow') : new Timestamp(nanos, offsetMinutes)
 }
 
 export function durationOf(nanos: bigint): Duration | CelError {
@@ -36,7 +37,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   if (offset === undefined) return undefined
   date.setUTCHours(h, mi, s ?? 0)
   const nanos = BigInt(fraction.slice(0, 9).padEnd(9, '0'))
-  const made = timestampOf(BigInt(date.getTime() / 1000) * SECOND - BigInt(offset) * MINUTE + nanos)
+  const made = timestampOf(BigInt(date.getTime() / 1000) * SECOND - BigInt(offset) * MINUTE + nanos, offset)
   return made instanceof Timestamp ? made : undefined
 }
 
@@ -50,15 +51,23 @@ function zoneMinutes(zone: string): number | undefined {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
 }
 
-export function formatTimestamp({ nanos }: Timestamp): string {
-  const date = dateOf(nanos)
+export function formatTimestamp({ nanos, offsetMinutes }: Timestamp): string {
+  const date = dateOf(nanos + BigInt(offsetMinutes) * MINUTE)
   const fraction = floorMod(nanos, SECOND).toString().padStart(9, '0').replace(/0+$/, '')
   const year = String(date.getUTCFullYear()).padStart(4, '0')
   const rest = date
     .toISOString()
     .replace(/^[+-]?\d+/, '')
     .slice(0, 15)
-  return `${year}${rest}${fraction === '' ? '' : `.${fraction}`}Z`
+  return `${year}${rest}${fraction === '' ? '' : `.${fraction}`}${formatZone(offsetMinutes)}`
+}
+
+const two = (number: number): string => String(number).padStart(2, '0')
+
+function formatZone(offsetMinutes: number): string {
+  if (offsetMinutes === 0) return 'Z'
+  const [hours, minutes] = [Math.floor(Math.abs(offsetMinutes) / 60), Math.abs(offsetMinutes) % 60]
+  return `${offsetMinutes < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`
 }
 
 const floorMod = (value: bigint, by: bigint): bigint => ((value % by) + by) % by

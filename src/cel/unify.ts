@@ -2,7 +2,9 @@
 import { dyn, isSame, mapParts, partsOf, type Type } from './types.ts'
 
 export class Bindings {
-  #bound = new Map<string, Type>()
+  readonly #bound = new Map<string, Type>()
+  /** What was bound since the last question, and to what before. */
+  readonly #undo: [string, Type | undefined][] = []
   #fresh = 0
 
   /** A parameter that nothing else uses. */
@@ -13,9 +15,12 @@ export class Bindings {
   /** Whether each type fits; if one does not, nothing is bound. */
   fitsAll(types: readonly Type[], wanted: readonly Type[]): boolean {
     if (types.length !== wanted.length) return false
-    const before = new Map(this.#bound)
+    this.#undo.length = 0
     if (types.every((type, at) => this.#fit(type, wanted[at] ?? dyn))) return true
-    this.#bound = before
+    for (const [name, before] of this.#undo.toReversed()) {
+      if (before === undefined) this.#bound.delete(name)
+      else this.#bound.set(name, before)
+    }
     return false
   }
 
@@ -53,14 +58,19 @@ export class Bindings {
     const bound = this.#bound.get(parameter.name)
     if (bound === undefined) {
       if (this.#refersTo(type, parameter.name)) return 'unknown'
-      this.#bound.set(parameter.name, type)
+      this.#set(parameter.name, type)
       return true
     }
     if (isSame(bound, type)) return true
     if (!this.#fit(type, bound)) return false
     const general = mostGeneral(type, bound)
-    if (!this.#refersTo(general, parameter.name)) this.#bound.set(parameter.name, general)
+    if (!this.#refersTo(general, parameter.name)) this.#set(parameter.name, general)
     return true
+  }
+
+  #set(name: string, type: Type): void {
+    this.#undo.push([name, this.#bound.get(name)])
+    this.#bound.set(name, type)
   }
 
   #refersTo(type: Type, name: string): boolean {

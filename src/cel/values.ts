@@ -44,9 +44,12 @@ export class Uint {
 export class Timestamp {
   /** Since 1970; leap seconds do not exist. */
   readonly nanos: bigint
+  /** Of the zone it was written in, which it is printed in again. */
+  readonly offsetMinutes: number
 
-  constructor(nanos: bigint) {
+  constructor(nanos: bigint, offsetMinutes = 0) {
     this.nanos = nanos
+    this.offsetMinutes = offsetMinutes
   }
 }
 

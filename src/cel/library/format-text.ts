@@ -1,4 +1,5 @@
 /** `"%s is %d".format([...])`: the second version of upstream's, with its numbers in English. */
+import { quote } from '../../api/quote.ts'
 import type { Call, Expr, List } from '../ast.ts'
 import type { Checked } from '../checker.ts'
 import { formatDouble, toStringValue } from '../conversions.ts'
@@ -162,7 +163,7 @@ function hexOf(value: Value): string | undefined {
 /** Inside of lists and maps texts are quoted and doubles have a point. Undefined: it has no text. */
 function shown(value: Value, isInside: boolean): string | undefined {
   if (value === null) return 'null'
-  if (typeof value === 'string') return isInside ? `"${value}"` : value
+  if (typeof value === 'string') return isInside ? quote(value) : value
   if (typeof value === 'number') return isInside ? fixedPoint(value, 6) : formatDouble(value)
   if (value instanceof TypeValue) return value.name
   if (isInside && (value instanceof Timestamp || value instanceof Duration)) {

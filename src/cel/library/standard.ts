@@ -53,9 +53,20 @@ const A = parameter('A')
 const B = parameter('B')
 const sizeAt = (operands: readonly Operand[], at: number): Range => operands[at]?.size ?? unknownSize
 
+/** Values of these are compared in no time, upstream says; of their inequality it says nothing. */
+const unitTypes: ReadonlySet<string> = new Set([
+  'net.IP',
+  'net.CIDR',
+  'kubernetes.Quantity',
+  'kubernetes.NamedFormat',
+  'kubernetes.Semver',
+])
+
 /** Texts are compared up to the end of the shorter one. */
 const comparing: Estimate = (operands, overload) => {
   if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals')) return undefined
+  const type = operands[0]?.type
+  if (overload === 'equals' && type?.kind === 'opaque' && unitTypes.has(type.name)) return { cost: fixed(1) }
   const max = Math.min(sizeAt(operands, 0).max, sizeAt(operands, 1).max)
   return { cost: scaled({ min: max > 0 ? 1 : 0, max }, TEXT_FACTOR) }
 }

@@ -1,0 +1,154 @@
+/**
+ * Questions to the authorizer: `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. Who
+ * answers is handed in with the variable `authorizer`; here are the words only.
+ */
+import { sizeOf, traversal } from '../cost.ts'
+import type { Library } from '../environment.ts'
+import { type FunctionPart, member } from '../functions.ts'
+import { fixed, scaled, unknownSize } from '../ranges.ts'
+import { bool, opaque, string, type Type } from '../types.ts'
+import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
+
+/** What is asked: a path, or a resource. `serviceAccount` asks for that account instead of the request's user. */
+export type Question = {
+  readonly verb: string
+  readonly serviceAccount?: { readonly namespace: string; readonly name: string }
+  readonly path?: string
+  readonly group?: string
+  readonly resource?: string
+  readonly subresource?: string
+  readonly namespace?: string
+  readonly name?: string
+  readonly fieldSelector?: string
+  readonly labelSelector?: string
+}
+
+export type Decision = { readonly isAllowed: boolean; readonly reason: string; readonly error?: string }
+
+export type Authorize = (question: Question) => Decision
+
+type Stage = 'Authorizer' | 'PathCheck' | 'GroupCheck' | 'ResourceCheck'
+type Asked = Omit<Question, 'verb'>
+
+/** The variable `authorizer`, and each step of a question. */
+export class AuthorizerValue implements Opaque {
+  readonly typeName: string
+  readonly stage: Stage
+  readonly authorize: Authorize
+  readonly asked: Asked
+
+  constructor(authorize: Authorize, stage: Stage = 'Authorizer', asked: Asked = {}) {
+    this.authorize = authorize
+    this.stage = stage
+    this.asked = asked
+    this.typeName = `kubernetes.authorization.${stage}`
+  }
+
+  isSame(other: Opaque): boolean {
+    return this === other
+  }
+}
+
+class DecisionValue implements Opaque {
+  readonly typeName = 'kubernetes.authorization.Decision'
+  readonly decision: Decision
+
+  constructor(decision: Decision) {
+    this.decision = decision
+  }
+
+  isSame(other: Opaque): boolean {
+    return this === other
+  }
+}
+
+const stages = {
+  Authorizer: opaque('kubernetes.authorization.Authorizer'),
+  PathCheck: opaque('kubernetes.authorization.PathCheck'),
+  GroupCheck: opaque('kubernetes.authorization.GroupCheck'),
+  ResourceCheck: opaque('kubernetes.authorization.ResourceCheck'),
+} as const
+const decisionType = opaque('kubernetes.authorization.Decision')
+
+export const authorizerType: Type = stages.Authorizer
+export const resourceCheckType: Type = stages.ResourceCheck
+
+/** Asking is far dearer than anything else. */
+const CHECK_COST = 350_000
+
+type Next = { readonly from: Stage; readonly to: Stage; readonly set: (text: string) => Asked | CelError }
+
+function step(name: string, { from, to, set }: Next): FunctionPart {
+  return {
+    name,
+    overloads: [member(`authorizer_${name}`, [stages[from], string], stages[to])],
+    run: (value, text) => {
+      if (!(value instanceof AuthorizerValue) || value.stage !== from || typeof text !== 'string') return noSuchOverload
+      const asked = set(text)
+      return asked instanceof CelError ? asked : new AuthorizerValue(value.authorize, to, { ...value.asked, ...asked })
+    },
+    ...(name.endsWith('Selector')
+      ? {
+          estimate: ([, text]) => ({ cost: scaled(text?.size ?? unknownSize, 0.1) }),
+          cost: ([, text = null]: readonly Value[]) => traversal(sizeOf(text)),
+        }
+      : {}),
+  }
+}
+
+const onResource = (name: string, set: Next['set']): FunctionPart =>
+  step(name, { from: 'ResourceCheck', to: 'ResourceCheck', set })
+
+function serviceAccount(value: Value, namespace: Value, name: Value): Result {
+  if (!(value instanceof AuthorizerValue) || typeof namespace !== 'string' || typeof name !== 'string')
+    return noSuchOverload
+  return new AuthorizerValue(value.authorize, 'Authorizer', { ...value.asked, serviceAccount: { namespace, name } })
+}
+
+function check(value: Value, verb: Value): Result {
+  if (!(value instanceof AuthorizerValue) || typeof verb !== 'string') return noSuchOverload
+  return new DecisionValue(value.authorize({ ...value.asked, verb }))
+}
+
+const answer = (name: string, run: (decision: Decision) => Result, result: Type): FunctionPart => ({
+  name,
+  overloads: [member(`decision_${name}`, [decisionType], result)],
+  run: (value) => (value instanceof DecisionValue ? run(value.decision) : noSuchOverload),
+})
+
+export const authorizerLibrary: Library = {
+  types: [...Object.values(stages), decisionType],
+  functions: [
+    step('path', {
+      from: 'Authorizer',
+      to: 'PathCheck',
+      set: (path) => (path === '' ? new CelError('path must not be empty') : { path }),
+    }),
+    step('group', { from: 'Authorizer', to: 'GroupCheck', set: (group) => ({ group }) }),
+    {
+      name: 'serviceAccount',
+      overloads: [member('authorizer_serviceaccount', [stages.Authorizer, string, string], stages.Authorizer)],
+      run: serviceAccount,
+    },
+    step('resource', { from: 'GroupCheck', to: 'ResourceCheck', set: (resource) => ({ resource }) }),
+    onResource('subresource', (subresource) => ({ subresource })),
+    onResource('namespace', (namespace) => ({ namespace })),
+    onResource('name', (name) => ({ name })),
+    onResource('fieldSelector', (fieldSelector) => ({ fieldSelector })),
+    onResource('labelSelector', (labelSelector) => ({ labelSelector })),
+    {
+      name: 'check',
+      overloads: [
+        member('pathcheck_check', [stages.PathCheck, string], decisionType),
+        member('resourcecheck_check', [stages.ResourceCheck, string], decisionType),
+      ],
+      run: check,
+      estimate: () => ({ cost: fixed(CHECK_COST) }),
+      cost: () => CHECK_COST,
+    },
+    answer('allowed', ({ isAllowed }) => isAllowed, bool),
+    answer('reason', ({ reason }) => reason, string),
+    answer('errored', ({ error }) => error !== undefined, bool),
+    answer('error', ({ error }) => error ?? '', string),
+  ],
+}

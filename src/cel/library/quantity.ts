@@ -1,0 +1,113 @@
+/** Quantities of resources: `quantity("1.5Gi")`. */
+import { addQuantities, compareQuantities, parseQuantity, type Quantity } from '../../api/quantity.ts'
+import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
+import type { Library } from '../environment.ts'
+import { type FunctionPart, global, member } from '../functions.ts'
+import { scaled, unknownSize } from '../ranges.ts'
+import { bool, double, int, opaque, string } from '../types.ts'
+import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
+
+const NANO = 1_000_000_000n
+const INT_MIN = -(2n ** 63n)
+const INT_MAX = 2n ** 63n - 1n
+
+class QuantityValue implements Opaque {
+  readonly typeName = 'kubernetes.Quantity'
+  readonly quantity: Quantity
+  /** `1000m` and `1.0` are not written as integers, and upstream does not take them for such. */
+  readonly isWhole: boolean
+
+  constructor(quantity: Quantity, isWhole = true) {
+    this.quantity = quantity
+    this.isWhole = isWhole
+  }
+
+  isSame(other: Opaque): boolean {
+    return other instanceof QuantityValue && compareQuantities(this.quantity, other.quantity) === 0
+  }
+}
+
+const type = opaque('kubernetes.Quantity')
+const parsing: Pick<FunctionPart, 'estimate' | 'cost'> = {
+  estimate: (operands) => ({ cost: scaled(operands[0]?.size ?? unknownSize, TEXT_FACTOR) }),
+  cost: ([text = null]) => traversal(sizeOf(text)),
+}
+
+function read(text: Value): Result {
+  if (typeof text !== 'string') return noSuchOverload
+  const quantity = parseQuantity(text)
+  return 'fault' in quantity ? new CelError(quantity.fault) : new QuantityValue(quantity, !/\.|[mun]$/.test(text))
+}
+
+/** Undefined: it has a fraction or does not fit. */
+function integerOf({ quantity: { nanos }, isWhole }: QuantityValue): bigint | undefined {
+  const whole = nanos / NANO
+  return isWhole && nanos % NANO === 0n && whole >= INT_MIN && whole <= INT_MAX ? whole : undefined
+}
+
+const on =
+  (run: (quantity: Quantity) => Result): FunctionPart['run'] =>
+  (value) =>
+    value instanceof QuantityValue ? run(value.quantity) : noSuchOverload
+
+/** The other may be a plain number. */
+const onTwo =
+  (run: (one: Quantity, other: Quantity) => Result): FunctionPart['run'] =>
+  (one, other) => {
+    if (!(one instanceof QuantityValue)) return noSuchOverload
+    if (typeof other === 'bigint') return run(one.quantity, { nanos: other * NANO, format: 'decimal' })
+    return other instanceof QuantityValue ? run(one.quantity, other.quantity) : noSuchOverload
+  }
+
+const calculation = (name: string, run: (one: Quantity, other: Quantity) => Result): FunctionPart => ({
+  name,
+  overloads: [member(`quantity_${name}`, [type, type], type), member(`quantity_${name}_int`, [type, int], type)],
+  run: onTwo(run),
+})
+
+const comparison = (name: string, id: string, run: (order: number) => Result, result = bool): FunctionPart => ({
+  name,
+  overloads: [member(`quantity_${id}`, [type, type], result)],
+  run: onTwo((one, other) => run(compareQuantities(one, other))),
+})
+
+export const quantityLibrary: Library = {
+  types: [type],
+  functions: [
+    { name: 'quantity', overloads: [global('string_to_quantity', [string], type)], run: read, ...parsing },
+    {
+      name: 'isQuantity',
+      overloads: [global('is_quantity_string', [string], bool)],
+      run: (text) => (typeof text === 'string' ? !('fault' in parseQuantity(text)) : noSuchOverload),
+      ...parsing,
+    },
+    {
+      name: 'sign',
+      overloads: [global('quantity_sign', [type], int)],
+      run: on(({ nanos }) => (nanos < 0n ? -1n : nanos > 0n ? 1n : 0n)),
+    },
+    {
+      name: 'isInteger',
+      overloads: [member('quantity_is_integer', [type], bool)],
+      run: (value) => (value instanceof QuantityValue ? integerOf(value) !== undefined : noSuchOverload),
+    },
+    {
+      name: 'asInteger',
+      overloads: [member('quantity_as_integer', [type], int)],
+      run: (value) => {
+        if (!(value instanceof QuantityValue)) return noSuchOverload
+        return integerOf(value) ?? new CelError('cannot convert value to integer')
+      },
+    },
+    {
+      name: 'asApproximateFloat',
+      overloads: [member('quantity_as_float', [type], double)],
+      run: on(({ nanos }) => Number(nanos) / Number(NANO)),
+    },
+    calculation('add', (one, other) => new QuantityValue(addQuantities(one, other))),
+    calculation('sub', (one, other) => new QuantityValue(addQuantities(one, { ...other, nanos: -other.nanos }))),
+    comparison('isLessThan', 'is_less_than', (order) => order < 0),
+    comparison('isGreaterThan', 'is_greater_than', (order) => order > 0),
+    comparison('compareTo', 'compare_to', (order) => BigInt(order), int),
+  ],
+}

@@ -1,0 +1,158 @@
+/** URLs as Go's `url.ParseRequestURI` reads them: absolute, or a path from the root. */
+import { quote } from '../../api/quote.ts'
+import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
+import type { Library } from '../environment.ts'
+import { type FunctionPart, global, member } from '../functions.ts'
+import { scaled, unknownSize } from '../ranges.ts'
+import { bool, list, map, opaque, string } from '../types.ts'
+import { ArrayList, CelError, HashMap, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
+
+type Url = {
+  readonly scheme: string
+  readonly host: string
+  readonly path: string
+  readonly query: string
+  readonly rest: string
+}
+
+class UrlValue implements Opaque {
+  readonly typeName = 'kubernetes.URL'
+  readonly url: Url
+
+  constructor(url: Url) {
+    this.url = url
+  }
+
+  isSame(other: Opaque): boolean {
+    return other instanceof UrlValue && other.url.scheme === this.url.scheme && other.url.rest === this.url.rest
+  }
+}
+
+/** Go's words, without the text they start with. */
+export function parseUrl(text: string): Url | { readonly fault: string } {
+  const refuse = (what: string): { fault: string } => ({ fault: `parse ${quote(text)}: ${what}` })
+  // oxlint-disable-next-line no-control-regex
+  if (/[\u0000-\u001f\u007f]/.test(text)) return refuse('net/url: invalid control character in URL')
+  if (text === '') return refuse('empty url')
+  if (text.startsWith(':')) return refuse('missing protocol scheme')
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1] ?? ''
+  const rest = scheme === '' ? text : text.slice(scheme.length + 1)
+  const mark = rest.indexOf('?')
+  const [before, query] = mark === -1 ? [rest, ''] : [rest.slice(0, mark), rest.slice(mark + 1)]
+  const made = { scheme: scheme.toLowerCase(), query, rest }
+  if (!before.startsWith('/'))
+    return scheme === '' ? refuse('invalid URI for request') : { ...made, host: '', path: '' }
+  const hasHost = scheme !== '' && before.startsWith('//')
+  const end = hasHost ? endOfHost(before) : 0
+  const path = before.slice(end)
+  const authority = hasHost ? before.slice(2, end) : ''
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  const fault = hostFault(host) ?? escapeFault(path)
+  return fault === undefined ? { ...made, host, path } : refuse(fault)
+}
+
+function endOfHost(text: string): number {
+  const slash = text.indexOf('/', 2)
+  return slash === -1 ? text.length : slash
+}
+
+function hostFault(host: string): string | undefined {
+  const close = host.lastIndexOf(']')
+  if (host.startsWith('[') && close === -1) return "missing ']' in host"
+  const behind = host.startsWith('[') ? host.slice(close + 1) : host
+  const colon = behind.lastIndexOf(':')
+  const port = host.startsWith('[') ? behind : colon === -1 ? '' : behind.slice(colon)
+  if (!/^(?::[0-9]*)?$/.test(port)) return `invalid port ${quote(port)} after host`
+  const wrong = /[ "<>\\^`{|}]/.exec(host)?.[0]
+  return wrong === undefined ? escapeFault(host) : `invalid character ${quote(wrong)} in host name`
+}
+
+function escapeFault(text: string): string | undefined {
+  const wrong = /%(?![0-9A-Fa-f]{2}).{0,2}/su.exec(text)?.[0]
+  return wrong === undefined ? undefined : `invalid URL escape ${quote(wrong)}`
+}
+
+/** As it was written, if that is a proper encoding. */
+function escapedPath({ path }: Url): string {
+  if (/^[A-Za-z0-9\-_.~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path
+  const bytes = Buffer.from(
+    path.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+  )
+  return Array.from(bytes, (byte) => {
+    const character = String.fromCharCode(byte)
+    return /[A-Za-z0-9\-_.~$&+,/:;=@]/.test(character)
+      ? character
+      : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }).join('')
+}
+
+/** Without the port and the brackets. */
+const hostname = ({ host }: Url): string => /^\[(.*)\]/.exec(host)?.[1] ?? host.replace(/:[0-9]*$/, '')
+const port = ({ host }: Url): string => /:([0-9]*)$/.exec(host.replace(/^\[.*\]/, ''))?.[1] ?? ''
+
+/** Pairs that do not decode are left out. */
+function queryOf({ query }: Url): HashMap {
+  const values = new Map<string, string[]>()
+  for (const pair of query.split('&')) {
+    if (pair === '' || pair.includes(';')) continue
+    const mark = pair.indexOf('=')
+    const key = decode(mark === -1 ? pair : pair.slice(0, mark))
+    const value = decode(mark === -1 ? '' : pair.slice(mark + 1))
+    if (key === undefined || value === undefined) continue
+    values.set(key, [...(values.get(key) ?? []), value])
+  }
+  let made = new HashMap()
+  for (const [key, texts] of values) made = made.with(key, new ArrayList([...texts])) ?? made
+  return made
+}
+
+function decode(text: string): string | undefined {
+  if (escapeFault(text) !== undefined) return undefined
+  const bytes: number[] = []
+  for (const [, hex, plain = ''] of text.replaceAll('+', ' ').matchAll(/%([0-9A-Fa-f]{2})|([^%]+)/g)) {
+    if (hex === undefined) bytes.push(...Buffer.from(plain))
+    else bytes.push(Number.parseInt(hex, 16))
+  }
+  return Buffer.from(bytes).toString()
+}
+
+const type = opaque('kubernetes.URL')
+const parsing: Pick<FunctionPart, 'estimate' | 'cost'> = {
+  estimate: (operands) => {
+    const size = operands[0]?.size ?? unknownSize
+    return { cost: scaled(size, TEXT_FACTOR), size }
+  },
+  cost: ([text = null]) => traversal(sizeOf(text)),
+}
+
+function read(text: Value): Result {
+  if (typeof text !== 'string') return noSuchOverload
+  const url = parseUrl(text)
+  return 'fault' in url
+    ? new CelError(`URL parse error during conversion from string: ${url.fault}`)
+    : new UrlValue(url)
+}
+
+const part = (name: string, run: (url: Url) => Result, result = string): FunctionPart => ({
+  name,
+  overloads: [member(`url_${name}`, [type], result)],
+  run: (value) => (value instanceof UrlValue ? run(value.url) : noSuchOverload),
+})
+
+export const urlLibrary: Library = {
+  types: [type],
+  functions: [
+    { name: 'url', overloads: [global('string_to_url', [string], type)], run: read, ...parsing },
+    {
+      name: 'isURL',
+      overloads: [global('is_url_string', [string], bool)],
+      run: (text) => (typeof text === 'string' ? !('fault' in parseUrl(text)) : noSuchOverload),
+    },
+    part('getScheme', ({ scheme }) => scheme),
+    part('getHost', ({ host }) => host),
+    part('getHostname', hostname),
+    part('getPort', port),
+    part('getEscapedPath', escapedPath),
+    part('getQuery', queryOf, map(string, list(string))),
+  ],
+}
