@@ -22,7 +22,6 @@ before(async () => {
   etcd = await startEtcd()
   server = await startKeelson({ etcdUrl: etcd.clientUrl })
   kubectl = await kubectlFor(server, { namespace: 'shop' })
-  await kubectl.out('create', 'namespace', 'shop', '--validate=false')
 })
 
 after(async () => {
@@ -43,7 +42,7 @@ async function helm(...args: readonly string[]): Promise<string> {
 const get = (what: string, path: string): Promise<string> => kubectl.out('get', what, '-o', `jsonpath=${path}`)
 
 test('install makes every object of the chart', async () => {
-  const printed = await helm('install', 'web', chart, '--disable-openapi-validation')
+  const printed = await helm('install', 'web', chart, '--create-namespace')
   assert.match(printed, /^NAME: web$[\s\S]*^STATUS: deployed$[\s\S]*^REVISION: 1$/m)
   assert.equal(
     await kubectl.out('get', 'deploy,svc,cm,secret,ingress', '-l', 'app.kubernetes.io/managed-by=Helm', '-o', 'name'),
@@ -61,7 +60,7 @@ test('list and status tell of it', async () => {
 
 test('upgrade changes what the values change, and leaves what others changed', async () => {
   await kubectl.out('label', 'deploy/web', 'team=blue')
-  const printed = await helm('upgrade', 'web', chart, '--set=replicas=3,colour=green', '--disable-openapi-validation')
+  const printed = await helm('upgrade', 'web', chart, '--set=replicas=3,colour=green')
   assert.match(printed, /^REVISION: 2$/m)
   assert.equal(await get('deploy/web', '{.spec.replicas} {.metadata.labels.team}'), '3 blue')
   assert.equal(await get('cm/web', '{.data.colour}'), 'green')
