@@ -67,7 +67,7 @@ async function main(): Promise<void> {
 async function reconcile(kubectl: Kubectl): Promise<void> {
   const create = async (...items: readonly object[]): Promise<void> => {
     const list = { apiVersion: 'v1', kind: 'List', items }
-    await kubectl.out('create', '--validate=false', '-f', await kubectl.file('objects.json', list))
+    await kubectl.out('create', '-f', await kubectl.file('objects.json', list))
   }
   const get = async (what: string, path: string): Promise<string> =>
     (await kubectl.run('get', ...what.split(' '), '-o', `jsonpath=${path}`)).out

@@ -86,7 +86,7 @@ test('one command gives a cluster; Ctrl-C ends all of it; the next start finds t
     assert.match(await kubectl('first', 'get', 'ns', '-o', 'name'), /namespace\/default\n.*namespace\/kube-system/s)
     const manifest = join(dir, 'kept.yaml')
     await writeFile(manifest, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept}\ndata: {a: b}\n')
-    await kubectl('first', 'create', '--validate=false', '-f', manifest)
+    await kubectl('first', 'create', '-f', manifest)
     assert.equal((await stat(kubeconfig)).mode & 0o077, 0)
     assert.equal(await dev.stop('SIGINT'), 0, dev.err)
     assert.ok(!(await isAlive(etcdPid)))

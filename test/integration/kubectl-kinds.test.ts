@@ -83,9 +83,9 @@ const list = {
 }
 
 test('create -f takes several kinds at once, as YAML and as JSON', async () => {
-  const fromYaml = await kubectl.out('create', '--validate=false', '-f', await kubectl.file('all.yaml', yaml))
+  const fromYaml = await kubectl.out('create', '-f', await kubectl.file('all.yaml', yaml))
   assert.equal(fromYaml, 'namespace/shop created\nsecret/key created\ndeployment.apps/web created\npod/web-1 created\n')
-  const fromJson = await kubectl.out('create', '--validate=false', '-f', await kubectl.file('all.json', list))
+  const fromJson = await kubectl.out('create', '-f', await kubectl.file('all.json', list))
   assert.equal(
     fromJson,
     'serviceaccount/robot created\nservice/web created\nlease.coordination.k8s.io/leader created\n',
@@ -118,7 +118,7 @@ test('describe finds what belongs together', async () => {
   assert.match(await kubectl.out('describe', 'deploy', 'web'), /^Replicas: +2 desired \| 0 updated/m)
   assert.match(await kubectl.out('describe', 'lease', 'leader'), /^ {2}Holder Identity: +a$/m)
   const uid = await kubectl.out('get', 'pod', 'web-1', '-o', 'jsonpath={.metadata.uid}')
-  await kubectl.out('create', '--validate=false', '-f', await kubectl.file('event.json', eventOf(uid)))
+  await kubectl.out('create', '-f', await kubectl.file('event.json', eventOf(uid)))
   // Found by field selectors: involvedObject.uid and its like.
   assert.match(await kubectl.out('describe', 'pod', 'web-1'), /^ {2}Normal +Happened .*it happened$/m)
   assert.match(await kubectl.out('events', '--for', 'pod/web-1'), /Normal +Happened +Pod\/web-1 +it happened$/m)
@@ -129,12 +129,12 @@ test('replace changes what is there, and only from the version it was read at', 
   const path = await kubectl.file('read.json', await kubectl.out('get', 'deploy', 'web', '-o', 'json'))
   const read: { spec: { replicas: number } } = JSON.parse(await kubectl.out('get', 'deploy', 'web', '-o', 'json'))
   const changed = await kubectl.file('changed.json', { ...read, spec: { ...read.spec, replicas: 3 } })
-  assert.equal(await kubectl.out('replace', '--validate=false', '-f', changed), 'deployment.apps/web replaced\n')
+  assert.equal(await kubectl.out('replace', '-f', changed), 'deployment.apps/web replaced\n')
   assert.equal(
     await kubectl.out('get', 'deploy', 'web', '-o', 'jsonpath={.spec.replicas} {.metadata.generation}'),
     '3 2',
   )
-  const stale = await kubectl.run('replace', '--validate=false', '-f', path)
+  const stale = await kubectl.run('replace', '-f', path)
   assert.match(stale.err, /^Error from server \(Conflict\): .*the object has been modified; please apply your changes/)
 })
 
@@ -151,12 +151,12 @@ test('wait sees conditions, fields, creation and deletion', async () => {
   const pod: { status: object } = JSON.parse(await kubectl.out('get', 'pod', 'web-1', '-o', 'json'))
   const ready = { ...pod, status: { ...pod.status, conditions: [{ type: 'Ready', status: 'True' }] } }
   const path = await kubectl.file('ready.json', ready)
-  await kubectl.out('replace', '--validate=false', '--subresource=status', '-f', path)
+  await kubectl.out('replace', '--subresource=status', '-f', path)
   assert.equal(await condition.end(), 0)
 
   await using creation = kubectl.follow('wait', '--for=create', 'cm/awaited', '--timeout=20s')
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'awaited' } }
-  await kubectl.out('create', '--validate=false', '-f', await kubectl.file('awaited.json', map))
+  await kubectl.out('create', '-f', await kubectl.file('awaited.json', map))
   assert.equal(await creation.end(), 0)
   await using deletion = kubectl.follow('wait', '--for=delete', 'cm/awaited', '--timeout=20s')
   await kubectl.out('delete', 'cm', 'awaited')
@@ -176,12 +176,12 @@ test('delete --cascade leaves to the collector what is its own, with the finaliz
 
 test('delete --wait comes back when it is gone', async () => {
   const held = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'held', finalizers: ['keelson.test/hold'] } }
-  await kubectl.out('create', '--validate=false', '-f', await kubectl.file('held.json', held))
+  await kubectl.out('create', '-f', await kubectl.file('held.json', held))
   await using waiting = kubectl.follow('delete', 'cm/held', '--wait', '--timeout=20s')
   await waiting.until(/deleted/)
   const left: { metadata: object } = JSON.parse(await kubectl.out('get', 'cm/held', '-o', 'json'))
   const freed = { ...left, metadata: { ...left.metadata, finalizers: [] } }
-  await kubectl.out('replace', '--validate=false', '-f', await kubectl.file('freed.json', freed))
+  await kubectl.out('replace', '-f', await kubectl.file('freed.json', freed))
   assert.equal(await waiting.end(), 0)
 
   assert.equal(await kubectl.out('delete', 'pod', 'web-1', '--wait', '--timeout=20s'), 'pod "web-1" deleted\n')

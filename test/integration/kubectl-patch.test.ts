@@ -58,7 +58,7 @@ test('label and annotate add, change and remove', async () => {
 })
 
 test('patch in all three forms', async () => {
-  await kubectl.out('create', '--validate=false', '-f', await kubectl.file('patched.yaml', deployment('patched')))
+  await kubectl.out('create', '-f', await kubectl.file('patched.yaml', deployment('patched')))
   const patch = (type: string, body: unknown): Promise<string> =>
     kubectl.out('patch', 'deployment', 'patched', `--type=${type}`, '-p', JSON.stringify(body))
   const spec = { containers: [{ name: 'web', env: [{ name: 'B', value: 'two' }] }] }
@@ -88,7 +88,7 @@ test('patch in all three forms', async () => {
 })
 
 test('set image, set env and scale', async () => {
-  await kubectl.out('create', '--validate=false', '-f', await kubectl.file('set.yaml', deployment('set')))
+  await kubectl.out('create', '-f', await kubectl.file('set.yaml', deployment('set')))
   await kubectl.out('set', 'image', 'deployment/set', 'web=web:7')
   await kubectl.out('set', 'env', 'deployment/set', 'A-', 'C=3')
   assert.equal(await field('deployment/set', `${containers}[0].image`), 'web:7')
@@ -103,14 +103,14 @@ test('edit sends what the editor changed', async () => {
   await kubectl.out('create', 'configmap', 'edited', '--from-literal=a=1', '--from-literal=b=2')
   const editor = await kubectl.file('editor', '#!/bin/sh\nsed -i -e \'s/a: "1"/a: edited/\' -e "/ b:/d" "$1"\n')
   await chmod(editor, 0o700)
-  assert.match(await kubectl.out('edit', '--validate=false', 'configmap', 'edited'), /configmap\/edited edited/)
+  assert.match(await kubectl.out('edit', 'configmap', 'edited'), /configmap\/edited edited/)
   assert.equal(await field('configmap/edited', '.data'), '{"a":"edited"}')
 })
 
 test('apply creates, changes and takes out what is no longer said', async () => {
   const first = await kubectl.file('first.yaml', deployment('applied'))
-  assert.match(await kubectl.out('apply', '--validate=false', '-f', first), /deployment.apps\/applied created/)
-  assert.match(await kubectl.out('apply', '--validate=false', '-f', first), /deployment.apps\/applied unchanged/)
+  assert.match(await kubectl.out('apply', '-f', first), /deployment.apps\/applied created/)
+  assert.match(await kubectl.out('apply', '-f', first), /deployment.apps\/applied unchanged/)
   // Somebody else's field stays, the applier's own ones follow its file.
   await kubectl.out('label', 'deployment/applied', 'owner=other')
   const changed = deployment('applied', 'web:2', '[{name: B, value: "2"}, {name: C, value: "3"}]')
@@ -120,7 +120,7 @@ test('apply creates, changes and takes out what is no longer said', async () => 
   assert.match(diff.out, /^-\s+image: web:1$/m)
   assert.match(diff.out, /^\+\s+image: web:2$/m)
   assert.equal(await field('deployment/applied', `${containers}[0].image`), 'web:1')
-  assert.match(await kubectl.out('apply', '--validate=false', '-f', second), /deployment.apps\/applied configured/)
+  assert.match(await kubectl.out('apply', '-f', second), /deployment.apps\/applied configured/)
   assert.equal(await field('deployment/applied', `${containers}[0].image`), 'web:2')
   assert.equal(await field('deployment/applied', `${containers}[0].env[*].name`), 'B C')
   assert.equal(await field('deployment/applied', '.metadata.labels'), '{"app":"web","owner":"other"}')
@@ -129,17 +129,12 @@ test('apply creates, changes and takes out what is no longer said', async () => 
 
 test('replace, and replace --force', async () => {
   const file = await kubectl.file('replaced.yaml', deployment('replaced'))
-  await kubectl.out('create', '--validate=false', '-f', file)
+  await kubectl.out('create', '-f', file)
   const uid = await field('deployment/replaced', '.metadata.uid')
-  await kubectl.out(
-    'replace',
-    '--validate=false',
-    '-f',
-    await kubectl.file('other.yaml', deployment('replaced', 'web:3')),
-  )
+  await kubectl.out('replace', '-f', await kubectl.file('other.yaml', deployment('replaced', 'web:3')))
   assert.equal(await field('deployment/replaced', '.metadata.uid'), uid)
   assert.equal(await field('deployment/replaced', `${containers}[0].image`), 'web:3')
-  await kubectl.run('replace', '--force', '--grace-period=0', '--validate=false', '-f', file)
+  await kubectl.run('replace', '--force', '--grace-period=0', '-f', file)
   assert.notEqual(await field('deployment/replaced', '.metadata.uid'), uid)
   assert.equal(await field('deployment/replaced', `${containers}[0].image`), 'web:1')
 })

@@ -1,7 +1,4 @@
-/**
- * The real kubectl against bin/keelson on a real etcd: what a person would type, and what they would read. How it
- * checks what it sends is in kubectl-openapi.test.ts; here it does not.
- */
+/** The real kubectl against bin/keelson on a real etcd: what a person would type, and what they would read. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ApiServerProcess } from '../harness/api-server.ts'
@@ -18,7 +15,7 @@ before(async () => {
   server = await startKeelson({ etcdUrl: etcd.clientUrl })
   kubectl = await kubectlFor(server, { namespace: 'shop' })
   const space = await kubectl.file('space.yaml', 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n')
-  assert.equal(await kubectl.out('create', '--validate=false', '-f', space), 'namespace/shop created\n')
+  assert.equal(await kubectl.out('create', '-f', space), 'namespace/shop created\n')
 })
 
 after(async () => {
@@ -33,11 +30,11 @@ const settings = (value: string): Promise<string> =>
     `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {colour: ${value}}\n`,
   )
 
-const create = async (file: string): Promise<string> => kubectl.out('create', '--validate=false', '-f', file)
+const create = async (file: string): Promise<string> => kubectl.out('create', '-f', file)
 
 test('create, get, replace and delete a ConfigMap', async () => {
   assert.equal(await create(await settings('red')), 'configmap/settings created\n')
-  const twice = await kubectl.run('create', '--validate=false', '-f', await settings('red'))
+  const twice = await kubectl.run('create', '-f', await settings('red'))
   assert.match(twice.err, /^Error from server \(AlreadyExists\): .*configmaps "settings" already exists\n$/)
 
   assert.match(await kubectl.out('get', 'cm'), /^NAME +DATA +AGE\nsettings +1 +\d+s\n$/)
@@ -46,7 +43,7 @@ test('create, get, replace and delete a ConfigMap', async () => {
     /^apiVersion: v1\ndata:\n {2}colour: red\nkind: ConfigMap\nmetadata:\n {2}creationTimestamp: "/,
   )
 
-  const replaced = await kubectl.out('replace', '--validate=false', '-f', await settings('blue'))
+  const replaced = await kubectl.out('replace', '-f', await settings('blue'))
   assert.equal(replaced, 'configmap/settings replaced\n')
   assert.equal(await kubectl.out('get', 'cm', 'settings', '-o', 'jsonpath={.data.colour}'), 'blue')
   assert.match(await kubectl.out('get', 'cm', '--all-namespaces', '-o', 'name'), /^configmap\/settings$/m)
@@ -60,7 +57,7 @@ test('get -w shows what happens, for ConfigMaps and Namespaces', async () => {
   await using maps = kubectl.follow('get', 'cm', '-w', '--output-watch-events')
   await create(await settings('red'))
   await maps.until(/^ADDED\s+settings/m)
-  await kubectl.out('replace', '--validate=false', '-f', await settings('green'))
+  await kubectl.out('replace', '-f', await settings('green'))
   await maps.until(/^MODIFIED\s+settings/m)
   await kubectl.out('delete', 'cm', 'settings')
   await maps.until(/^DELETED\s+settings/m)
@@ -111,14 +108,14 @@ test('mistakes are answered as kubectl expects', async () => {
     await errorOf('get', 'cm', '--field-selector', 'a=b'),
     /^Error from server \(BadRequest\): Unable to find .*field selector "a=b": "a" is not a known field selector/,
   )
-  const unchecked = await kubectl.run('create', '-f', await settings('red'))
-  assert.match(unchecked.err, /failed to download openapi: the server could not find the requested resource/)
+  const unknown = await kubectl.file('unknown.json', { apiVersion: 'v1', kind: 'ConfigMap', metadata: {}, dta: {} })
+  assert.match(await errorOf('create', '-f', unknown), /strict decoding error: unknown field "dta"/)
   const wrong = await kubectl.file('wrong.json', {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: 'Wrong Name' },
   })
-  const invalid = await kubectl.run('create', '--validate=false', '-f', wrong)
+  const invalid = await kubectl.run('create', '-f', wrong)
   assert.match(
     invalid.err,
     /^The ConfigMap "Wrong Name" is invalid: metadata.name: Invalid value: "Wrong Name": a lower/,
