@@ -106,12 +106,11 @@ export const withFields = (owner: Owner, fields: FieldSet): Owner =>
 /** Whether two lists say the same but for the times of some entries. */
 export function isSameButTimes(one: Json | undefined, other: Json | undefined): boolean {
   if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false
-  const texts = new Set(one.map(withoutTime))
-  return other.every((entry) => texts.has(withoutTime(entry)))
+  return other.every((entry: Json) => one.some((own: Json) => own === entry || isSameEntry(own, entry)))
 }
 
-function withoutTime(entry: Json): string {
-  if (!isFields(entry)) return ''
-  const { manager, operation, apiVersion, fieldsV1, subresource } = entry
-  return [manager, operation, apiVersion, fieldsV1, subresource].map(textOf).join('\0')
-}
+const isSameEntry = (one: Json, other: Json): boolean =>
+  isFields(one) && isFields(other) && timeless.every((name) => textOf(one[name]) === textOf(other[name]))
+
+/** What makes an entry; the long text last. */
+const timeless = ['manager', 'operation', 'apiVersion', 'subresource', 'fieldsV1'] as const

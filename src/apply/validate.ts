@@ -9,16 +9,21 @@ import { itemElement, itemFault, printElement } from './path-element.ts'
 /** Empty: it fits. Null fits everywhere. */
 export function validateApplied(value: Json, type: MergeType): readonly string[] {
   const faults: string[] = []
-  visit(value, type, { path: '', faults })
+  visit(value, type, { above: undefined, element: '', faults })
   return faults
 }
 
-type Place = { readonly path: string; readonly faults: string[] }
+/** Where a value stands. Most values fit, so its path is put together only where one does not. */
+type Place = { readonly above: Place | undefined; readonly element: string; readonly faults: string[] }
+
+function pathOf({ above, element }: Place): string {
+  return above === undefined ? '' : pathOf(above) + printElement(element)
+}
 
 function visit(value: Json, type: MergeType, place: Place): void {
   if (value === null) return
-  const { path, faults } = place
-  const refuse = (why: string): void => void faults.push(`${path}: ${why}`)
+  const { faults } = place
+  const refuse = (why: string): void => void faults.push(`${pathOf(place)}: ${why}`)
   switch (type.form) {
     case 'any':
       return
@@ -32,27 +37,28 @@ function visit(value: Json, type: MergeType, place: Place): void {
     case 'map':
     case 'struct':
       if (!isFields(value)) return refuse(`expected map, got &{${plain(value)}}`)
-      for (const [key, field = null] of Object.entries(value)) {
-        const { below, isDeclared } = childOf(key, type)
+      for (const key in value) {
+        const { element, below, isDeclared } = childOf(key, type)
         // Upstream looks at no other field of this map then.
         if (type.form === 'struct' && !isDeclared && type.isOpen !== true)
-          return void faults.push(`${path}.${key}: field not declared in schema`)
-        visit(field, below, { path: `${path}.${key}`, faults })
+          return void faults.push(`${pathOf(place)}.${key}: field not declared in schema`)
+        visit(value[key] ?? null, below, { above: place, element, faults })
       }
   }
 }
 
-function visitItems(list: readonly Json[], type: ListMerge, { path, faults }: Place): void {
+function visitItems(list: readonly Json[], type: ListMerge, place: Place): void {
+  const { faults } = place
   const seen = new Set<string>()
   for (const [at, item] of list.entries()) {
     const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
     if (element === undefined) {
-      faults.push(`${path}: element ${at}: ${itemFault(item, type)}`)
+      faults.push(`${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
       continue
     }
-    if (seen.has(element)) faults.push(`${path}: duplicate entries for key ${printElement(element)}`)
+    if (seen.has(element)) faults.push(`${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
     seen.add(element)
-    visit(item, type.of, { path: path + printElement(element), faults })
+    visit(item, type.of, { above: place, element, faults })
   }
 }
 

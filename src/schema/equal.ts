@@ -8,8 +8,9 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
     return one.length === other.length && one.every((item: Json, at) => isSame(item, other[at]))
   }
   if (!isFields(one) || !isFields(other)) return false
-  const keys = new Set([...Object.keys(one), ...Object.keys(other)])
-  return [...keys].every((key) => isSame(own(one, key), own(other, key)))
+  for (const key in one) if (!isSame(one[key], own(other, key))) return false
+  for (const key in other) if (!Object.hasOwn(one, key) && !isNothing(other[key])) return false
+  return true
 }
 
 const own = (fields: { readonly [key: string]: Json | undefined }, key: string): Json | undefined =>
