@@ -23,11 +23,14 @@ export function managerFaults(path: string, manager: string): FieldFault[] {
 
 /** The program in a User-Agent as the name of a manager. Headers are read byte by byte, but clients write UTF-8. */
 export function managerOfAgent(header: string): string {
-  const agent = Buffer.from(header, 'latin1').toString('utf8')
+  const isPlain = plain.test(header)
+  const agent = isPlain ? header : Buffer.from(header, 'latin1').toString('utf8')
   const end = agent.indexOf('/')
-  const name = (end === -1 ? agent : agent.slice(0, end)).replace(unprintable, '')
-  return cutBytes(name, MANAGER_BYTES_MAX) || 'unknown'
+  const name = end === -1 ? agent : agent.slice(0, end)
+  return cutBytes(isPlain ? name : name.replace(unprintable, ''), MANAGER_BYTES_MAX) || 'unknown'
 }
+
+const plain = /^[ -~]*$/
 
 /** No character is cut in two. */
 function cutBytes(text: string, bytesMax: number): string {

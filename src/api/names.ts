@@ -78,7 +78,10 @@ export function checkDomainPrefixedPath(path: string): { readonly value: string;
 export function checkPathSegment(name: string): string[] {
   if (name === '.') return ["may not be '.'"]
   if (name === '..') return ["may not be '..'"]
-  return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`)
+  const faults: string[] = []
+  if (name.includes('/')) faults.push("may not contain '/'")
+  if (name.includes('%')) faults.push("may not contain '%'")
+  return faults
 }
 
 /** The key of a label or an annotation: `name` or `domain/name`. */

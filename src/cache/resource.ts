@@ -181,7 +181,8 @@ export class Resource {
   /** For the writer of a version: the feed will bring it, and need not read it again. */
   expect(key: Key, revision: Revision, object: Parameters<Item['setWire']>[0], wire: Wire): void {
     if (this.#phase.phase === 'idle') return
-    const current = this.#tree.get(key)
+    // Mostly the answer comes before the event: then there is nothing to look for.
+    const current = revision > this.revision ? undefined : this.#tree.get(key)
     if (current?.revision === revision) current.setWire(object, wire)
     else if (current === undefined || current.revision < revision) this.#own.add({ key, revision, object, wire })
   }

@@ -19,15 +19,17 @@ export type NameRules = {
   readonly checkName: (name: string) => string[]
 }
 
+/** Runs several times for each write: what has nothing to look at makes nothing. */
 export function validateMetadata(metadata: ObjectMeta, rules: NameRules): FieldFault[] {
-  return [
-    ...validateNames(metadata, rules),
-    ...validateGeneration(metadata),
-    ...validateLists(metadata),
-    ...validateFinalizers(metadata.finalizers ?? []),
-    ...validateManagedFields(metadata['managedFields']),
-  ]
+  const faults = validateNames(metadata, rules)
+  const { finalizers = none } = metadata
+  faults.push(...validateGeneration(metadata), ...validateLists(metadata))
+  if (finalizers.length > 0) faults.push(...validateFinalizers(finalizers))
+  faults.push(...validateManagedFields(metadata['managedFields']))
+  return faults
 }
+
+const none: readonly never[] = []
 
 /** `metadata` against what the object was before. */
 export function validateMetadataUpdate(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] {
@@ -60,22 +62,23 @@ function validateNames(metadata: ObjectMeta, { isNamespaced, checkName }: NameRu
   if (name === '') faults.push(required('metadata.name', 'name or generateName is required'))
   else for (const fault of checkName(name)) faults.push(invalidValue('metadata.name', name, fault))
   if (!isNamespaced) return faults
-  if (namespace === '') return [...faults, required('metadata.namespace')]
-  return [...faults, ...checkDnsLabel(namespace).map((why) => invalidValue('metadata.namespace', namespace, why))]
+  if (namespace === '') faults.push(required('metadata.namespace'))
+  else for (const fault of checkDnsLabel(namespace)) faults.push(invalidValue('metadata.namespace', namespace, fault))
+  return faults
 }
 
-function validateGeneration({ generation = 0 }: ObjectMeta): FieldFault[] {
-  if (generation >= 0) return []
+function validateGeneration({ generation = 0 }: ObjectMeta): readonly FieldFault[] {
+  if (generation >= 0) return none
   return [invalidValue('metadata.generation', generation, 'must be greater than or equal to 0')]
 }
 
-const validateLists = (metadata: ObjectMeta): FieldFault[] => [
-  ...validateLabels(metadata),
-  ...validateAnnotations(metadata.annotations),
-  ...validateOwners(metadata['ownerReferences']),
-]
+function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
+  const { labels, annotations, ownerReferences } = metadata
+  if (labels === undefined && annotations === undefined && ownerReferences === undefined) return none
+  return [...validateLabels(labels), ...validateAnnotations(annotations), ...validateOwners(ownerReferences)]
+}
 
-function validateLabels({ labels }: ObjectMeta): FieldFault[] {
+function validateLabels(labels: ObjectMeta['labels']): FieldFault[] {
   if (labels === undefined) return []
   return Object.entries(labels).flatMap(([key, value]) => [
     ...checkQualifiedName(key).map((fault) => invalidValue('metadata.labels', key, fault)),
@@ -151,12 +154,12 @@ function validateFinalizers(finalizers: readonly string[]): FieldFault[] {
   return faults
 }
 
-function validateManagedFields(entries: Json | undefined): FieldFault[] {
-  if (!Array.isArray(entries)) return []
-  return entries.flatMap((entry: Json, at) => {
+function validateManagedFields(entries: Json | undefined): readonly FieldFault[] {
+  if (!Array.isArray(entries)) return none
+  const faults: FieldFault[] = []
+  entries.forEach((entry: Json, at) => {
     const { operation, fieldsType, manager, subresource } = fieldsOf(entry)
     const path = `metadata.managedFields[${at}]`
-    const faults: FieldFault[] = []
     if (operation !== 'Apply' && operation !== 'Update') {
       const shown = typeof operation === 'string' ? operation : ''
       faults.push(invalidValue(`${path}.operation`, shown, 'must be `Apply` or `Update`'))
@@ -168,8 +171,8 @@ function validateManagedFields(entries: Json | undefined): FieldFault[] {
     if (typeof subresource === 'string' && Buffer.byteLength(subresource) > SUBRESOURCE_BYTES_MAX) {
       faults.push(tooLong(`${path}.subresource`, SUBRESOURCE_BYTES_MAX))
     }
-    return faults
   })
+  return faults
 }
 
 /** What goes away takes no new finalizers. */
