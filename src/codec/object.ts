@@ -118,15 +118,32 @@ export class UnreadableError extends Error {
  */
 export function decodeStored(value: Buffer, schema: ObjectSchema, revision: number): KubeObject {
   const bytes = isCbor(value) ? Buffer.from(readable(() => cborToJson(value))) : value
-  const object = schema.custom === undefined ? decodeBuiltIn(bytes, schema) : decodeCustom(bytes, schema, schema.custom)
+  if (schema.custom !== undefined) return decodeCustom(bytes, schema, { form: schema.custom, revision })
+  return numbered(decodeBuiltIn(bytes, schema), revision)
+}
+
+function numbered(object: KubeObject, revision: number): KubeObject {
   const metadata: ObjectMeta = { ...object.metadata, resourceVersion: `${revision}` }
   return { ...object, metadata }
 }
 
+/** Objects that are stored in another version than they would be now. */
+const outdated = new WeakSet<KubeObject>()
+
+/** Whether a write that changes nothing brings the object into the version that is stored now. */
+export const isOutdated = (object: KubeObject): boolean => outdated.has(object)
+
 /** What was printed for clients, which alone has a version, is as it should be. */
-function decodeCustom(bytes: Buffer, { struct }: ObjectSchema, { fromStored }: CustomForm): KubeObject {
+function decodeCustom(
+  bytes: Buffer,
+  { struct }: ObjectSchema,
+  { form, revision }: { readonly form: CustomForm; readonly revision: number },
+): KubeObject {
   const read = readStored(bytes, struct)
-  return read.metadata.resourceVersion === undefined ? fromStored(read) : read
+  if (read.metadata.resourceVersion !== undefined) return numbered(read, revision)
+  const object = numbered(form.fromStored(read), revision)
+  if (read.apiVersion !== form.storedVersion) outdated.add(object)
+  return object
 }
 
 function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema): KubeObject {

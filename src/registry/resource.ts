@@ -92,9 +92,13 @@ export type View = {
   readonly shape: ObjectSchema
   readonly table: TableKind
   readonly show: (object: KubeObject) => KubeObject
+  /** Why an object has nothing to show; undefined: it has. */
+  readonly whyHidden?: (object: KubeObject) => string | undefined
   /** The object as a written view wants it, with the view's resourceVersion where that has one. */
   readonly change: (object: KubeObject, view: KubeObject) => KubeObject
   readonly validate: (view: KubeObject) => FieldFault[]
+  /** Why it cannot be applied to, which upstream says last. */
+  readonly refusesApply?: string
   /** The one field that can be owned through the view, which has the same path in the object. */
   readonly ownedPath: string
 }

@@ -65,6 +65,11 @@ async function applyTo(
   const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
   const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
   const tracking = trackingOf(request, stored)
+  const why = viewOf(request)?.refusesApply
+  if (why !== undefined && tracking.owners.size === 0) {
+    const what = `failed to convert live object (/; ${apiVersionOf(expected)}, Kind=${expected.kind}) to proper version`
+    throw unclassified(`failed to create manager for existing fields: ${what}: ${why}`)
+  }
   if (slices.isOver) await slices.turn()
   const { result, owners } = await applyOver({
     writer,
@@ -83,6 +88,9 @@ async function applyTo(
     },
   })
   if (slices.isOver) await slices.turn()
+  if (why !== undefined) {
+    throw unclassified(`failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`)
+  }
   const managedFields = tracking.finish(owners)
   if (current !== undefined && result === undefined) {
     return withOwners(withLastApplied(current, applied, writer), managedFields)

@@ -1,4 +1,4 @@
-import { badRequest, notFound } from '../api/errors.ts'
+import { badRequest, internalError, notFound } from '../api/errors.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { At } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
@@ -19,6 +19,8 @@ export async function get(request: ResourceRequest, { keys, reader, forms }: Rea
   return translated(request.context, { resource, name, verb: 'get', askedVersion }, async () => {
     const { item } = await reader.get(keys.key(namespace, name), at)
     if (item === undefined) throw notFound(resource, name)
+    const whyHidden = view?.whyHidden?.(item.object())
+    if (whyHidden !== undefined) throw internalError(whyHidden)
     if (view !== undefined) return ok(show, show.object(view.show(item.object()), view.shape))
     checkPart(request)
     return ok(show, show.item(item))

@@ -1,6 +1,7 @@
 /** The body of a create or an update as an object of the resource, whatever form it was sent in. The one place that decodes. */
-import { badRequest } from '../api/errors.ts'
+import { ApiError, badRequest } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
+import { quote } from '../api/quote.ts'
 import {
   type Body,
   decodeBody,
@@ -23,8 +24,19 @@ export async function readObject(
   fieldValidation: FieldValidation,
   access: Pick<WriteAccess, 'convertYaml'>,
 ): Promise<KubeObject> {
-  return readAs(request, viewOf(request) ?? request.resource, { fieldValidation, access })
+  const { resource } = request
+  const view = viewOf(request)
+  try {
+    return await readAs(request, view ?? resource, { fieldValidation, access })
+  } catch (error) {
+    const isUnreadable = error instanceof ApiError && error.message.includes(' cannot be handled as a ')
+    if (view === undefined || !resource.isCustom || !isUnreadable) throw error
+    throw badRequest(`no kind is registered for the type v1.${view.kind} in scheme ${quote(schemeOfCustom)}`, error)
+  }
 }
+
+/** What upstream says of a scale of a custom kind that it cannot read, whatever is wrong with it. */
+const schemeOfCustom = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
 /** As an object of another kind than the path names: what is done to an object has a kind of its own. */
 export async function readAs(

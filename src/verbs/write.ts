@@ -18,6 +18,7 @@ import { encodeStored, printWire, wireOfStored } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { Current, Decision, UpdateResult } from '../storage/store.ts'
@@ -221,7 +222,7 @@ async function decideReplace(
     checkShownUid(request, shown, before)
   }
   const admitted = view === undefined ? shown : view.change(before, shown)
-  checkVersion(request, admitted, revision)
+  checkVersion(request, admitted, { revision, isView: view !== undefined })
   const rules = view === undefined ? rulesOf(request) : resource
   const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
   const { now, ids } = access
@@ -280,12 +281,17 @@ function versionFault({ metadata: { resourceVersion = '' } }: KubeObject): strin
   return resourceVersion === '' ? undefined : uintFault(resourceVersion)
 }
 
-function checkVersion({ resource, name }: ResourceRequest, given: KubeObject, revision: Revision): void {
+/** Through another shape nobody needs to know the version. */
+function checkVersion(
+  { resource, name }: ResourceRequest,
+  given: KubeObject,
+  { revision, isView }: { readonly revision: Revision; readonly isView: boolean },
+): void {
   const { resourceVersion = '' } = given.metadata
   const fault = versionFault(given)
   if (fault !== undefined) throw unclassified(fault)
   if (resourceVersion === '' || BigInt(resourceVersion) === 0n) {
-    if (resource.allowsUnconditionalUpdate) return
+    if (resource.allowsUnconditionalUpdate || isView) return
     const message = 'Invalid value: 0x0: must be specified for an update'
     const faults = [{ path: 'metadata.resourceVersion', reason: 'FieldValueInvalid', message }] as const
     throw invalid({ group: resource.group, kind: resource.plural }, name, faults)
@@ -383,12 +389,16 @@ export function written(
   revision: Revision,
   { resource, access, stored }: { readonly resource: Resource; readonly access: WriteAccess; readonly stored?: Buffer },
 ): Written {
-  const current = withVersion(object, revision)
+  const current = withVersion(asStored(object, resource.shape), revision)
   const made = stored === undefined ? undefined : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
   access.reader.expect(key, revision, current, wire)
   return { object: current, json: wire.bytes }
 }
+
+/** What the version in which a custom kind is stored does not know is lost. */
+const asStored = (object: KubeObject, { custom, stored }: ObjectSchema): KubeObject =>
+  custom === undefined || stored === undefined ? object : stored.fromStored(stored.toStored(object))
 
 export function withVersion(object: KubeObject, revision: Revision): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }

@@ -1,7 +1,6 @@
 /** The scale of a custom kind: the definition says where the numbers are. */
-import { internalError } from '../../api/errors.ts'
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
-import { fieldsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import { fieldsOf, isFields, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import type { View } from '../resource.ts'
 import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
 import type { ScalePaths } from './definition.ts'
@@ -17,20 +16,21 @@ export function customScaleView(paths: ScalePaths): View {
       return scaleView().shape
     },
     ownedPath: spec.join('.'),
+    refusesApply: 'request to convert CR to an invalid group/version: autoscaling/v1',
     show: (object) => {
-      const replicas = valueAtPath(object, spec)
-      if (replicas === undefined) throw internalError(`the spec replicas field "${paths.spec}" does not exist`)
       return {
         kind: 'Scale',
         apiVersion: 'autoscaling/v1',
         metadata: metadataOf(object),
-        spec: { replicas },
+        spec: { replicas: numberOf(valueAtPath(object, spec)) },
         status: {
           replicas: numberOf(valueAtPath(object, status)),
           ...(selector === undefined ? {} : { selector: textOf(valueAtPath(object, selector)) }),
         },
       }
     },
+    whyHidden: (object) =>
+      valueAtPath(object, spec) === undefined ? `the spec replicas field "${paths.spec}" does not exist` : undefined,
     change: (object, scale) => ({
       ...withReplicas(object, spec, scale),
       metadata: withVersionOf(object.metadata, scale.metadata),
@@ -45,12 +45,50 @@ function withReplicas(object: KubeObject, path: readonly string[], scale: KubeOb
   return { ...changed, apiVersion, kind, metadata }
 }
 
-/** Whoever writes them, there are no negative numbers of replicas. */
+/** Whoever writes them, numbers of replicas are no negative ones, and a selector is a text. */
 export function validateScale(object: KubeObject, paths: ScalePaths | undefined): FieldFault[] {
   if (paths === undefined) return []
-  return [paths.spec, paths.status].flatMap((path) => {
-    const value = valueAtPath(object, readPath(path))
-    if (typeof value !== 'number' || value >= 0) return []
-    return [invalidValue(path, value, 'should be a non-negative integer')]
-  })
+  return [
+    ...validateReplicas(object, paths.spec),
+    ...validateReplicas(object, paths.status),
+    ...(paths.selector === '' ? [] : accessFaults(object, paths.selector, 'string')),
+  ]
+}
+
+/** What a scale holds. */
+const REPLICAS_MAX = 2 ** 31 - 1
+
+function validateReplicas(object: KubeObject, path: string): FieldFault[] {
+  const faults = accessFaults(object, path, 'int64')
+  const value = valueAtPath(object, readPath(path))
+  if (faults.length > 0 || typeof value !== 'number') return faults
+  if (value < 0) return [invalidValue(path, value, 'should be a non-negative integer')]
+  if (value > REPLICAS_MAX) return [invalidValue(path, value, `should be less than or equal to ${REPLICAS_MAX}`)]
+  return []
+}
+
+/** In the words of Go's accessors. What is not there is fine. */
+function accessFaults(object: KubeObject, path: string, wanted: 'int64' | 'string'): FieldFault[] {
+  let value: Json | undefined = object
+  const refuse = (found: Json, expected: string): FieldFault[] => {
+    const why = `${path} accessor error: ${shown(found)} is of the type ${goTypeOf(found)}, expected ${expected}`
+    return [invalidValue(path, wanted === 'int64' ? 0 : '', why)]
+  }
+  for (const name of readPath(path)) {
+    if (!isFields(value)) return refuse(value, 'map[string]interface{}')
+    value = Object.hasOwn(value, name) ? value[name] : undefined
+    if (value === undefined) return []
+  }
+  return goTypeOf(value) === wanted ? [] : refuse(value, wanted)
+}
+
+const shown = (value: Json): string => (typeof value === 'object' ? JSON.stringify(value) : `${value}`)
+
+function goTypeOf(value: Json): string {
+  if (value === null) return '<nil>'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'bigint') return 'int64'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  if (typeof value === 'string') return 'string'
+  return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }

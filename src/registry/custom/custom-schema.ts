@@ -1,6 +1,6 @@
 /** How objects of a custom kind are read and checked: metadata by its type, the rest by the schema that the definition has. */
 import type { FieldFault } from '../../api/field-fault.ts'
-import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
@@ -49,6 +49,7 @@ export class CustomSchema {
       setDefaults: (object) => this.setDefaults(object),
       refuse: (object) => coerceEmbedded(object, this.structural).refusal,
       custom: {
+        storedVersion: `${this.#definition.group}/${storageVersion}`,
         prune: (object) => this.prune(object),
         fromStored: (object) => this.fromStored(object, all),
       },
@@ -107,9 +108,12 @@ export class CustomSchema {
     const { status } = object
     if (schema === undefined || status === undefined) return []
     const old = current['status']
-    return [...validateValues(status, schema, { prefix: 'status', old }), ...validateLists(status, schema, old)]
+    return [...validateValues(status, schema, { prefix: 'status', old }), ...listFaults(status, schema, old)]
   }
 }
+
+const listFaults = (status: Json, schema: Structural, old: Json | undefined): FieldFault[] =>
+  validateLists(status, schema, old).map((fault) => ({ ...fault, path: `status.${fault.path}` }))
 
 const withHead = (fields: Fields, { kind, apiVersion, metadata }: KubeObject): KubeObject => ({
   ...fields,
@@ -118,8 +122,8 @@ const withHead = (fields: Fields, { kind, apiVersion, metadata }: KubeObject): K
   metadata,
 })
 
-/** What errors call it. */
-const schemeName = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
+/** What errors call the kinds that there are. */
+export const schemeName = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
 /** Custom kinds write all fields in the order of their names, those of metadata too. */
 export function customStruct(kind: string, open: () => Structural): Struct {
@@ -151,7 +155,12 @@ function headFields(): readonly Field[] {
   return made
 }
 
-const sortedField = (field: Field): Field => ({ ...field, schema: sortedSchema(field.schema) })
+const sortedField = (field: Field): Field => ({
+  ...field,
+  schema: sortedSchema(field.schema),
+  // Only an object that is no object has none: a bookmark.
+  ...(field.name === 'creationTimestamp' ? { omit: 'absent' } : {}),
+})
 
 function sortedSchema(schema: Schema): Schema {
   if (schema.type === 'list' || schema.type === 'map') return { ...schema, of: sortedSchema(schema.of) }
