@@ -45,9 +45,12 @@ import { createNow } from './verbs/timestamps.ts'
 import { ResourceForms } from './verbs/represent/forms.ts'
 import { partOf } from './verbs/subresources/all.ts'
 import type { PartAccess } from './verbs/subresources/part.ts'
+import { convertedAccess } from './verbs/converting/converted-access.ts'
+import { Converter } from './verbs/converting/converter.ts'
 import { update } from './verbs/update.ts'
 import { virtualReader } from './verbs/virtual.ts'
 import { watch } from './verbs/watch.ts'
+import { ConversionWebhook } from './webhooks/conversion.ts'
 
 /** What comes from outside of the configuration, so that a test can replay it. */
 export type Surroundings = {
@@ -236,14 +239,14 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     const { isAllowed, reason } = await authorize(user, attributes)
     if (!isAllowed) throw refusal(user, attributes, reason)
   }
-  const make = (resource: Resource): Access => {
+  const make = (resource: Resource, version = apiVersionOf(resource)): Access => {
     const keys = new ResourceKeys(root, resourcePrefix(resource), resource.isNamespaced)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
     const reader = cache.resource({
       name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
       prefix: keys.prefix,
-      version: apiVersionOf(resource),
+      version,
       decode,
       print: (object) => printWire(object, resource.shape),
     })
@@ -282,13 +285,22 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     }
   }
   // Custom resources come and go.
+  /** Objects in whatever versions they were stored in. */
+  const makeAsStored = (resource: Resource): Access => make(resource, 'stored')
   const made = new WeakMap<Resource, Access>()
   const accessOf = (resource: Resource): Access => {
     const known = made.get(resource)
     if (known !== undefined) return known
     const access = make(resource)
     made.set(resource, access)
-    return access
+    const { converted } = resource
+    const stored = converted?.stored()
+    if (converted === undefined || stored === undefined) return access
+    const webhook = new ConversionWebhook(converted.webhook, ids.uid)
+    const asStored = { resource: stored, access: makeAsStored(stored) }
+    const whole = convertedAccess(access, asStored, new Converter(resource, webhook, cache))
+    made.set(resource, whole)
+    return whole
   }
   const allocation = createBelongings({
     handle: ownHandle,

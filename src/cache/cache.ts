@@ -50,6 +50,9 @@ export type CacheOptions = {
   readonly checkEveryMs?: number
 }
 
+/** Where an object is, and of which revision, if it has one. */
+type Place = { readonly key: Key; readonly revision?: Revision; readonly createRevision?: Revision }
+
 export class Cache implements AsyncDisposable {
   /** For other forms of cached objects. */
   readonly made: Shelf
@@ -104,8 +107,8 @@ export class Cache implements AsyncDisposable {
     return reader
   }
 
-  /** Of an object that is not stored: readers are given items, and this is one for once. */
-  looseItem(key: Key, object: KubeObject, print: Form['print']): Item {
+  /** Of an object that is not stored as it is: readers are given items, and this is one for once. */
+  looseItem(place: Place, object: KubeObject, print: Form['print']): Item {
     const { slabs } = this.#parts
     const home: ItemHome = {
       form: { print, decode: () => object },
@@ -113,7 +116,7 @@ export class Cache implements AsyncDisposable {
       view: (slot, start, end) => slabs.view(slot, start, end),
       keep: () => undefined,
     }
-    const item = new Item(home, { key, revision: 0, createRevision: 0 })
+    const item = new Item(home, { revision: 0, createRevision: 0, ...place })
     item.decoded = object
     return item
   }

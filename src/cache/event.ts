@@ -61,6 +61,10 @@ export class Change {
 /** An object that was there when the watch began. */
 export const initialEvent = (item: Item): Shown => new SharedFrame('ADDED', item.revision, item, undefined)
 
+/** An object that nobody shares. */
+export const shownItem = (type: ChangeType, revision: Revision, item: Item): Shown =>
+  new SharedFrame(type, revision, item, undefined)
+
 class SharedFrame implements Shown {
   readonly type: ChangeType
   readonly revision: Revision

@@ -11,7 +11,7 @@ import { type History, readHistory } from './history.ts'
 import type { Item, Wire } from './item.ts'
 import type { Parts, Resource } from './resource.ts'
 import { type Selected, type Selection, select, type Tree } from './tree.ts'
-import { Watcher, type WatchStart } from './watch.ts'
+import { type EventSource, Watcher, type WatchStart } from './watch.ts'
 
 /** How long a read waits for a revision, as upstream does. */
 export const REACH_MS = 3_000
@@ -35,6 +35,11 @@ export type WatchOptions = {
     | { readonly initial: 'any' | 'latest' | { readonly atLeast: Revision }; readonly markEnd?: boolean }
     | { readonly after: Revision }
   readonly matches?: ((object: KubeObject) => boolean) | undefined
+}
+
+/** The same to who does not mind where objects come from. */
+export type ObjectReader = Pick<Reader, 'get' | 'list' | 'expect'> & {
+  readonly watch: (options: WatchOptions) => Promise<EventSource>
 }
 
 export class Reader {

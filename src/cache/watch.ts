@@ -49,6 +49,9 @@ export type WatchFilter = {
   readonly matches: ((object: KubeObject) => boolean) | undefined
 }
 
+/** What a watch is to who passes its events on. */
+export type EventSource = Pick<Watcher, 'state' | 'hasNews' | 'take' | 'onReady' | 'requestBookmark' | 'close'>
+
 export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   readonly #source: WatchSource
   readonly #filter: WatchFilter
@@ -140,17 +143,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     ready?.()
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<readonly WatchEvent[], void, void> {
-    try {
-      for (;;) {
-        const events = this.take()
-        if (events.length > 0) yield events
-        else if (this.#closed !== undefined) return
-        else await new Promise<void>((resolve) => this.onReady(resolve))
-      }
-    } finally {
-      this.close()
-    }
+  [Symbol.asyncIterator](): AsyncGenerator<readonly WatchEvent[], void, void> {
+    return eventsOf(this)
   }
 
   #takeInitial(events: WatchEvent[], room: number): number {
@@ -218,5 +212,19 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     const shown = change.shown(wasSelected, isSelected, this.#source.frames)
     if (shown !== undefined) events.push(shown)
     return (item ?? previous)?.length ?? 0
+  }
+}
+
+/** The events of a watch, until it is closed; who stops reading closes it. */
+export async function* eventsOf(source: EventSource): AsyncGenerator<readonly WatchEvent[], void, void> {
+  try {
+    for (;;) {
+      const events = source.take()
+      if (events.length > 0) yield events
+      else if (source.state === 'closed') return
+      else await new Promise<void>((resolve) => source.onReady(resolve))
+    }
+  } finally {
+    source.close()
   }
 }

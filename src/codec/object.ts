@@ -130,6 +130,8 @@ function numbered(object: KubeObject, revision: number): KubeObject {
 /** Objects that are stored in another version than they would be now. */
 const outdated = new WeakSet<KubeObject>()
 
+export const markOutdated = (object: KubeObject): void => void outdated.add(object)
+
 /** Whether a write that changes nothing brings the object into the version that is stored now. */
 export const isOutdated = (object: KubeObject): boolean => outdated.has(object)
 

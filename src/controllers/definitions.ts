@@ -3,7 +3,8 @@
  * out again, and removes the objects of those that go. Each replica follows by itself; who is first to write a status has written it.
  */
 import type { KubeObject } from '../api/object.ts'
-import type { Reader, WatchOptions } from '../cache/reader.ts'
+import type { ObjectReader, WatchOptions } from '../cache/reader.ts'
+import { eventsOf } from '../cache/watch.ts'
 import type { Log } from '../lib/log.ts'
 import { type CustomResource, customResources } from '../registry/custom/custom-resource.ts'
 import { type Definition, type Names, readDefinition } from '../registry/custom/definition.ts'
@@ -21,7 +22,7 @@ const WATCH_RETRY_MS = 200
 
 export type DefinitionsParts = {
   readonly registry: Registry
-  readonly reader: Reader
+  readonly reader: ObjectReader
   readonly range: WatchOptions['range']
   /** Changes the status of a definition; undefined leaves it. */
   readonly changeStatus: (name: string, decide: (object: KubeObject) => KubeObject | undefined) => Promise<boolean>
@@ -83,7 +84,7 @@ export class Definitions implements AsyncDisposable {
         signal.addEventListener('abort', () => watcher.close(), { once: true })
         const listed = new Set<string>()
         let isListed = false
-        for await (const events of watcher) {
+        for await (const events of eventsOf(watcher)) {
           for (const event of events) {
             if (event.type !== 'BOOKMARK') {
               const object = event.item.object()

@@ -42,6 +42,8 @@ export type Resource = {
   readonly isStored: boolean
   /** The apiVersion in which objects are stored, where that is another one: `v1` for events of events.k8s.io. */
   readonly storageVersion?: string
+  /** Where only a webhook can convert between versions: how it is called, and the resource in the version that is stored. */
+  readonly converted?: { readonly webhook: Fields; readonly stored: () => Resource | undefined }
   /** Told with every answer. */
   readonly deprecation?: string
   /** How objects are read, written and stored. Built when it is first asked for. */

@@ -111,6 +111,9 @@ type Basis<T> = {
 /** One key as the database has it, and the revision of that answer. */
 type FoundOne = { readonly entry: Versioned | undefined; readonly revision: Revision }
 
+/** What reads and writes single objects. */
+export type ObjectStore = Pick<Store, 'get' | 'create' | 'update'>
+
 export class Store {
   readonly #engine: Engine
   readonly #transformer: Transformer

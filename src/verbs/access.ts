@@ -1,24 +1,24 @@
 /** What the verbs use of one resource: where its objects are, how they are read and how they are written. */
 import type { Admission } from '../admission/admission.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { Reader } from '../cache/reader.ts'
+import type { ObjectReader } from '../cache/reader.ts'
 import type { ConvertedYaml } from '../codec/yaml.ts'
 import type { Belongings } from '../registry/belongings.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
-import type { Store, Stored } from '../storage/store.ts'
+import type { ObjectStore, Stored } from '../storage/store.ts'
 import type { ResourceForms } from './represent/forms.ts'
 
 /** Enough for reads. */
 export type ReadAccess = {
   readonly keys: ResourceKeys
-  readonly reader: Pick<Reader, 'get' | 'list'>
+  readonly reader: Pick<ObjectReader, 'get' | 'list'>
   /** Other forms of its objects. */
   readonly forms: ResourceForms
 }
 
 export type WatchAccess = ReadAccess & {
-  readonly reader: Reader
+  readonly reader: ObjectReader
   /** From 0 to below 1. */
   readonly random: () => number
   /** Whether a watch may ask for the objects that are there, and be told when it has them all: the gate WatchList. */
@@ -30,8 +30,8 @@ export type WatchAccess = ReadAccess & {
 }
 
 export type WriteAccess = ReadAccess & {
-  readonly reader: Reader
-  readonly store: Store
+  readonly reader: ObjectReader
+  readonly store: ObjectStore
   readonly decode: (stored: Stored) => KubeObject
   readonly ids: Ids
   /** Now, as a timestamp of metadata. */

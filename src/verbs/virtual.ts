@@ -20,7 +20,7 @@ export type VirtualParts = {
 export function virtualReader({ resource, keys, read, cache }: VirtualParts): ReadAccess['reader'] {
   const print = (object: KubeObject) => printUnversioned(object, resource.shape)
   const all = async (): Promise<Item[]> =>
-    (await read()).map((object) => cache.looseItem(keys.key('', object.metadata.name ?? ''), object, print))
+    (await read()).map((object) => cache.looseItem({ key: keys.key('', object.metadata.name ?? '') }, object, print))
   return {
     get: async (key) => {
       const item = (await all()).find((one) => one.key === key)

@@ -3,7 +3,7 @@
  * the client goes away, when its time is up, or when the watcher is closed.
  */
 import type { FrameSource } from '../api/request.ts'
-import type { Watcher } from '../cache/watch.ts'
+import type { EventSource } from '../cache/watch.ts'
 import type { Framing } from './represent/framing.ts'
 
 /** Time between bookmarks; as upstream. */
@@ -21,13 +21,13 @@ export type WatchStreamOptions = {
 const none: readonly Buffer[] = []
 
 export class WatchStream implements FrameSource {
-  readonly #watcher: Watcher
+  readonly #watcher: EventSource
   readonly #options: WatchStreamOptions
   readonly #timer: NodeJS.Timeout
   #bookmarkTimer: NodeJS.Timeout | undefined
   #leftMs: number
 
-  constructor(watcher: Watcher, options: WatchStreamOptions) {
+  constructor(watcher: EventSource, options: WatchStreamOptions) {
     this.#watcher = watcher
     this.#options = options
     this.#leftMs = options.timeoutMs

@@ -1,6 +1,6 @@
 import { toStatus } from '../api/errors.ts'
 import type { ApiResponse } from '../api/request.ts'
-import type { Reader, WatchOptions } from '../cache/reader.ts'
+import type { ObjectReader, WatchOptions } from '../cache/reader.ts'
 import { negotiateStream } from '../codec/negotiate.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import { StorageError } from '../storage/errors.ts'
@@ -51,7 +51,7 @@ function timeoutOf(
 type Starting = {
   readonly askedVersion: number
   readonly range: KeyRange
-  readonly reader: Reader
+  readonly reader: ObjectReader
   readonly allowsWatchList: boolean
 }
 

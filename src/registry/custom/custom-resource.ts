@@ -24,16 +24,21 @@ const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 /** One for each version, those that are not served too: objects may be stored in them. */
 export function customResources(definition: Definition): readonly CustomResource[] {
   const schemas = new Map(definition.versions.map((version) => [version.name, new CustomSchema(definition, version)]))
-  return definition.versions.map((version) => customResource(definition, version, schemas))
+  const made: CustomResource[] = []
+  const stored = (): Resource | undefined => made.find(({ version }) => version === definition.storageVersion)
+  made.push(...definition.versions.map((version) => customResource(definition, version, { schemas, stored })))
+  return made
+}
+
+type Siblings = {
+  readonly schemas: ReadonlyMap<string, CustomSchema>
+  readonly stored: () => Resource | undefined
 }
 
 export type CustomResource = Resource & { readonly isServed: boolean }
 
-function customResource(
-  definition: Definition,
-  version: Version,
-  schemas: ReadonlyMap<string, CustomSchema>,
-): CustomResource {
+function customResource(definition: Definition, version: Version, { schemas, stored }: Siblings): CustomResource {
+  const { webhook } = definition
   const { group, names, isNamespaced, storageVersion } = definition
   const { hasStatus, scale } = version
   const own = schemas.get(version.name) ?? new CustomSchema(definition, version)
@@ -58,6 +63,7 @@ function customResource(
     subresources: subresourcesOf(definition, version),
     ...(storageVersion === version.name ? {} : { storageVersion: `${group}/${storageVersion}` }),
     ...(deprecation === undefined ? {} : { deprecation }),
+    ...(webhook === undefined || !mayDiffer(definition, version) ? {} : { converted: { webhook, stored } }),
     get shape(): ObjectSchema {
       return (shape ??= own.shape(schemas))
     },
@@ -101,6 +107,10 @@ function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undef
       return `metadata.finalizers: ${quote(name)}: prefer a domain-qualified ${what} to avoid accidental conflicts with other finalizer writers`
     })
 }
+
+/** Whether objects may be stored in another version than this. */
+const mayDiffer = ({ storageVersion, storedVersions }: Definition, { name }: Version): boolean =>
+  storageVersion !== name || storedVersions.some((stored) => stored !== name)
 
 const noViews: { readonly [subresource: string]: View } = {}
 

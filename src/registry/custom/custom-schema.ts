@@ -68,7 +68,9 @@ export class CustomSchema {
     const { apiVersion } = object
     const read = all.get(apiVersion.slice(apiVersion.indexOf('/') + 1)) ?? this
     const whole = read.setDefaults(read.prune(object).object)
-    return read === this ? whole : this.prune({ ...whole, apiVersion: this.apiVersion }).object
+    // Only the webhook knows what another version makes of it.
+    if (read === this || this.#definition.webhook !== undefined) return whole
+    return this.prune({ ...whole, apiVersion: this.apiVersion }).object
   }
 
   prune(object: KubeObject): { readonly object: KubeObject; readonly faults: readonly string[] } {

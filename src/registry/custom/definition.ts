@@ -12,6 +12,8 @@ export type Definition = {
   readonly isTerminating: boolean
   readonly versions: readonly Version[]
   readonly storageVersion: string
+  /** Versions in which objects may be stored. */
+  readonly storedVersions: readonly string[]
   /** Undefined: versions differ in nothing but their name. */
   readonly webhook: Fields | undefined
 }
@@ -64,6 +66,7 @@ export function readDefinition(object: KubeObject): Definition {
     isTerminating: object.metadata.deletionTimestamp !== undefined,
     versions: versions.map(readVersion),
     storageVersion: textOf(versions.find((version) => version['storage'] === true)?.['name']),
+    storedVersions: textsOf(status['storedVersions']),
     webhook: conversion['strategy'] === 'Webhook' ? fieldsOf(conversion['webhook']) : undefined,
   }
 }

@@ -1,0 +1,126 @@
+/** Access to a resource whose objects are stored in another version, which only a webhook can convert. The verbs do not notice. */
+import { assert } from '../../lib/assert.ts'
+import type { KubeObject } from '../../api/object.ts'
+import type { Listed, ObjectReader } from '../../cache/reader.ts'
+import { encodeStored, markOutdated, printWire } from '../../codec/object.ts'
+import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import type { Current, Decision, ObjectStore, Stored, UpdateOptions, UpdateResult } from '../../storage/store.ts'
+import type { WatchAccess, WriteAccess } from '../access.ts'
+import { ConvertedWatch } from './converted-watch.ts'
+import type { Converter } from './converter.ts'
+
+type Access = WriteAccess & WatchAccess
+
+/** `stored`: the resource in the version that is written, and access to objects in the versions they were written in. */
+export function convertedAccess(
+  own: Access,
+  stored: { readonly resource: Resource; readonly access: Access },
+  converter: Converter,
+): Access {
+  return {
+    ...own,
+    reader: convertedReader(stored.access.reader, converter),
+    store: new ConvertedStore(stored, converter),
+  }
+}
+
+function convertedReader(reader: ObjectReader, converter: Converter): ObjectReader {
+  return {
+    get: async (key, at) => {
+      const { revision, item } = await reader.get(key, at)
+      const [converted] = item === undefined ? [] : await converter.items([item])
+      return { revision, item: converted }
+    },
+    list: async (range, at, selection) => {
+      const { matches, limit = 0 } = selection ?? {}
+      // Which objects are selected is seen only when they are converted.
+      const page = await reader.list(range, at, matches === undefined ? { limit } : {})
+      const items = await converter.items(page.items)
+      if (matches === undefined) return { ...page, items }
+      const selected = items.filter((item) => matches(item.object()))
+      return pageOf({ ...page, items: selected }, limit)
+    },
+    watch: async (options) =>
+      new ConvertedWatch(await reader.watch({ ...options, matches: undefined }), converter, options.matches),
+    expect: () => undefined,
+  }
+}
+
+function pageOf(page: Listed, limit: number): Listed {
+  if (limit === 0 || page.items.length <= limit) return page
+  return { ...page, items: page.items.slice(0, limit), more: true, remaining: 0 }
+}
+
+class ConvertedStore implements ObjectStore {
+  readonly #stored: { readonly resource: Resource; readonly access: Access }
+  readonly #converter: Converter
+
+  constructor(stored: { readonly resource: Resource; readonly access: Access }, converter: Converter) {
+    this.#stored = stored
+    this.#converter = converter
+  }
+
+  get: ObjectStore['get'] = async (key, options) => {
+    const { revision, found } = await this.#stored.access.store.get(key, options)
+    if (found === undefined) return { revision, found }
+    const object = await this.#converter.object(this.#stored.access.decode(found))
+    // Printed as for clients: such bytes are read as they are.
+    return { revision, found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes } }
+  }
+
+  create: ObjectStore['create'] = async (key, value, options) =>
+    this.#stored.access.store.create(key, await this.#toStored(value), options)
+
+  async update<T>(
+    key: string,
+    options: UpdateOptions<T>,
+    decide: (current: Current<T> | undefined) => Decision | Promise<Decision>,
+  ): Promise<UpdateResult<T>> {
+    const { access } = this.#stored
+    let last: Current<T> | undefined
+    const result = await access.store.update<T | Raw>(
+      key,
+      { ...options, decode: (stored) => new Raw(copied(stored)) },
+      async (current) => {
+        last = current && (await this.#current(current, options.decode))
+        const decision = await decide(last)
+        return typeof decision === 'object' ? { ...decision, put: await this.#toStored(decision.put) } : decision
+      },
+    )
+    return { ...result, previous: result.previous === undefined ? undefined : last }
+  }
+
+  async #current<T>(current: Current<T | Raw>, decode: (stored: Stored) => T): Promise<Current<T>> {
+    const { object } = current
+    if (!(object instanceof Raw)) return { ...current, object }
+    const { stored } = object
+    const read = this.#stored.access.decode(stored)
+    const { shape } = this.#converter.resource
+    const converted = decode({ ...stored, value: printWire(await this.#converter.object(read), shape).bytes })
+    if (read.apiVersion !== shape.custom?.storedVersion && isObject(converted)) markOutdated(converted)
+    return { ...current, object: converted }
+  }
+
+  async #toStored(value: Buffer): Promise<Buffer> {
+    const { resource, access } = this.#stored
+    const object = access.decode({ key: '', value, revision: 0, createRevision: 0, stale: false })
+    assert(
+      object.apiVersion === apiVersionOf(this.#converter.resource),
+      'objects are written in the version of the path',
+    )
+    return encodeStored(await this.#converter.toStored(object, resource), resource.shape)
+  }
+}
+
+/** A value that is yet to be converted. */
+class Raw {
+  readonly stored: Stored
+
+  constructor(stored: Stored) {
+    this.stored = stored
+  }
+}
+
+const copied = (stored: Stored): Stored => ({ ...stored, value: Buffer.from(stored.value) })
+
+const isObject = (value: unknown): value is KubeObject => typeof value === 'object' && value !== null
