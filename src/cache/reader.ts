@@ -38,7 +38,7 @@ export type WatchOptions = {
 }
 
 /** The same to who does not mind where objects come from. */
-export type ObjectReader = Pick<Reader, 'get' | 'list' | 'expect'> & {
+export type ObjectReader = Pick<Reader, 'known' | 'get' | 'list' | 'expect'> & {
   readonly watch: (options: WatchOptions) => Promise<EventSource>
 }
 

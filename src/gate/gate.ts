@@ -60,9 +60,10 @@ export function createGate(parts: GateParts): Gate {
     if (info.kind === 'path') return { kind: 'path', http: request, context }
     // Authorized like any other path, but the router knows none that begins so.
     if (request.path.startsWith('//')) throw pageNotFound()
-    const resolved = resolve(info, request.method, registry)
+    const { fault, ...resolved } = resolve(info, request.method, registry)
     const { deprecation } = resolved.resource
     if (deprecation !== undefined) context.warn(deprecation)
+    if (fault !== undefined) throw fault
     return { kind: 'resource', ...resolved, user, context, http: request }
   }
 }

@@ -23,6 +23,8 @@ export type Route = {
   readonly namespace: string
   readonly name: string
   readonly subresource: string
+  /** Why it goes no further although the resource is there: its warnings are told all the same. */
+  readonly fault?: Error
 }
 
 /** Fails when there is no such path or no such method on it. */
@@ -81,18 +83,19 @@ function resolveCustom(place: Place, info: ResourceInfo, method: string): Route 
   if (scope === 'all-namespaces' && method !== 'GET') throw pageNotFound()
   if (info.isWatchPath && subresource !== '') throw pageNotFound()
   checkSegments(place)
-  if (subresource !== '') checkCustomPart(place, verb)
-  else if (verb === undefined)
+  const fault = subresource === '' ? undefined : customPartFault(place, verb)
+  if (fault === undefined && verb === undefined)
     throw method === 'PUT' || method === 'PATCH' ? badRequest('name must be provided') : noSuchMethod()
-  if (verb === undefined) throw noSuchMethod()
+  if (verb === undefined) throw fault ?? noSuchMethod()
   if (verb === 'create' && !resource.verbs.includes(verb)) throw definitionTerminating(resource)
-  return { resource, verb, namespace, name: verb === 'create' ? '' : name, subresource }
+  const route = { resource, verb, namespace, name: verb === 'create' ? '' : name, subresource }
+  return fault === undefined ? route : { ...route, fault }
 }
 
-function checkCustomPart({ resource, name, subresource }: Place, verb: Verb | undefined): void {
+function customPartFault({ resource, name, subresource }: Place, verb: Verb | undefined): Error | undefined {
   const part = resource.subresources.find((one) => one.name === subresource)
-  if (part === undefined) throw notFound(resource, name)
-  if (verb !== undefined && !part.verbs.includes(verb)) throw methodNotAllowed(resource, verb)
+  if (part === undefined) return notFound(resource, name)
+  return verb !== undefined && !part.verbs.includes(verb) ? methodNotAllowed(resource, verb) : undefined
 }
 
 const collectionVerbs: readonly Verb[] = ['list', 'watch', 'create', 'deletecollection']

@@ -352,14 +352,15 @@ type Commit = {
  * nothing is written.
  */
 export async function commit(
-  { context }: ResourceRequest,
+  { resource, context }: ResourceRequest,
   { key, access, isDryRun, isFresh = false }: Commit,
   decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
 ): Promise<UpdateResult<KubeObject>> {
   const { store, decode, ttlSeconds } = access
   const { signal } = context
   if (isDryRun) return dryRun(key, access, decide)
-  const cached = isFresh ? undefined : await cachedCurrent(key, access)
+  const mustRead = isFresh || resource.shape.custom?.hasOldVersions === true
+  const cached = mustRead ? undefined : await cachedCurrent(key, access)
   return store.update(key, { cached, decode, signal, ttlSeconds }, decide)
 }
 
@@ -396,9 +397,9 @@ export function written(
   return { object: current, json: wire.bytes }
 }
 
-/** What the version in which a custom kind is stored does not know is lost. */
-const asStored = (object: KubeObject, { custom, stored }: ObjectSchema): KubeObject =>
-  custom === undefined || stored === undefined ? object : stored.fromStored(stored.toStored(object))
+/** Of a custom kind: what the stored version does not know is lost, and what was dropped has its defaults again. */
+const asStored = (object: KubeObject, { custom, stored, setDefaults }: ObjectSchema): KubeObject =>
+  custom === undefined ? object : (stored?.fromStored(stored.toStored(object)) ?? setDefaults(object))
 
 export function withVersion(object: KubeObject, revision: Revision): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }

@@ -50,6 +50,7 @@ export class CustomSchema {
       refuse: (object) => coerceEmbedded(object, this.structural).refusal,
       custom: {
         storedVersion: `${this.#definition.group}/${storageVersion}`,
+        hasOldVersions: this.#definition.storedVersions.some((name) => name !== storageVersion),
         prune: (object) => this.prune(object),
         fromStored: (object) => this.fromStored(object, all),
       },

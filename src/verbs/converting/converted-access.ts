@@ -43,6 +43,7 @@ function convertedReader(reader: ObjectReader, converter: Converter): ObjectRead
     watch: async (options) =>
       new ConvertedWatch(await reader.watch({ ...options, matches: undefined }), converter, options.matches),
     expect: () => undefined,
+    known: () => undefined,
   }
 }
 
