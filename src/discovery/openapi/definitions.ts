@@ -19,14 +19,17 @@ export type Definition = {
 export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })
 export const refPrefix = '#/components/schemas/'
 
-type ListNames = { readonly listName: string; readonly item: string; readonly isCustom: boolean }
+type ListNames = { readonly listName: string; readonly item: string }
+type ListParts = { readonly items: Fields; readonly metadata: Fields }
+
+/** By name: the built-in ones, or those with the custom ones of a document. */
+export type DefinitionSource = { readonly get: (name: string) => Definition }
 
 export class Definitions {
+  readonly #descriptions = new Descriptions()
   /** Types that were named and may be asked for. */
   readonly #structs = new Map<string, Struct>()
   readonly #made = new Map<string, Definition>()
-
-  readonly #descriptions = new Descriptions()
   #fixed: ReadonlyMap<string, Fields> | undefined
 
   /** What a type or a field of it is for. */
@@ -48,36 +51,32 @@ export class Definitions {
     return name
   }
 
-  /** The list of a kind, whose own definition is `item`. Those of custom kinds have no defaults. */
-  ofList(gvk: GroupVersionKind, { listName, item, isCustom }: ListNames): string {
+  /** The list of a built-in kind, whose own definition is `item`. */
+  ofList(gvk: GroupVersionKind, { listName, item }: ListNames): string {
     if (this.#made.has(listName)) return listName
     const listMeta = this.ofType(listMetaStruct())
-    this.set(listName, {
-      description: `A list of ${gvk.kind.replace(/List$/, '')} objects.`,
-      properties: {
-        apiVersion: { description: this.describe('List', 'apiVersion'), type: 'string' },
-        items: {
-          description: 'The objects.',
-          items: isCustom ? refTo(item) : { allOf: [refTo(item)], default: {} },
-          type: 'array',
-        },
-        kind: { description: this.describe('List', 'kind'), type: 'string' },
-        metadata: {
-          allOf: [refTo(listMeta)],
-          ...(isCustom ? {} : { default: {} }),
-          description: this.describe('List', 'metadata'),
-        },
-      },
-      required: ['items'],
-      type: 'object',
-      'x-kubernetes-group-version-kind': [{ group: gvk.group, kind: gvk.kind, version: gvk.version }],
+    const items = { allOf: [refTo(item)], default: {} }
+    const metadata = { allOf: [refTo(listMeta)], default: {}, description: this.describe('List', 'metadata') }
+    this.#made.set(listName, {
+      schema: this.listSchema(gvk, { items, metadata }),
+      uses: new Set([item, listMeta]),
     })
     return listName
   }
 
-  /** A definition of somebody else's making: that of a custom resource. */
-  set(name: string, schema: Fields): void {
-    this.#made.set(name, { schema, uses: refsIn(schema) })
+  listSchema({ group, kind, version }: GroupVersionKind, { items, metadata }: ListParts): Fields {
+    return {
+      description: `A list of ${kind.replace(/List$/, '')} objects.`,
+      properties: {
+        apiVersion: { description: this.describe('List', 'apiVersion'), type: 'string' },
+        items: { description: 'The objects.', items, type: 'array' },
+        kind: { description: this.describe('List', 'kind'), type: 'string' },
+        metadata,
+      },
+      required: ['items'],
+      type: 'object',
+      'x-kubernetes-group-version-kind': [{ group, kind, version }],
+    }
   }
 
   #make(name: string): Definition {

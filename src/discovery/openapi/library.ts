@@ -11,8 +11,8 @@ import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { versionsOf } from '../groups.ts'
 import { kubernetesVersion } from '../version.ts'
-import { addCustomKind, customInfo } from './custom.ts'
-import { Definitions } from './definitions.ts'
+import { customInfo, withCustomKinds } from './custom.ts'
+import { Definitions, type DefinitionSource } from './definitions.ts'
 import * as documentPaths from './document-paths.ts'
 import type { PathItem } from './operations.ts'
 import { resourcePaths } from './resource-paths.ts'
@@ -46,6 +46,16 @@ export class Kept {
 type Group = readonly Resource[]
 type LibraryParts = { readonly registry: Registry; readonly hasIssuer: boolean; readonly clock: Clock }
 
+type MakeOptions = {
+  readonly slices: Slices
+  readonly definitions: DefinitionSource
+  /** Otherwise all of its resources are custom. */
+  readonly isBuiltIn: boolean
+}
+
+/** Texts by path and by name. */
+type OlderPart = { readonly paths: ReadonlyMap<string, string>; readonly definitions: ReadonlyMap<string, string> }
+
 const info = { title: 'Kubernetes', version: `${kubernetesVersion.major}.${kubernetesVersion.minor}` } as const
 
 export class OpenApiLibrary {
@@ -53,10 +63,11 @@ export class OpenApiLibrary {
   readonly #hasIssuer: boolean
   readonly #clock: Clock
   readonly #definitions = new Definitions()
-  readonly #v3 = new V3Printer(this.#definitions)
-  readonly #v2 = new V2Printer(this.#definitions)
+  readonly #v3 = new V3Printer()
+  readonly #v2 = new V2Printer()
   /** By the list of a group's resources, which is another one when the group changes; then by key. */
   readonly #ofGroups = new WeakMap<Group, Map<string, Promise<Kept>>>()
+  readonly #olderParts = new WeakMap<Group, Promise<OlderPart>>()
   /** Those that no group changes. */
   readonly #others = new Map<string, Promise<Kept>>()
   #whole: { readonly groups: readonly Group[]; readonly made: Promise<Kept> } | undefined
@@ -93,7 +104,10 @@ export class OpenApiLibrary {
     const groups = this.#registry.groups.map((group) => this.#registry.inGroup(group))
     const known = this.#whole
     if (known !== undefined && isSameList(known.groups, groups)) return known.made
-    const made = this.#makeWhole(groups)
+    const made = this.#makeWhole(groups).catch((error: unknown) => {
+      this.#whole = undefined
+      throw error
+    })
     this.#whole = { groups, made }
     return made
   }
@@ -112,7 +126,8 @@ export class OpenApiLibrary {
     if (own.length === 0) return undefined
     return kept(this.#documentsOf(resources), key, async () => {
       const slices = new Slices()
-      return this.#make(await this.#pathsOf(own, slices), { slices, isBuiltIn: hasBuiltIn(own) })
+      const definitions = withCustomKinds(own, this.#definitions)
+      return this.#make(await this.#pathsOf(own, slices), { slices, definitions, isBuiltIn: hasBuiltIn(own) })
     })
   }
 
@@ -126,7 +141,6 @@ export class OpenApiLibrary {
   async #pathsOf(resources: Group, slices: Slices): Promise<PathItem[]> {
     const items: PathItem[] = []
     for (const resource of resources) {
-      if (resource.isCustom) addCustomKind(resource, resource.publishedSchema?.() ?? {}, this.#definitions)
       items.push(...resourcePaths(resource, this.#definitions))
       if (slices.isOver) await slices.turn()
     }
@@ -137,29 +151,54 @@ export class OpenApiLibrary {
     return items
   }
 
-  async #make(items: PathItem[], { slices = new Slices(), isBuiltIn = true } = {}): Promise<Kept> {
+  async #make(items: PathItem[], options: Partial<MakeOptions> = {}): Promise<Kept> {
+    const { slices = new Slices(), definitions = this.#definitions, isBuiltIn = true } = options
     const paths = await printAll(items.toSorted(byPath), slices, (item) => [item.path, this.#v3.path(item)])
-    const names = await reachable(items, this.#definitions, slices)
-    const schemas = await printAll(names, slices, (name) => [name, this.#v3.definition(name)])
+    const names = await reachable(items, definitions, slices)
+    const schemas = await printAll(names, slices, (name) => [name, this.#v3.definition(definitions.get(name))])
     const text = printV3({ info: isBuiltIn ? info : customInfo, paths, schemas, isSecured: isBuiltIn })
     return new Kept(text, this.#clock.wallMs())
   }
 
   async #makeWhole(groups: readonly Group[]): Promise<Kept> {
     const slices = new Slices()
-    const items = [...this.#fixedPaths().values()].map((path) => path())
-    for (const resources of groups) {
-      const group = resources[0]?.group ?? ''
-      for (const version of new Set(resources.map((one) => one.version))) {
-        const own = resources.filter((one) => one.version === version)
-        items.push(...(await this.#pathsOf(own, slices)))
-      }
-      if (group !== '' && hasBuiltIn(resources)) items.push(documentPaths.groupPath(group, this.#definitions))
-    }
-    const paths = await printAll(items.toSorted(byPath), slices, (item) => [item.path, this.#v2.path(item)])
-    const names = await reachable(items, this.#definitions, slices)
-    const definitions = await printAll(names, slices, (name) => [name, this.#v2.definition(name)])
+    const fixed = [...this.#fixedPaths().values()].map((path) => path())
+    const parts = [await this.#printOlder(fixed, this.#definitions, slices)]
+    for (const resources of groups) parts.push(await this.#olderPart(resources))
+    const paths = new Map(parts.flatMap((part) => [...part.paths]).toSorted(byKey))
+    const definitions = new Map(parts.flatMap((part) => [...part.definitions]).toSorted(byKey))
     return new Kept(this.#v2.print(info, paths, definitions), this.#clock.wallMs())
+  }
+
+  /** What a group adds to the document of v2. */
+  #olderPart(resources: Group): Promise<OlderPart> {
+    const known = this.#olderParts.get(resources)
+    if (known !== undefined) return known
+    const made = this.#makeOlderPart(resources).catch((error: unknown) => {
+      this.#olderParts.delete(resources)
+      throw error
+    })
+    this.#olderParts.set(resources, made)
+    return made
+  }
+
+  async #makeOlderPart(resources: Group): Promise<OlderPart> {
+    const slices = new Slices()
+    const items: PathItem[] = []
+    for (const version of new Set(resources.map((one) => one.version))) {
+      const own = resources.filter((one) => one.version === version)
+      items.push(...(await this.#pathsOf(own, slices)))
+    }
+    const group = resources[0]?.group ?? ''
+    if (group !== '' && hasBuiltIn(resources)) items.push(documentPaths.groupPath(group, this.#definitions))
+    return this.#printOlder(items, withCustomKinds(resources, this.#definitions), slices)
+  }
+
+  async #printOlder(items: readonly PathItem[], source: DefinitionSource, slices: Slices): Promise<OlderPart> {
+    const paths = await printAll(items, slices, (item) => [item.path, this.#v2.path(item)])
+    const names = await reachable(items, source, slices)
+    const definitions = await printAll(names, slices, (name) => [name, this.#v2.definition(source.get(name))])
+    return { paths, definitions }
   }
 
   #fixedPaths(): Map<string, () => PathItem> {
@@ -201,6 +240,7 @@ async function printAll<T>(
   return texts
 }
 
+const byKey = ([a]: [string, string], [b]: [string, string]): number => (a < b ? -1 : 1)
 const byPath = (a: PathItem, b: PathItem): number => (a.path < b.path ? -1 : 1)
 const hasBuiltIn = (resources: Group): boolean => resources.some(({ isCustom }) => !isCustom)
 

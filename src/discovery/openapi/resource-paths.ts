@@ -292,7 +292,7 @@ class ResourcePaths {
     const { group, version, listKind, isCustom, shape } = this.#resource
     const gvk = { group, version, kind: listKind }
     const listName = isCustom ? customName(gvk) : definitionName({ ...shape.struct, name: listKind })
-    return this.#definitions.ofList(gvk, { listName, item: this.#object, isCustom })
+    return isCustom ? listName : this.#definitions.ofList(gvk, { listName, item: this.#object })
   }
 }
 

@@ -3,24 +3,18 @@
  * with something beside them, one type for values that may have two, and parameters that many operations have in one place.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
-import { type Definition, type Definitions, refPrefix } from './definitions.ts'
+import { type Definition, refPrefix } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
 import { anyText, type Body, type Operation, type PathItem } from './operations.ts'
 import type { Parameter } from './parameters.ts'
 import { codeText, type Info, joined, kubernetesFields, securityScheme } from './v3.ts'
 
 export class V2Printer {
-  readonly #definitions: Definitions
   readonly #texts = new WeakMap<Definition, string>()
   /** Those that paths printed so far refer to. */
   readonly #shared = new Map<string, Fields>()
 
-  constructor(definitions: Definitions) {
-    this.#definitions = definitions
-  }
-
-  definition(name: string): string {
-    const made = this.#definitions.get(name)
+  definition(made: Definition): string {
     const known = this.#texts.get(made)
     if (known !== undefined) return known
     const text = JSON.stringify(olderKind(made.schema))

@@ -1,7 +1,7 @@
 /** OpenAPI 3.0 in JSON, as text, since most of a document is text that others have too: a definition is printed once for all. */
 import type { Fields } from '../../api/object.ts'
 import type { Slices } from '../../lib/slices.ts'
-import { type Definition, type Definitions, refTo } from './definitions.ts'
+import { type Definition, type DefinitionSource, refTo } from './definitions.ts'
 import { anyText, definitionsOf, type Operation, type PathItem } from './operations.ts'
 import type { Parameter } from './parameters.ts'
 
@@ -17,19 +17,13 @@ export type DocumentText = {
 }
 
 export class V3Printer {
-  readonly #definitions: Definitions
   readonly #texts = new WeakMap<Definition, string>()
-
-  constructor(definitions: Definitions) {
-    this.#definitions = definitions
-  }
 
   path(item: PathItem): string {
     return JSON.stringify(pathFields(item))
   }
 
-  definition(name: string): string {
-    const made = this.#definitions.get(name)
+  definition(made: Definition): string {
     const known = this.#texts.get(made)
     if (known !== undefined) return known
     const text = JSON.stringify(made.schema)
@@ -41,7 +35,7 @@ export class V3Printer {
 /** The names of all definitions that paths need, in order. */
 export async function reachable(
   items: readonly PathItem[],
-  definitions: Definitions,
+  definitions: DefinitionSource,
   slices: Slices,
 ): Promise<readonly string[]> {
   const found = definitionsOf(items)

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Fields, fieldsOf } from '../../api/object.ts'
+import { parseJson } from '../../codec/json.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { builtInResources } from '../../registry/built-in.ts'
+import { customResources } from '../../registry/custom/custom-resource.ts'
+import { readDefinition } from '../../registry/custom/definition.ts'
+import { Registry } from '../../registry/registry.ts'
+import type { Resource } from '../../registry/resource.ts'
+import { encodeV2, encodeV3 } from './gnostic.ts'
+import { OpenApiLibrary } from './library.ts'
+
+const key = 'apis/example.com/v1'
+const kind = 'com.example.v1.Wheel'
+
+function wheels(properties: Fields): readonly Resource[] {
+  const names = { plural: 'wheels', singular: 'wheel', kind: 'Wheel', listKind: 'WheelList' }
+  const schema = { openAPIV3Schema: { type: 'object', properties } }
+  const versions = [{ name: 'v1', served: true, storage: true, schema }]
+  return customResources(
+    readDefinition({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'wheels.example.com' },
+      spec: { group: 'example.com', scope: 'Cluster', names, versions },
+      status: { acceptedNames: names },
+    }),
+  )
+}
+
+function start(): { registry: Registry; library: OpenApiLibrary } {
+  const registry = new Registry(builtInResources())
+  return { registry, library: new OpenApiLibrary({ registry, hasIssuer: false, clock: systemClock }) }
+}
+
+async function propertiesOf(library: OpenApiLibrary): Promise<Fields> {
+  const document = fieldsOf(parseJson((await library.v3(key))?.json ?? Buffer.from('{}')))
+  const schemas = fieldsOf(fieldsOf(document['components'])['schemas'])
+  return fieldsOf(fieldsOf(schemas[kind])['properties'])
+}
+
+test('a custom kind costs its own document and no other', async () => {
+  const { registry, library } = start()
+  const apps = await library.v3('apis/apps/v1')
+  assert.equal(library.v3(key), undefined)
+  assert.ok(!library.keys.includes(key))
+
+  const first = wheels({ size: { type: 'integer' } })
+  registry.replace('example.com', { before: [], after: first })
+  assert.ok(library.keys.includes(key))
+  assert.ok(!library.keys.includes('apis/example.com'))
+  assert.deepEqual((await propertiesOf(library))['size'], { type: 'integer' })
+  assert.equal(await library.v3('apis/apps/v1'), apps)
+  assert.equal(await library.v3(key), await library.v3(key))
+
+  const second = wheels({ size: { type: 'string' } })
+  registry.replace('example.com', { before: first, after: second })
+  assert.deepEqual((await propertiesOf(library))['size'], { type: 'string' })
+  const v2 = await library.v2()
+  assert.ok(v2.json.includes(`"${kind}":`))
+  assert.equal(await library.v2(), v2)
+
+  registry.replace('example.com', { before: second, after: [] })
+  assert.equal(library.v3(key), undefined)
+  assert.ok(!(await library.v2()).json.includes(kind))
+})
+
+test('what a schema holds is never taken for a reference or a part of ours', async () => {
+  const { registry, library } = start()
+  const port = { 'x-kubernetes-int-or-string': true }
+  const hostile = { type: 'object', default: { $ref: '#/components/schemas/none', 'x-kubernetes-int-or-string': true } }
+  const named = { default: port, properties: { type: 'object', properties: { __proto__own: port } } }
+  registry.replace('example.com', { before: [], after: wheels({ hostile, ...named, metadata: { type: 'string' } }) })
+  const properties = await propertiesOf(library)
+  assert.deepEqual(properties['hostile'], {
+    default: { $ref: '#/components/schemas/none', 'x-kubernetes-int-or-string': true },
+    type: 'object',
+  })
+  assert.ok(fieldsOf(properties['default'])['anyOf'] !== undefined)
+  assert.ok(fieldsOf(properties['metadata'])['allOf'] !== undefined)
+  const v3 = await library.v3(key)
+  assert.ok(v3 !== undefined && (await v3.protobuf(encodeV3)).includes(kind))
+  assert.ok((await (await library.v2()).protobuf(encodeV2)).includes(kind))
+})
+
+test('names that every object of JavaScript has are no documents', () => {
+  const { library } = start()
+  for (const name of ['constructor', '__proto__', 'apis/__proto__', 'apis/constructor/v1', 'api/toString', '']) {
+    assert.equal(library.v3(name), undefined, name)
+  }
+})
