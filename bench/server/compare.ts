@@ -21,6 +21,8 @@ const targets: Readonly<Record<string, { readonly rate?: number; readonly cpu?: 
   list: { rate: 5, cpu: 1 / 8 },
   'list-any': { rate: 5, cpu: 1 / 8 },
   'list-gzip': { rate: 3 },
+  table: { rate: 4 },
+  'list-protobuf': { rate: 2 },
   watch: { cpu: 1 / 2 },
 }
 

@@ -24,11 +24,20 @@ export type WorkloadOptions = {
 
 const apply = { 'content-type': 'application/apply-patch+yaml', accept: 'application/json' }
 const json = { 'content-type': 'application/json', accept: 'application/json' }
+const protobuf = 'application/vnd.kubernetes.protobuf'
+/** What kubectl asks for. */
+const tableTypes = ['v1', 'v1beta1']
+  .map((version) => `application/json;as=Table;v=${version};g=meta.k8s.io`)
+  .concat('application/json')
+  .join(',')
 const grpc = { 'content-type': 'application/grpc', te: 'trailers' }
 
 const SMALL_NAMESPACE = 'bench-small'
 const BIG_NAMESPACE = 'bench-big'
 const WATCHED_NAMESPACE = 'bench-watch'
+const POD_NAMESPACE = 'bench-pods'
+const podsPath = `/api/v1/namespaces/${POD_NAMESPACE}/pods`
+const POD_OBJECTS = 500
 const configMapsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
 /** Objects that are read in turn. */
@@ -48,7 +57,7 @@ const STORED_BYTES = 1300
 export async function prepare(target: Target, { scale, directory }: WorkloadOptions): Promise<void> {
   using client = createClient(target)
   const call = caller(target.name, client)
-  for (const name of [SMALL_NAMESPACE, BIG_NAMESPACE, WATCHED_NAMESPACE])
+  for (const name of [SMALL_NAMESPACE, BIG_NAMESPACE, WATCHED_NAMESPACE, POD_NAMESPACE])
     await call(
       'POST',
       '/api/v1/namespaces',
@@ -56,6 +65,7 @@ export async function prepare(target: Target, { scale, directory }: WorkloadOpti
     )
   for (let index = 0; index < changedObjects(scale); index++)
     await call('POST', configMapsOf(SMALL_NAMESPACE), configMap({ name: `cm-${index}` }))
+  for (let index = 0; index < POD_OBJECTS; index++) await call('POST', podsPath, pod(`pod-${index}`))
   for (let index = 0; index < LARGE_OBJECTS; index++) {
     for (let owner = 0; owner < LARGE_OWNERS; owner++) {
       const metadata = { name: `large-${index}`, annotations: { [`owner-${owner}`]: 'x' } }
@@ -184,6 +194,17 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
         load(target, { ...few, uri: big, amount: requests(20), headers: { ...json, 'accept-encoding': 'gzip' } }),
     },
     {
+      name: 'table',
+      about: `LIST ${POD_OBJECTS} pods as kubectl shows them, latest`,
+      run: (target) => load(target, { ...few, uri: podsPath, amount: requests(300), headers: { accept: tableTypes } }),
+    },
+    {
+      name: 'list-protobuf',
+      about: 'LIST a page of 500 in protobuf, latest',
+      run: (target) =>
+        load(target, { ...few, uri: `${big}?limit=500`, amount: requests(300), headers: { accept: protobuf } }),
+    },
+    {
       name: 'watch',
       about: '200 watchers of a namespace while it is written to at full speed for 10 s',
       run: (target) => watchLoad(target, directory),
@@ -239,6 +260,14 @@ const text = (length: number): string => 'Lorem0123456789ipsum'.repeat(Math.ceil
 
 const configMap = (metadata: { readonly name: string } | { readonly generateName: string }): string =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: text(1000) } })
+
+const pod = (name: string): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: 'web' } },
+    spec: { containers: [{ name: 'web', image: 'example.com/web:1', ports: [{ containerPort: 80 }] }] },
+  })
 
 const largePath = (index: number, manager: string): string =>
   `${deploymentsOf(SMALL_NAMESPACE)}/large-${index}?fieldManager=${manager}&force=true`

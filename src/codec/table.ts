@@ -1,13 +1,13 @@
 /**
  * Tables as JSON. The row of an object stays the same until the object changes, but for how long ago things were: so a row
- * is kept as texts with the times between them, and put together when it is shown.
+ * is kept as bytes with the times between them, and put together when it is shown.
  */
 import type { Fields, KubeObject } from '../api/object.ts'
 import { type Cell, type Column, durationText, type TableKind } from '../api/table.ts'
 import { printOrdered, printString } from './json.ts'
 
-/** Texts of JSON, and between them times whose age is shown. */
-export type Row = readonly (string | number)[]
+/** Bytes of JSON, and between them times whose age is shown. */
+export type Row = readonly (Buffer | number)[]
 
 /** `objectJson`: what the row shows of the object itself; `null` for nothing. */
 export function rowOf(object: KubeObject, kind: TableKind, objectJson: string): Row {
@@ -39,17 +39,30 @@ function joined(row: readonly (string | number)[]): Row {
     if (typeof part === 'string' && typeof last === 'string') texts[texts.length - 1] = last + part
     else texts.push(part)
   }
-  return texts
+  return texts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))
 }
 
-export function printRow(row: Row, nowMs: number): string {
-  let text = ''
-  for (const part of row) text += typeof part === 'string' ? part : printString(durationText(nowMs - part)).slice(1, -1)
-  return text
+/** How long ago things were, as JSON without its quotes. */
+export type Ages = (sinceMs: number) => Buffer
+
+/** Many objects of a list are of the same age, which is then printed once. */
+export function agesAt(nowMs: number): Ages {
+  const known = new Map<string, Buffer>()
+  return (sinceMs) => {
+    const text = durationText(nowMs - sinceMs)
+    const age = known.get(text) ?? Buffer.from(printString(text).slice(1, -1))
+    known.set(text, age)
+    return age
+  }
 }
+
+export const partsOfRow = (row: Row, ages: Ages): readonly Buffer[] =>
+  row.map((part) => (typeof part === 'number' ? ages(part) : part))
+
+export const printRow = (row: Row, nowMs: number): string => Buffer.concat(partsOfRow(row, agesAt(nowMs))).toString()
 
 export const bytesOfRow = (row: Row): number =>
-  row.reduce<number>((sum, part) => sum + (typeof part === 'string' ? part.length : 8), 0)
+  row.reduce<number>((sum, part) => sum + (typeof part === 'number' ? 8 : part.length), 0)
 
 type Head = { readonly version: string; readonly metadata: Fields; readonly columns: readonly Column[] | null }
 

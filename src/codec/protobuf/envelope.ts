@@ -7,7 +7,7 @@ import type { Struct } from '../../schema/schema.ts'
 import { decodeMessage } from './decode.ts'
 import { encodeMessage } from './encode.ts'
 import { ProtobufError, Reader } from './reader.ts'
-import { BYTES, Writer } from './writer.ts'
+import { BYTES, varintBytes, Writer } from './writer.ts'
 
 export const protobufPrefix: Buffer = Buffer.from('k8s\0', 'latin1')
 
@@ -79,11 +79,17 @@ export function listEnvelope(
   return { head: writer.take(), tail: noContentType }
 }
 
+export const itemHeadBytes = (itemBytes: number): number => 1 + varintBytes(itemBytes)
+
+/** Written by hand: a list has many. */
 export function itemHead(itemBytes: number): Buffer {
-  const writer = new Writer()
-  writer.varint(itemBytes)
-  writer.tag(2, BYTES)
-  return writer.take()
+  const head = Buffer.allocUnsafe(itemHeadBytes(itemBytes))
+  head[0] = 16 + BYTES
+  let at = 1
+  let rest = itemBytes
+  for (; rest >= 0x80; rest >>>= 7) head[at++] = (rest & 0x7f) | 0x80
+  head[at] = rest
+  return head
 }
 
 const LENGTH_BYTES = 4

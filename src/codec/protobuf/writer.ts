@@ -134,7 +134,7 @@ export class Writer {
   }
 }
 
-function varintBytes(value: number): number {
+export function varintBytes(value: number): number {
   let size = 1
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++
   return size

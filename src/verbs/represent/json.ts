@@ -43,6 +43,9 @@ const sorted = (fields: Fields): Fields =>
       .toSorted(([one], [other]) => (one < other ? -1 : 1)),
   )
 
+/** Compact JSON, which is what is kept. */
+export const isPlain = ({ type, isIndented }: Form): boolean => type === 'json' && !isIndented
+
 /** `json` is compact and ends with a newline. */
 export function styled(json: Buffer, { type, isIndented }: Form): Buffer {
   if (type === 'yaml') return Buffer.from(jsonToYaml(parseJson(json)))

@@ -13,7 +13,7 @@ import { partialStruct } from '../../registry/meta-types.ts'
 import { cborList } from './cbor.ts'
 import { inChunks } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
-import { styled } from './json.ts'
+import { isPlain, styled } from './json.ts'
 import { protobufList } from './protobuf.ts'
 import type { Representation } from './representation.ts'
 
@@ -119,6 +119,5 @@ async function printList(head: string, items: readonly Item[], { form, jsonOf }:
     }
     yield end
   }
-  const isPlain = form.type === 'json' && !form.isIndented
-  return isPlain ? inChunks(length, parts) : styled(Buffer.concat([...parts()], length), form)
+  return isPlain(form) ? inChunks(length, parts) : styled(Buffer.concat([...parts()], length), form)
 }

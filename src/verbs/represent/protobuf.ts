@@ -2,7 +2,7 @@
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
-import { encodeObject, itemHead, listEnvelope, wrapItem } from '../../codec/protobuf/envelope.ts'
+import { encodeObject, itemHead, itemHeadBytes, listEnvelope, wrapItem } from '../../codec/protobuf/envelope.ts'
 import { Slices } from '../../lib/slices.ts'
 import { listMetaStruct } from '../../registry/meta-types.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
@@ -37,7 +37,7 @@ export async function protobufList(typeMeta: TypeMeta, parts: ListParts): Promis
   let itemsBytes = 0
   for (const item of items) {
     const { length } = parts.messageOf(item)
-    itemsBytes += itemHead(length).length + length
+    itemsBytes += itemHeadBytes(length) + length
     if (slices.isOver) await slices.turn()
   }
   const { head, tail } = listEnvelope(typeMeta, { fields: metadata, struct: listMetaStruct() }, itemsBytes)

@@ -1,13 +1,15 @@
 /** Objects as rows of a table, for people. */
 import { badRequest } from '../../api/errors.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
+import type { LazyBody } from '../../api/request.ts'
 import type { TableKind } from '../../api/table.ts'
 import type { Item } from '../../cache/item.ts'
 import type { Conversion, Form } from '../../codec/negotiate.ts'
-import { printRow, printTableHead, type Row } from '../../codec/table.ts'
+import { agesAt, partsOfRow, printRow, printTableHead, type Row } from '../../codec/table.ts'
 import { Slices } from '../../lib/slices.ts'
+import { inChunks } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
-import { styled } from './json.ts'
+import { isPlain, styled } from './json.ts'
 import type { Representation } from './representation.ts'
 
 /** What a row shows of the object itself. */
@@ -51,11 +53,7 @@ export function table(parts: TableParts): Representation {
     item: (item) => one(parts.rowsOfItems()(item), `${item.revision}`),
     object: (object) => one(parts.rowOfObject(object), object.metadata.resourceVersion ?? ''),
     written: ({ object }) => one(parts.rowOfObject(object), object.metadata.resourceVersion ?? ''),
-    list: async (items, metadata) => {
-      const head = headOf(parts, metadata, true)
-      const rows = await printRows(items, parts)
-      return styled(Buffer.from(`${head}${rows}}\n`), form)
-    },
+    list: (items, metadata) => printList(items, headOf(parts, metadata, true), parts),
   }
 }
 
@@ -69,17 +67,24 @@ function headOf({ kind, as }: TableParts, metadata: Fields, hasColumns: boolean)
   return printTableHead({ version: as.version, metadata, columns: hasColumns ? kind.columns : null })
 }
 
-async function printRows(items: readonly Item[], { kind, rowsOfItems, nowMs }: TableParts): Promise<string> {
-  const rowOfItem = rowsOfItems()
-  if (items.length === 0) return kind.isDefault === true ? 'null' : '[]'
+const comma = Buffer.from(',')
+const end = Buffer.from(']}\n')
+
+async function printList(items: readonly Item[], head: string, parts: TableParts): Promise<Buffer | LazyBody> {
+  const { form, kind } = parts
+  const rowOfItem = parts.rowsOfItems()
+  if (items.length === 0) return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), form)
   const { compare } = kind
   const sorted = compare === undefined ? items : items.toSorted((a, b) => compare(a.peek(), b.peek()))
   const slices = new Slices()
-  const now = nowMs()
-  let text = ''
+  const ages = agesAt(parts.nowMs())
+  const printed: Buffer[] = [Buffer.from(`${head}[`)]
   for (const item of sorted) {
-    text += `${text === '' ? '[' : ','}${printRow(rowOfItem(item), now)}`
+    if (printed.length > 1) printed.push(comma)
+    printed.push(...partsOfRow(rowOfItem(item), ages))
     if (slices.isOver) await slices.turn()
   }
-  return `${text}]`
+  printed.push(end)
+  const length = printed.reduce((sum, part) => sum + part.length, 0)
+  return isPlain(form) ? inChunks(length, () => printed) : styled(Buffer.concat(printed, length), form)
 }
