@@ -1,6 +1,7 @@
 /** Objects of every built-in kind, made over HTTP and listed again. Several sets of them can be in one cluster. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord } from '../compat/json.ts'
 import type { SoakClient } from '../soak/client.ts'
 
@@ -26,6 +27,7 @@ export async function createSet(client: SoakClient, set: ObjectSet): Promise<rea
     if (!isRecord(row) || !isRecord(row['object'])) throw new Error(`not a row: ${line}`)
     const { status, ...object } = row['object']
     const path = String(row['path'])
+    if (path.includes('.example.com/')) await customServed(client, set)
     const made = await call('POST', path, object)
     if (made === undefined || status === undefined) continue
     await call('PUT', `${path}/${metadataOf(made, 'name')}/status`, { ...made, status })
@@ -33,13 +35,26 @@ export async function createSet(client: SoakClient, set: ObjectSet): Promise<rea
   return refused
 }
 
+/** A custom resource can be read and written some time after its definition, or after the start of a server. */
+export async function customServed(client: SoakClient, { name }: ObjectSet): Promise<void> {
+  const path = `/apis/${name}.example.com/v1/nones`
+  const began = performance.now()
+  while ((await client.call('GET', path).catch(() => undefined))?.status !== 200) {
+    if (performance.now() - began > SERVED_MS_MAX) return
+    await sleep(SERVED_POLL_MS)
+  }
+}
+
+const SERVED_MS_MAX = 30_000
+const SERVED_POLL_MS = 100
+
 /** `pods` or `deployments.apps` in a version: what can be listed, by the server's own documents. */
 export type Listable = { readonly path: string; readonly id: string }
 
 export async function listables(client: SoakClient): Promise<readonly Listable[]> {
   const { body: groups } = await client.call('GET', '/apis')
   // The APIService of a set promises a group that nobody serves.
-  const served = items(groups, 'groups').filter(({ name }) => !String(name).endsWith('.example.com'))
+  const served = items(groups, 'groups').filter(({ name }) => !String(name).startsWith('remote.'))
   const roots = ['/api/v1', ...served.flatMap((group) => items(group, 'versions').map(rootOf))]
   const found: Listable[] = []
   for (const root of roots) {

@@ -11,7 +11,7 @@ import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { startReference } from '../harness/reference.ts'
 import { SoakClient } from '../soak/client.ts'
-import { createSet, type Fields, listAll, type Listed, type ObjectSet } from './every-kind.ts'
+import { createSet, customServed, type Fields, listAll, type Listed, type ObjectSet } from './every-kind.ts'
 
 const forms = ['application/vnd.kubernetes.protobuf', 'application/json']
 const first: ObjectSet = { name: 'swap-first', number: 11 }
@@ -38,10 +38,14 @@ async function swap(form: string): Promise<readonly string[]> {
   const reference = (): Promise<ApiServerProcess> => startReference({ etcdUrl: etcd.clientUrl })
   const written = await during(keelson, (client) => write(client, first))
   const taken = await during(reference, async (client) => {
+    await customServed(client, first)
     const seen = await listAll(client)
     return { seen, ...(await write(client, second)) }
   })
-  const back = await during(keelson, listAll)
+  const back = await during(keelson, async (client) => {
+    await customServed(client, second)
+    return await listAll(client)
+  })
   return [
     ...written.refused.map((text) => `Keelson refused ${text}`),
     ...taken.refused.map((text) => `the reference refused ${text}`),
