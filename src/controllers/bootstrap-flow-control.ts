@@ -138,7 +138,13 @@ const rows: readonly Row[] = [
       {
         subjects: [group('system:nodes')],
         resourceRules: [
-          { verbs: ['*'], apiGroups: [''], resources: ['nodes', 'nodes/status'], clusterScope: true },
+          {
+            verbs: ['*'],
+            apiGroups: [''],
+            resources: ['nodes', 'nodes/status'],
+            clusterScope: true,
+            namespaces: ['*'],
+          },
           { verbs: ['*'], apiGroups: ['coordination.k8s.io'], resources: ['leases'], namespaces: ['*'] },
         ],
       },
