@@ -98,6 +98,9 @@ test('discovery: api-resources, api-versions, cluster-info, version', async () =
   assert.ok((await kubectl.out('cluster-info')).includes(server.url))
   assert.match(await kubectl.out('version'), /^Server Version: v1\.33\.\d+$/m)
   assert.equal(await kubectl.out('get', '--raw', '/readyz'), 'ok')
+  const components = await kubectl.run('get', 'componentstatuses')
+  assert.equal(components.err, 'Warning: v1 ComponentStatus is deprecated in v1.19+\n')
+  assert.match(components.out, /^NAME +STATUS +MESSAGE +ERROR$[\s\S]*^etcd-0 +Healthy +ok +$/m)
 })
 
 test('mistakes are answered as kubectl expects', async () => {
