@@ -2,7 +2,7 @@
  * `npm run bench`: what the parts cost, measured on a real etcd on this machine.
  *
  *   --check         fail when a figure misses its target
- *   --only a,b      client, feed, latest, serve, memory, registry, openapi, scale; all but scale when absent
+ *   --only a,b      client, feed, latest, serve, memory, registry, cel, scale; all but scale when absent
  *   --seconds N     how long each load runs (default 6)
  *   --reference     instead: Keelson beside the reference kube-apiserver; --only get,create,… and --runs N (needs
  *                   test/tools/install kube-apiserver, and h2load: Debian nghttp2-client)
@@ -12,7 +12,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { benchOpenApi } from './discovery/openapi.ts'
+import { benchRules } from './cel/rules.ts'
 import { benchClient } from './engine/etcd-client.ts'
 import { benchFeed } from './engine/feed.ts'
 import { benchLatest } from './engine/latest.ts'
@@ -32,7 +32,7 @@ const benches: Readonly<Record<string, Bench>> = {
   serve: benchServe,
   memory: () => benchMemory({}),
   registry: async () => benchRegistry(),
-  openapi: benchOpenApi,
+  cel: async () => benchRules(),
   scale: benchScale,
 }
 
