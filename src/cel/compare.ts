@@ -23,9 +23,7 @@ export function isEqual(one: Value, other: Value): boolean {
   const left = numberOf(one)
   if (left !== undefined) {
     const right = numberOf(other)
-    // Mixed comparison of bigint and number is exact; NaN is equal to nothing.
-    // oxlint-disable-next-line eqeqeq
-    return right !== undefined && left == right
+    return right !== undefined && compareNumbers(left, right) === 0
   }
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
   if (one instanceof Timestamp) return other instanceof Timestamp && one.nanos === other.nanos
@@ -89,15 +87,7 @@ export function compare(one: Value, other: Value): number | undefined {
   const left = numberOf(one)
   if (left !== undefined) {
     const right = numberOf(other)
-    return right === undefined
-      ? undefined
-      : left < right
-        ? -1
-        : left > right
-          ? 1
-          : isNaNPair(left, right)
-            ? Number.NaN
-            : 0
+    return right === undefined ? undefined : compareNumbers(left, right)
   }
   if (typeof one === 'string') return typeof other === 'string' ? compareStrings(one, other) : undefined
   if (typeof one === 'boolean') return typeof other === 'boolean' ? Number(one) - Number(other) : undefined
@@ -107,7 +97,13 @@ export function compare(one: Value, other: Value): number | undefined {
   return undefined
 }
 
-const isNaNPair = (one: bigint | number, other: bigint | number): boolean => Number.isNaN(one) || Number.isNaN(other)
+/** An int and a double are compared as doubles, as upstream does, although that is not exact; NaN has no order. */
+function compareNumbers(one: bigint | number, other: bigint | number): number {
+  if (typeof one === typeof other) return one < other ? -1 : one > other ? 1 : one === other ? 0 : Number.NaN
+  const [left, right] = [Number(one), Number(other)]
+  return left < right ? -1 : left > right ? 1 : left === right ? 0 : Number.NaN
+}
+
 const order = (one: bigint, other: bigint): number => (one < other ? -1 : one > other ? 1 : 0)
 
 function compareBytes(one: Uint8Array, other: Uint8Array): number {

@@ -51,7 +51,6 @@ const standardTypes: readonly (readonly [string, Type])[] = [
   ['map', map(dyn, dyn)],
   ['null_type', nullType],
   ['type', typeOf(dyn)],
-  ['dyn', dyn],
   ['google.protobuf.Timestamp', timestamp],
   ['google.protobuf.Duration', duration],
   ['optional_type', opaque('optional_type', dyn)],

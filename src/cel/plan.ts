@@ -5,8 +5,9 @@
  */
 import type { Call, Comprehension, Expr, List, MapExpr, Select } from './ast.ts'
 import type { Checked } from './checker.ts'
+import { anyOf, callStep, costOf } from './call.ts'
 import { IDENT_COST, LIST_COST, MAP_COST } from './cost.ts'
-import type { FunctionPart, Overload } from './functions.ts'
+import { Run, type Step } from './run.ts'
 import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
 import type { Type } from './types.ts'
 import {
@@ -19,37 +20,11 @@ import {
   none,
   noSuchOverload,
   Optional,
-  type Result,
   TypeValue,
   typeNameOf,
   Uint,
   type Value,
 } from './values.ts'
-
-export type Activation = { readonly [variable: string]: Value | undefined }
-
-/** One evaluation. */
-export class Run {
-  readonly activation: Activation
-  readonly locals: Result[] = []
-  readonly #costMax: number
-  cost = 0
-
-  constructor(activation: Activation, costMax: number) {
-    this.activation = activation
-    this.#costMax = costMax
-  }
-
-  spend(cost: number): void {
-    this.cost += cost
-    if (this.cost > this.#costMax) throw new CostExceeded()
-  }
-}
-
-/** Ends an evaluation from within; no `||` absorbs it. */
-export class CostExceeded extends Error {}
-
-export type Step = (run: Run) => Result
 
 /** A constant call fails, so that the whole expression can never give a value there. */
 export class PlanFault {
@@ -124,7 +99,8 @@ class Planner {
     }
     return (run) => {
       run.spend(cost)
-      return run.activation[name] ?? missingVariable(name)
+      const value = run.activation[name]
+      return value === undefined ? missingVariable(name) : value
     }
   }
 
@@ -438,73 +414,4 @@ function insertEntry(map: HashMap, key: Value, value: Value): HashMap | CelError
   if (!isKey(key)) return new CelError(`unsupported key type: ${typeNameOf(key)}`)
   const text = key instanceof Uint ? key.value : key
   return map.with(key, value) ?? new CelError(`insert failed: key ${text} already exists`)
-}
-
-/** Tries each library's share of a function until one takes the arguments. */
-function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
-  const [only] = parts
-  if (only !== undefined && parts.length === 1) return only.run
-  return (one, two, three, four) => {
-    for (const part of parts) {
-      const result = part.run(one, two, three, four)
-      if (result !== noSuchOverload) return result
-    }
-    return noSuchOverload
-  }
-}
-
-type Costing = (args: readonly Value[], result: Result) => number
-
-/** Where types leave several overloads open, upstream counts one, unless they all belong to one library's function. */
-function costOf(overload: Overload | undefined, overloads: readonly Overload[]): Costing | undefined {
-  const cost = overload?.part.cost ?? sharedCost(overloads)
-  if (cost === undefined) return undefined
-  const id = overload?.id ?? ''
-  return (args, result) => cost(args, result, id) ?? 1
-}
-
-function sharedCost(overloads: readonly Overload[]): FunctionPart['cost'] {
-  const [first] = overloads
-  return first !== undefined && overloads.every(({ part }) => part === first.part) ? first.part.cost : undefined
-}
-
-function callStep(args: readonly Step[], call: FunctionPart['run'], cost: Costing | undefined): Step {
-  const [first, second, third, fourth] = args
-  if (first === undefined) return spending([], () => call(null, null, null, null), cost)
-  if (second === undefined) {
-    return (run) => {
-      const one = first(run)
-      if (one instanceof CelError) return one
-      const result = call(one, null, null, null)
-      run.spend(cost === undefined ? 1 : cost([one], result))
-      return result
-    }
-  }
-  if (third === undefined) {
-    return (run) => {
-      const one = first(run)
-      if (one instanceof CelError) return one
-      const two = second(run)
-      if (two instanceof CelError) return two
-      const result = call(one, two, null, null)
-      run.spend(cost === undefined ? 1 : cost([one, two], result))
-      return result
-    }
-  }
-  return spending(args, (one, two, three, four) => call(one, two, three, fourth === undefined ? null : four), cost)
-}
-
-function spending(args: readonly Step[], call: FunctionPart['run'], cost: Costing | undefined): Step {
-  return (run) => {
-    const values: Value[] = []
-    for (const arg of args) {
-      const value = arg(run)
-      if (value instanceof CelError) return value
-      values.push(value)
-    }
-    const [one = null, two = null, three = null, four = null] = values
-    const result = call(one, two, three, four)
-    run.spend(cost === undefined ? 1 : cost(values, result))
-    return result
-  }
 }
