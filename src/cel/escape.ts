@@ -13,9 +13,11 @@ const spelled: { readonly [mark: string]: string } = {
   '/': '__slash__',
 }
 
+export const isReserved = (name: string): boolean => reserved.has(name)
+
 /** Undefined: no expression can use this field. */
 export function escapeName(name: string): string | undefined {
-  if (reserved.has(name)) return `__${name}__`
+  if (isReserved(name)) return `__${name}__`
   const escaped = name.replace(/__|[./-]/g, (mark) => spelled[mark] ?? mark)
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(escaped) ? escaped : undefined
 }

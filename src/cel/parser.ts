@@ -279,8 +279,9 @@ class Parser {
 
   #member(): Expr {
     const depth = this.#in.enter('member', end)
+    let operand: Expr | undefined
     try {
-      let operand = this.#primary()
+      operand = this.#primary()
       for (;;) {
         if (this.#in.kind === '.') operand = this.#selection(operand)
         else if (this.#in.kind === '[') operand = this.#index(operand)
@@ -289,7 +290,7 @@ class Parser {
       }
     } catch (error) {
       this.#in.fail('member', error)
-      return this.#missing()
+      return operand ?? this.#missing()
     } finally {
       this.#in.leave('member', depth)
     }
@@ -297,6 +298,7 @@ class Parser {
 
   #selection(operand: Expr): Expr {
     const behind = this.#in.peek(1)
+    if (behind === 'true' || behind === 'false' || behind === 'null') this.#in.mismatch(1, sets.identifier)
     if (behind !== '?' && behind !== 'identifier' && behind !== 'escaped') this.#in.noViable(1)
     const dot = this.#in.match('.', sets.optionalField)
     if (this.#in.kind === '?') {
@@ -343,9 +345,19 @@ class Parser {
     const open = this.#in.match('(', sets.argsStart)
     this.#in.sync(sets.argsStart)
     const args = this.#in.kind === ')' ? [] : this.#exprList()
-    this.#in.match(')', sets.selection)
-    if (at !== undefined && reserved.has(name)) return this.#fail(at.from, `reserved identifier: ${name}`)
     const call: Call = { kind: 'call', offset: open.from, name, target, args }
+    try {
+      this.#in.match(')', sets.selection)
+    } catch (error) {
+      // A call that is not closed may have other mistakes.
+      this.#expanded(call, at)
+      throw error
+    }
+    return this.#expanded(call, at)
+  }
+
+  #expanded(call: Call, at: Token | undefined): Expr {
+    if (at !== undefined && reserved.has(call.name)) return this.#fail(at.from, `reserved identifier: ${call.name}`)
     const expanded = expandMacro(call, this.#macros)
     if (expanded === undefined) return call
     return 'fault' in expanded ? this.#fail(expanded.offset, expanded.fault) : expanded

@@ -124,9 +124,19 @@ export class Recognizer {
 
   /** No choice goes on with the token `count` further on. */
   noViable(count: number): never {
-    const last = this.#ahead(count)
-    const text = this.#source.slice(this.token.from, last.to)
-    throw new SyntaxFault(last, `no viable alternative at input '${escapeBlanks(text)}'`)
+    let text = this.#shownText(this.token)
+    for (let at = 1; at <= count; at++) {
+      // What is between two tokens and is no blank was reported already.
+      const between = this.#source.slice(this.#ahead(at - 1).to, this.#ahead(at).from)
+      text += between.replace(/\S/gu, '') + this.#shownText(this.#ahead(at))
+    }
+    throw new SyntaxFault(this.#ahead(count), `no viable alternative at input '${escapeBlanks(text)}'`)
+  }
+
+  /** The token `count` further on is none of these. */
+  mismatch(count: number, { kinds }: Next): never {
+    this.#at += count
+    return this.#mismatch(kinds)
   }
 
   #ahead(count: number): Token {
@@ -196,6 +206,11 @@ export class Recognizer {
       mayEnd = this.#follows[at]?.mayEnd ?? false
     }
     return kinds
+  }
+
+  /** The end has no text here, where elsewhere it has a name. */
+  #shownText({ kind, text }: Token): string {
+    return kind === 'end' ? '' : text
   }
 
   #shown(token: Token): string {

@@ -3,7 +3,7 @@
  * into a request does. Objects build the types of their fields when they are asked for.
  */
 import { type Fields, fieldsOf, isFields, type Json, numberOf, textOf, textsOf } from '../api/object.ts'
-import { escapeName } from './escape.ts'
+import { escapeName, isReserved } from './escape.ts'
 import { bool, double, type Field, int, string, type StructType, type Type } from './types.ts'
 
 /** Upstream's largest request, which bounds everything. */
@@ -68,6 +68,8 @@ function structOf(schema: Fields, name: string): StructType {
   for (const key of Object.keys(properties)) {
     const escaped = escapeName(key)
     if (escaped !== undefined) keys.set(escaped, key)
+    // Behind a dot most reserved words are fine as they are.
+    if (isReserved(key)) keys.set(key, key)
   }
   const field = (wanted: string): Field | undefined => {
     if (known.has(wanted)) return known.get(wanted)

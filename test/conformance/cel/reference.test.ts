@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textsOf } from '../../../src/api/object.ts'
 import { costSchema, factorText } from './cost-fields.ts'
-import { type Case, readSample, Sample, tablesOf } from './reference.ts'
+import { type Case, readSample, recordedFaults, Sample, tablesOf } from './reference.ts'
 
 const { schema, value } = await readSample()
 const sample = new Sample(schema, value)
@@ -42,4 +42,50 @@ test('estimated costs as the reference has them', () => {
     return actual === expected ? [] : [{ id, expression, expected, actual }]
   })
   assert.deepEqual(wrong, [])
+})
+
+test('names of fields that need escapes, as the reference has them', () => {
+  const names = [
+    'a-b',
+    'c.d',
+    'e/f',
+    'g__h',
+    'true',
+    'in',
+    'namespace',
+    'int',
+    'if',
+    '1x',
+    'x y',
+    '$z',
+    'é',
+    '_u',
+    '__v',
+  ]
+  const text = { type: 'string' }
+  const escaped = new Sample({ type: 'object', properties: Object.fromEntries(names.map((name) => [name, text])) }, {})
+  const refused = new Map(
+    recordedFaults('cel-compile-escaped-names').map((fault) => [/Rule:"(.*?)", Message/.exec(fault)?.[1], fault]),
+  )
+  const rules = [
+    ...['a__dash__b', 'c__dot__d', 'e__slash__f', 'g__underscores__h', '__true__', '__in__', '__namespace__'],
+    ...[
+      'namespace',
+      'int',
+      '__int__',
+      '__if__',
+      '_u',
+      '__underscores__v',
+      '1x',
+      'x__space__y',
+      '__z',
+      'é',
+      'true',
+      'g__h',
+    ],
+  ].map((name) => `has(self.${name})`)
+  for (const rule of [...rules, "self['a-b'] == ''"]) {
+    const expected = refused.get(rule)?.replace(/^.*?\}: /s, 'rule: FieldValueInvalid: ') ?? 'accepted'
+    assert.equal(escaped.faultOf(rule), expected)
+  }
 })

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fieldsOf, type Fields, type Json } from '../../../src/api/object.ts'
+import { fieldsOf, type Fields, type Json, textsOf } from '../../../src/api/object.ts'
 import { compile } from '../../../src/cel/compile.ts'
 import { withVariables } from '../../../src/cel/environment.ts'
 import { valueOf } from '../../../src/cel/json-values.ts'
@@ -24,6 +24,12 @@ export function tablesOf(file: string): Case[] {
     if (body['kind'] === 'Status') return []
     return Object.entries(body).map(([expression, expected]) => ({ id, expression, expected: expected ?? null }))
   })
+}
+
+/** The causes that the reference gave for refusing a definition. */
+export function recordedFaults(id: string): readonly string[] {
+  const recordings = JSON.parse(readFileSync(join(compat, 'recordings', 'cel-compile.json'), 'utf8'))
+  return textsOf(fieldsOf(recordings[id]?.at(-1))['body'])
 }
 
 export async function readSample(): Promise<{ readonly schema: Fields; readonly value: Fields }> {
