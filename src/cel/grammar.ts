@@ -1,0 +1,44 @@
+/** The grammar's sets: which tokens may come next at each of its places. */
+import { next } from './recognizer.ts'
+import type { TokenKind } from './tokens.ts'
+
+export const literals: readonly TokenKind[] = ['true', 'false', 'null', 'float', 'int', 'uint', 'string', 'bytes']
+export const memberStart: readonly TokenKind[] = ['[', '{', '(', '.', '-', ...literals, 'identifier']
+export const start: readonly TokenKind[] = ['!', ...memberStart]
+export const relations: readonly TokenKind[] = ['<', '<=', '>=', '>', '==', '!=', 'in']
+export const factors: readonly TokenKind[] = ['*', '/', '%']
+export const terms: readonly TokenKind[] = ['+', '-']
+
+export const exprStart = next(start)
+export const optionalStart = next([...start, '?'])
+export const end = next([], true)
+
+/** What may come next at each place of the grammar. */
+export const sets = {
+  end: next(['end']),
+  question: next(['?'], true),
+  colon: next([':']),
+  or: next(['||'], true),
+  and: next(['&&'], true),
+  relation: next(relations, true),
+  calculation: next([...factors, ...terms], true),
+  memberStart: next(memberStart),
+  afterNot: next(start),
+  selection: next(['.', '['], true),
+  identifier: next(['identifier']),
+  field: next(['identifier', 'escaped']),
+  optionalField: next(['?', 'identifier', 'escaped']),
+  fieldsStart: next(['?', 'identifier', 'escaped', ',', '}']),
+  dotOrBrace: next(['.', '{']),
+  number: next(['int', 'float']),
+  open: next(['(']),
+  argsStart: next([...start, ')']),
+  parenthesis: next([')']),
+  comma: next([','], true),
+  listStart: next([...start, '?', ',', ']']),
+  listEnd: next([',', ']']),
+  bracket: next([']']),
+  mapStart: next([...start, '?', ',', '}']),
+  mapEnd: next([',', '}']),
+  brace: next(['}']),
+}
