@@ -76,7 +76,10 @@ class Checker {
     return this.#bindings.resolve(this.#types.get(expr) ?? dyn, true)
   }
 
+  /** A macro may use a part twice, and one around it that part twice again: looking once keeps it from growing. */
   check(expr: Expr): Type {
+    const known = this.#types.get(expr)
+    if (known !== undefined) return known
     const type = this.#typeFor(expr)
     this.#types.set(expr, type)
     return type

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compile } from './compile.ts'
+import { compile, OVER_BUDGET } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { valueOf } from './json-values.ts'
 import { kubernetesEnvironment } from './kubernetes.ts'
@@ -63,6 +63,8 @@ test('hostile expressions are refused or bounded', () => {
   assert.match(evaluate('{"a": 1}.constructor == 1'), /no such key: constructor/)
   const deep = `${'('.repeat(110)}1${`${' + 1'.repeat(110)})`.repeat(110)} > 0`
   assert.match(evaluate(deep), /recursion limit exceeded: 600/)
+  const doubling = `optional.of(1)${'.optMap(x, x)'.repeat(50)}.hasValue()`
+  assert.equal(evaluate(doubling), OVER_BUDGET)
   const bomb = '[0,1,2,3,4,5,6,7,8,9]'
   assert.match(evaluate(`${`${bomb}.all(a, `.repeat(8)}true${')'.repeat(8)}`), /actual cost limit/)
   assert(performance.now() - start < 5000)

@@ -25,13 +25,21 @@ type Local = { readonly name: string; readonly known: Known; readonly outer: Loc
 class Estimator {
   readonly #checked: Checked
   readonly #known = new Map<Expr, Known>()
+  readonly #costs = new Map<Expr, Range>()
   #locals: Local | undefined
 
   constructor(checked: Checked) {
     this.#checked = checked
   }
 
+  /** Parts that a macro uses twice are looked at once. */
   cost(expr: Expr): Range {
+    const cost = this.#costs.get(expr) ?? this.#costOf(expr)
+    this.#costs.set(expr, cost)
+    return cost
+  }
+
+  #costOf(expr: Expr): Range {
     switch (expr.kind) {
       case 'literal':
         this.#learn(expr, { size: fixed(literalSize(expr.value)) })

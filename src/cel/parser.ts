@@ -42,7 +42,7 @@ function isTooDeep(expr: Expr): boolean {
   let level: readonly Expr[] = [expr]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > TREE_DEPTH_MAX) return true
-    level = level.flatMap(partsOf)
+    level = [...new Set(level.flatMap(partsOf))]
   }
   return false
 }

@@ -50,6 +50,7 @@ type Locals = { readonly name: string; readonly slot: number; readonly outer: Lo
 
 class Planner {
   readonly #checked: Checked
+  readonly #planned = new Map<Expr, Planned>()
   #locals: Locals | undefined
   #slots = 0
 
@@ -57,7 +58,14 @@ class Planner {
     this.#checked = checked
   }
 
+  /** Parts that a macro uses twice are planned once. */
   plan(expr: Expr): Planned {
+    const planned = this.#planned.get(expr) ?? this.#planOne(expr)
+    this.#planned.set(expr, planned)
+    return planned
+  }
+
+  #planOne(expr: Expr): Planned {
     switch (expr.kind) {
       case 'literal':
         return constant(expr.value)

@@ -13,7 +13,10 @@ import { CelError } from './values.ts'
 
 export function validateLiterals(checked: Checked, { isHomogeneous }: { isHomogeneous: boolean }): Fault[] {
   const faults: Fault[] = []
+  const seen = new Set<Expr>()
   const visit = (expr: Expr, isFormatted: boolean): void => {
+    if (seen.has(expr)) return
+    seen.add(expr)
     // What `format` prints may be of any types.
     const isInside = isFormatted || (expr.kind === 'call' && expr.name === 'format')
     for (const part of partsOf(expr)) visit(part, isInside)
