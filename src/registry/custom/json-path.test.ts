@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readJsonPath } from './json-path.ts'
+
+const object = {
+  spec: {
+    list: ['a', 'b', 'c'],
+    pairs: [
+      { k: 'p', v: 1 },
+      { k: 'q', v: 2 },
+    ],
+    'dot.ted': 'dot',
+    none: null,
+  },
+}
+
+const cases: readonly (readonly [string, readonly unknown[]])[] = [
+  ['.spec.list[0]', ['a']],
+  ['.spec.list[-1]', ['c']],
+  ['.spec.list[0:2]', ['a', 'b']],
+  ['.spec.list[*]', ['a', 'b', 'c']],
+  ['.spec.list[9]', []],
+  ['.spec.pairs[?(@.k=="q")].v', [2]],
+  ['.spec.pairs[?(@.v>1)].k', ['q']],
+  ['.spec.pairs[*].k', ['p', 'q']],
+  ['..k', ['p', 'q']],
+  ['.spec.dot\\.ted', ['dot']],
+  [".spec['dot.ted']", []],
+  [".spec['none']", [null]],
+  ['.spec.missing.deeper', []],
+  ['.constructor', []],
+  ['.', []],
+]
+
+for (const [path, values] of cases) {
+  test(`${path} finds ${JSON.stringify(values)}`, () => {
+    assert.deepEqual(readJsonPath(path)?.(object), values)
+  })
+}
+
+test('what cannot be read is no path', () => {
+  for (const path of ['.spec[', '.spec[?(@.a', '.spec]', '.a'.repeat(200)]) assert.equal(readJsonPath(path), undefined)
+})

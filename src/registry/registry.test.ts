@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { builtInResources } from './built-in.ts'
+import { customResources } from './custom/custom-resource.ts'
+import { readDefinition } from './custom/definition.ts'
+import { Registry } from './registry.ts'
+
+const resourcesOf = (plural: string) =>
+  customResources(
+    readDefinition({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.example.com`, uid: '1' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: {},
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+      status: { acceptedNames: { plural, kind: plural, listKind: `${plural}List`, singular: plural } },
+    }),
+  )
+
+test('resources come and go, sorted, and a group is another list each time', () => {
+  const registry = new Registry(builtInResources())
+  const count = registry.all().length
+  const [one, other] = [resourcesOf('widgets'), resourcesOf('gadgets')]
+  registry.replace('example.com', { before: [], after: one })
+  const first = registry.inGroup('example.com')
+  registry.replace('example.com', { before: [], after: other })
+  const second = registry.inGroup('example.com')
+  assert.notEqual(first, second)
+  assert.deepEqual(
+    second.map(({ plural }) => plural),
+    ['gadgets', 'widgets'],
+  )
+  assert.equal(registry.find({ group: 'example.com', version: 'v1', plural: 'widgets' }), one[0])
+  registry.replace('example.com', { before: one, after: [] })
+  registry.replace('example.com', { before: other, after: [] })
+  assert.ok(!registry.groups.includes('example.com'))
+  assert.equal(registry.all().length, count)
+})
