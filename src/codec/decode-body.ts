@@ -235,7 +235,7 @@ export type Decoded =
  * What a patch made of an object. A kind that it changed is looked at as upstream does: the object is read as one of that kind
  * first. One without a version cannot be read at all, and comes out empty.
  */
-export function decodePatched(text: string, expected: Expected): Decoded {
+export function decodePatched(text: string, expected: Expected, { isApplied = false } = {}): Decoded {
   const { kind, shape } = expected
   const scanner = new JsonScanner(text)
   const type = scanner.peekType()
@@ -260,7 +260,8 @@ export function decodePatched(text: string, expected: Expected): Decoded {
   if (fault !== undefined) return { fault }
   const named = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
   const { object, strictFaults } = pruned(named, read, shape)
-  return { object: shape.setDefaults(object), strictFaults }
+  const setDefaults = (isApplied ? shape.custom?.setAppliedDefaults : undefined) ?? shape.setDefaults
+  return { object: setDefaults(object), strictFaults }
 }
 
 const parseFault = (why: string): string => `couldn't get version/kind; json parse error: ${why}`

@@ -101,8 +101,9 @@ export type View = {
   readonly validate: (view: KubeObject) => FieldFault[]
   /** Why it cannot be applied to, which upstream says last. */
   readonly refusesApply?: string
-  /** The one field that can be owned through the view, which has the same path in the object. */
+  /** The one field that can be owned through the view; and its path in the object, where that is another one. */
   readonly ownedPath: string
+  readonly objectPath?: string
 }
 
 /** How the kind itself looks at metadata, besides what all objects must pass. */

@@ -26,6 +26,8 @@ export type CustomForm = {
   readonly hasOldVersions: boolean
   /** The object without the fields that its schema does not know, and the faults that these are to a strict client. */
   readonly prune: (object: KubeObject) => { readonly object: KubeObject; readonly faults: readonly string[] }
+  /** The defaults of an object that was applied: nulls that it must not have are left for validation to see. */
+  readonly setAppliedDefaults: (object: KubeObject) => KubeObject
   /** An object as it is served, from one that was stored in any version of its kind. */
   readonly fromStored: (object: KubeObject) => KubeObject
 }

@@ -150,7 +150,7 @@ const print = (wire: Fields, expected: Resource | View): string =>
 /** What is applied fits the schema; here it becomes an object, with its defaults. */
 function decode(text: string, applied: Fields, expected: Resource | View): KubeObject {
   const { kind } = expected
-  const decoded = decodePatched(text, expected)
+  const decoded = decodePatched(text, expected, { isApplied: true })
   if (!('fault' in decoded)) return decoded.object
   const gvk = gvkOf({ apiVersion: apiVersionOf(expected), kind })
   const why = `unable to convert unstructured object to ${gvk}: ${converterFault(decoded.fault)}`

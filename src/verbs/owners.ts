@@ -77,9 +77,10 @@ export function trackingOf(request: ResourceRequest, stored: KubeObject | undefi
   const owners = readOwners(stored?.metadata['managedFields']) ?? new Map()
   const view = viewOf(request)
   if (view === undefined) return { owners, finish: printOwners }
-  const path = fieldSetOf([view.ownedPath])
+  const inView = fieldSetOf([view.ownedPath])
+  const inObject = view.objectPath === undefined ? inView : fieldSetOf([view.objectPath])
   const versions = { objectVersion: apiVersionOf(request.resource), viewVersion: apiVersionOf(view) }
-  const field = { inObject: path, inView: path, ...versions }
+  const field = { inObject, inView, ...versions }
   return {
     owners: ownersInView(owners, field),
     finish: (after) => printOwners(ownersInObject(owners, after, field)),

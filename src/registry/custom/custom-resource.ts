@@ -87,7 +87,7 @@ function customResource(definition: Definition, version: Version, { schemas, sto
     validateUpdate: (object, current) => [...own.validateUpdate(object, current), ...validateScale(object, scale)],
     warnings: finalizerWarnings,
     subresourceRules: hasStatus ? { status: statusRules(own) } : {},
-    resetPaths: (subresource) => (subresource === 'status' ? ['spec', 'metadata'] : hasStatus ? ['status'] : []),
+    resetPaths: (subresource) => (subresource === 'status' ? ['spec'] : hasStatus ? ['status'] : []),
     get table() {
       return (table ??= customTable(version.columns))
     },

@@ -15,7 +15,7 @@ export function customScaleView(paths: ScalePaths): View {
     get shape() {
       return scaleView().shape
     },
-    ownedPath: spec.join('.'),
+    objectPath: spec.join('.'),
     refusesApply: 'request to convert CR to an invalid group/version: autoscaling/v1',
     show: (object) => {
       return {

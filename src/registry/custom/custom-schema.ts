@@ -4,7 +4,7 @@ import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/obj
 import { quote } from '../../api/quote.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
-import { setDefaults } from '../../schema/structural/defaults.ts'
+import { type Nulls, setDefaults } from '../../schema/structural/defaults.ts'
 import { validateLists } from '../../schema/structural/list-types.ts'
 import { pruneObject } from '../../schema/structural/prune.ts'
 import { readStructural } from '../../schema/structural/read-structural.ts'
@@ -52,6 +52,7 @@ export class CustomSchema {
         storedVersion: `${this.#definition.group}/${storageVersion}`,
         hasOldVersions: this.#definition.storedVersions.some((name) => name !== storageVersion),
         prune: (object) => this.prune(object),
+        setAppliedDefaults: (object) => this.setDefaults(object, 'kept'),
         fromStored: (object) => this.fromStored(object, all),
       },
       stored: stored && {
@@ -82,8 +83,8 @@ export class CustomSchema {
     return { object: kept === object ? object : withHead(kept, object), faults }
   }
 
-  setDefaults(object: KubeObject): KubeObject {
-    const whole = setDefaults(object, this.structural)
+  setDefaults(object: KubeObject, nulls: Nulls = 'removed'): KubeObject {
+    const whole = setDefaults(object, this.structural, nulls)
     return whole === object ? object : withHead(fieldsOf(whole), object)
   }
 

@@ -6,30 +6,33 @@ import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Structural } from './structural.ts'
 
-export function setDefaults(value: Json, schema: Structural): Json {
-  if (Array.isArray(value)) return setInItems(value, schema.items)
-  return isFields(value) ? setInFields(value, schema) : value
+export function setDefaults(value: Json, schema: Structural, nulls: Nulls = 'removed'): Json {
+  if (Array.isArray(value)) return setInItems(value, schema.items, nulls)
+  return isFields(value) ? setInFields(value, schema, nulls) : value
 }
 
-function setInItems(items: readonly Json[], schema: Structural | undefined): Json {
+/** What becomes of nulls that have no default. */
+export type Nulls = 'removed' | 'kept'
+
+function setInItems(items: readonly Json[], schema: Structural | undefined, nulls: Nulls): Json {
   if (schema === undefined) return items
-  const after = items.map((item) => setDefaults(isVoid(item, schema) ? (schema.default ?? null) : item, schema))
+  const after = items.map((item) => setDefaults(isVoid(item, schema) ? (schema.default ?? null) : item, schema, nulls))
   return after.some((item, at) => item !== items[at]) ? after : items
 }
 
-function setInFields(fields: Fields, schema: Structural): Json {
+function setInFields(fields: Fields, schema: Structural, nulls: Nulls): Json {
   let changed: { [name: string]: Json } | undefined
   for (const [name, property] of schema.properties ?? []) {
     if (property.default === undefined || Object.hasOwn(fields, name)) continue
     changed ??= Object.assign(new JsonMap(), fields)
-    changed[name] = setDefaults(property.default, property)
+    changed[name] = setDefaults(property.default, property, nulls)
   }
   for (const name of Object.keys(fields)) {
     const own = schema.properties?.get(name) ?? schema.additional
     if (typeof own !== 'object') continue
     const before = fields[name] ?? null
-    const start = isVoid(before, own) ? own.default : before
-    const after = start === undefined ? undefined : setDefaults(start, own)
+    const start = isVoid(before, own) ? (own.default ?? (nulls === 'kept' ? null : undefined)) : before
+    const after = start === undefined ? undefined : setDefaults(start, own, nulls)
     if (after === before) continue
     changed ??= Object.assign(new JsonMap(), fields)
     if (after === undefined) delete changed[name]
