@@ -87,7 +87,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const authorize = authorizers[config.authorization]
   const yaml = new YamlConverter()
   const ownHandle: OwnHandle = (request, user) => handle(request, user)
-  const { accessOf, allocation, partAccess } = createAccess({
+  const { accessOf, keysOf, allocation, partAccess } = createAccess({
     config,
     parts,
     registry,
@@ -128,7 +128,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     logsRequests: config.logging.isVerbose,
     newAuditId: ids.uid,
   })
-  const definitions = createDefinitions({ registry, cache: parts.cache, accessOf, handle: ownHandle, log })
+  const definitions = createDefinitions({ registry, cache: parts.cache, accessOf, keysOf, handle: ownHandle, log })
   return { handle, registry, allocation, definitions, [Symbol.asyncDispose]: () => yaml[Symbol.asyncDispose]() }
 }
 
@@ -218,6 +218,7 @@ type AccessParts = {
 /** Everything a verb needs of a resource, made when it is first asked for. */
 function createAccess({ config, parts, registry, authorize, yaml, surroundings, ownHandle }: AccessParts): {
   readonly accessOf: (resource: Resource) => Access
+  readonly keysOf: (resource: Resource) => ResourceKeys
   readonly allocation: ServiceAllocation
   readonly partAccess: () => PartAccess | undefined
 } {
@@ -239,8 +240,10 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     const { isAllowed, reason } = await authorize(user, attributes)
     if (!isAllowed) throw refusal(user, attributes, reason)
   }
+  const keysOf = (resource: Resource): ResourceKeys =>
+    new ResourceKeys(root, resourcePrefix(resource), resource.isNamespaced)
   const make = (resource: Resource, version = apiVersionOf(resource)): Access => {
-    const keys = new ResourceKeys(root, resourcePrefix(resource), resource.isNamespaced)
+    const keys = keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
     const reader = cache.resource({
@@ -267,7 +270,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
       ttlSeconds: resource.kind === 'Event' ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),
       watchMsMin: config.watchMsMin,
-      onFrames: parts.metrics.countEvents(resource),
+      onFrames: lazily(() => parts.metrics.countEvents(resource)),
     }
   }
   const objectsOf = (group: string, plural: string): Objects => {
@@ -320,7 +323,16 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     pods === undefined
       ? undefined
       : { pods: { resource: pods, access: accessOf(pods) }, objects, kubelet: config.kubelet }
-  return { accessOf, allocation, partAccess }
+  return { accessOf, keysOf, allocation, partAccess }
+}
+
+/** Most resources are never watched, and what is counted is kept for good. */
+function lazily<T>(make: () => (value: T) => void): (value: T) => void {
+  let made: ((value: T) => void) | undefined
+  return (value) => {
+    made ??= make()
+    made(value)
+  }
 }
 
 function inVersion(registry: Registry, { group, plural }: Resource, apiVersion: string): Resource | undefined {

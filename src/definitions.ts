@@ -6,6 +6,7 @@ import { Definitions } from './controllers/definitions.ts'
 import type { Log } from './lib/log.ts'
 import type { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
+import type { ResourceKeys } from './storage/keys.ts'
 import type { WriteAccess } from './verbs/access.ts'
 import { createOwnObjects } from './verbs/own-objects.ts'
 
@@ -16,12 +17,14 @@ type Parts = {
   readonly registry: Registry
   readonly cache: Cache
   readonly accessOf: (resource: Resource) => WriteAccess
+  /** Without making anything that would have to be kept. */
+  readonly keysOf: (resource: Resource) => ResourceKeys
   readonly handle: Handle
   readonly log: Log
 }
 
 /** Undefined: definitions are not served. */
-export function createDefinitions({ registry, cache, accessOf, handle, log }: Parts): Definitions | undefined {
+export function createDefinitions({ registry, cache, accessOf, keysOf, handle, log }: Parts): Definitions | undefined {
   const resource = registry.find(definitionsId)
   if (resource === undefined) return undefined
   const { keys, reader, now } = accessOf(resource)
@@ -51,7 +54,7 @@ export function createDefinitions({ registry, cache, accessOf, handle, log }: Pa
       }
     },
     deleteObjects: (custom) => deleteObjects(custom, accessOf(custom), handle),
-    forget: (custom) => cache.remove(accessOf(custom).keys.prefix),
+    forget: (custom) => cache.remove(keysOf(custom).prefix),
     announce: async (place, isServed) => {
       const name = `${place.version}.${place.group}`
       const found = await objects.get(apiServicesId, { namespace: '', name }, 'any')
