@@ -108,9 +108,16 @@ function readBody(body: Body, expected: Expected): Decoding & { readonly head: H
     if (fault !== undefined) throw unrecognized(parseFault(fault), body, expected)
     return { ...decoding, head }
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw unrecognized(parseFault(error.message), body, expected)
-    throw error
+    if (!(error instanceof JsonSyntaxError)) throw error
+    throw unrecognized(parseFault(leadingFault(body.bytes) ?? error.message), body, expected)
   }
+}
+
+/** Of bytes that are no text at all. Go looks at bytes, and shows the first. */
+function leadingFault(bytes: Buffer): string | undefined {
+  const [byte = 0] = bytes
+  if (byte < 0x80) return undefined
+  return `invalid character '${quote(String.fromCharCode(byte)).slice(1, -1)}' looking for beginning of value`
 }
 
 const noHead: Head = { kind: '', apiVersion: '' }

@@ -67,6 +67,8 @@ const spokenTo = ({ takesCbor }: AskedHeaders): Spoken => (takesCbor === true ? 
 export type Offer = {
   /** The router offers streams too, where a watch is possible. */
   readonly onCollection?: boolean
+  /** The router offers plain text before all else, though who asks for nothing else is refused behind it. */
+  readonly isText?: boolean
   /** Whether what is answered can be shown as rows: not so what can only be created. */
   readonly hasTable?: boolean
   /** Custom kinds have no protobuf but for their metadata, and a router that leaves all to the handler. */
@@ -76,11 +78,11 @@ export type Offer = {
 /** Fails with NotAcceptable. */
 export function negotiate(asked: Asked, offer: Offer = {}): Form {
   const { headers, query } = asked
-  const { onCollection = false, hasTable = true, isCustom = false } = offer
+  const { onCollection = false, isText = false, hasTable = true, isCustom = false } = offer
   const accept = firstHeader(headers, 'accept') ?? ''
   if (isPlainJson(accept)) return isIndented(query, headers) ? indentedJson : compactJson
   const spoken = spokenTo(asked)
-  if (!isCustom) checkRoute(accept, onCollection, spoken)
+  if (!isCustom) checkRoute(accept, [...(isText ? ['text/plain'] : []), ...routesOf(spoken, onCollection)])
   const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables', isCustom, spoken })
   if (form === undefined) throw notAcceptable(spoken.routed)
   return !form.isIndented && isIndented(query, headers) ? { ...form, isIndented: true } : form
@@ -91,7 +93,7 @@ export function negotiateStream(asked: AskedHeaders, { isCustom = false }: Offer
   const accept = firstHeader(asked.headers, 'accept') ?? ''
   if (isPlainJson(accept)) return compactJson
   const spoken = spokenTo(asked)
-  if (!isCustom) checkRoute(accept, true, spoken)
+  if (!isCustom) checkRoute(accept, routesOf(spoken, true))
   const form = choose(accept, { conversions: 'all', isCustom, spoken })
   if (form === undefined) throw notAcceptable(spoken.routed)
   if (form.type === 'yaml') throw notAcceptable(spoken.routedStreams)
@@ -121,9 +123,11 @@ export function bodyForm(asked: AskedHeaders): Form['type'] {
 
 const isPlainJson = (accept: string): boolean => accept === '' || accept === jsonType || accept === '*/*'
 
+const routesOf = ({ routed, routedStreams }: Spoken, onCollection: boolean): readonly string[] =>
+  onCollection ? [...routed, ...routedStreams] : routed
+
 /** The router understands no wildcard but the whole one, and does not look at parameters. */
-function checkRoute(accept: string, onCollection: boolean, { routed, routedStreams }: Spoken): void {
-  const known = onCollection ? [...routed, ...routedStreams] : routed
+function checkRoute(accept: string, known: readonly string[]): void {
   const isKnown = accept.split(',').some((clause) => {
     const [type = ''] = clause.split(';')
     return type.trim() === '*/*' || known.includes(type.trim())

@@ -1,4 +1,5 @@
 /** What is wrong with a YAML text, in the words of the library that kube-apiserver uses, as far as js-yaml's reasons tell. */
+import { isUtf8 } from 'node:buffer'
 import { YAMLException } from 'js-yaml'
 
 /** Its message is complete: `yaml: line 2: …`. */
@@ -99,4 +100,31 @@ function flowFault(text: string, offset: number): Fault {
 function tabFault(text: string, offset: number): Fault {
   const before = text.slice(0, offset).trimEnd()
   return /[:-]$/.test(before) ? cannotStart : scanner('found a tab character that violates indentation')
+}
+
+/** Why bytes are no UTF-8, in the words of the reader that upstream uses: the first character that is none counts. */
+export function utf8Fault(bytes: Buffer): string {
+  for (let at = 0; at < bytes.length; ) {
+    const width = utf8Width(bytes[at] ?? 0)
+    if (width === 0) return 'invalid leading UTF-8 octet'
+    if (at + width > bytes.length) return 'incomplete UTF-8 octet sequence'
+    const character = bytes.subarray(at, at + width)
+    if (character.subarray(1).some((octet) => (octet & 0xc0) !== 0x80)) return 'invalid trailing UTF-8 octet'
+    if (!isUtf8(character))
+      return isTooLong(character) ? 'invalid length of a UTF-8 sequence' : 'invalid Unicode character'
+    at += width
+  }
+  return 'invalid leading UTF-8 octet'
+}
+
+/** Written in more octets than it needs. */
+const isTooLong = ([first = 0, second = 0]: Buffer): boolean =>
+  first < 0xc2 || (first === 0xe0 && second < 0xa0) || (first === 0xf0 && second < 0x90)
+
+/** How many octets a character takes that begins with this one; 0: none does. */
+function utf8Width(octet: number): number {
+  if (octet < 0x80) return 1
+  if ((octet & 0xe0) === 0xc0) return 2
+  if ((octet & 0xf0) === 0xe0) return 3
+  return (octet & 0xf8) === 0xf0 ? 4 : 0
 }

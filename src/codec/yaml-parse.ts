@@ -16,7 +16,7 @@ import {
 } from 'js-yaml'
 import { isFields, type Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
-import { describeFault, YamlError } from './yaml-error.ts'
+import { describeFault, utf8Fault, YamlError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 
 /** As deep as JSON may nest here; far above any real object, far below what would use up the stack. */
@@ -51,7 +51,7 @@ function readText(bytes: Buffer): string {
   try {
     return utf8.decode(bytes)
   } catch (cause) {
-    throw new YamlError('yaml: invalid leading UTF-8 octet', { cause })
+    throw new YamlError(`yaml: ${utf8Fault(bytes)}`, { cause })
   }
 }
 

@@ -228,3 +228,16 @@ test('a large body is converted in another thread, with the same result, and its
   const refused = settled.filter(({ status }) => status === 'rejected').length
   assert.equal(refused, 24, 'those beyond the queue are told to come back')
 })
+
+test('bytes that are no UTF-8 are refused by what is wrong with them', () => {
+  const cases: readonly [string, string][] = [
+    ['d9d9f7', 'invalid trailing UTF-8 octet'],
+    ['ff', 'invalid leading UTF-8 octet'],
+    ['613ac3', 'incomplete UTF-8 octet sequence'],
+    ['c0af', 'invalid length of a UTF-8 sequence'],
+    ['eda080', 'invalid Unicode character'],
+  ]
+  for (const [hex, why] of cases) {
+    assert.throws(() => convertYaml(Buffer.from(hex, 'hex')), { message: `yaml: ${why}` }, hex)
+  }
+})

@@ -2,6 +2,7 @@
 import { badRequest, internalError, notFound, unclassified } from '../../api/errors.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
+import { negotiate } from '../../codec/negotiate.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import { translated } from '../storage-errors.ts'
 import { containerOf } from './container-of.ts'
@@ -12,6 +13,7 @@ import type { Part, PartAccess } from './part.ts'
 
 export const readLog: Part = async (request, parts) => {
   const { name, namespace, http } = request
+  negotiate(http, { isText: true })
   const options = parseLogOptions(http.query, name)
   const pod = await podOf(request, parts)
   const container = containerOf(pod, http.query.get('container') ?? '')
