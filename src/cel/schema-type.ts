@@ -7,7 +7,7 @@ import { escapeName, isReserved } from './escape.ts'
 import { bool, double, type Field, int, string, type StructType, type Type } from './types.ts'
 
 /** Upstream's largest request, which bounds everything. */
-const REQUEST_BYTES_MAX = 3 * 1024 * 1024
+export const REQUEST_BYTES_MAX = 3 * 1024 * 1024
 /** Without the quotes or brackets. */
 const CONTENT_BYTES_MAX = REQUEST_BYTES_MAX - 2
 /** `maxLength` counts code points, which are up to four bytes. */
@@ -115,7 +115,7 @@ const limit = (value: Json | undefined): number | undefined =>
   value === undefined || value === null ? undefined : Math.max(0, numberOf(value))
 
 /** The smallest that a value can be in JSON. */
-function bytesMin(schema: Fields): number {
+export function bytesMin(schema: Fields): number {
   if (schema['x-kubernetes-int-or-string'] === true) return 1
   const { type } = schema
   if (type === 'string') return textBytesMin(schema)

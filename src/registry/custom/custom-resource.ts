@@ -85,7 +85,7 @@ function customResource(definition: Definition, version: Version, { schemas, sto
       counted(hasStatus ? withField(given, 'status', current['status']) : given, current, ignored),
     validate: (object) => [...own.validate(object), ...validateScale(object, scale)],
     validateUpdate: (object, current) => [...own.validateUpdate(object, current), ...validateScale(object, scale)],
-    warnings: finalizerWarnings,
+    warnings: (object, current) => [...own.warnings(object), ...finalizerWarnings(object, current)],
     subresourceRules: hasStatus ? { status: statusRules(own) } : {},
     resetPaths: (subresource) => (subresource === 'status' ? ['spec'] : hasStatus ? ['status'] : []),
     get table() {
@@ -158,6 +158,7 @@ function statusRules(schema: CustomSchema): UpdateRules {
       return withField({ ...current, metadata }, 'status', object['status'])
     },
     validateUpdate: (object, current) => schema.validateStatus(object, current),
+    warnings: (object) => schema.warnings(object),
   }
 }
 

@@ -12,6 +12,7 @@ import type { Structural } from '../../schema/structural/structural.ts'
 import { validateValues } from '../../schema/structural/validate.ts'
 import { validateEmbedded } from '../kinds/apiextensions/embedded-resources.ts'
 import { typeOf } from '../types.ts'
+import { CustomRules } from './custom-rules.ts'
 import type { Definition, Version } from './definition.ts'
 import { coerceEmbedded } from './embedded-metadata.ts'
 
@@ -21,10 +22,12 @@ export class CustomSchema {
   readonly #version: Version
   #struct: Struct | undefined
   #structural: Structural | undefined
+  readonly #rules: CustomRules
 
   constructor(definition: Definition, version: Version) {
     this.#definition = definition
     this.#version = version
+    this.#rules = new CustomRules(() => version.schema())
   }
 
   get struct(): Struct {
@@ -90,29 +93,38 @@ export class CustomSchema {
 
   validate(object: KubeObject): FieldFault[] {
     const { structural } = this
-    return [
+    return this.#rules.validate(object, [
       ...validateValues(object, structural),
       ...validateEmbedded(object, structural, '', false),
       ...validateLists(object, structural),
-    ]
+    ])
   }
 
   validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
     const { structural } = this
-    return [
+    const faults = [
       ...validateValues(object, structural, { old: current }),
       ...validateEmbedded(object, structural, '', false),
       ...validateLists(object, structural, current),
     ]
+    return this.#rules.validate(object, faults, current)
   }
 
   /** Of the status alone: what the spec was stored with is not looked at again. */
   validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
     const schema = this.structural.properties?.get('status')
     const { status } = object
-    if (schema === undefined || status === undefined) return []
     const old = current['status']
-    return [...validateValues(status, schema, { prefix: 'status', old }), ...listFaults(status, schema, old)]
+    const faults =
+      schema === undefined || status === undefined
+        ? []
+        : [...validateValues(status, schema, { prefix: 'status', old }), ...listFaults(status, schema, old)]
+    return this.#rules.validate(object, faults, current)
+  }
+
+  /** What a write is told of although it is made. */
+  warnings(object: KubeObject): string[] {
+    return this.#rules.warnings(object)
   }
 }
 

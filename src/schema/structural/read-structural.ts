@@ -83,13 +83,13 @@ const intOrString: readonly ValueType[] = ['integer', 'string']
 
 const typesOf = (name: string): readonly ValueType[] => known.filter((type) => type === name)
 
-function readList(schema: Fields): ListKind | undefined {
+export function readList(schema: Fields): ListKind | undefined {
   const type = schema['x-kubernetes-list-type']
   if (type === 'set') return { by: 'value' }
   return type === 'map' ? { by: 'keys', keys: textsOf(schema['x-kubernetes-list-map-keys']) } : undefined
 }
 
-function readRule(rule: Fields): ValidationRule {
+export function readRule(rule: Fields): ValidationRule {
   return {
     rule: textOf(rule['rule']),
     message: textOf(rule['message']),

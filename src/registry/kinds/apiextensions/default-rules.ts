@@ -1,22 +1,26 @@
 /** The defaults in a schema must be values that the schema takes: without unknown fields, and valid. */
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goSyntax } from '../../../api/go-value.ts'
-import { type Fields, isFields, type Json } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
 import { prune, pruneObject } from '../../../schema/structural/prune.ts'
 import { readStructural } from '../../../schema/structural/read-structural.ts'
+import { compileRules } from '../../../schema/structural/rules.ts'
+import { runRules } from '../../../schema/structural/run-rules.ts'
 import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateValues } from '../../../schema/structural/validate.ts'
 import { validateEmbedded } from './embedded-resources.ts'
 
 export function validateDefaults(schema: Fields, path: string): FieldFault[] {
   const faults: FieldFault[] = []
-  visit(readStructural(schema), { path, faults, metadata: undefined, isRoot: true })
+  visit(readStructural(schema), { path, faults, schema, metadata: undefined, isRoot: true })
   return faults
 }
 
 type Place = {
   readonly path: string
   readonly faults: FieldFault[]
+  /** As it was given. */
+  readonly schema: Json | undefined
   /** Makes the object that has a value at this place of its metadata; undefined: it is not in metadata. */
   readonly metadata: ((value: Json) => Fields) | undefined
   readonly isRoot: boolean
@@ -28,22 +32,37 @@ function visit(schema: Structural, place: Place): void {
   const metadata = isEmbedded ? undefined : place.metadata
   if (value !== undefined) faults.push(...validateDefault(value, schema, { ...place, metadata }))
   const below = { faults, isRoot: false }
+  const given = fieldsOf(place.schema)
   if (items !== undefined) {
-    visit(items, { ...below, path: `${path}.items`, metadata: metadata && ((item) => metadata([item])) })
+    visit(items, {
+      ...below,
+      schema: given['items'],
+      path: `${path}.items`,
+      metadata: metadata && ((item) => metadata([item])),
+    })
   }
-  if (typeof additional === 'object') visit(additional, { ...below, path: `${path}.additionalProperties`, metadata })
+  if (typeof additional === 'object') {
+    visit(additional, {
+      ...below,
+      schema: given['additionalProperties'],
+      path: `${path}.additionalProperties`,
+      metadata,
+    })
+  }
   for (const [name, property] of properties ?? []) {
     const isMeta = isEmbedded && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
     const outer = metadata ?? (isMeta ? (object: Json) => (isFields(object) ? object : {}) : undefined)
     visit(property, {
       ...below,
+      schema: fieldsOf(given['properties'])[name],
       path: `${path}.properties[${name}]`,
       metadata: outer && ((field) => outer({ [name]: field })),
     })
   }
 }
 
-function validateDefault(value: Json, schema: Structural, { path, metadata, isRoot }: Place): FieldFault[] {
+function validateDefault(value: Json, schema: Structural, place: Place): readonly FieldFault[] {
+  const { path, metadata, isRoot } = place
   const prefix = `${path}.default`
   if (metadata !== undefined) {
     const object = { apiVersion: 'v1', kind: 'Any', ...metadata(value) }
@@ -51,13 +70,21 @@ function validateDefault(value: Json, schema: Structural, { path, metadata, isRo
     if (bad !== undefined) {
       return [invalidShown(prefix, goSyntax(value), `must result in valid metadata: ${bad.path}: ${bad.message}`)]
     }
-    return validateValues(value, schema, { prefix })
+    return validateOwn(value, schema, place)
   }
   const isObject = isRoot || schema.isEmbedded
   const { unknown } = isObject && isFields(value) ? pruneObject(value, schema) : prune(value, schema)
   const unpruned = unknown.length > 0 ? [invalidShown(prefix, goSyntax(value), 'must not have unknown fields')] : []
   const embedded = validateEmbedded(value, schema, prefix, isObject)
-  return [...unpruned, ...(embedded.length > 0 ? embedded : validateValues(value, schema, { prefix }))]
+  return [...unpruned, ...(embedded.length > 0 ? embedded : validateOwn(value, schema, place))]
+}
+
+/** By its schema, then by its rules. */
+function validateOwn(value: Json, schema: Structural, place: Place): readonly FieldFault[] {
+  const prefix = `${place.path}.default`
+  const faults = validateValues(value, schema, { prefix })
+  const rules = faults.length > 0 ? undefined : compileRules(fieldsOf(place.schema), { isRoot: place.isRoot })
+  return rules === undefined ? faults : runRules(value, rules, { path: prefix }).faults
 }
 
 const anything = readStructural({})

@@ -11,17 +11,23 @@ import {
 import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../../api/object.ts'
 import { isEmpty } from '../../rules/rule.ts'
+import { countBelow, RuleChecks, type RulePlace, validateRuleFields } from './expression-rules.ts'
 
-export function validateKeywords(schema: Fields, path: string): FieldFault[] {
+/** `withRules`: the schema is good otherwise, so that its rules can be compiled. */
+export function validateKeywords(
+  schema: Fields,
+  path: string,
+  { withRules }: { readonly withRules: boolean },
+): FieldFault[] {
   const faults: FieldFault[] = []
-  visit(schema, { path, faults, isRoot: true, isInMeta: false, noDefaults: '' })
-  return faults
+  const rules = withRules ? new RuleChecks() : undefined
+  visit(schema, { path, faults, rules, isRoot: true, isInMeta: false, noDefaults: '', count: 1, uncorrelated: '' })
+  return rules === undefined ? faults : [...faults, ...rules.faults, ...rules.total(path)]
 }
 
-type Place = {
-  readonly path: string
+type Place = RulePlace & {
   readonly faults: FieldFault[]
-  readonly isRoot: boolean
+  readonly rules: RuleChecks | undefined
   /** In the metadata of an object. */
   readonly isInMeta: boolean
   /** Why there must be no defaults; empty: there may be. */
@@ -29,13 +35,14 @@ type Place = {
 }
 
 function visit(schema: Fields, place: Place): void {
-  const { path, faults, isRoot, isInMeta } = place
-  faults.push(...validateOwn(schema, place), ...validateLists(schema, path), ...validateMapType(schema, path))
+  const { path, faults, isRoot, isInMeta, count } = place
+  const start = faults.length
   const below = { ...place, isRoot: false }
   const { additionalProperties, items, not } = schema
   if (isFields(additionalProperties)) {
     const noDefaults = isInMeta ? 'inside additionalProperties applying to object metadata' : place.noDefaults
-    visit(additionalProperties, { ...below, path: `${path}.additionalProperties`, noDefaults })
+    const values = countBelow(count, schema['maxProperties'])
+    visit(additionalProperties, { ...below, path: `${path}.additionalProperties`, noDefaults, count: values })
   }
   const isObject = isRoot || schema['x-kubernetes-embedded-resource'] === true
   for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
@@ -48,7 +55,15 @@ function visit(schema: Fields, place: Place): void {
   for (const name of ['allOf', 'oneOf', 'anyOf']) {
     for (const [at, part] of itemsOf(schema[name]).entries()) visit(part, { ...below, path: `${path}.${name}[${at}]` })
   }
-  if (isFields(items)) visit(items, { ...below, path: `${path}.items` })
+  if (isFields(items)) {
+    const isCorrelated = schema['x-kubernetes-list-type'] === 'map'
+    const uncorrelated = place.uncorrelated === '' && !isCorrelated ? path : place.uncorrelated
+    visit(items, { ...below, path: `${path}.items`, count: countBelow(count, schema['maxItems']), uncorrelated })
+  }
+  faults.push(...validateOwn(schema, place), ...validateLists(schema, path), ...validateMapType(schema, path))
+  faults.push(...validateRuleFields(schema, path))
+  // Rules of a schema with a fault in it or below would be told of what is not theirs.
+  if (faults.length === start) place.rules?.check(schema, place)
 }
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']

@@ -15,11 +15,12 @@ export function validateSchema(
 ): FieldFault[] {
   const unreadable = unreadableKeyword(schema)
   const structural = unreadable === undefined ? validateStructural(schema, path) : []
+  const defective = structural.length > 0 || unreadable !== undefined ? structural : validateDefaults(schema, path)
   const faults = [
     ...(hasStatus ? validateRoot(schema, path) : []),
     ...(schema['nullable'] === true ? [forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root')] : []),
-    ...(structural.length > 0 || unreadable !== undefined ? structural : validateDefaults(schema, path)),
-    ...validateKeywords(schema, path),
+    ...defective,
+    ...validateKeywords(schema, path, { withRules: defective.length === 0 && unreadable === undefined }),
   ]
   if (faults.length > 0 || unreadable === undefined) return faults
   return [invalidValue(path, '', `OpenAPIV3Schema '${unreadable}' is not supported`)]

@@ -1,0 +1,42 @@
+/** The rules of a custom kind on its objects, compiled when an object is first written. */
+import { type FaultReason, type FieldFault, invalidValue } from '../../api/field-fault.ts'
+import type { Fields, KubeObject } from '../../api/object.ts'
+import { compileRules, type RuleNode } from '../../schema/structural/rules.ts'
+import { runRules } from '../../schema/structural/run-rules.ts'
+
+/** With a fault like these an object is not what rules expect. */
+const blocking: ReadonlySet<FaultReason> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+])
+
+const unchecked =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+
+export class CustomRules {
+  readonly #schema: () => Fields
+  #compiled: { readonly root: RuleNode | undefined } | undefined
+  /** What is told of an object besides its faults, until somebody asks. */
+  readonly #warnings = new WeakMap<KubeObject, readonly string[]>()
+
+  constructor(schema: () => Fields) {
+    this.#schema = schema
+  }
+
+  /** With the faults that were found already. `current`: what the object was; undefined: it is new. */
+  validate(object: KubeObject, found: readonly FieldFault[], current?: KubeObject): FieldFault[] {
+    const { root } = (this.#compiled ??= { root: compileRules(this.#schema(), { isRoot: true }) })
+    if (root === undefined) return [...found]
+    if (found.some(({ reason }) => blocking.has(reason))) return [...found, invalidValue('<nil>', null, unchecked)]
+    const { faults, warnings } = runRules(object, root, { old: current })
+    if (warnings.length > 0) this.#warnings.set(object, warnings)
+    return [...found, ...faults]
+  }
+
+  warnings(object: KubeObject): string[] {
+    return [...(this.#warnings.get(object) ?? [])]
+  }
+}

@@ -1,0 +1,170 @@
+/** What rules in schemas must be: they compile, and cannot cost too much however large an object gets. */
+import {
+  type FieldFault,
+  forbiddenField,
+  internalFault,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
+import { goPointer, goStruct } from '../../../api/go-value.ts'
+import { type Fields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { bytesMin, REQUEST_BYTES_MAX } from '../../../cel/schema-type.ts'
+import { compileRule, type CompiledRule, ruleTypeOf } from '../../../schema/structural/rules.ts'
+import { readRulePath } from '../../../schema/structural/rule-path.ts'
+
+const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
+
+/** Of what stands beside the expressions. */
+export function validateRuleFields(schema: Fields, path: string): FieldFault[] {
+  return itemsOf(schema['x-kubernetes-validations']).flatMap((rule, at) => {
+    const own = `${path}.x-kubernetes-validations[${at}]`
+    return [...validateTexts(rule, own), ...validateRulePath(textOf(rule['fieldPath']), schema, `${own}.fieldPath`)]
+  })
+}
+
+function validateTexts(rule: Fields, path: string): FieldFault[] {
+  const [text, message] = [textOf(rule['rule']).trim(), textOf(rule['message'])]
+  const [messageExpression, reason] = [textOf(rule['messageExpression']), rule['reason']]
+  const faults: FieldFault[] = []
+  const at = `${path}.message`
+  if (text === '') faults.push(required(`${path}.rule`, 'rule is not specified'))
+  else if (message !== '' && message.trim() === '') {
+    faults.push(invalidValue(at, message, 'message must be non-empty if specified'))
+  } else if (message.trim().includes('\n'))
+    faults.push(invalidValue(at, message, 'message must not contain line breaks'))
+  else if (text.includes('\n') && message.trim() === '') {
+    faults.push(required(at, 'message must be specified if rule contains line breaks'))
+  }
+  if (messageExpression !== '' && messageExpression.trim() === '') {
+    faults.push(required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'))
+  }
+  if (typeof reason === 'string' && !reasons.includes(reason)) {
+    faults.push(notSupported(`${path}.reason`, reason, reasons))
+  }
+  return faults
+}
+
+function validateRulePath(fieldPath: string, schema: Fields, path: string): FieldFault[] {
+  if (fieldPath === '') return []
+  const refuse = (why: string): FieldFault => invalidValue(path, fieldPath, `fieldPath must ${why}`)
+  return [
+    ...(fieldPath.trim() === '' ? [refuse('be non-empty if specified')] : []),
+    ...(fieldPath.includes('\n') ? [refuse('not contain line breaks')] : []),
+    ...(readRulePath(fieldPath, schema) === undefined ? [refuse('be a valid path')] : []),
+  ]
+}
+
+/** What one rule may cost at worst, on all values that an object can have for it; and all rules of a schema. */
+const RULE_COST_MAX = 10_000_000
+const SCHEMA_COST_MAX = 100_000_000
+/** Of those that make a schema too expensive the worst are named, if they matter at all. */
+const WORST_MAX = 4
+const WORST_COST_MIN = SCHEMA_COST_MAX / 100
+
+const advice =
+  'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared'
+
+type Cost = { readonly path: string; readonly cost: number }
+
+/** The place of a schema in the one of the objects. */
+export type RulePlace = {
+  readonly path: string
+  readonly isRoot: boolean
+  /** How many values an object can have for it; undefined: nothing bounds it. */
+  readonly count: number | undefined
+  /** The list whose items cannot be told apart, below which there is no oldSelf; empty: there is none. */
+  readonly uncorrelated: string
+}
+
+/** Gathers what the rules of one schema cost. */
+export class RuleChecks {
+  readonly faults: FieldFault[] = []
+  readonly #costs: Cost[] = []
+
+  check(schema: Fields, place: RulePlace): void {
+    const rules = itemsOf(schema['x-kubernetes-validations'])
+    if (rules.length === 0) return
+    const path = `${place.path}.x-kubernetes-validations`
+    const type = ruleTypeOf(schema, place.isRoot)
+    if (type === undefined) {
+      const why = 'internal error: failed to construct type information for x-kubernetes-validations rules'
+      this.faults.push(internalFault(path, `${why}: unable to convert structural schema to CEL declarations`))
+      return
+    }
+    const count = place.count ?? Math.floor(REQUEST_BYTES_MAX / (bytesMin(schema) + 1))
+    for (const [at, rule] of rules.entries()) {
+      const compiled = compileRule(rule, schema, { type, version: '1.32' })
+      this.#checkRule(rule, compiled, { path: `${path}[${at}]`, count, uncorrelated: place.uncorrelated })
+    }
+  }
+
+  #checkRule(
+    given: Fields,
+    compiled: CompiledRule,
+    { path, count, uncorrelated }: { readonly path: string; readonly count: number; readonly uncorrelated: string },
+  ): void {
+    const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
+    const { faults } = this
+    const cost = (program?.estimateCost().max ?? 0) * count
+    const messageCost = (message?.estimateCost().max ?? 0) * count
+    if (cost > RULE_COST_MAX)
+      faults.push(forbiddenField(`${path}.rule`, tooCostly('estimated rule cost', cost, RULE_COST_MAX)))
+    if (messageCost > RULE_COST_MAX) {
+      const why = tooCostly('estimated messageExpression cost', messageCost, RULE_COST_MAX)
+      faults.push(forbiddenField(`${path}.messageExpression`, why))
+    }
+    this.#costs.push({ path: `${path}.rule`, cost }, { path: `${path}.messageExpression`, cost: messageCost })
+    if (fault !== '') faults.push(invalidShown(`${path}.rule`, goRule(given), fault))
+    if (messageFault !== '') {
+      const why = messageFault.startsWith('compilation') ? `messageExpression ${messageFault}` : messageFault
+      faults.push(invalidShown(`${path}.messageExpression`, goRule(given), why))
+    }
+    if (usesOldSelf && uncorrelated !== '') {
+      const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`
+      faults.push(invalidValue(`${path}.rule`, rule.rule, why))
+    } else if (!usesOldSelf && typeof given['optionalOldSelf'] === 'boolean') {
+      const why = 'may not be set if oldSelf is not used in rule'
+      faults.push(invalidValue(`${path}.optionalOldSelf`, given['optionalOldSelf'], why))
+    }
+  }
+
+  /** Of all together. */
+  total(path: string): FieldFault[] {
+    const total = this.#costs.reduce((sum, { cost }) => sum + cost, 0)
+    if (total <= SCHEMA_COST_MAX) return []
+    const worst = this.#costs
+      .filter(({ cost }) => cost >= WORST_COST_MIN)
+      .toSorted((one, other) => other.cost - one.cost)
+      .slice(0, WORST_MAX)
+    const part = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
+    const whole = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
+    return [
+      ...worst.map((cost) => forbiddenField(cost.path, part)),
+      forbiddenField(path, tooCostly(whole, total, SCHEMA_COST_MAX)),
+    ]
+  }
+}
+
+function tooCostly(what: string, cost: number, costMax: number): string {
+  const factor = cost / costMax
+  const shown = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`
+  return `${what} exceeds budget by factor of ${shown} (${advice})`
+}
+
+function goRule(rule: Fields): string {
+  return goStruct('apiextensions.ValidationRule', {
+    Rule: quote(textOf(rule['rule'])),
+    Message: quote(textOf(rule['message'])),
+    MessageExpression: quote(textOf(rule['messageExpression'])),
+    Reason: goPointer('apiextensions.FieldValueErrorReason', rule['reason'] !== undefined),
+    FieldPath: quote(textOf(rule['fieldPath'])),
+    OptionalOldSelf: goPointer('bool', rule['optionalOldSelf'] !== undefined),
+  })
+}
+
+/** How many values there are below a list or a map. */
+export const countBelow = (count: number | undefined, limit: Fields[string]): number | undefined =>
+  count === undefined || limit === undefined || limit === null ? undefined : count * Math.max(0, numberOf(limit))

@@ -1,0 +1,143 @@
+/**
+ * Runs the rules of a schema on an object. What they may cost is bounded, for each and for all together. On an update, a rule that
+ * fails on what has not changed is only warned of, unless it looks at what the value was.
+ */
+import { CelError, Optional, type Value } from '../../cel/values.ts'
+import { valueOf } from '../../cel/json-values.ts'
+import type { Program } from '../../cel/compile.ts'
+import { duplicate, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
+import { isFields, type Json } from '../../api/object.ts'
+import { correlatedItems } from './correlate.ts'
+import type { CompiledRule, RuleNode } from './rules.ts'
+import { isSameValue } from './value.ts'
+
+/** In the units of CEL: what one rule may cost, and all rules on one object. */
+const RULE_COST_MAX = 1_000_000
+const OBJECT_COST_MAX = 10_000_000
+const MESSAGE_BYTES_MAX = 5120
+
+export type Ran = { readonly faults: readonly FieldFault[]; readonly warnings: readonly string[] }
+
+/** `path`: of the value. `old`: what it was; undefined: it is new. */
+export function runRules(
+  value: Json,
+  node: RuleNode,
+  { path = '', old }: { path?: string; old?: Json | undefined } = {},
+): Ran {
+  const run: Run = { faults: [], warnings: [], budget: OBJECT_COST_MAX }
+  visit(value, node, { path, old, wasSame: () => false, run })
+  return run
+}
+
+type Run = { readonly faults: FieldFault[]; readonly warnings: string[]; budget: number }
+
+type Place = {
+  readonly path: string
+  readonly old: Json | undefined
+  /** Whether what holds the value has not changed, as far as it can be told apart. */
+  readonly wasSame: () => boolean
+  readonly run: Run
+}
+
+function visit(value: Json, node: RuleNode, place: Place): void {
+  const { path, old, run } = place
+  if (value === null || run.budget < 0) return
+  let same: boolean | undefined
+  const wasSame = (): boolean => (same ??= old === undefined ? place.wasSame() : isSameValue(value, old))
+  if (node.rules.length > 0) runOwn(value, node, { ...place, wasSame })
+  if (Array.isArray(value) && node.items !== undefined) {
+    const olds = correlatedItems(value, old, node)
+    for (const [at, item] of value.entries()) {
+      visit(item, node.items, { path: `${path}[${at}]`, old: olds?.[at], wasSame, run })
+    }
+  } else if (isFields(value) && (node.additional !== undefined || node.properties.size > 0)) {
+    const olds = isFields(old) ? old : {}
+    for (const [name, field = null] of Object.entries(value)) {
+      const own = node.properties.get(name)
+      const below = own ?? node.additional
+      if (below === undefined) continue
+      const inner = own === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
+      visit(field, below, { path: inner, old: Object.hasOwn(olds, name) ? olds[name] : undefined, wasSame, run })
+    }
+  }
+}
+
+function runOwn(value: Json, { type, rules, shown }: RuleNode, { path, old, wasSame, run }: Place): void {
+  if (type === undefined) return
+  const at = path === '' ? '<nil>' : path
+  const [self, was] = [valueOf(value, type), old === undefined || old === null ? undefined : valueOf(old, type)]
+  const oldValue = was instanceof CelError ? undefined : was
+  for (const rule of rules) {
+    const { optionalOldSelf } = rule.rule
+    if (rule.usesOldSelf && oldValue === undefined && !optionalOldSelf) continue
+    const oldSelf = optionalOldSelf ? new Optional(oldValue) : oldValue
+    const refuse = (why: string): undefined => void run.faults.push(invalidValue(at, shown, why))
+    if (self instanceof CelError) {
+      refuse(`${self.message} evaluating rule: ${aboutOf(rule)}`)
+      continue
+    }
+    const result = evaluate(rule, { self, oldSelf }, { run, refuse })
+    if (run.budget < 0) return
+    if (result !== false) continue
+    // A message knows nothing of an old value that is not there, not even that.
+    const text = messageOf(rule, { self, oldSelf: oldValue === undefined ? undefined : oldSelf }, run)
+    const fault = faultOf(rule, { at: (path + rule.path).replace(/^\./, '') || '<nil>', shown, text })
+    if (!rule.usesOldSelf && wasSame()) run.warnings.push(`${fault.path}: ${fault.message}`)
+    else run.faults.push(fault)
+  }
+}
+
+type Variables = { readonly self: Value; readonly oldSelf: Value | undefined }
+
+/** Undefined: it could not be told, and the fault has been. */
+function evaluate(
+  compiled: CompiledRule,
+  variables: Variables,
+  { run, refuse }: { readonly run: Run; readonly refuse: (why: string) => undefined },
+): boolean | undefined {
+  const { program, fault } = compiled
+  if (program === undefined) return refuse(`rule compile error: ${fault}`)
+  const result = program.evaluate(variables, RULE_COST_MAX)
+  run.budget -= result.cost
+  if (run.budget < 0) {
+    return refuse('validation failed due to running out of cost budget, no further validation rules will be run')
+  }
+  if (!('error' in result)) return result.value === true
+  const about = aboutOf(compiled)
+  if (result.isOverBudget) {
+    run.budget = -1
+    const why = 'no further validation rules will be run due to call cost exceeds limit for rule'
+    return refuse(`'${result.error}': ${why}: ${about}`)
+  }
+  if (result.error.startsWith('no such overload')) {
+    const why = 'call arguments did not match a supported operator, function or macro signature for rule'
+    return refuse(`'${result.error}': ${why}: ${about}`)
+  }
+  return refuse(`${result.error} evaluating rule: ${about}`)
+}
+
+const aboutOf = ({ rule }: CompiledRule): string => rule.message.trim() || rule.rule.trim()
+
+/** The computed one, if it can be; else the fixed one. */
+function messageOf({ rule, message }: CompiledRule, variables: Variables, run: Run): string {
+  const computed = message === undefined ? '' : computedMessage(message, variables, run)
+  if (computed !== '') return computed
+  return rule.message.trim() || `failed rule: ${rule.rule.trim()}`
+}
+
+function computedMessage(message: Program, variables: Variables, run: Run): string {
+  const result = message.evaluate(variables, RULE_COST_MAX)
+  run.budget = Math.max(0, run.budget - result.cost)
+  if ('error' in result || typeof result.value !== 'string') return ''
+  const text = result.value.trim()
+  return text.includes('\n') || Buffer.byteLength(text) > MESSAGE_BYTES_MAX ? '' : text
+}
+
+function faultOf(
+  { rule }: CompiledRule,
+  { at, shown, text }: { readonly at: string; readonly shown: string; readonly text: string },
+): FieldFault {
+  if (rule.reason === 'FieldValueForbidden') return forbiddenField(at, text)
+  if (rule.reason === 'FieldValueRequired') return required(at, text)
+  return rule.reason === 'FieldValueDuplicate' ? duplicate(at, shown) : invalidValue(at, shown, text)
+}
