@@ -65,6 +65,11 @@ test('hostile expressions are refused or bounded', () => {
   assert.match(evaluate(deep), /recursion limit exceeded: 600/)
   const doubling = `optional.of(1)${'.optMap(x, x)'.repeat(50)}.hasValue()`
   assert.equal(evaluate(doubling), OVER_BUDGET)
+  const longer = `'a'${`.replace('a', '${'a'.repeat(300)}')`.repeat(2)}`
+  assert.equal(
+    evaluate(`[${`${longer},`.repeat(60)}].map(x, [x, x, x, x].join(x).replace('', 'aaaa').size() > 0).size() == 60`),
+    OVER_BUDGET,
+  )
   const bomb = '[0,1,2,3,4,5,6,7,8,9]'
   assert.match(evaluate(`${`${bomb}.all(a, `.repeat(8)}true${')'.repeat(8)}`), /actual cost limit/)
   assert(performance.now() - start < 5000)

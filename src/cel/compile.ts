@@ -52,7 +52,9 @@ export class Program {
       if (!(value instanceof CelError)) return { value, cost: run.cost }
       return { error: value.message, cost: run.cost, isOverBudget: false }
     } catch (error) {
-      if (error instanceof CostExceeded) return { error: OVER_BUDGET, cost: run.cost, isOverBudget: true }
+      // A text longer than JavaScript's longest is more than any budget pays for.
+      const isOver = error instanceof CostExceeded || error instanceof RangeError
+      if (isOver) return { error: OVER_BUDGET, cost: run.cost, isOverBudget: true }
       throw error
     }
   }

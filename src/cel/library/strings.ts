@@ -69,7 +69,7 @@ function substring(text: Value, from: Value, to: Value): Result {
 }
 
 /** A result that no expression can pay for. */
-const RESULT_CHARACTERS_MAX = 64 * 1024 * 1024
+const RESULT_CHARACTERS_MAX = 16 * 1024 * 1024
 
 function replace(text: Value, part: Value, by: Value, count: Value): Result {
   if (typeof text !== 'string' || typeof part !== 'string' || typeof by !== 'string') return noSuchOverload
