@@ -53,7 +53,10 @@ export function createDefinitions({ registry, cache, accessOf, keysOf, handle, l
         if (status !== CONFLICT) return
       }
     },
-    deleteObjects: (custom) => deleteObjects(custom, accessOf(custom), handle),
+    deleteObjects: (custom) =>
+      registry.find(custom) === undefined
+        ? removeObjects(accessOf(custom))
+        : deleteObjects(custom, accessOf(custom), handle),
     forget: (custom) => cache.remove(keysOf(custom).prefix),
     announce: async (place, isServed) => {
       const name = `${place.version}.${place.group}`
@@ -91,6 +94,15 @@ async function deleteObjects(resource: Resource, access: WriteAccess, handle: Ha
     await request(handle, { method: 'DELETE', path: `/apis/${group}/${version}${folder}/${plural}`, signal })
   }
   return items.length === 0 ? 0 : (await reader.list(keys.range(), 'latest')).items.length
+}
+
+/** Of a kind that is served in no version: nobody can hold them, since nobody could let go. */
+async function removeObjects({ keys, reader, store, decode }: WriteAccess): Promise<number> {
+  const { items } = await reader.list(keys.range(), 'latest')
+  for (const { key } of items) {
+    await store.update(key, { decode }, async (current) => (current === undefined ? 'unchanged' : 'delete'))
+  }
+  return 0
 }
 
 function apiService(name: string, { group, version }: { readonly group: string; readonly version: string }): Fields {

@@ -124,7 +124,13 @@ export class Definitions implements AsyncDisposable {
     const before = this.#known.get(name)
     const definition = readDefinition(object)
     const isServed = isTrue(object, 'NamesAccepted') || isTrue(object, 'Established')
-    const form = JSON.stringify([object.metadata.uid, object.metadata.generation, definition.names, isServed])
+    const form = JSON.stringify([
+      object.metadata.uid,
+      object.metadata.generation,
+      definition.names,
+      definition.storedVersions,
+      isServed,
+    ])
     const mark = `${form} ${definition.isTerminating}`
     if (before?.mark === mark) return
     const resources = isServed ? customResources(definition) : []
