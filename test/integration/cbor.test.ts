@@ -86,12 +86,15 @@ test('an object is made from CBOR and shown in it', async () => {
   assert.ok(made.bytes.includes(Buffer.from('d643616263', 'hex')), 'bytes are tagged')
 })
 
+/** The server itself writes meanwhile, so two lists are of two versions. */
+const unversioned = (list: unknown): object => ({ ...(typeof list === 'object' ? list : {}), metadata: {} })
+
 test('lists, metadata alone and watches are CBOR', async () => {
-  assert.deepEqual(read(await ask(configMaps)), await asJson(configMaps))
+  assert.deepEqual(unversioned(read(await ask(configMaps))), unversioned(await asJson(configMaps)))
   const partial = ';as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
   const list = await ask(configMaps, { accept: `${cbor}${partial}` })
   const json = await ask(configMaps, { accept: `application/json${partial}` })
-  assert.deepEqual(read(list), JSON.parse(json.bytes.toString()))
+  assert.deepEqual(unversioned(read(list)), unversioned(JSON.parse(json.bytes.toString())))
   const watched = await ask(`${configMaps}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Done`)
   assert.equal(watched.type, 'application/cbor-seq')
   const object = await asJson(`${configMaps}/one`)
