@@ -3,29 +3,14 @@
  * which knows what every cluster begins with: members of system:masters may do everything, everybody else only what the
  * roles in `bootstrapRoles` give.
  */
+import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { RequestInfo } from '../api/context.ts'
 import { type ApiError, escapeHtml, forbidden } from '../api/errors.ts'
 import type { Fields } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { authenticatedGroup, mastersGroup, unauthenticatedGroup, type User } from '../api/user.ts'
 
-/** What access is decided on; a part of RequestInfo, so that verbs can also ask about what is not in the path. */
-export type Attributes =
-  | { readonly kind: 'path'; readonly verb: string; readonly path: string }
-  | {
-      readonly kind: 'resource'
-      readonly verb: string
-      readonly group: string
-      readonly plural: string
-      readonly subresource: string
-      readonly namespace: string
-      readonly name: string
-    }
-
-/** The reason goes to the audit log, and into the refusal where there is one. */
-export type Decision = { readonly isAllowed: boolean; readonly reason: string }
-
-export type Authorize = (user: User, attributes: Attributes) => Decision | Promise<Decision>
+export type Authorize = (user: User, attributes: AccessAttributes) => AccessDecision | Promise<AccessDecision>
 
 /** A role that every cluster has, and the groups that a binding of the same name gives it to. */
 type BootstrapRole = {
@@ -69,8 +54,8 @@ const bootstrapRoles: readonly BootstrapRole[] = [
   { name: 'system:service-account-issuer-discovery', groups: ['system:serviceaccounts'], paths: issuerPaths },
 ]
 
-const allowed: Decision = { isAllowed: true, reason: '' }
-const refused: Decision = { isAllowed: false, reason: '' }
+const allowed: AccessDecision = { isAllowed: true, reason: '' }
+const refused: AccessDecision = { isAllowed: false, reason: '' }
 
 export const authorizeByBootstrapRoles: Authorize = ({ groups }, attributes) => {
   if (groups.includes(mastersGroup)) return allowed
@@ -84,7 +69,7 @@ export const authorizeByBootstrapRoles: Authorize = ({ groups }, attributes) => 
   return refused
 }
 
-function allows({ resourceRules = [], paths = [] }: BootstrapRole, attributes: Attributes): boolean {
+function allows({ resourceRules = [], paths = [] }: BootstrapRole, attributes: AccessAttributes): boolean {
   const { verb } = attributes
   if (attributes.kind === 'path') return verb === 'get' && paths.some((one) => matchesPath(one, attributes.path))
   const { group, plural, subresource } = attributes
@@ -120,7 +105,7 @@ export function rightsByBootstrapRoles({ groups }: User): {
 }
 
 /** The refusal, in upstream's words. */
-export function refusal(user: User, attributes: Attributes | RequestInfo, reason: string): ApiError {
+export function refusal(user: User, attributes: AccessAttributes | RequestInfo, reason: string): ApiError {
   const who = `User ${quote(user.name)} cannot ${attributes.verb}`
   const because = reason === '' ? '' : `: ${reason}`
   if (attributes.kind === 'path') {

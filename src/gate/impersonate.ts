@@ -2,12 +2,13 @@
  * Acting as somebody else, by headers. Whoever asks needs the right `impersonate` on each part of the identity that they
  * take on; nothing of their own remains. Headers of the request itself, not who was impersonated, decide what is refused.
  */
+import type { AccessAttributes } from '../api/access.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { checkDnsLabel, checkDnsSubdomain } from '../api/names.ts'
 import { impersonatesNobody } from '../api/errors.ts'
 import { type ApiRequest, utf8Header } from '../api/request.ts'
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup, type User } from '../api/user.ts'
-import { type Attributes, type Authorize, refusal } from './authorize.ts'
+import { type Authorize, refusal } from './authorize.ts'
 
 const USER = 'impersonate-user'
 const GROUP = 'impersonate-group'
@@ -80,7 +81,7 @@ function accountOf(name: string): { namespace: string; account: string } | undef
 }
 
 /** In the order in which they are asked about: the first that is refused is told. */
-function* rightsFor({ name, uid, groups, extra }: Asked): Generator<Extract<Attributes, { kind: 'resource' }>> {
+function* rightsFor({ name, uid, groups, extra }: Asked): Generator<Extract<AccessAttributes, { kind: 'resource' }>> {
   const base = { kind: 'resource', verb: 'impersonate', group: '', subresource: '', namespace: '' } as const
   const account = accountOf(name)
   if (account === undefined) yield { ...base, plural: 'users', name }

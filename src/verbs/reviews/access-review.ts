@@ -1,4 +1,5 @@
 /** SubjectAccessReview and its kin: may somebody do something? */
+import type { AccessAttributes, AccessDecision } from '../../api/access.ts'
 import { ApiError, invalid } from '../../api/errors.ts'
 import { type FieldFault, invalidShown, invalidValue } from '../../api/field-fault.ts'
 import { parseFieldSelector } from '../../api/field-selector.ts'
@@ -9,23 +10,7 @@ import type { User } from '../../api/user.ts'
 import { validateFieldRequirements, validateLabelRequirements } from './access-selectors.ts'
 import { receiveQuestion, type Review } from './question.ts'
 
-/** What is asked about. */
-export type AccessAttributes =
-  | { readonly kind: 'path'; readonly verb: string; readonly path: string }
-  | {
-      readonly kind: 'resource'
-      readonly verb: string
-      readonly group: string
-      readonly plural: string
-      readonly subresource: string
-      readonly namespace: string
-      readonly name: string
-    }
-
-export type AskAboutAccess = (
-  user: User,
-  attributes: AccessAttributes,
-) => Promise<{ readonly isAllowed: boolean; readonly reason: string }>
+export type AskAboutAccess = (user: User, attributes: AccessAttributes) => Promise<AccessDecision>
 
 type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAccessReview'
 
