@@ -43,7 +43,7 @@ export function aggregatedForm({ headers }: Pick<ApiRequest, 'headers'>): Form |
 
 const wanted = ['g=apidiscovery.k8s.io', 'v=v2', `as=${kind}`] as const
 
-type Made = { readonly json: string; readonly tag: string }
+type Made = { readonly changes: number; readonly json: string; readonly tag: string }
 
 export class AggregatedDiscovery {
   readonly #registry: Registry
@@ -65,12 +65,13 @@ export class AggregatedDiscovery {
   }
 
   #document(which: 'core' | 'others'): Made {
+    const { changes } = this.#registry
+    const known = this.#made.get(which)
+    if (known?.changes === changes) return known
     const groups = which === 'core' ? [''] : groupNames(this.#registry)
     const items = groups.map((group) => this.#item(group)).join(',')
     const json = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{},"items":[${items}]}`
-    const known = this.#made.get(which)
-    if (known?.json === json) return known
-    const made = { json, tag: `"${hash('sha512', json, 'hex').toUpperCase()}"` }
+    const made = { changes, json, tag: `"${hash('sha512', json, 'hex').toUpperCase()}"` }
     this.#made.set(which, made)
     return made
   }

@@ -8,12 +8,18 @@ export class Registry {
   /** What each group has, sorted by name. */
   readonly #groups = new Map<string, readonly Resource[]>()
   #sorted: readonly Resource[] | undefined
+  #changes = 0
 
   constructor(resources: readonly Resource[]) {
     for (const resource of resources) this.#resources.set(idOf(resource), resource)
     for (const resource of this.all()) {
       this.#groups.set(resource.group, [...(this.#groups.get(resource.group) ?? []), resource])
     }
+  }
+
+  /** How often it has changed: what was made of all of it holds while this stays. */
+  get changes(): number {
+    return this.#changes
   }
 
   get groups(): readonly string[] {
@@ -53,6 +59,7 @@ export class Registry {
     if (next.length === 0) this.#groups.delete(group)
     else this.#groups.set(group, next)
     this.#sorted = undefined
+    this.#changes++
   }
 }
 
