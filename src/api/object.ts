@@ -54,6 +54,15 @@ export const numberOf = (value: Json | undefined): number =>
 export const entriesOf = (map: Json | undefined): [string, string][] =>
   Object.entries(fieldsOf(map)).map(([key, text]) => [key, textOf(text)])
 
+/** Without what is absent, the same where nothing is: with exact optional properties, that and undefined are two things. */
+export function present(fields: Fields): Fields {
+  for (const name in fields) {
+    if (fields[name] === undefined)
+      return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  }
+  return fields
+}
+
 /** All fields but these. */
 export function omit(fields: Fields, ...names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))

@@ -5,6 +5,7 @@
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { JsonMap } from '../api/json-map.ts'
 import { JsonScanner } from '../api/json-scanner.ts'
+import { zeroOf } from '../codec/decode.ts'
 import { readAny } from '../codec/json.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { isNothing } from './value.ts'
@@ -43,7 +44,7 @@ function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
 /** Undefined: not written. */
 function fieldWire(given: Json, field: Field, empty: Empty): Json | undefined {
   const { schema, omit, isPointer } = field
-  if (given === null) return omit === 'never' ? zeroOf(schema, isPointer) : undefined
+  if (given === null) return omit === 'never' ? zeroWire(schema, isPointer) : undefined
   const wire = valueWire(given, schema, empty)
   if (omit === 'absent' || isPointer || !isEmpty(wire)) return wire
   if (omit === 'empty') return undefined
@@ -85,34 +86,12 @@ function valueWire(value: Json, schema: Schema, empty: Empty): Json {
 }
 
 const itemWire = (item: Json, of: Schema, empty: Empty): Json =>
-  item === null ? zeroOf(of, false) : valueWire(item, of, empty)
+  item === null ? zeroWire(of, false) : valueWire(item, of, empty)
 
 /** In memory as on the wire. */
 const isPlain = ({ type }: Schema): boolean => type !== 'struct' && type !== 'list' && type !== 'map' && type !== 'raw'
 
-function zeroOf(schema: Schema, isPointer: boolean): Json {
+function zeroWire(schema: Schema, isPointer: boolean): Json {
   if (isPointer) return null
-  switch (schema.type) {
-    case 'struct':
-      return structWire({}, schema, null)
-    case 'string':
-    case 'bytes':
-      return ''
-    case 'boolean':
-      return false
-    case 'int32':
-    case 'int64':
-    case 'float64':
-    case 'intOrString':
-      return 0
-    case 'quantity':
-      return '0'
-    case 'any':
-    case 'list':
-    case 'map':
-    case 'raw':
-    case 'time':
-    case 'microTime':
-      return null
-  }
+  return schema.type === 'struct' ? structWire({}, schema, null) : zeroOf(schema)
 }

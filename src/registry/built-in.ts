@@ -1,5 +1,5 @@
 /** The built-in resources: rows of the catalogue, with what strategy.ts and the rules in kinds/ say of their kinds. */
-import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta } from '../api/object.ts'
+import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta, present } from '../api/object.ts'
 import { isSame } from '../schema/equal.ts'
 import { withDefaults } from '../schema/defaults.ts'
 import type { ObjectSchema, StorageMedia, StoredForm } from '../schema/object-schema.ts'
@@ -15,6 +15,7 @@ import { isSameShape, schemeOf } from './scheme.ts'
 import * as strategy from './strategy.ts'
 import { defaultTable, tables } from './tables/all.ts'
 import { typeOf } from './types.ts'
+import { withField, withGeneration, without } from './object-parts.ts'
 
 type BuiltInOptions = { readonly allowsPrivileged?: boolean; readonly storedAs?: StorageMedia }
 
@@ -172,23 +173,6 @@ function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMet
   const { name, namespace, uid, resourceVersion } = given
   return present({ ...current, name, namespace, uid, resourceVersion })
 }
-
-const present = (fields: { readonly [field: string]: Json | undefined }): ObjectMeta =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-
-function without(object: KubeObject, name: string): KubeObject {
-  if (object[name] === undefined) return object
-  const { [name]: _, ...rest } = object
-  return { ...rest, kind: object.kind, apiVersion: object.apiVersion, metadata: object.metadata }
-}
-
-const withField = (object: KubeObject, name: string, value: Json | undefined): KubeObject =>
-  value === undefined ? without(object, name) : { ...object, [name]: value }
-
-const withGeneration = (object: KubeObject, generation: number): KubeObject => ({
-  ...object,
-  metadata: { ...object.metadata, generation },
-})
 
 function counted(object: KubeObject, current: KubeObject, fields: readonly string[]): KubeObject {
   const isChanged = fields.some((path) => !isSame(valueAt(object, path), valueAt(current, path)))

@@ -13,7 +13,7 @@ import {
   nameNotGenerated,
   unclassified,
 } from '../api/errors.ts'
-import type { KubeObject, ObjectMeta } from '../api/object.ts'
+import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
 import { encodeStored, printWire, wireOfStored } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
@@ -224,7 +224,7 @@ async function decideReplace(
   const admitted = view === undefined ? shown : view.change(before, shown)
   checkVersion(request, admitted, { revision, isView: view !== undefined })
   const rules = view === undefined ? rulesOf(request) : resource
-  const metadata = withoutAbsent({ ...admitted.metadata, generation: before.metadata.generation })
+  const metadata = present({ ...admitted.metadata, generation: before.metadata.generation })
   const { now, ids } = access
   const writer = { user: request.user, now, newId: ids.uid, warn: (text: string) => context.warn(text) }
   const prepared = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
@@ -307,7 +307,7 @@ function keepSystemFields(object: KubeObject, before: KubeObject): KubeObject {
   const metadata = isMarked(before)
     ? { uid, deletionGracePeriodSeconds, ...own, creationTimestamp, deletionTimestamp }
     : { uid, ...own, creationTimestamp }
-  return { ...object, metadata: withoutAbsent(metadata) }
+  return { ...object, metadata: present(metadata) }
 }
 
 /** What a client sends of these is passed over. */
@@ -319,15 +319,6 @@ function without(metadata: ObjectMeta, names: readonly string[]): ObjectMeta {
   return names.some((name) => name in metadata)
     ? Object.fromEntries(Object.entries(metadata).filter(([name]) => !names.includes(name)))
     : metadata
-}
-
-/** With exact optional properties, absent and undefined are two things. */
-function withoutAbsent(fields: { readonly [field: string]: ObjectMeta[string] }): ObjectMeta {
-  for (const name in fields) {
-    if (fields[name] !== undefined) continue
-    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-  }
-  return fields
 }
 
 function refuseInvalid(

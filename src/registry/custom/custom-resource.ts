@@ -4,7 +4,7 @@
  */
 import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
-import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta } from '../../api/object.ts'
+import { type Fields, isFields, type Json, type KubeObject, present } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import { compareVersions } from '../priorities.ts'
@@ -14,6 +14,7 @@ import { customScaleView, validateScale } from './custom-scale.ts'
 import { customTable } from './custom-table.ts'
 import type { Definition, Version } from './definition.ts'
 import { readPath, valueAtPath } from './simple-path.ts'
+import { withField, withGeneration, without } from '../object-parts.ts'
 
 /** In the order in which discovery shows them. */
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
@@ -161,23 +162,6 @@ function statusRules(schema: CustomSchema): UpdateRules {
     warnings: (object) => schema.warnings(object),
   }
 }
-
-const present = (fields: { readonly [field: string]: Json | undefined }): ObjectMeta =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-
-function without(object: KubeObject, name: string): KubeObject {
-  if (object[name] === undefined) return object
-  const { [name]: _, ...rest } = object
-  return { ...rest, kind: object.kind, apiVersion: object.apiVersion, metadata: object.metadata }
-}
-
-const withField = (object: KubeObject, name: string, value: Json | undefined): KubeObject =>
-  value === undefined ? without(object, name) : { ...object, [name]: value }
-
-const withGeneration = (object: KubeObject, generation: number): KubeObject => ({
-  ...object,
-  metadata: { ...object.metadata, generation },
-})
 
 /** Any change counts, but that of metadata and of a status with a path of its own. */
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {

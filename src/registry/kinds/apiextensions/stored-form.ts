@@ -2,7 +2,7 @@
  * Definitions are stored in a version that is no longer served. There, what all versions of a kind have in common stands
  * once, above them; each of the four parts by itself. Faults are told with the paths of that form.
  */
-import { type Fields, fieldsOf, isFields, itemsOf, type Json } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, present } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
 
 /** The name of a part in a version, and above the versions. */
@@ -65,6 +65,3 @@ function withColumns(version: Fields, from: string, to: string): Fields {
   const renamed = itemsOf(columns).map(({ [from]: path, ...rest }) => ({ ...rest, [to]: path }))
   return { ...version, additionalPrinterColumns: renamed }
 }
-
-const present = (fields: { readonly [name: string]: Json | undefined }): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

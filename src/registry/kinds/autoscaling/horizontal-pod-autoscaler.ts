@@ -2,10 +2,10 @@
  * Autoscalers are stored in version v2. Version v1 knows only a target for the CPU: what else there is stands in its
  * annotations as JSON, and is read back from there.
  */
-import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, type KubeObject, present } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
-import { present, type Side, toNewMetric, toOldMetric } from './hpa-metrics.ts'
+import { type Side, toNewMetric, toOldMetric } from './hpa-metrics.ts'
 import { autoscalerSpec, autoscalerStatus } from './hpa-rules.ts'
 
 const prefix = 'autoscaling.alpha.kubernetes.io/'

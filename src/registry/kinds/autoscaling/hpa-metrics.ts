@@ -2,7 +2,7 @@
  * Metrics of autoscalers in two shapes: those of autoscaling/v2, and the older ones that autoscaling/v1 keeps as JSON in
  * annotations. The order of fields is that of the texts which kube-apiserver writes.
  */
-import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, present } from '../../../api/object.ts'
 
 /** A metric to reach (`target`) or one that was measured (`current`). */
 export type Side = 'target' | 'current'
@@ -86,7 +86,3 @@ function newSource(name: Source, source: Fields, side: Side): Fields {
 
 const inOrder = (fields: Fields, names: readonly string[]): Fields =>
   present(Object.fromEntries(names.map((name) => [name, fields[name]])))
-
-/** Without what is absent, so that it is not written as null. */
-export const present = (fields: { readonly [name: string]: Json | undefined }): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
