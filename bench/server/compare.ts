@@ -13,6 +13,7 @@ const targets: Readonly<Record<string, { readonly rate?: number; readonly cpu?: 
   get: { rate: 5, cpu: 1 / 5 },
   'get-any': { rate: 5, cpu: 1 / 5 },
   create: { rate: 2.5, cpu: 1 / 3 },
+  'create-custom': { rate: 3, cpu: 1 / 3 },
   patch: { rate: 3, cpu: 1 / 3 },
   'patch-strategic': { rate: 3, cpu: 1 / 3 },
   apply: { rate: 4, cpu: 1 / 4 },

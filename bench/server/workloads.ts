@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '../../test/compat/client.ts'
 import { isRecord } from '../../test/compat/json.ts'
+import { customObject, customPath, definition, definitionsPath } from './custom-kind.ts'
 import { frame, rangeRequest, putRequest } from './etcd-frames.ts'
 import { type Figures, h2load, type Load } from './h2load.ts'
 import { cpuSeconds } from './process-usage.ts'
@@ -72,11 +73,27 @@ export async function prepare(target: Target, { scale, directory }: WorkloadOpti
       await call('PATCH', largePath(index, `owner-${owner}`), largeDeployment(metadata, owner), apply)
     }
   }
+  await call('POST', definitionsPath, definition)
+  await waitUntilServed(client, customPath(SMALL_NAMESPACE))
   const uri = configMapsOf(BIG_NAMESPACE)
   const missing = scaled(LISTED_OBJECTS, scale) - countOf(await call('GET', `${uri}?limit=1`))
   if (missing <= 0) return
   const body = configMap({ generateName: 'cm-' })
   await h2load(target, { uri, amount: { requests: missing }, headers: json, body }, directory)
+}
+
+/** Definitions are accepted first and served a little later. */
+const SERVED_WITHIN_MS = 10_000
+const SERVED_POLL_MS = 50
+
+async function waitUntilServed(client: Client, path: string): Promise<void> {
+  const deadlineMs = performance.now() + SERVED_WITHIN_MS
+  for (;;) {
+    const { status } = await client.request({ method: 'GET', path, headers: json })
+    if (status === 200) return
+    if (performance.now() > deadlineMs) throw new Error(`GET ${path}: ${status} long after the definition was made`)
+    await sleep(SERVED_POLL_MS)
+  }
 }
 
 export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
@@ -125,6 +142,17 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
           headers: grpc,
           method: 'POST',
           body: frame(putRequest('/bench/key', text(STORED_BYTES))),
+        }),
+    },
+    {
+      name: 'create-custom',
+      about: 'POST a 3 KB object of a custom kind with 200 fields and 10 rules',
+      run: (target) =>
+        load(target, {
+          uri: customPath(SMALL_NAMESPACE),
+          amount: requests(5000),
+          headers: json,
+          body: customObject({ generateName: 'new-' }),
         }),
     },
     {
