@@ -59,9 +59,9 @@ export class Program {
     }
   }
 
-  /** The worst case by the bounds of the declared types. */
-  estimateCost(): Range {
-    return estimateCost(this.#checked)
+  /** The worst case by the bounds of the type that variables lead to. */
+  estimateCost(root: Type): Range {
+    return estimateCost(this.#checked, root)
   }
 
   /** Whether the expression names this variable: a rule with `oldSelf` is a transition rule. */

@@ -42,3 +42,20 @@ for (const [rule, count, kind] of boundaries) {
     assert.equal(runOver(rule, items, values(count + 1)), OVER_BUDGET)
   })
 }
+
+const object = typeOfSchema({ type: 'object', properties: { text } }, { name: 'self' })
+
+/** Where types alone say nothing of sizes. */
+const estimates: readonly (readonly [string, number])[] = [
+  ['dyn(1) == dyn("1")', 3],
+  ['self.text.split(",").all(x, x.trim() != "")', 339],
+]
+
+for (const [rule, cost] of estimates) {
+  test(`${rule} is estimated at ${cost}`, () => {
+    assert(object !== undefined)
+    const compiled = compile(rule, withVariables(kubernetesEnvironment('1.32'), { self: object }))
+    assert('program' in compiled)
+    assert.equal(compiled.program.estimateCost(object).max, cost)
+  })
+}

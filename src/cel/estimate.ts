@@ -4,32 +4,37 @@
  */
 import type { Call, Comprehension, Expr, Select } from './ast.ts'
 import type { Checked } from './checker.ts'
-import { IDENT_COST, LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
+import { countPoints, IDENT_COST, LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
 import type { CallEstimate, Operand, Overload, Range } from './functions.ts'
 import { fixed, nothing, plus, times, UNBOUNDED, union, unknownSize } from './ranges.ts'
 import type { Type } from './types.ts'
 
-export const estimateCost = (checked: Checked): Range => new Estimator(checked).cost(checked.expr)
+/** `root` is what every variable leads to: upstream looks at the steps of a path and not at where it starts. */
+export const estimateCost = (checked: Checked, root: Type): Range => new Estimator(checked, root).cost(checked.expr)
 
 /** What is known of a part besides its type. */
 type Known = {
-  /** The declared type at the place that the part leads to, whose bounds hold. */
-  readonly place?: Type | undefined
+  /** The declared type at the place that the part leads to, whose bounds hold; null where a path leads to nothing that is declared. */
+  readonly place?: Type | null | undefined
   readonly size?: Range | undefined
   /** Of the keys and the values or items inside. */
-  readonly inside?: { readonly key: Range; readonly value: Range } | undefined
+  readonly inside?: Inside | undefined
 }
+
+type Inside = { readonly key: Range; readonly value: Range }
 
 type Local = { readonly name: string; readonly known: Known; readonly outer: Local | undefined }
 
 class Estimator {
   readonly #checked: Checked
+  readonly #root: Type
   readonly #known = new Map<Expr, Known>()
   readonly #costs = new Map<Expr, Range>()
   #locals: Local | undefined
 
-  constructor(checked: Checked) {
+  constructor(checked: Checked, root: Type) {
     this.#checked = checked
+    this.#root = root
   }
 
   /** Parts that a macro uses twice are looked at once. */
@@ -91,9 +96,7 @@ class Estimator {
       this.#learn(expr, local.known)
       return fixed(IDENT_COST)
     }
-    // A type's name is taken for a variable without bounds of its own, as upstream takes it.
-    const isType = this.#checked.referenceOf(expr)?.kind === 'type'
-    this.#learn(expr, isType ? { size: nothing } : { place: this.#checked.typeOf(expr) })
+    this.#learn(expr, { place: this.#root })
     return fixed(IDENT_COST)
   }
 
@@ -102,17 +105,23 @@ class Estimator {
     if (reference !== undefined) return this.#ident(expr, '')
     const sum = this.cost(expr.operand)
     if (expr.isTest) return sum
-    const place = this.#known.get(expr.operand)?.place
-    this.#learn(expr, { place: place?.kind === 'struct' ? place.field(expr.field)?.type : undefined })
+    this.#learn(expr, { place: this.#step(expr.operand, (place) => fieldOf(place, expr.field)) })
     const { kind } = this.#checked.typeOf(expr.operand)
     return kind === 'map' || kind === 'struct' || kind === 'parameter' ? plus(sum, fixed(IDENT_COST)) : sum
+  }
+
+  /** The first step from what has no path of its own, such as a literal or a call, is taken for a variable and leads to the root. */
+  #step(from: Expr, step: (place: Type) => Type | undefined): Type | null {
+    const place = this.#known.get(from)?.place
+    if (place === undefined) return this.#root
+    return place === null ? null : (step(place) ?? null)
   }
 
   /** Upstream's order: what was computed, what the declaration bounds, one for a scalar. */
   #size(expr: Expr): Range {
     const known = this.#known.get(expr)
     if (known?.size !== undefined) return known.size
-    if (known?.place !== undefined) return boundOf(known.place)
+    if (known?.place !== undefined && known.place !== null) return boundOf(known.place)
     return isScalar(this.#checked.typeOf(expr)) ? fixed(1) : unknownSize
   }
 
@@ -127,6 +136,7 @@ class Estimator {
     const reference = this.#checked.referenceOf(expr)
     if (expr.name === '_?._') return plus(this.#sum(expr.args), fixed(1))
     if (reference?.kind !== 'call') return nothing
+    if (expr.name === 'dyn') return this.#dyn(expr)
     const parts = reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
     const costs = parts.map((part) => this.cost(part))
     const special = this.#special(expr, costs)
@@ -138,27 +148,48 @@ class Estimator {
     return costs.reduce(plus, own)
   }
 
+  /** It only hides the type: sizes stay known. */
+  #dyn(expr: Call): Range {
+    const [arg] = expr.args
+    if (arg === undefined) return nothing
+    const cost = plus(this.cost(arg), fixed(1))
+    this.#learn(expr, { size: this.#size(arg), inside: this.#known.get(arg)?.inside })
+    return cost
+  }
+
   #special(expr: Call, costs: readonly Range[]): Range | undefined {
     const [first = nothing, second = nothing, third = nothing] = costs
     if (expr.name === '_&&_' || expr.name === '_||_') return { min: first.min, max: plus(first, second).max }
     if (expr.name !== '_?_:_') return undefined
     const [, then, otherwise] = expr.args
     if (then !== undefined && otherwise !== undefined) {
-      const inside = [this.#known.get(then)?.inside, this.#known.get(otherwise)?.inside].find(
-        (known) => known !== undefined,
-      )
-      this.#learn(expr, { size: union(this.#size(then), this.#size(otherwise)), inside })
+      this.#learn(expr, {
+        size: union(this.#size(then), this.#size(otherwise)),
+        inside: this.#insideOf(then, otherwise),
+      })
     }
     return plus(first, union(second, third))
+  }
+
+  /** Known only when it is known of both. */
+  #insideOf(one: Expr | undefined, other: Expr | undefined): Inside | undefined {
+    const first = one && this.#known.get(one)?.inside
+    const second = other && this.#known.get(other)?.inside
+    if (first === undefined || second === undefined) return undefined
+    return { key: union(first.key, second.key), value: union(first.value, second.value) }
   }
 
   #learnResult(expr: Call, estimates: readonly CallEstimate[], overloads: readonly Overload[]): void {
     const sizes = estimates.flatMap(({ size }) => (size === undefined ? [] : [size]))
     const size = sizes.length === 0 ? undefined : sizes.reduce(union)
+    const [first, second] = expr.args
     const isIndex = overloads.some(({ id }) => id === 'index_list' || id === 'index_map')
-    const collection = isIndex && expr.args[0] !== undefined ? this.#known.get(expr.args[0]) : undefined
-    const place = collection?.place === undefined ? undefined : insideOf(collection.place)
-    this.#learn(expr, { size: size ?? (place === undefined ? collection?.inside?.value : undefined), place })
+    if (!isIndex || first === undefined) this.#learn(expr, { size, inside: this.#joined(expr, first, second) })
+    else this.#learn(expr, { size: this.#known.get(first)?.inside?.value, place: this.#step(first, insideOf) })
+  }
+
+  #joined(expr: Call, one: Expr | undefined, other: Expr | undefined): Inside | undefined {
+    return expr.name === '_+_' ? this.#insideOf(one, other) : undefined
   }
 
   #comprehension(expr: Comprehension): Range {
@@ -171,26 +202,29 @@ class Estimator {
     const result = this.cost(expr.result)
     this.#locals = outer
     const turns = this.#size(expr.range)
-    this.#learn(
-      expr,
-      expr.initial.kind === 'literal' ? { size: fixed(literalSize(expr.initial.value)) } : { size: turns },
-    )
+    this.#learn(expr, this.#outcome(expr, turns))
     return plus(plus(before, result), times(turns, turn))
   }
 
-  /** What the accumulator starts with is all that is known of it. */
-  #accumulated(expr: Comprehension): Known {
-    const known = this.#known.get(expr.initial) ?? {}
-    return expr.initial.kind === 'literal' ? {} : known
+  /** Of the accumulator nothing is known but what it starts with. */
+  #accumulated({ initial }: Comprehension): Known {
+    return { ...this.#known.get(initial), size: this.#size(initial) }
+  }
+
+  #outcome(expr: Comprehension, turns: Range): Known {
+    const { initial, step, result } = expr
+    if (isBinding(expr)) return { size: this.#size(result), inside: this.#known.get(result)?.inside }
+    if (initial.kind === 'literal') return { size: this.#size(initial) }
+    if (initial.kind !== 'list' && initial.kind !== 'map') return {}
+    return { size: turns, inside: this.#known.get(step)?.inside }
   }
 
   #variables(expr: Comprehension, inner: Local): Local {
-    const known = this.#known.get(expr.range)
-    const key: Known = { place: keysOf(known?.place), size: known?.inside?.key }
-    const value: Known = { place: insideOf(known?.place), size: known?.inside?.value }
-    const isMap = this.#checked.typeOf(expr.range).kind === 'map'
-    if (expr.variable2 === undefined) return { name: expr.variable, known: isMap ? key : value, outer: inner }
-    const first: Local = { name: expr.variable, known: isMap ? key : { size: fixed(1) }, outer: inner }
+    const key: Known = { place: this.#step(expr.range, keysOf) }
+    const value: Known = { place: this.#step(expr.range, insideOf) }
+    const isOfKeys = expr.variable2 !== undefined || this.#checked.typeOf(expr.range).kind === 'map'
+    const first: Local = { name: expr.variable, known: isOfKeys ? key : value, outer: inner }
+    if (expr.variable2 === undefined) return first
     return { name: expr.variable2, known: value, outer: first }
   }
 }
@@ -202,12 +236,19 @@ const estimateOverload = (overload: Overload, operands: readonly Operand[]): Cal
 /** Scalars and objects have no bound, which counts as none: comparing them is free. */
 const boundOf = (type: Type): Range => ({ min: 0, max: 'sizeMax' in type ? (type.sizeMax ?? 0) : 0 })
 
-function insideOf(place: Type | undefined): Type | undefined {
-  if (place?.kind === 'list') return place.element
-  return place?.kind === 'map' ? place.value : undefined
+const fieldOf = (place: Type, name: string): Type | undefined =>
+  place.kind === 'struct' ? place.field(name)?.type : undefined
+
+function insideOf(place: Type): Type | undefined {
+  if (place.kind === 'list') return place.element
+  return place.kind === 'map' ? place.value : undefined
 }
 
-const keysOf = (place: Type | undefined): Type | undefined => (place?.kind === 'map' ? place.key : undefined)
+const keysOf = (place: Type): Type | undefined => (place.kind === 'map' ? place.key : undefined)
+
+/** What `optMap` and its like become: a name for a value, and no turns. */
+const isBinding = ({ range, condition }: Comprehension): boolean =>
+  range.kind === 'list' && range.elements.length === 0 && condition.kind === 'literal' && condition.value === false
 
 const isScalar = ({ kind }: Type): boolean =>
   kind === 'bool' ||
@@ -218,6 +259,6 @@ const isScalar = ({ kind }: Type): boolean =>
   kind === 'duration'
 
 function literalSize(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value === 'string') return countPoints(value)
   return value instanceof Uint8Array ? value.length : 1
 }

@@ -4,7 +4,7 @@
  */
 import { type Fields, isFields, type Json } from '../api/object.ts'
 import { escapeName } from './escape.ts'
-import { parseDate, parseDuration, parseTimestamp } from './time.ts'
+import { parseDate, parseTimestamp, parseWordedDuration } from './time.ts'
 import { dyn, type ListType, type MapType, type StructType, type Type } from './types.ts'
 import {
   CelError,
@@ -39,7 +39,7 @@ const readers: { readonly [kind: string]: Reader } = {
   double: (json) => (typeof json === 'number' ? json : typeof json === 'bigint' ? Number(json) : mismatch('a double')),
   bytes: text('bytes', (json) => Buffer.from(json, 'base64')),
   timestamp: text('a timestamp', (json) => parseTimestamp(json) ?? parseDate(json)),
-  duration: text('a duration', parseDuration),
+  duration: text('a duration', parseWordedDuration),
   list: (json, type) => (type.kind === 'list' && Array.isArray(json) ? new JsonList(json, type) : mismatch('a list')),
   map: (json, type) => (type.kind === 'map' && isFields(json) ? new JsonMapValue(json, type) : mismatch('a map')),
   struct: (json, type) =>

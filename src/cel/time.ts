@@ -106,6 +106,32 @@ export function parseDuration(text: string): Duration | undefined {
   return made instanceof Duration ? made : undefined
 }
 
+const wordedUnits: readonly (readonly [RegExp, bigint])[] = [
+  [/^(?:ns|nano.*)$/, 1n],
+  [/^(?:us|µs|micro.*)$/, 1000n],
+  [/^(?:ms|milli.*)$/, 1_000_000n],
+  [/^(?:s|sec.*)$/, SECOND],
+  [/^(?:m|min.*)$/, MINUTE],
+  [/^(?:h|hr|hour.*)$/, HOUR],
+  [/^(?:d|day.*)$/, 24n * HOUR],
+  [/^(?:w|wk|week.*)$/, 7n * 24n * HOUR],
+]
+
+/** What the format `duration` of a schema means: as Go writes it, or amounts and units in words, of which one must be known: `3 days`. */
+export function parseWordedDuration(text: string): Duration | undefined {
+  const plain = parseDuration(text)
+  if (plain !== undefined || text.length > DURATION_CHARACTERS_MAX) return plain
+  let nanos: bigint | undefined
+  for (const [, digits = '', word = ''] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
+    const amount = BigInt(digits)
+    if (amount > DURATION_MAX) return undefined
+    const size = wordedUnits.find(([names]) => names.test(word.toLowerCase()))?.[1]
+    if (size !== undefined) nanos = (nanos ?? 0n) + amount * size
+  }
+  // Upstream adds 64 bits and lets them overflow.
+  return nanos === undefined ? undefined : new Duration(BigInt.asIntN(64, nanos))
+}
+
 /** `5400.5s`: seconds only. */
 export function formatDuration({ nanos }: Duration): string {
   const size = nanos < 0n ? -nanos : nanos

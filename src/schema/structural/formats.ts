@@ -1,6 +1,6 @@
 /** The formats that are checked; all others say nothing. What each accepts is upstream's, odd as some of it is. */
 import { isIP } from 'node:net'
-import { parseDuration } from '../../lib/duration.ts'
+import { parseWordedDuration } from '../../cel/time.ts'
 import { isRequestUri } from './request-uri.ts'
 
 /** Texts longer than this are in none of the formats that have a length. */
@@ -48,7 +48,7 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['byte', (text: string) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)],
   ['password', () => true],
   ['date', isDate],
-  ['duration', isDuration],
+  ['duration', (text: string) => parseWordedDuration(text) !== undefined],
   ['datetime', isDateTime],
   ['date-time', isDateTime],
 ])
@@ -120,11 +120,4 @@ function isDateTime(text: string): boolean {
   if (match === null || !isDate(date)) return false
   const [, hour = '', minute = '', second = ''] = match
   return hour <= '23' && minute <= '59' && second <= '59'
-}
-
-/** As Go writes them; or amounts and units in words, of which one must be known: `3 days`. */
-function isDuration(text: string): boolean {
-  if ('ms' in parseDuration(text)) return true
-  const known = /^(?:ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/
-  return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some(([, unit = '']) => known.test(unit.toLowerCase()))
 }

@@ -41,12 +41,14 @@ const base = kubernetesEnvironment('1.32')
 const BUDGET = 1_000_000
 
 export class Sample {
+  readonly #type
   readonly #environment
   readonly #self
 
   constructor(schema: Fields, value: Fields) {
     const type = typeOfSchema(schema, { name: 'selfType<n>' })
     if (type === undefined) throw new Error('the sample has a type')
+    this.#type = type
     this.#environment = withVariables(base, { self: type, oldSelf: type })
     const self = valueOf(value, type)
     if (self instanceof CelError) throw new Error(self.message)
@@ -86,6 +88,6 @@ export class Sample {
 
   costOf(expression: string): number | string {
     const compiled = compile(expression, this.#environment)
-    return 'fault' in compiled ? compiled.fault : compiled.program.estimateCost().max
+    return 'fault' in compiled ? compiled.fault : compiled.program.estimateCost(this.#type).max
   }
 }

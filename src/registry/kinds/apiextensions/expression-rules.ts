@@ -12,6 +12,7 @@ import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { bytesMin, REQUEST_BYTES_MAX } from '../../../cel/schema-type.ts'
+import type { Type } from '../../../cel/types.ts'
 import { compileRule, type CompiledRule, ruleTypeOf } from '../../../schema/structural/rules.ts'
 import { readRulePath } from '../../../schema/structural/rule-path.ts'
 
@@ -79,6 +80,14 @@ export type RulePlace = {
   readonly uncorrelated: string
 }
 
+type Ruled = {
+  readonly path: string
+  /** Of the value that the rule is about. */
+  readonly type: Type
+  readonly count: number
+  readonly uncorrelated: string
+}
+
 /** Gathers what the rules of one schema cost. */
 export class RuleChecks {
   readonly faults: FieldFault[] = []
@@ -97,19 +106,15 @@ export class RuleChecks {
     const count = place.count ?? Math.floor(REQUEST_BYTES_MAX / (bytesMin(schema) + 1))
     for (const [at, rule] of rules.entries()) {
       const compiled = compileRule(rule, schema, { type, version: '1.32' })
-      this.#checkRule(rule, compiled, { path: `${path}[${at}]`, count, uncorrelated: place.uncorrelated })
+      this.#checkRule(rule, compiled, { path: `${path}[${at}]`, type, count, uncorrelated: place.uncorrelated })
     }
   }
 
-  #checkRule(
-    given: Fields,
-    compiled: CompiledRule,
-    { path, count, uncorrelated }: { readonly path: string; readonly count: number; readonly uncorrelated: string },
-  ): void {
+  #checkRule(given: Fields, compiled: CompiledRule, { path, type, count, uncorrelated }: Ruled): void {
     const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
     const { faults } = this
-    const cost = (program?.estimateCost().max ?? 0) * count
-    const messageCost = (message?.estimateCost().max ?? 0) * count
+    const cost = (program?.estimateCost(type).max ?? 0) * count
+    const messageCost = (message?.estimateCost(type).max ?? 0) * count
     if (cost > RULE_COST_MAX)
       faults.push(forbiddenField(`${path}.rule`, tooCostly('estimated rule cost', cost, RULE_COST_MAX)))
     if (messageCost > RULE_COST_MAX) {
