@@ -7,7 +7,7 @@ import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson } from './cbor/to-json.ts'
 import { type Decoding, decodeStruct } from './decode.ts'
-import { jsonTypeOf, readAny } from './json.ts'
+import { JsonNumberError, jsonTypeOf, readAny } from './json.ts'
 import { decodeObject, openEnvelope } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
@@ -103,13 +103,23 @@ function readBody(body: Body, expected: Expected): Decoding & { readonly head: H
   try {
     const scanner = new JsonScanner(text)
     if (scanner.peekType() !== 'object') return { ...readOther(scanner, body, expected), head: noHead }
-    const decoding = decodeStruct(text, expected.shape.struct)
+    const decoding = decodeObjectText(text, expected)
     const { head, fault } = headOf(text, decoding)
     if (fault !== undefined) throw unrecognized(parseFault(fault), body, expected)
     return { ...decoding, head }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     throw unrecognized(parseFault(leadingFault(body.bytes) ?? error.message), body, expected)
+  }
+}
+
+/** A number that fits nowhere is a fault of the object, and none of the text: its kind is found first. */
+function decodeObjectText(text: string, { shape }: Expected): Decoding {
+  try {
+    return decodeStruct(text, shape.struct)
+  } catch (error) {
+    if (error instanceof JsonNumberError) return { value: {}, fault: error.message, strictFaults: [] }
+    throw error
   }
 }
 

@@ -76,13 +76,16 @@ export function readRaw(scanner: JsonScanner): string {
   )
 }
 
+/** A number that no 64 bits hold, in a text that is JSON otherwise. */
+export class JsonNumberError extends JsonSyntaxError {}
+
 /** Of the longest that Go holds; longer ones it rounds. */
 const INTEGER_DIGITS_MAX = '-9223372036854775808'.length
 
 function readNumber(literal: string): number | bigint {
   const value = Number(literal)
   if (!Number.isFinite(value)) {
-    throw new JsonSyntaxError(`json: cannot unmarshal number ${literal} into Go value of type float64`)
+    throw new JsonNumberError(`json: cannot unmarshal number ${literal} into Go value of type float64`)
   }
   if (Number.isSafeInteger(value) || literal.length > INTEGER_DIGITS_MAX || !/^-?[0-9]+$/.test(literal)) return value
   const integer = BigInt(literal)
