@@ -2,7 +2,7 @@
  * Custom kinds in OpenAPI: the schema that a definition has, with what every object has. It is read for one document and let
  * go: there may be thousands, and each may change while documents are made.
  */
-import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../api/object.ts'
 import { listMetaStruct } from '../../registry/meta-types.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { typeOf } from '../../registry/types.ts'
@@ -26,14 +26,14 @@ function customKind(resource: Resource, builtIn: Definitions): Definition {
   const { group, version, kind, publishedSchema } = resource
   const schema = publishedSchema?.() ?? {}
   const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))
-  const whole = publishedSchemaOf({
+  const ofEveryObject = {
+    apiVersion: { description: builtIn.describe(kind, 'apiVersion'), type: 'string' },
+    kind: { description: builtIn.describe(kind, 'kind'), type: 'string' },
+    metadata: { allOf: [refTo(objectMeta)], description: builtIn.describe(kind, 'metadata') },
+  }
+  const whole = new Publisher(ofEveryObject).publish({
     ...schema,
-    properties: {
-      ...fieldsOf(schema['properties']),
-      apiVersion: { description: builtIn.describe(kind, 'apiVersion'), type: 'string' },
-      kind: { description: builtIn.describe(kind, 'kind'), type: 'string' },
-      metadata: { allOf: [refTo(objectMeta)], description: builtIn.describe(kind, 'metadata') },
-    },
+    properties: { ...fieldsOf(schema['properties']), ...ofEveryObject },
     type: 'object',
     'x-kubernetes-group-version-kind': [{ group, kind, version }],
   })
@@ -48,29 +48,53 @@ function customList({ group, version, kind, listKind }: Resource, builtIn: Defin
   return { schema, uses: new Set([item, listMeta]) }
 }
 
-/** In the order of names, and with two types where a value may be a number or a text. Defaults and the like stay as they are. */
-function publishedSchemaOf(schema: Fields): Fields {
-  const entries = Object.entries(schema).map(([name, value]): [string, Json | undefined] => {
-    if (!isFields(value)) return [name, Array.isArray(value) && combined.has(name) ? value.map(inner) : value]
-    if (name === 'properties') return [name, mapSorted(value)]
-    return [name, nested.has(name) ? publishedSchemaOf(value) : value]
-  })
-  if (schema['x-kubernetes-int-or-string'] === true && schema['anyOf'] === undefined) {
-    entries.push(['anyOf', [{ type: 'integer' }, { type: 'string' }]])
+/**
+ * In the order of names, with two types where a value may be a number or a text, and with what every object has where one is embedded.
+ * Defaults and the like stay as they are.
+ */
+class Publisher {
+  readonly #ofEveryObject: Fields
+
+  constructor(ofEveryObject: Fields) {
+    this.#ofEveryObject = ofEveryObject
   }
-  return Object.fromEntries(entries.toSorted(byName))
+
+  publish(schema: Fields): Fields {
+    const entries = Object.entries(this.#completed(schema)).flatMap(([name, value]): [string, Json | undefined][] => {
+      if (Array.isArray(value)) {
+        if (value.length === 0 && listed.has(name)) return []
+        return [[name, combined.has(name) ? value.map((one) => this.#inner(one)) : value]]
+      }
+      if (!isFields(value)) return [[name, value]]
+      if (name !== 'properties') return [[name, nested.has(name) ? this.publish(value) : value]]
+      return Object.keys(value).length === 0 ? [] : [[name, this.#sorted(value)]]
+    })
+    return Object.fromEntries(entries.toSorted(byName))
+  }
+
+  #completed(schema: Fields): Fields {
+    if (schema['x-kubernetes-int-or-string'] === true && schema['anyOf'] === undefined) {
+      return { ...schema, anyOf: [{ type: 'integer' }, { type: 'string' }] }
+    }
+    if (schema['x-kubernetes-embedded-resource'] !== true) return schema
+    const required = new Set([...textsOf(schema['required']), 'kind', 'apiVersion'])
+    const properties = { ...fieldsOf(schema['properties']), ...this.#ofEveryObject }
+    return { ...schema, properties, required: [...required] }
+  }
+
+  #inner(value: Json): Json {
+    return isFields(value) ? this.publish(value) : value
+  }
+
+  #sorted(properties: Fields): Fields {
+    const entries = Object.entries(properties).map(([name, value = null]): [string, Json] => [name, this.#inner(value)])
+    return Object.fromEntries(entries.toSorted(byName))
+  }
 }
 
 const nested: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not'])
 const combined: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf'])
-
-const inner = (value: Json): Json => (isFields(value) ? publishedSchemaOf(value) : value)
-
-const mapSorted = (properties: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(properties)
-      .map(([name, value]): [string, Json | undefined] => [name, value === undefined ? value : inner(value)])
-      .toSorted(byName),
-  )
+/** Left out when they say nothing. */
+const listed: ReadonlySet<string> = new Set([...combined, 'required', 'enum'])
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)

@@ -98,6 +98,7 @@ class ResourcePaths {
     readonly gvk?: GroupVersionKind
   }): Operation[] {
     const { verbs, name, noun, what, gvk } = of
+    const { isCustom } = this.#resource
     const operations: Operation[] = []
     const pretty = parameters.prettyParameter
     if (verbs.includes('get')) {
@@ -116,11 +117,14 @@ class ResourcePaths {
         description: `Changes fields of the ${what}.`,
         parameters: [...this.#place(), pretty, ...parameters.patchParameters],
         body: { name: definition.patch, isRequired: true },
-        consumes: this.#resource.isCustom ? [...patchTypes, applyType] : [...patchTypes, strategicType, applyType],
-        answers: [
-          [200, name],
-          [201, name],
-        ],
+        consumes: isCustom ? [...patchTypes, applyType] : [...patchTypes, strategicType, applyType],
+        // An apply may create custom objects too, but upstream does not say so.
+        answers: isCustom
+          ? [[200, name]]
+          : [
+              [200, name],
+              [201, name],
+            ],
       })
     }
     if (verbs.includes('update')) {
