@@ -36,16 +36,24 @@ function customKind(resource: Resource, builtIn: Definitions): Definition {
     properties: { ...fieldsOf(schema['properties']), ...ofEveryObject },
     type: 'object',
     'x-kubernetes-group-version-kind': [{ group, kind, version }],
+    ...selectable(resource),
   })
   return { schema: whole, uses: new Set([objectMeta]) }
 }
 
-function customList({ group, version, kind, listKind }: Resource, builtIn: Definitions): Definition {
+function customList(resource: Resource, builtIn: Definitions): Definition {
+  const { group, version, kind, listKind } = resource
   const item = customName({ group, version, kind })
   const listMeta = builtIn.ofType(listMetaStruct())
   const metadata = { allOf: [refTo(listMeta)], description: builtIn.describe('List', 'metadata') }
   const schema = builtIn.listSchema({ group, version, kind: listKind }, { items: refTo(item), metadata })
-  return { schema, uses: new Set([item, listMeta]) }
+  return { schema: { ...schema, ...selectable(resource) }, uses: new Set([item, listMeta]) }
+}
+
+/** What a client may select by. */
+function selectable({ selectableFields }: Resource): Fields {
+  const fields = Object.keys(selectableFields)
+  return fields.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fields.map((fieldPath) => ({ fieldPath })) }
 }
 
 /**

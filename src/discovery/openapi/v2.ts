@@ -2,7 +2,7 @@
  * OpenAPI 2.0: one document of everything. The same paths and definitions as in v3, in an older form: no defaults, references
  * with something beside them, one type for values that may have two, and parameters that many operations have in one place.
  */
-import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../api/object.ts'
 import { type Definition, refPrefix } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
 import { anyText, type Body, type Operation, type PathItem } from './operations.ts'
@@ -89,19 +89,35 @@ const olderPrefix = '#/definitions/'
 
 const schemaOf = (name: string): Fields => (name === anyText ? { type: 'string' } : { $ref: `${olderPrefix}${name}` })
 
-/** What older clients could not read is left out, down to the types of what may be null: they would refuse good objects. */
+/** What older clients could not read is left out, down to the types of what may be null or open: they would refuse good objects. */
 function olderSchema(schema: Fields): Fields {
   const { allOf, default: _, oneOf, anyOf: __, not: ___, nullable, ...rest } = schema
-  if (nullable === true) return {}
   const [only] = Array.isArray(allOf) ? allOf : []
   const { $ref } = fieldsOf(only)
-  const fields = Object.entries({ ...($ref === undefined ? {} : { $ref }), ...rest }).map(olderField)
+  const fields = Object.entries({ ...($ref === undefined ? {} : { $ref }), ...rest, required: stillRequired(schema) })
   if (oneOf !== undefined && rest['type'] === undefined) fields.push(['type', 'string'])
-  const isOpen = rest[openMark] === true
-  return Object.fromEntries(isOpen ? fields.filter(([name]) => name !== 'items' && name !== 'properties') : fields)
+  const isUntyped = nullable === true || rest[openMark] === true
+  const kept = isUntyped ? fields.filter(([name]) => !typing.has(name)) : fields
+  return Object.fromEntries(kept.filter(([, value]) => value !== undefined).map(olderField))
 }
 
 const openMark = 'x-kubernetes-preserve-unknown-fields'
+const typing: ReadonlySet<string> = new Set(['type', 'items', 'properties'])
+
+/** Not what may be null, nor what is said of embedded objects that are open. */
+function stillRequired(schema: Fields): Json | undefined {
+  const { required, properties, additionalProperties } = schema
+  if (!Array.isArray(required)) return undefined
+  if (isNullable(fieldsOf(additionalProperties))) return undefined
+  const isOpenObject = schema[openMark] === true && schema['x-kubernetes-embedded-resource'] === true
+  const implied = isOpenObject ? ['kind', 'apiVersion'] : []
+  const left = textsOf(required).filter(
+    (name) => !implied.includes(name) && !isNullable(fieldsOf(fieldsOf(properties)[name])),
+  )
+  return left.length === 0 ? undefined : left
+}
+
+const isNullable = ({ nullable }: Fields): boolean => nullable === true
 
 function olderField([name, value]: [string, Json | undefined]): [string, Json | undefined] {
   if (name === '$ref' && typeof value === 'string') return [name, olderPrefix + value.slice(refPrefix.length)]
