@@ -28,6 +28,7 @@ type Found = { readonly unknown: string[]; readonly refusals: string[] }
 type Place = { readonly path: string; readonly found: Found; readonly isObject: boolean }
 
 function coerce(value: Json, schema: Structural, { path, found, isObject }: Place): Json {
+  if (!schema.holds.embedded) return value
   if (Array.isArray(value)) {
     const { items } = schema
     if (items === undefined) return value

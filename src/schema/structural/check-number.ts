@@ -1,36 +1,38 @@
 /** The keywords of numbers. Upstream compares integers as integers, and cuts their limits to integers for that. */
 import { invalidShown } from '../../api/field-fault.ts'
 import { goFloat } from '../../api/go-value.ts'
-import { pathOf, type Place, valueFault } from './faults.ts'
+import { pathOf, valueFault } from './faults.ts'
+import type { Place } from './place.ts'
 import type { Checks } from './structural.ts'
 import { isInteger } from './value.ts'
 
 export function checkNumber(value: number | bigint, checks: Checks, place: Place): void {
   const { multipleOf, maximum, minimum, exclusiveMaximum = false, exclusiveMinimum = false } = checks
   const whole = isInteger(value)
-  const limitOf = (limit: number): number => (whole ? Math.trunc(limit) : limit)
-  const print = (limit: number): string => (whole ? `${limit}` : goFloat(limit))
-  if (multipleOf !== undefined) checkMultiple(value, limitOf(multipleOf), place)
+  if (multipleOf !== undefined) checkMultiple(value, limitOf(multipleOf, whole), place)
   if (maximum !== undefined) {
-    const limit = limitOf(maximum)
+    const limit = limitOf(maximum, whole)
     if (value > limit || (exclusiveMaximum && value >= limit)) {
       const why = exclusiveMaximum ? 'should be less than' : 'should be less than or equal to'
-      place.faults.push(valueFault(place, value, `${why} ${print(limit)}`))
+      place.faults.push(valueFault(place, value, `${why} ${printLimit(limit, whole)}`))
     }
   }
   if (minimum !== undefined) {
-    const limit = limitOf(minimum)
+    const limit = limitOf(minimum, whole)
     if (value < limit || (exclusiveMinimum && value <= limit)) {
       const why = exclusiveMinimum ? 'should be greater than' : 'should be greater than or equal to'
-      place.faults.push(valueFault(place, value, `${why} ${print(limit)}`))
+      place.faults.push(valueFault(place, value, `${why} ${printLimit(limit, whole)}`))
     }
   }
 }
 
+const limitOf = (limit: number, whole: boolean): number => (whole ? Math.trunc(limit) : limit)
+const printLimit = (limit: number, whole: boolean): string => (whole ? `${limit}` : goFloat(limit))
+
 function checkMultiple(value: number | bigint, factor: number, place: Place): void {
   if (factor <= 0) {
     const why = `factor MultipleOf declared for ${place.name} must be positive: ${goFloat(factor)}`
-    place.faults.push(invalidShown(pathOf(place, place.name), goFloat(factor), why))
+    place.faults.push(() => invalidShown(pathOf(place, place.name), goFloat(factor), why))
     return
   }
   if (!isMultiple(value, factor))

@@ -1,7 +1,8 @@
 /** The keywords of texts. The first that fails is told; a format is looked at by itself. */
 import { RE2JS } from 're2js'
-import { longFault, type Place, typeFault, valueFault } from './faults.ts'
+import { longFault, typeFault, valueFault } from './faults.ts'
 import { isFormat, matchesFormat } from './formats.ts'
+import type { Place } from './place.ts'
 import type { Checks } from './structural.ts'
 
 export function checkString(value: string, checks: Checks, place: Place): void {

@@ -21,6 +21,7 @@ function faultsOf(value: Json, schema: Structural): FieldFault[] {
 type Place = { readonly path: string; readonly faults: FieldFault[] }
 
 function visit(value: Json, schema: Structural, place: Place): void {
+  if (!schema.holds.lists) return
   if (Array.isArray(value)) visitItems(value, schema, place)
   else if (isFields(value)) visitFields(value, schema, place)
 }

@@ -3,7 +3,7 @@
  * schemas repeat themselves (a PodSpec has its container three times).
  */
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
-import type { Checks, ListKind, Structural, ValidationRule, ValueType } from './structural.ts'
+import type { Checks, Holds, ListKind, Structural, ValidationRule, ValueType } from './structural.ts'
 
 export function readStructural(schema: Json | undefined): Structural {
   return new Reader().read(fieldsOf(schema))
@@ -33,7 +33,8 @@ class Reader {
     const { checks, ...rest } = own
     const all = { ...checks, ...junctors }
     const hasChecks = Object.keys(all).length > 0
-    const made: Structural = { ...rest, properties, additional, items, checks: hasChecks ? all : undefined }
+    const holds = holdsOf(own, [...(properties?.values() ?? []), additional, items])
+    const made: Structural = { ...rest, properties, additional, items, holds, checks: hasChecks ? all : undefined }
     this.#known.set(key, made)
     this.#numbers.set(made, this.#numbers.size)
     return made
@@ -60,7 +61,15 @@ class Reader {
   }
 }
 
-type Own = Omit<Structural, 'properties' | 'additional' | 'items'>
+type Own = Omit<Structural, 'properties' | 'additional' | 'items' | 'holds'>
+
+function holdsOf({ isEmbedded, list }: Own, parts: readonly (Structural | boolean | undefined)[]): Holds {
+  const below = parts.flatMap((part) => (typeof part === 'object' ? part.holds : []))
+  return {
+    embedded: isEmbedded || below.some(({ embedded }) => embedded),
+    lists: list !== undefined || below.some(({ lists }) => lists),
+  }
+}
 
 /** What a schema says without its parts. */
 function readOwn(schema: Fields): Own {

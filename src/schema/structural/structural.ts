@@ -23,8 +23,17 @@ export type Structural = {
   readonly isAtomic: boolean
   /** x-kubernetes-validations. */
   readonly rules: readonly ValidationRule[]
+  /** What stands in it or below it: walks that look for nothing else go only there. */
+  readonly holds: Holds
   /** Undefined: there is nothing to check but the type. */
   readonly checks: Checks | undefined
+}
+
+export type Holds = {
+  /** Objects with apiVersion, kind and metadata. */
+  readonly embedded: boolean
+  /** Lists in which something must not stand twice. */
+  readonly lists: boolean
 }
 
 export type ValueType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'

@@ -37,6 +37,14 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     ['spec.v: FieldValueTooMany: Too many: 2: must have at most 1 items'],
   ],
   [
+    'items',
+    { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
+    [[1], [2, 'b']],
+    [
+      'spec.v[1][1]: FieldValueTypeInvalid: Invalid value: "string": spec.v[1][1] in body must be of type integer: "string"',
+    ],
+  ],
+  [
     'fraction',
     { type: 'number', maximum: 1e21 },
     1e22,

@@ -7,8 +7,9 @@ import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { checkNumber } from './check-number.ts'
 import { checkString } from './check-string.ts'
 import { correlatedItems } from './correlate.ts'
-import { enumFault, junctorFault, manyFault, pathOf, type Place, typeFault, valueFault } from './faults.ts'
+import { enumFault, junctorFault, manyFault, pathOf, typeFault, valueFault } from './faults.ts'
 import { isFormat } from './formats.ts'
+import { type Fault, Place } from './place.ts'
 import { isMetaField } from './prune.ts'
 import type { Checks, Structural } from './structural.ts'
 import { isSameValue, typeOfValue } from './value.ts'
@@ -25,9 +26,9 @@ export function validateValues(
   schema: Structural,
   { prefix = '', old }: ValidateOptions = {},
 ): FieldFault[] {
-  const faults: FieldFault[] = []
-  visit(value, schema, { name: '', prefix, old, faults })
-  return faults
+  const faults: Fault[] = []
+  visit(value, schema, new Place({ prefix, faults }, { old }))
+  return faults.map((tell) => tell())
 }
 
 /** With how many of its checks a value passed, upstream chooses the alternative whose faults it tells. */
@@ -60,7 +61,7 @@ function check(value: Json, schema: Structural, place: Place): Count {
 function checkType(value: Json, { types, isNullable, checks }: Structural, place: Place): Count {
   if (types.length === 0 || (value === null && isNullable)) return 1
   const type = typeOfValue(value)
-  if (types.some((wanted) => wanted === type || (wanted === 'number' && type === 'integer'))) return 1
+  for (const wanted of types) if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
   // A format says what is looked at, so upstream leaves the type of texts and lists alone.
   const isFormatted = checks?.format !== undefined && isFormat(checks.format)
   const isNumeric = types.includes('number') || types.includes('integer')
@@ -71,16 +72,16 @@ function checkType(value: Json, { types, isNullable, checks }: Structural, place
 
 /** Numbers are compared as numbers; 1 and 1.0 are the same here. */
 const isInEnum = (value: Json, values: readonly Json[]): boolean =>
-  value !== null && values.some((allowed) => isSameValue(value, allowed))
+  value !== null && (values.includes(value) || values.some((allowed) => isSameValue(value, allowed)))
 
 function checkItems(items: readonly Json[], schema: Structural, place: Place): Count {
-  const { name, old, faults } = place
+  const { old, faults } = place
   const { items: itemSchema, checks } = schema
   let count = 0
   if (itemSchema !== undefined) {
     const olds = correlatedItems(items, old, schema)
-    for (const [at, item] of items.entries()) {
-      count += visit(item, itemSchema, { ...place, name: `${name}[${at}]`, old: olds?.[at] })
+    for (let at = 0; at < items.length; at++) {
+      count += visit(items[at] ?? null, itemSchema, place.below(at, olds?.[at]))
     }
   }
   const { minItems, maxItems } = checks ?? {}
@@ -92,7 +93,7 @@ function checkItems(items: readonly Json[], schema: Structural, place: Place): C
 }
 
 function checkFields(fields: Fields, schema: Structural, place: Place): Count {
-  const { name, old, faults } = place
+  const { old, faults } = place
   const { properties, additional, checks } = schema
   const { minProperties, maxProperties } = checks ?? {}
   const names = Object.keys(fields)
@@ -109,27 +110,27 @@ function checkFields(fields: Fields, schema: Structural, place: Place): Count {
   for (const key of names) {
     const own = properties?.get(key)
     if (own === undefined && additional === false && key !== '$schema' && key !== 'id') {
-      faults.push(valueFault(place, key, `is a forbidden property`, `${name}.${key}`))
+      faults.push(valueFault(place, key, `is a forbidden property`, `${place.name}.${key}`))
     }
     const schemaOfKey = own ?? additional
     if (typeof schemaOfKey !== 'object') continue
-    const childName = own === undefined || name !== '' ? `${name}.${key}` : key
     // Upstream never looks at what the kind and the metadata of an object were.
-    const isRatcheted = olds !== undefined && Object.hasOwn(olds, key) && !(name === '' && isMetaField(key))
-    const oldChild = isRatcheted ? olds[key] : undefined
-    count += visit(fields[key] ?? null, schemaOfKey, { ...place, name: childName, old: oldChild })
+    const isRatcheted = olds !== undefined && Object.hasOwn(olds, key) && !(place.isRoot && isMetaField(key))
+    const step = own === undefined && place.isRoot ? `.${key}` : key
+    count += visit(fields[key] ?? null, schemaOfKey, place.below(step, isRatcheted ? olds[key] : undefined))
   }
   for (const key of checks?.required ?? []) {
-    if (!Object.hasOwn(fields, key)) faults.push(required(pathOf(place, `${name}.${key}`)))
+    if (!Object.hasOwn(fields, key)) faults.push(() => required(pathOf(place, `${place.name}.${key}`)))
   }
   return count
 }
 
 function checkJunctors(value: Json, { allOf, anyOf, oneOf, not }: Checks, place: Place): Count {
+  if (allOf === undefined && anyOf === undefined && oneOf === undefined && not === undefined) return 0
   let count = 0
   const tried = (schema: Structural): Tried => {
-    const faults: FieldFault[] = []
-    return { count: check(value, schema, { ...place, faults }), faults }
+    const faults: Fault[] = []
+    return { count: check(value, schema, place.tried(faults)), faults }
   }
   if (anyOf !== undefined) count += checkAny(anyOf, tried, place)
   if (oneOf !== undefined) count += checkOne(oneOf, tried, place)
@@ -149,7 +150,7 @@ function checkJunctors(value: Json, { allOf, anyOf, oneOf, not }: Checks, place:
   return count
 }
 
-type Tried = { readonly count: Count; readonly faults: readonly FieldFault[] }
+type Tried = { readonly count: Count; readonly faults: readonly Fault[] }
 
 function checkAny(schemas: readonly Structural[], tried: (schema: Structural) => Tried, place: Place): Count {
   let best: Tried | undefined

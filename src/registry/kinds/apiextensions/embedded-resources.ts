@@ -21,6 +21,7 @@ export function validateEmbedded(
 type Place = { readonly path: string; readonly faults: FieldFault[]; readonly isObject: boolean }
 
 function visit(value: Json, schema: Structural, { path, faults, isObject }: Place): void {
+  if (!isObject && !schema.holds.embedded) return
   if (Array.isArray(value)) {
     const { items } = schema
     if (items === undefined) return
