@@ -335,8 +335,10 @@ function lazily<T>(make: () => (value: T) => void): (value: T) => void {
   }
 }
 
-function inVersion(registry: Registry, { group, plural }: Resource, apiVersion: string): Resource | undefined {
-  const found = registry.find({ group, version: apiVersion.slice(apiVersion.indexOf('/') + 1), plural })
+function inVersion(registry: Registry, resource: Resource, apiVersion: string): Resource | undefined {
+  const { group, plural } = resource
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  const found = resource.inVersion?.(version) ?? registry.find({ group, version, plural })
   return found !== undefined && apiVersionOf(found) === apiVersion ? found : undefined
 }
 

@@ -61,7 +61,7 @@ async function apply(
     force,
     ignored: noFields,
     now: '2001-01-01T00:00:00Z',
-    isVersion: (given) => given === version,
+    typeIn: (given) => (given === version ? type : undefined),
     versions: (after) => () => ({ type, before: live, after }),
   })
   return { live: result ?? live, owners, isChanged: result !== undefined }

@@ -7,6 +7,7 @@ import { Slices } from '../lib/slices.ts'
 import { conflictError } from './conflict.ts'
 import { Differences, type Versions } from './differences.ts'
 import { neverOwned } from './field-paths.ts'
+import { fitOwners } from './fit-owners.ts'
 import { difference, type FieldSet, isEmptySet, isSameSet, noFields, recursiveDifference, union } from './field-set.ts'
 import { allowedConflicts, isLastApplier } from './last-applied.ts'
 import { identityOf, type Owner, type Owners, withFields, type Writer } from './managers.ts'
@@ -27,8 +28,8 @@ export type Application = {
   /** What this path does not write. */
   readonly ignored: FieldSet
   readonly now: string
-  /** Whether the kind has such a version: what is owned in others cannot be found. */
-  readonly isVersion: (apiVersion: string) => boolean
+  /** Of the version of an owner; undefined where the kind has none such: what is owned in it cannot be found. */
+  readonly typeIn: (apiVersion: string) => StructMerge | undefined
   /** The object before and after, in the version of an owner; undefined where there is no such version. */
   readonly versions: (after: Fields) => (apiVersion: string) => Versions | undefined
 }
@@ -41,8 +42,9 @@ export type Applied = {
 
 /** Fails with a Conflict. Takes turns with others where the object is large. */
 export async function applyOver(application: Application): Promise<Applied> {
-  const { writer, live, applied, type, owners, ignored, now } = application
+  const { writer, live, applied, type, typeIn, ignored, now } = application
   const slices = new Slices()
+  const owners = fitOwners(application.owners, typeIn)
   const identity = identityOf(writer)
   const before = owners.get(identity)
   const stated = recursiveDifference(appliedSet(applied, type), ignored)
@@ -51,7 +53,7 @@ export async function applyOver(application: Application): Promise<Applied> {
   if (slices.isOver) await slices.turn()
   const merged = merge(live, applied, type)
   if (slices.isOver) await slices.turn()
-  const isPruned = before !== undefined && application.isVersion(before.apiVersion)
+  const isPruned = before !== undefined && typeIn(before.apiVersion) !== undefined
   const pruned = isPruned
     ? prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })
     : merged

@@ -14,6 +14,7 @@ export class Differences {
   readonly #versions: (apiVersion: string) => Versions | undefined
   readonly #ignored: FieldSet
   readonly #known = new Map<string, Comparison | undefined>()
+  readonly #read = new Map<string, Versions | undefined>()
 
   /** `versions`: undefined where the kind has no such version. `ignored`: what this path does not write. */
   constructor(versions: (apiVersion: string) => Versions | undefined, ignored: FieldSet) {
@@ -29,8 +30,18 @@ export class Differences {
     return found
   }
 
-  #compare(apiVersion: string): Comparison | undefined {
+  /** Undefined where the kind has no such version. */
+  readonly typeIn = (apiVersion: string): StructMerge | undefined => this.#versionsIn(apiVersion)?.type
+
+  #versionsIn(apiVersion: string): Versions | undefined {
+    if (this.#read.has(apiVersion)) return this.#read.get(apiVersion)
     const versions = this.#versions(apiVersion)
+    this.#read.set(apiVersion, versions)
+    return versions
+  }
+
+  #compare(apiVersion: string): Comparison | undefined {
+    const versions = this.#versionsIn(apiVersion)
     if (versions === undefined) return undefined
     const comparison = compare(versions.before, versions.after, versions.type)
     return comparison === undefined ? same : excluding(comparison, this.#ignored)

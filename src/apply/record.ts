@@ -4,6 +4,7 @@
  */
 import { taken } from './compare.ts'
 import type { Differences } from './differences.ts'
+import { fitOwners } from './fit-owners.ts'
 import { difference, isEmptySet, noFields, union } from './field-set.ts'
 import { neverOwned } from './field-paths.ts'
 import { identityOf, type Owner, type Owners, type Writer } from './managers.ts'
@@ -16,7 +17,7 @@ export type Update = { readonly writer: Writer; readonly now: string; readonly d
 
 export function recordUpdate(owners: Owners, { writer, now, differences }: Update): Owners {
   const own = differences.in(writer.apiVersion)
-  const left = differences.release(owners)
+  const left = differences.release(fitOwners(owners, differences.typeIn))
   const fields = difference(own === undefined ? noFields : taken(own), neverOwned)
   if (!isEmptySet(fields)) {
     const identity = identityOf(writer)

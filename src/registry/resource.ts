@@ -44,6 +44,8 @@ export type Resource = {
   readonly storageVersion?: string
   /** Where only a webhook can convert between versions: how it is called, and the resource in the version that is stored. */
   readonly converted?: { readonly webhook: Fields; readonly stored: () => Resource | undefined }
+  /** Of a custom resource: the same in another version, served or not. */
+  readonly inVersion?: (version: string) => Resource | undefined
   /** Told with every answer. */
   readonly deprecation?: string
   /** How objects are read, written and stored. Built when it is first asked for. */

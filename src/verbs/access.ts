@@ -43,7 +43,7 @@ export type WriteAccess = ReadAccess & {
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
   /** What objects of the resource have beside themselves; undefined: nothing. */
   readonly belongings: Belongings | undefined
-  /** The same resource in another version of its group; undefined when that is not served. */
+  /** The same resource in another version of its group; undefined when there is none. */
   readonly inVersion: (apiVersion: string) => Resource | undefined
   /** Objects end by themselves after this time; undefined: never. */
   readonly ttlSeconds: number | undefined

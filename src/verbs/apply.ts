@@ -1,9 +1,10 @@
 /** Server-side apply: who writes says what it wants to own, and the rest of the object stays as it is. */
-import { applyOver } from '../apply/apply.ts'
+import { type Application, type Applied, applyOver } from '../apply/apply.ts'
 import { Differences } from '../apply/differences.ts'
 import { annotationsAfter, isLastApplier } from '../apply/last-applied.ts'
 import type { Owners, Writer } from '../apply/managers.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
+import type { StructMerge } from '../apply/merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { validateApplied } from '../apply/validate.ts'
 import { storedWire } from '../apply/wire.ts'
@@ -13,7 +14,17 @@ import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts
 import { decodePatched } from '../codec/decode-body.ts'
 import { printOrdered } from '../codec/json.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
-import { emptyObject, emptyWire, ignoredAt, trackingOf, versionsOf, withOwners, writerOf } from './owners.ts'
+import {
+  emptyObject,
+  emptyWire,
+  ignoredAt,
+  otherVersion,
+  trackingOf,
+  UnknownVersionError,
+  versionsOf,
+  withOwners,
+  writerOf,
+} from './owners.ts'
 import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
 import type { Change, Writing } from './write.ts'
 import type { PatchOptions } from './write-options.ts'
@@ -71,7 +82,13 @@ async function applyTo(
     throw unclassified(`failed to create manager for existing fields: ${what}: ${why}`)
   }
   if (slices.isOver) await slices.turn()
-  const { result, owners } = await applyOver({
+  const typeOfOwner = (apiVersion: string): StructMerge | undefined => {
+    const other = otherVersion(request, access.inVersion, apiVersion)
+    // Only to find what cannot be shown there.
+    if (request.resource.isCustom && current !== undefined) other?.before(current)
+    return other?.type
+  }
+  const { result, owners } = await orUnclassified({
     writer,
     type,
     live,
@@ -80,7 +97,7 @@ async function applyTo(
     force: options.force,
     ignored: ignoredAt(request),
     now: access.now(),
-    isVersion: (apiVersion) => apiVersion === writer.apiVersion || access.inVersion(apiVersion) !== undefined,
+    typeIn: (apiVersion) => (apiVersion === writer.apiVersion ? type : typeOfOwner(apiVersion)),
     versions: (after) => {
       const decoded = (): KubeObject => decode(print(after, expected), applied, expected)
       const others = versionsOf(request, access, { before: () => current ?? emptyObject, after: decoded })
@@ -100,6 +117,14 @@ async function applyTo(
   const object = decode(text, applied, expected)
   if (slices.isOver) await slices.turn()
   return withOwners(withLastApplied(object, applied, writer), managedFields)
+}
+
+async function orUnclassified(application: Application): Promise<Applied> {
+  try {
+    return await applyOver(application)
+  } catch (error) {
+    throw error instanceof UnknownVersionError ? unclassified(error.message, error) : error
+  }
 }
 
 /** Who owns what is there already. */

@@ -7,7 +7,9 @@ import { Differences, type Versions } from '../apply/differences.ts'
 import type { FieldSet } from '../apply/field-set.ts'
 import { type Owners, printOwners, readOwners, type Writer } from '../apply/managers.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
+import type { StructMerge } from '../apply/merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
+import { validateApplied } from '../apply/validate.ts'
 import { ownersInObject, ownersInView } from '../apply/view-owners.ts'
 import { givenWire, storedWire } from '../apply/wire.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -47,7 +49,13 @@ export function ownersAfterUpdate(
   const before = shownAt(request, stored)
   const versions = versionsOf(request, access, { before: () => before, after: () => after })
   const differences = new Differences(versions, ignoredAt(request))
-  return tracking.finish(recordUpdate(owners, { writer: writerOf(request, options), now: access.now(), differences }))
+  try {
+    return tracking.finish(recordUpdate(owners, { writer: writerOf(request, options), now: access.now(), differences }))
+  } catch (error) {
+    // Upstream would rather have no owners than wrong ones.
+    if (error instanceof UnknownVersionError) return undefined
+    throw error
+  }
 }
 
 /** An update may write the list itself, all of it or nothing; one that cannot be read does not count. */
@@ -103,13 +111,55 @@ export function versionsOf(
         after: givenWire(after(), struct),
       }
     }
-    const other = own === request.resource ? inVersion(apiVersion) : undefined
-    if (other === undefined) return undefined
-    const { struct } = other.shape
-    const convert = (object: KubeObject): KubeObject => converted(object, own.shape, other)
-    const wires = { before: storedWire(convert(before()), struct), after: givenWire(convert(after()), struct) }
-    return { type: mergeTypeOfObjects(struct), ...wires }
+    const other = otherVersion(request, inVersion, apiVersion)
+    return other && { type: other.type, before: other.before(before()), after: other.after(after()) }
   }
+}
+
+type OtherVersion = {
+  readonly type: StructMerge
+  /** Objects as they were and as they are to be, in this version. */
+  readonly before: (object: KubeObject) => Fields
+  readonly after: (object: KubeObject) => Fields
+}
+
+/** Undefined where a built-in kind has no such version. Of custom kinds nothing is dropped, but what cannot be converted is refused. */
+export function otherVersion(
+  request: ResourceRequest,
+  inVersion: WriteAccess['inVersion'],
+  apiVersion: string,
+): OtherVersion | undefined {
+  const { resource } = request
+  if (viewOf(request) !== undefined) return undefined
+  const other = inVersion(apiVersion)
+  if (other === undefined) {
+    if (!resource.isCustom) return undefined
+    throw new UnknownVersionError(`request to convert CR to an invalid group/version: ${apiVersion}`)
+  }
+  const { struct } = other.shape
+  const type = mergeTypeOfObjects(struct)
+  if (!resource.isCustom) {
+    const convert = (object: KubeObject): KubeObject => converted(object, resource.shape, other)
+    const before = (object: KubeObject): Fields => storedWire(convert(object), struct)
+    return { type, before, after: (object) => givenWire(convert(object), struct) }
+  }
+  const fitting = (object: KubeObject, what: string): Fields => {
+    const wire = storedWire({ ...object, apiVersion }, struct)
+    // What a webhook makes of an object is not asked here, so what is taken for it may not fit.
+    const [fault] = resource.converted === undefined && other.converted === undefined ? validateApplied(wire, type) : []
+    if (fault !== undefined) throw new UnknownVersionError(what + fault)
+    return wire
+  }
+  return {
+    type,
+    before: (object) => fitting(object, ''),
+    after: (object) => fitting(object, 'failed to convert new object: '),
+  }
+}
+
+/** An object cannot be shown in the version of one of its owners. The message is upstream's. */
+export class UnknownVersionError extends Error {
+  override readonly name = 'UnknownVersionError'
 }
 
 function converted(object: KubeObject, from: ObjectSchema, to: Resource): KubeObject {

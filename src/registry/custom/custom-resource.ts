@@ -26,23 +26,24 @@ const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 export function customResources(definition: Definition): readonly CustomResource[] {
   const schemas = new Map(definition.versions.map((version) => [version.name, new CustomSchema(definition, version)]))
   const made: CustomResource[] = []
-  const stored = (): Resource | undefined => made.find(({ version }) => version === definition.storageVersion)
-  made.push(...definition.versions.map((version) => customResource(definition, version, { schemas, stored })))
+  const inVersion = (name: string): Resource | undefined => made.find(({ version }) => version === name)
+  made.push(...definition.versions.map((version) => customResource(definition, version, { schemas, inVersion })))
   return made
 }
 
 type Siblings = {
   readonly schemas: ReadonlyMap<string, CustomSchema>
-  readonly stored: () => Resource | undefined
+  readonly inVersion: (name: string) => Resource | undefined
 }
 
 export type CustomResource = Resource & { readonly isServed: boolean }
 
-function customResource(definition: Definition, version: Version, { schemas, stored }: Siblings): CustomResource {
+function customResource(definition: Definition, version: Version, { schemas, inVersion }: Siblings): CustomResource {
   const { webhook } = definition
   const { group, names, isNamespaced, storageVersion } = definition
   const { hasStatus, scale } = version
   const own = schemas.get(version.name) ?? new CustomSchema(definition, version)
+  const stored = (): Resource | undefined => inVersion(storageVersion)
   const deprecation = deprecationOf(definition, version)
   const ignored = hasStatus ? ['metadata', 'status'] : ['metadata']
   let shape: ObjectSchema | undefined
@@ -65,6 +66,7 @@ function customResource(definition: Definition, version: Version, { schemas, sto
     ...(storageVersion === version.name ? {} : { storageVersion: `${group}/${storageVersion}` }),
     ...(deprecation === undefined ? {} : { deprecation }),
     ...(webhook === undefined || !mayDiffer(definition, version) ? {} : { converted: { webhook, stored } }),
+    inVersion,
     get shape(): ObjectSchema {
       return (shape ??= own.shape(schemas))
     },

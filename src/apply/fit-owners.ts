@@ -1,0 +1,47 @@
+/**
+ * A schema may change after fields of an object got their owners. A list, a map or a struct that has become one value is owned as a whole
+ * by everybody who owned some of it; what was one value and is none any more stays owned as it was.
+ */
+import { type FieldSet, ownedLeaf } from './field-set.ts'
+import { type Owner, type Owners, withFields } from './managers.ts'
+import type { MergeType, StructMerge } from './merge-type.ts'
+
+/** `typeIn`: undefined where the kind has no such version; those owners stay as they are. */
+export function fitOwners(owners: Owners, typeIn: (apiVersion: string) => StructMerge | undefined): Owners {
+  let fitted: Map<string, Owner> | undefined
+  for (const [identity, owner] of owners) {
+    const type = typeIn(owner.apiVersion)
+    if (type === undefined || isKnownToFit(owner.fields, type)) continue
+    const fields = fit(owner.fields, type)
+    remember(fields, type)
+    if (fields !== owner.fields) (fitted ??= new Map(owners)).set(identity, withFields(owner, fields))
+  }
+  return fitted ?? owners
+}
+
+/** Sets are shared by all objects that are owned alike, so most were looked at before. */
+const known = new WeakMap<StructMerge, WeakSet<FieldSet>>()
+
+const isKnownToFit = (fields: FieldSet, type: StructMerge): boolean => known.get(type)?.has(fields) === true
+
+function remember(fields: FieldSet, type: StructMerge): void {
+  const sets = known.get(type) ?? new WeakSet()
+  known.set(type, sets.add(fields))
+}
+
+function fit(set: FieldSet, type: MergeType): FieldSet {
+  if (set.children.size === 0 || type.form === 'scalar' || type.form === 'any') return set
+  if (type.form === 'list' ? type.by === 'whole' : type.isAtomic) return ownedLeaf
+  let children: Map<string, FieldSet> | undefined
+  for (const [element, child] of set.children) {
+    const below = typeAt(element, type)
+    const fitted = below === undefined ? child : fit(child, below)
+    if (fitted !== child) (children ??= new Map(set.children)).set(element, fitted)
+  }
+  return children === undefined ? set : { isOwned: set.isOwned, children }
+}
+
+/** Undefined: the schema says nothing of it. */
+function typeAt(element: string, type: Exclude<MergeType, { form: 'scalar' | 'any' }>): MergeType | undefined {
+  return type.form === 'struct' ? type.fields.get(element.slice('f:'.length))?.below : type.of
+}
