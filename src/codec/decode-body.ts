@@ -264,6 +264,7 @@ export function decodePatched(text: string, expected: Expected, { isApplied = fa
   const { head, fault: headFault } = headOf(text, decoding)
   if (headFault !== undefined) return { fault: parseFault(headFault) }
   const apiVersion = apiVersionOf(expected)
+  if (shape.custom !== undefined && head.kind === '') return { fault: `Object 'Kind' is missing in '${text}'` }
   if (shape.custom !== undefined && (head.apiVersion !== apiVersion || head.kind !== kind)) {
     throw otherType(head, expected, nameIn(value))
   }

@@ -32,3 +32,6 @@ export class StorageError extends Error {
     this.bound = options.bound
   }
 }
+
+export const isCode = (error: unknown, code: StorageErrorCode): boolean =>
+  error instanceof StorageError && error.code === code

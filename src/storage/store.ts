@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../lib/assert.ts'
 import { Lines } from '../lib/lines.ts'
 import type { CallOptions, Engine, Key, Outcome, Revision, Versioned } from './engine.ts'
-import { StorageError, type StorageErrorCode } from './errors.ts'
+import { isCode, StorageError } from './errors.ts'
 import { type KeyRange, keyAfter, rangeOfKey, toText } from './keys.ts'
 import type { Leases } from './leases.ts'
 import { PageSize } from './page-size.ts'
@@ -361,8 +361,6 @@ const toStored = (found: Versioned, plain: Plain): Stored => ({
   createRevision: found.createRevision,
   stale: plain.stale,
 })
-
-const isCode = (error: unknown, code: StorageErrorCode): boolean => error instanceof StorageError && error.code === code
 
 /** Upstream names the key where a list stumbles over a value, and only there. */
 function throwListed(key: Key, cause: unknown): never {

@@ -6,7 +6,7 @@ import type { At, Listed } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
-import { StorageError } from '../storage/errors.ts'
+import { isCode } from '../storage/errors.ts'
 import { decodeContinue, encodeContinue, encodeContinueFrom } from '../storage/paging.ts'
 import type { ReadAccess } from './access.ts'
 import { isReadThrough, type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
@@ -99,9 +99,6 @@ function continued(options: ListOptions, folder: Key): PageStart {
   const at: At = token.revision === undefined ? 'latest' : { exactly: token.revision }
   return { at, limit: options.limit, from: token.from, askedVersion: token.revision ?? 0 }
 }
-
-const isCode = (error: unknown, code: StorageError['code']): boolean =>
-  error instanceof StorageError && error.code === code
 
 const isExact = (at: At): boolean => typeof at === 'object' && 'exactly' in at
 

@@ -16,12 +16,33 @@ import { type Fields, isFields, type Json, type KubeObject } from '../api/object
 import { managerOfAgent } from '../api/manager-name.ts'
 import { firstHeader } from '../api/request.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, shownAt, viewOf } from '../registry/resource.ts'
+import { isCode } from '../storage/errors.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import type { WriteAccess } from './access.ts'
 import type { WriteOptions } from './write-options.ts'
 
 export type Recording = { readonly options: WriteOptions; readonly access: WriteAccess }
+
+export type Owning = {
+  /** `stated`: the change itself says who owns what, as that of an apply does. `dropped`: there is no room for them. */
+  readonly owners?: 'recorded' | 'stated' | 'dropped'
+}
+
+export function owned(given: KubeObject, { owners }: Owning, record: () => Json | undefined): KubeObject {
+  if (owners === 'stated') return given
+  return withOwners(given, owners === 'dropped' ? undefined : record())
+}
+
+/** What has no room in the database with its owners is stored without them; an apply is not. */
+export async function unlessTooLarge<W extends Owning, T>(writing: W, write: (writing: W) => Promise<T>): Promise<T> {
+  try {
+    return await write(writing)
+  } catch (error) {
+    if (writing.owners === 'stated' || !isCode(error, 'too-large')) throw error
+    return write({ ...writing, owners: 'dropped' })
+  }
+}
 
 /** The list of a new object; undefined: none. What the client sent of it counts where the object itself does not take it. */
 export function ownersAfterCreate(

@@ -30,7 +30,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   const change = isApply
     ? await readApply(request, { form, body }, writing)
     : readPatch(request, { form, body, fieldValidation })
-  const tracked = { ...writing, isTracked: isApply }
+  const tracked = { ...writing, owners: isApply ? 'stated' : 'recorded' } as const
   return answerUpdate(request, await updateObject(request, inPlace(change, request), tracked), show)
 }
 

@@ -1,10 +1,12 @@
 /** The body of a patch as a change of the object that is there. */
 import { type ApiError, invalid, notFound } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
+import { printOwners } from '../apply/managers.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
 import { applyPatch, type Patch } from '../patch/patches.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
+import { trackingOf, withOwners } from './owners.ts'
 import type { Change } from './write.ts'
 
 type Given = Pick<Patch, 'form'> & { readonly body: Buffer; readonly fieldValidation: FieldValidation }
@@ -14,9 +16,9 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
   const { resource, name, context } = request
   const expected = viewOf(request) ?? resource
   const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
-  return (current): KubeObject => {
+  return (current, stored): KubeObject => {
     if (current === undefined) throw notFound(resource, name)
-    const patched = applyPatch(current, patch, expected)
+    const patched = applyPatch(withShownOwners(current, { request, stored }), patch, expected)
     if ('fault' in patched) throw notDecoded(patched.shown(), patched.fault)
     const { object, strictFaults } = patched
     if (strictFaults.length > 0 && fieldValidation === 'Strict') {
@@ -25,6 +27,14 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
     if (fieldValidation === 'Warn') for (const fault of strictFaults) context.warn(fault)
     return object
   }
+}
+
+/** Owners are not shown through a view, but a patch sees them. */
+function withShownOwners(
+  current: KubeObject,
+  { request, stored }: { readonly request: ResourceRequest; readonly stored: KubeObject | undefined },
+): KubeObject {
+  return viewOf(request) === undefined ? current : withOwners(current, printOwners(trackingOf(request, stored).owners))
 }
 
 const notDecoded = (shown: string, why: string): ApiError =>

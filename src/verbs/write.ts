@@ -20,13 +20,13 @@ import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Key, Revision } from '../storage/engine.ts'
-import { StorageError } from '../storage/errors.ts'
+import { isCode } from '../storage/errors.ts'
 import type { Current, Decision, UpdateResult } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { type Decided, decidePut } from './decide-put.ts'
 import { isMarked, isReleased } from './deletion.ts'
 import { holding, type Take } from './holding.ts'
-import { ownersAfterCreate, ownersAfterUpdate, withOwners } from './owners.ts'
+import { owned, ownersAfterCreate, ownersAfterUpdate, type Owning, unlessTooLarge, withOwners } from './owners.ts'
 import { uintFault } from './options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
 import type { Written } from './represent/representation.ts'
@@ -87,12 +87,7 @@ function newObject(
 }
 
 /** What a write needs besides the object. */
-export type Writing = {
-  readonly options: WriteOptions
-  readonly access: WriteAccess
-  /** Whether the change itself says who owns what, as that of an apply does. */
-  readonly isTracked?: boolean
-}
+export type Writing = Owning & { readonly options: WriteOptions; readonly access: WriteAccess }
 
 type Holding = Writing & { readonly take: Take }
 
@@ -112,10 +107,13 @@ async function createOnce(request: ResourceRequest, given: KubeObject, writing: 
       throw unclassified('resourceVersion should not be set on objects to be created')
     }
     try {
-      const value = encodeStored(object, resource.shape)
-      const { ttlSeconds } = access
-      const revision = await access.store.create(key, value, { ttlSeconds, signal: context.signal })
-      return written(object, key, revision, { resource, access, stored: value })
+      return await unlessTooLarge(writing, async ({ owners }) => {
+        const made = owners === 'dropped' ? withOwners(object, undefined) : object
+        const value = encodeStored(made, resource.shape)
+        const { ttlSeconds } = access
+        const revision = await access.store.create(key, value, { ttlSeconds, signal: context.signal })
+        return written(made, key, revision, { resource, access, stored: value })
+      })
     } catch (error) {
       throw isCode(error, 'exists') ? await existing(resource, name, key, access) : error
     }
@@ -158,11 +156,11 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
   const { resource, namespace, name, context } = request
   const { options, access } = writing
   const key = access.keys.key(namespace, name)
-  const run = async (take: Take): Promise<Updated> => {
+  const run = async (take: Take, tracked: Writing): Promise<Updated> => {
     let made: Decided | undefined
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
       const given = await change(current && shownAt(request, current.object), current?.object)
-      const update = { request, given, writing: { ...writing, take } }
+      const update = { request, given, writing: { ...tracked, take } }
       made = current === undefined ? await decideNew(update) : await decideReplace(update, current)
       return made.decision
     })
@@ -179,7 +177,9 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
     if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
     return { isNew, object: shownAt(request, withVersion(object, revision)), json: undefined }
   }
-  return translated(context, { resource, name, verb: 'update' }, () => holding(access.belongings, run))
+  return translated(context, { resource, name, verb: 'update' }, () =>
+    unlessTooLarge(writing, (tracked) => holding(access.belongings, (take) => run(take, tracked))),
+  )
 }
 
 type Update = {
@@ -191,7 +191,7 @@ type Update = {
 /** Some changes make what is not there. */
 async function decideNew({ request, given, writing }: Update): Promise<Decided> {
   const { options, access } = writing
-  const tracked = writing.isTracked === true ? given : withOwners(given, ownersAfterCreate(request, given, writing))
+  const tracked = owned(given, writing, () => ownersAfterCreate(request, given, writing))
   const attributes = { operation: 'CREATE', object: tracked, oldObject: undefined, options, access } as const
   const admitted = await mutated(request, attributes)
   const fault = versionFault(admitted)
@@ -211,10 +211,7 @@ async function decideReplace(
   const { options, access } = writing
   const view = viewOf(request)
   const oldObject = shownAt(request, before)
-  const tracked =
-    writing.isTracked === true
-      ? given
-      : withOwners(given, ownersAfterUpdate(request, { stored: before, after: given }, writing))
+  const tracked = owned(given, writing, () => ownersAfterUpdate(request, { stored: before, after: given }, writing))
   const mutatedObject = await mutated(request, { operation: 'UPDATE', object: tracked, oldObject, options, access })
   const shown = withoutDuplicateOwners(mutatedObject, context, { isMutated: true })
   if (view !== undefined) {
@@ -228,9 +225,9 @@ async function decideReplace(
   const { now, ids } = access
   const writer = { user: request.user, now, newId: ids.uid, warn: (text: string) => context.warn(text) }
   const prepared = keepSystemFields(rules.prepareUpdate({ ...admitted, metadata }, before, writer), before)
-  const owned = withOwners(prepared, shown.metadata['managedFields'])
-  const taking = { object: owned, before, namespace: request.namespace, isDryRun: options.isDryRun }
-  const object = rules === resource ? await writing.take(taking) : owned
+  const complete = withOwners(prepared, shown.metadata['managedFields'])
+  const taking = { object: complete, before, namespace: request.namespace, isDryRun: options.isDryRun }
+  const object = rules === resource ? await writing.take(taking) : complete
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
   for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }
@@ -395,6 +392,3 @@ const asStored = (object: KubeObject, { custom, stored, setDefaults }: ObjectSch
 export function withVersion(object: KubeObject, revision: Revision): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }
 }
-
-const isCode = (error: unknown, code: StorageError['code']): boolean =>
-  error instanceof StorageError && error.code === code
