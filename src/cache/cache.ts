@@ -12,15 +12,14 @@ import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { checkResource } from './check.ts'
 import { type Form, Item, type ItemHome } from './item.ts'
-import { Shelf } from './made.ts'
-import { Past } from './past.ts'
+import { Shelf, TURNS_KEPT } from './made.ts'
 import { Reader } from './reader.ts'
 import { type Parts, Resource, type ResourceSpec } from './resource.ts'
 import { SharedFeed } from './shared-feed.ts'
 import { DecodedShelf } from './shelf.ts'
 import { Slabs } from './slabs.ts'
 
-/** Who resumes a watch after a short break finds its place here; after a longer one, in the history of the database. */
+/** Who resumes a watch within a minute finds its place here; later, in the history of the database. */
 const PAST_BYTES = 32 << 20
 const DECODED_BYTES = 32 << 20
 const FRAMES_BYTES = 4 << 20
@@ -50,6 +49,8 @@ export type CacheOptions = {
   readonly checkEveryMs?: number
 }
 
+type Known = { readonly resource: Resource; readonly reader: Reader }
+
 /** Where an object is, and of which revision, if it has one. */
 type Place = { readonly key: Key; readonly revision?: Revision; readonly createRevision?: Revision }
 
@@ -60,10 +61,12 @@ export class Cache implements AsyncDisposable {
   readonly #parts: Parts
   readonly #options: CacheOptions
   /** By prefix, and by version where one prefix has several. */
-  readonly #resources = new Map<string, { readonly resource: Resource; readonly reader: Reader }>()
+  readonly #resources = new Map<Key, Map<string, Known>>()
   readonly #checkedAtMs = new WeakMap<Resource, number>()
   #housekeeper: NodeJS.Timeout | undefined
   #isChecking = false
+  /** Of the housekeeper. */
+  #turns = 0
 
   constructor(options: CacheOptions) {
     const { engine, store, transformer, root, clock, log, budgets } = options
@@ -80,7 +83,7 @@ export class Cache implements AsyncDisposable {
       slabs: new Slabs(),
       decoded: new DecodedShelf(budgets?.decodedBytes ?? DECODED_BYTES),
       frames: new Shelf(budgets?.framesBytes ?? FRAMES_BYTES),
-      past: new Past(budgets?.pastBytes ?? PAST_BYTES),
+      past: new Shelf(budgets?.pastBytes ?? PAST_BYTES),
     }
   }
 
@@ -98,12 +101,13 @@ export class Cache implements AsyncDisposable {
 
   /** The reader of a resource; the same one for everybody who names the same prefix and version. */
   resource(spec: ResourceSpec): Reader {
-    const id = `${spec.prefix} ${spec.version ?? ''}`
-    const known = this.#resources.get(id)
+    const { prefix, version = '' } = spec
+    const versions = this.#resources.get(prefix) ?? new Map<string, Known>()
+    const known = versions.get(version)
     if (known !== undefined) return known.reader
     const resource = new Resource(spec, this.#parts)
     const reader = new Reader(resource, this.#parts)
-    this.#resources.set(id, { resource, reader })
+    this.#resources.set(prefix, versions.set(version, { resource, reader }))
     return reader
   }
 
@@ -123,11 +127,8 @@ export class Cache implements AsyncDisposable {
 
   /** Forgets a resource for good, its watchers too: it is served no longer. */
   remove(prefix: Key): void {
-    for (const [id, { resource }] of this.#resources) {
-      if (resource.spec.prefix !== prefix) continue
-      resource.close()
-      this.#resources.delete(id)
-    }
+    for (const { resource } of this.#resources.get(prefix)?.values() ?? []) resource.close()
+    this.#resources.delete(prefix)
   }
 
   /** What is in memory, for operators and tests. */
@@ -139,7 +140,7 @@ export class Cache implements AsyncDisposable {
     liveBytes: number
     slabBytes: number
   } {
-    const all = [...this.#resources.values()].map(({ resource }) => resource)
+    const all = [...this.#all()]
     return {
       resources: all.length,
       live: all.filter((resource) => resource.phase === 'live').length,
@@ -151,7 +152,7 @@ export class Cache implements AsyncDisposable {
 
   /** The resources that are in memory, for operators. */
   *resources(): Generator<{ name: string; objects: number; watchers: number; revision: Revision }> {
-    for (const { resource } of this.#resources.values()) {
+    for (const resource of this.#all()) {
       if (resource.phase !== 'live') continue
       const { spec, tree, watcherCount, revision } = resource
       yield { name: spec.name, objects: tree.size, watchers: watcherCount, revision }
@@ -161,14 +162,13 @@ export class Cache implements AsyncDisposable {
   /** Compares every live resource with the database. Returns the prefixes that differed; they are listed anew. */
   async check(): Promise<readonly Key[]> {
     const differing: Key[] = []
-    for (const { resource } of this.#resources.values())
-      if (!(await this.#checkOne(resource))) differing.push(resource.spec.prefix)
+    for (const resource of this.#all()) if (!(await this.#checkOne(resource))) differing.push(resource.spec.prefix)
     return differing
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#housekeeper)
-    for (const { resource } of this.#resources.values()) resource.close({ keepsBytes: true })
+    for (const resource of this.#all()) resource.close({ keepsBytes: true })
     await this.#feed[Symbol.asyncDispose]()
   }
 
@@ -176,9 +176,10 @@ export class Cache implements AsyncDisposable {
   tidy(): void {
     const now = this.#parts.clock.monotonicMs()
     const unusedMs = this.#options.unusedMs ?? UNUSED_MS
-    for (const { resource } of this.#resources.values()) {
+    for (const resource of this.#all()) {
       if (now - (resource.unusedSinceMs ?? now) > unusedMs) resource.drop()
     }
+    this.#tidyShelves()
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return
     this.#isChecking = true
@@ -187,9 +188,19 @@ export class Cache implements AsyncDisposable {
     })
   }
 
+  *#all(): Generator<Resource> {
+    for (const versions of this.#resources.values()) for (const { resource } of versions.values()) yield resource
+  }
+
+  #tidyShelves(): void {
+    const { past, frames, decoded } = this.#parts
+    for (const shelf of [past, frames, this.made]) shelf.tidy()
+    if (++this.#turns % TURNS_KEPT === 0) decoded.tidy()
+  }
+
   #nextToCheck(now: number): Resource | undefined {
     const everyMs = this.#options.checkEveryMs ?? CHECK_EVERY_MS
-    for (const { resource } of this.#resources.values()) {
+    for (const resource of this.#all()) {
       if (resource.phase !== 'live') continue
       const checkedAtMs = this.#checkedAtMs.get(resource)
       if (checkedAtMs === undefined) this.#checkedAtMs.set(resource, now)

@@ -89,10 +89,8 @@ class SharedFrame implements Shown {
     return frame
   }
 
-  drop(): number {
-    const bytes = this.#frame?.length ?? 0
+  drop(): void {
     this.#frame = undefined
-    return bytes
   }
 
   #make(): Buffer {

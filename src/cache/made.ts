@@ -1,25 +1,48 @@
 /**
- * What can be made again but is likely to be asked for again soon: framed events, objects in other forms. It is kept within
- * a budget of bytes; the oldest goes first, asked for or not.
+ * What can be had again but is likely to be asked for again soon: framed events, objects in other forms, the recent past of
+ * resources. It is kept within a budget of bytes and for about a minute; the oldest goes first, asked for or not.
  */
 import { Deque } from '../lib/deque.ts'
 
-/** Something on a shelf. `drop` lets go of it and says how many bytes that were. */
-export type Dropped = { drop(): number }
+/** How many turns of the housekeeper a thing stays, if there is room. */
+export const TURNS_KEPT = 6
+/** In one turn, which takes some milliseconds then; what is left goes in the next ones. */
+const TIDIED_MAX = 20_000
+
+/** Something on a shelf. `drop` lets go of it. */
+export type Dropped = { drop(): void }
+
+type Entry = { readonly thing: Dropped; readonly bytes: number; readonly turn: number }
 
 export class Shelf {
   readonly #bytesMax: number
-  readonly #entries = new Deque<Dropped>()
+  readonly #entries = new Deque<Entry>()
   #bytes = 0
+  #turn = 0
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
   }
 
-  add(entry: Dropped, bytes: number): void {
-    this.#entries.push(entry)
+  add(thing: Dropped, bytes: number): void {
+    this.#entries.push({ thing, bytes, turn: this.#turn })
     this.#bytes += bytes
-    while (this.#bytes > this.#bytesMax) this.#bytes -= this.#entries.shift()?.drop() ?? this.#bytes
+    while (this.#bytes > this.#bytesMax) this.#dropOldest()
+  }
+
+  /** Ends a turn: what has been here for long goes, so that a burst does not cost memory for good. */
+  tidy(): void {
+    const oldest = ++this.#turn - TURNS_KEPT
+    for (let dropped = 0; dropped < TIDIED_MAX; dropped++) {
+      if ((this.#entries.at(0)?.turn ?? oldest) >= oldest) return
+      this.#dropOldest()
+    }
+  }
+
+  #dropOldest(): void {
+    const entry = this.#entries.shift()
+    this.#bytes -= entry?.bytes ?? this.#bytes
+    entry?.thing.drop()
   }
 }
 
@@ -28,7 +51,7 @@ export class Shelved<K extends WeakKey, V> {
   readonly #shelf: Shelf
   readonly #make: (key: K) => V
   readonly #bytesOf: (value: V) => number
-  readonly #entries = new WeakMap<K, Entry<V>>()
+  readonly #entries = new WeakMap<K, { value: V | undefined }>()
 
   constructor(shelf: Shelf, make: (key: K) => V, bytesOf: (value: V) => number) {
     this.#shelf = shelf
@@ -40,25 +63,21 @@ export class Shelved<K extends WeakKey, V> {
     const known = this.#entries.get(key)?.value
     if (known !== undefined) return known
     const value = this.#make(key)
-    const bytes = this.#bytesOf(value)
-    const entry = new Entry(value, bytes)
+    const entry = new Made(value)
     this.#entries.set(key, entry)
-    this.#shelf.add(entry, bytes)
+    this.#shelf.add(entry, this.#bytesOf(value))
     return value
   }
 }
 
-class Entry<V> implements Dropped {
+class Made<V> implements Dropped {
   value: V | undefined
-  readonly #bytes: number
 
-  constructor(value: V, bytes: number) {
+  constructor(value: V) {
     this.value = value
-    this.#bytes = bytes
   }
 
-  drop(): number {
+  drop(): void {
     this.value = undefined
-    return this.#bytes
   }
 }

@@ -18,7 +18,6 @@ import { Change } from './event.ts'
 import type { Shelf } from './made.ts'
 import { type Form, Item, type ItemHome, type Wire } from './item.ts'
 import { Own } from './own.ts'
-import type { Past } from './past.ts'
 import { Ring } from './ring.ts'
 import type { Following, SharedFeed } from './shared-feed.ts'
 import type { DecodedShelf } from './shelf.ts'
@@ -30,6 +29,8 @@ import type { Watcher, WatchSource } from './watch.ts'
 
 /** Events kept aside while a list is under way; with more the list is begun again. */
 const PENDING_BYTES_MAX = 64 << 20
+/** What an event takes besides the bytes of the object it replaced. */
+const EVENT_BYTES = 200
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
 
@@ -51,7 +52,8 @@ export type Parts = {
   readonly slabs: Slabs
   readonly decoded: DecodedShelf
   readonly frames: Shelf
-  readonly past: Past
+  /** Events, over all resources: a quiet one loses nothing by the others but speed, since the database has its history. */
+  readonly past: Shelf
   readonly clock: Clock
   readonly log: Log
 }
@@ -252,7 +254,7 @@ export class Resource {
 
   #release(): void {
     this.#releaseTree(this.#tree)
-    while (this.#ring.end > this.#ring.first) this.#ring.forgetOldest()
+    while (this.#ring.end > this.#ring.first) this.#ring.drop()
     this.#tree = newTree()
     this.#current = undefined
     this.#ring = this.#newRing(0)
@@ -399,7 +401,7 @@ export class Resource {
     if (change.item === undefined) this.#tree.delete(change.key)
     else this.#tree.set(change.key, change.item)
     this.#ring.push(change)
-    this.#parts.past.add(this.#ring, change.previous?.length ?? 0)
+    this.#parts.past.add(this.#ring, EVENT_BYTES + (change.previous?.length ?? 0))
   }
 
   #newRing(completeAfter: Revision): Ring {

@@ -24,6 +24,18 @@ export class DecodedShelf {
     while (this.#bytes > this.#bytesMax) this.#dropOne()
   }
 
+  /** What nobody has used since this was last called goes, and what is no longer current. */
+  tidy(): void {
+    for (let left = this.#entries.length; left > 0; left--) {
+      const entry = this.#entries.shift()
+      if (entry === undefined) return
+      const { item } = entry
+      if (item.isInDemand && !item.isReleased) this.#entries.push(entry)
+      else this.#drop(entry)
+      item.isInDemand = false
+    }
+  }
+
   #dropOne(): void {
     for (let rounds = this.#entries.length; rounds > 0; rounds--) {
       const entry = this.#entries.shift()
@@ -33,9 +45,12 @@ export class DecodedShelf {
         this.#entries.push(entry)
         continue
       }
-      entry.item.decoded = undefined
-      this.#bytes -= entry.bytes
-      return
+      return this.#drop(entry)
     }
+  }
+
+  #drop({ item, bytes }: Entry): void {
+    item.decoded = undefined
+    this.#bytes -= bytes
   }
 }
