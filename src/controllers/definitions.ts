@@ -3,6 +3,7 @@
  * out again, and removes the objects of those that go. Each replica follows by itself; who is first to write a status has written it.
  */
 import type { KubeObject } from '../api/object.ts'
+import type { Item } from '../cache/item.ts'
 import type { ObjectReader, WatchOptions } from '../cache/reader.ts'
 import { eventsOf } from '../cache/watch.ts'
 import type { Log } from '../lib/log.ts'
@@ -30,15 +31,19 @@ export type DefinitionsParts = {
   readonly release: (name: string, decide: (object: KubeObject) => KubeObject | undefined) => Promise<void>
   /** Deletes all objects; how many are left, since others hold them. */
   readonly deleteObjects: (resource: Resource) => Promise<number>
-  /** What was kept for the resource is of no use any longer. */
-  readonly forget: (resource: Resource) => void
+  /** What was kept for the resource is of no use any longer; if it is gone for good, what was counted neither. */
+  readonly forget: (resource: Resource, isGone: boolean) => void
   /** A version of a group that is now served, or no longer. */
   readonly announce: (place: { readonly group: string; readonly version: string }, isServed: boolean) => Promise<void>
   readonly now: () => string
   readonly log: Log
 }
 
+/** Where a definition stands as bytes in the cache: schemas are large, and most are never used. */
+type Source = { item: Item }
+
 type Known = {
+  readonly source: Source
   readonly definition: Definition
   readonly names: Names
   readonly resources: readonly CustomResource[]
@@ -52,8 +57,8 @@ export class Definitions implements AsyncDisposable {
   readonly #parts: DefinitionsParts
   readonly #known = new Map<string, Known>()
   readonly #inUse = new NamesInUse()
-  readonly #waiting = new Map<string, KubeObject>()
-  readonly #refused = new Map<string, KubeObject>()
+  readonly #waiting = new Set<string>()
+  readonly #refused = new Map<string, Item>()
   readonly #cleaning = new Set<string>()
   readonly #stopping = new AbortController()
   readonly #tasks = new Set<Promise<void>>()
@@ -87,10 +92,10 @@ export class Definitions implements AsyncDisposable {
         for await (const events of eventsOf(watcher)) {
           for (const event of events) {
             if (event.type !== 'BOOKMARK') {
-              const object = event.item.object()
-              if (!isListed) listed.add(object.metadata.name ?? '')
-              if (event.type === 'DELETED') this.#remove(object.metadata.name ?? '')
-              else this.#put(object)
+              const name = event.item.key.slice(event.item.key.lastIndexOf('/') + 1)
+              if (!isListed) listed.add(name)
+              if (event.type === 'DELETED') this.#remove(name)
+              else this.#put(name, event.item)
             } else if (event.initialEventsEnd) {
               isListed = true
               for (const name of this.#known.keys()) if (!listed.has(name)) this.#remove(name)
@@ -106,23 +111,24 @@ export class Definitions implements AsyncDisposable {
     onListed()
   }
 
-  #put(object: KubeObject): void {
-    const name = object.metadata.name ?? ''
-    this.#serve(name, object)
+  #put(name: string, item: Item): void {
+    const object = item.peek()
+    this.#serve(name, object, item)
     if (object.metadata.deletionTimestamp !== undefined) this.#cleanUp(name)
     this.#refused.delete(name)
     if (nextStatus(object, this.#inUse, this.#parts.now()) === undefined) {
-      if (!isTrue(object, 'NamesAccepted')) this.#refused.set(name, object)
+      if (!isTrue(object, 'NamesAccepted')) this.#refused.set(name, item)
       return
     }
-    this.#waiting.set(name, object)
+    this.#waiting.add(name)
     this.#write()
   }
 
-  #serve(name: string, object: KubeObject): void {
+  #serve(name: string, object: KubeObject, item: Item): void {
     const { registry, forget } = this.#parts
     const before = this.#known.get(name)
-    const definition = readDefinition(object)
+    const source: Source = { item }
+    const definition = readDefinition(object, () => source.item.peek())
     const isServed = isTrue(object, 'NamesAccepted') || isTrue(object, 'Established')
     const form = JSON.stringify([
       object.metadata.uid,
@@ -132,14 +138,18 @@ export class Definitions implements AsyncDisposable {
       isServed,
     ])
     const mark = `${form} ${definition.isTerminating}`
-    if (before?.mark === mark) return
+    if (before?.mark === mark) {
+      // The older one would hold on to memory.
+      before.source.item = item
+      return
+    }
     const resources = isServed ? customResources(definition) : []
     if (before !== undefined) this.#inUse.remove(name, before.definition.group, before.names)
     this.#inUse.add(name, definition.group, definition.names)
-    this.#known.set(name, { definition, names: definition.names, resources, mark, formMark: form })
+    this.#known.set(name, { source, definition, names: definition.names, resources, mark, formMark: form })
     const was = before?.resources ?? []
     registry.replace(definition.group, { before: was.filter(isShown), after: resources.filter(isShown) })
-    if (before !== undefined && before.formMark !== form) for (const resource of was) forget(resource)
+    if (before !== undefined && before.formMark !== form) for (const resource of was) forget(resource, false)
     this.#announce(definition.group, was, resources)
   }
 
@@ -153,11 +163,11 @@ export class Definitions implements AsyncDisposable {
     this.#known.delete(name)
     this.#inUse.remove(name, definition.group, names)
     registry.replace(definition.group, { before: resources.filter(isShown), after: [] })
-    for (const resource of resources) forget(resource)
+    for (const resource of resources) forget(resource, true)
     this.#announce(definition.group, resources, [])
     // What it had may be what others wait for.
-    for (const [other, object] of this.#refused)
-      if (this.#known.get(other)?.definition.group === definition.group) this.#put(object)
+    for (const [other, item] of this.#refused)
+      if (this.#known.get(other)?.definition.group === definition.group) this.#put(other, item)
   }
 
   /** A version of a group is there as long as any definition has it. */
@@ -173,7 +183,7 @@ export class Definitions implements AsyncDisposable {
 
   #write(): void {
     while (this.#writing < WRITES_MAX && this.#waiting.size > 0) {
-      const [name = ''] = this.#waiting.keys()
+      const [name = ''] = this.#waiting
       this.#waiting.delete(name)
       this.#writing++
       this.#run(async () => {

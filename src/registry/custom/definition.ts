@@ -1,5 +1,4 @@
 /** What a CustomResourceDefinition says, as far as the serving of its objects needs it. */
-import { deserialize, serialize } from 'node:v8'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../api/object.ts'
 
 export type Definition = {
@@ -51,8 +50,8 @@ export type PrinterColumn = {
   readonly path: string
 }
 
-/** With the names that have been accepted. */
-export function readDefinition(object: KubeObject): Definition {
+/** With the names that have been accepted. `again` gives the object when its schemas are wanted, so that nobody need keep it. */
+export function readDefinition(object: KubeObject, again: () => KubeObject = () => object): Definition {
   const spec = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])
   const versions = itemsOf(spec['versions'])
@@ -64,7 +63,7 @@ export function readDefinition(object: KubeObject): Definition {
     names: readNames(fieldsOf(status['acceptedNames'])),
     isNamespaced: spec['scope'] === 'Namespaced',
     isTerminating: object.metadata.deletionTimestamp !== undefined,
-    versions: versions.map(readVersion),
+    versions: versions.map((version, at) => readVersion(version, () => schemaOf(again(), at))),
     storageVersion: textOf(versions.find((version) => version['storage'] === true)?.['name']),
     storedVersions: textsOf(status['storedVersions']),
     webhook: conversion['strategy'] === 'Webhook' ? fieldsOf(conversion['webhook']) : undefined,
@@ -80,10 +79,12 @@ export const readNames = (names: Fields): Names => ({
   categories: textsOf(names['categories']),
 })
 
-function readVersion(version: Fields): Version {
+const schemaOf = (object: KubeObject, at: number): Fields =>
+  fieldsOf(fieldsOf(itemsOf(fieldsOf(object['spec'])['versions'])[at]?.['schema'])['openAPIV3Schema'])
+
+function readVersion(version: Fields, schema: () => Fields): Version {
   const { status, scale } = fieldsOf(version['subresources'])
   const paths = fieldsOf(scale)
-  const packed = serialize(fieldsOf(fieldsOf(version['schema'])['openAPIV3Schema']))
   return {
     name: textOf(version['name']),
     isServed: version['served'] === true,
@@ -99,13 +100,8 @@ function readVersion(version: Fields): Version {
           },
     selectableFields: itemsOf(version['selectableFields']).map(({ jsonPath }) => textOf(jsonPath)),
     columns: itemsOf(version['additionalPrinterColumns']).map(readColumn),
-    schema: () => unpack(packed),
+    schema,
   }
-}
-
-function unpack(packed: Buffer): Fields {
-  const schema: Fields = deserialize(packed)
-  return schema
 }
 
 const readColumn = (column: Fields): PrinterColumn => ({
