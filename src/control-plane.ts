@@ -65,6 +65,8 @@ export type ControlPlaneParts = {
   readonly cache: Cache
   readonly store: Store
   readonly metrics: RequestMetrics
+  /** Nothing is stored below this key any longer, and what was counted of it is gone. */
+  readonly uncountKeys: (prefix: Key) => void
   /** The health of the parts of the cluster, as ComponentStatuses. */
   readonly readComponents: () => Promise<readonly KubeObject[]>
   /** The documents about the server, which need to know what it serves. */
@@ -128,7 +130,12 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     logsRequests: config.logging.isVerbose,
     newAuditId: ids.uid,
   })
-  const definitions = createDefinitions({ registry, cache: parts.cache, accessOf, keysOf, handle: ownHandle, log })
+  const uncount = (resource: Resource): void => {
+    parts.metrics.forget(resource)
+    if (registry.inGroup(resource.group).length === 0) parts.uncountKeys(keysOf(resource).prefix)
+  }
+  const { cache } = parts
+  const definitions = createDefinitions({ registry, cache, accessOf, keysOf, uncount, handle: ownHandle, log })
   return { handle, registry, allocation, definitions, [Symbol.asyncDispose]: () => yaml[Symbol.asyncDispose]() }
 }
 

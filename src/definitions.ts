@@ -19,12 +19,15 @@ type Parts = {
   readonly accessOf: (resource: Resource) => WriteAccess
   /** Without making anything that would have to be kept. */
   readonly keysOf: (resource: Resource) => ResourceKeys
+  /** The resource is gone for good, and what was counted of it. */
+  readonly uncount: (resource: Resource) => void
   readonly handle: Handle
   readonly log: Log
 }
 
 /** Undefined: definitions are not served. */
-export function createDefinitions({ registry, cache, accessOf, keysOf, handle, log }: Parts): Definitions | undefined {
+export function createDefinitions(parts: Parts): Definitions | undefined {
+  const { registry, cache, accessOf, keysOf, uncount, handle, log } = parts
   const resource = registry.find(definitionsId)
   if (resource === undefined) return undefined
   const { keys, reader, now } = accessOf(resource)
@@ -57,7 +60,10 @@ export function createDefinitions({ registry, cache, accessOf, keysOf, handle, l
       registry.find(custom) === undefined
         ? removeObjects(accessOf(custom))
         : deleteObjects(custom, accessOf(custom), handle),
-    forget: (custom) => cache.remove(keysOf(custom).prefix),
+    forget: (custom, isGone) => {
+      cache.remove(keysOf(custom).prefix)
+      if (isGone) uncount(custom)
+    },
     announce: async (place, isServed) => {
       const name = `${place.version}.${place.group}`
       const found = await objects.get(apiServicesId, { namespace: '', name }, 'any')

@@ -116,6 +116,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       cache,
       store,
       metrics: new RequestMetrics(metrics),
+      uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () => checkComponents(config.etcd.servers, etcdFault()),
       createDocuments: (registry) =>
         createDocuments({ registry, serverAddress, checks, onChecked, metrics, sliMetrics, issuer, clock }),

@@ -29,6 +29,7 @@ type Series = {
   readonly total: (code: number) => Count
   readonly longRunning: Count
   readonly inFlight: Count
+  readonly remove: () => void
 }
 
 export class RequestMetrics {
@@ -40,7 +41,9 @@ export class RequestMetrics {
   readonly #inFlight: Gauge
   readonly #events: Counter
   readonly #eventBytes: Histogram
+  /** A custom resource is another object after each change of its definition, and is counted as the same. */
   readonly #ofResource = new WeakMap<Resource, Map<string, Series>>()
+  readonly #ofId = new Map<string, Map<string, Series>>()
   readonly #ofPath = new Map<string, Series>()
 
   constructor(metrics: Metrics) {
@@ -91,6 +94,16 @@ export class RequestMetrics {
     }
   }
 
+  /** The resource is gone for good, and what was counted of it. */
+  forget(resource: Resource): void {
+    const { group, kind, version } = resource
+    const id = idOf(resource)
+    for (const series of this.#ofId.get(id)?.values() ?? []) series.remove()
+    this.#ofId.delete(id)
+    this.#events.remove(group, kind, version)
+    this.#eventBytes.remove(group, kind, version)
+  }
+
   /** Call the result with the answer, once, and send what it returns. */
   begin(passed: Passed, startMs: number, monotonicMs: () => number): (response: ApiResponse) => ApiResponse {
     const series =
@@ -114,15 +127,22 @@ export class RequestMetrics {
     const dryRun = mutating.has(verb) ? (http.query.get('dryRun') ?? '') : ''
     const shownDryRun = dryRun === '' || dryRun === 'All' ? dryRun : 'invalid'
     const key = `${verb} ${scope} ${subresource} ${shownDryRun}`
-    const known = this.#ofResource.get(resource) ?? new Map<string, Series>()
+    const known = this.#ofResource.get(resource) ?? this.#knownOf(resource)
     const found = known.get(key)
     if (found !== undefined) return found
-    this.#ofResource.set(resource, known)
     const { group, plural, version } = resource
     const shownVerb = reported[verb] ?? verb.toUpperCase()
     const made = this.#make({ group, plural, scope, subresource, verb: shownVerb, version, dryRun: shownDryRun })
     known.set(key, made)
     return made
+  }
+
+  #knownOf(resource: Resource): Map<string, Series> {
+    const id = idOf(resource)
+    const known = this.#ofId.get(id) ?? new Map<string, Series>()
+    this.#ofId.set(id, known)
+    this.#ofResource.set(resource, known)
+    return known
   }
 
   #pathSeries(method: string, path: string): Series {
@@ -157,9 +177,16 @@ export class RequestMetrics {
       // Shown only where there is one.
       longRunning: verb === 'WATCH' ? this.#longRunning.with(...values) : notShown(),
       inFlight: verb === 'WATCH' ? notShown() : this.#inFlight.with(isMutating ? 'mutating' : 'readOnly'),
+      remove: () => {
+        this.#seconds.remove(...valuesWithDryRun)
+        for (const metric of [this.#sliSeconds, this.#bytes, this.#longRunning]) metric.remove(...values)
+        for (const code of totals.keys()) this.#total.remove(`${code}`, ...valuesWithDryRun)
+      },
     }
   }
 }
+
+const idOf = ({ group, version, plural }: Resource): string => `${group}/${version}/${plural}`
 
 /** Counts a stream as long as it goes on, whoever ends it. */
 function follow({ take, onReady, close }: FrameSource, longRunning: Count): FrameSource {

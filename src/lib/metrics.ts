@@ -45,6 +45,11 @@ abstract class Metric<Series> {
     return series
   }
 
+  /** What it counted is gone for good. */
+  remove(...values: readonly string[]): void {
+    this.#series.delete(values.join('\u0000'))
+  }
+
   clear(): void {
     this.#series.clear()
   }

@@ -22,6 +22,7 @@ const secondsBounds = [
 type Operation = 'get' | 'list' | 'listWithCount' | 'create' | 'update' | 'delete' | 'latest' | 'grantLease'
 
 type Series = { readonly seconds: Distribution; readonly total: Count; readonly errors: () => Count }
+type OfType = Map<Operation, Series>
 
 export class MeasuredEngine implements Engine {
   readonly #engine: Engine
@@ -30,7 +31,7 @@ export class MeasuredEngine implements Engine {
   readonly #seconds: Histogram
   readonly #total: Counter
   readonly #errors: Counter
-  readonly #series = new Map<string, Series>()
+  readonly #types = new Map<string, OfType>()
 
   /** `root` is what all keys begin with; the words after it tell which resource a key is of. */
   constructor(
@@ -78,6 +79,15 @@ export class MeasuredEngine implements Engine {
     return Promise.resolve(this.#engine[Symbol.asyncDispose]())
   }
 
+  /** Nothing is stored below this key any longer, and what was counted of it is gone. */
+  forget(key: Key): void {
+    const type = this.#typeOf(key)
+    for (const operation of this.#types.get(type)?.keys() ?? []) {
+      for (const metric of [this.#seconds, this.#total, this.#errors]) metric.remove(operation, type)
+    }
+    this.#types.delete(type)
+  }
+
   async #measure<T>(operation: Operation, key: Key, answer: Promise<T>): Promise<T> {
     const startMs = this.#monotonicMs()
     const series = this.#of(operation, this.#typeOf(key))
@@ -100,15 +110,15 @@ export class MeasuredEngine implements Engine {
   }
 
   #of(operation: Operation, type: string): Series {
-    const key = `${operation} ${type}`
-    const known = this.#series.get(key)
+    const ofType = this.#types.get(type) ?? new Map<Operation, Series>()
+    const known = ofType.get(operation)
     if (known !== undefined) return known
     const made = {
       seconds: this.#seconds.with(operation, type),
       total: this.#total.with(operation, type),
       errors: () => this.#errors.with(operation, type),
     }
-    this.#series.set(key, made)
+    this.#types.set(type, ofType.set(operation, made))
     return made
   }
 }
