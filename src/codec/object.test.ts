@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fieldsOf, type KubeObject } from '../api/object.ts'
+import { JsonMap } from '../api/json-map.ts'
+import { fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { encodeCbor } from './cbor/encode.ts'
-import { compareKeys, parseJson, printOrdered, printString } from './json.ts'
+import { compareKeys, parseJson, printOrdered, printSorted, printString } from './json.ts'
 import { plainSchema } from '../schema/object-schema.ts'
+import { customStruct } from '../registry/custom/custom-schema.ts'
 import { typeOf } from '../registry/types.ts'
+import { readStructural } from '../schema/structural/read-structural.ts'
 import { decodeStored, encodeStored, printWire, UnreadableError, wireOfStored } from './object.ts'
 
 const configMap = plainSchema(typeOf('core/v1', 'ConfigMap'))
@@ -68,6 +71,19 @@ test('what was just stored needs no second printing', () => {
   assert.equal(wireOfStored(encodeStored(nameless, configMap), nameless, configMap), undefined)
 })
 
+test('nor does what was just stored of a custom kind, whatever its fields are called', () => {
+  const struct = customStruct('C', () => readStructural({}))
+  const labels = { resourceVersion: 'v', uid: 'u' }
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'ä', uid: 'u' }]
+  const metadata = { name: 'c', uid: 'u', labels, ownerReferences, resourceVersion: '42' }
+  const custom = { apiVersion: 'a/v1', kind: 'C', metadata, data: { uid: 'ü' }, spec: { uid: 'u' } }
+  const { bytes, headBytes, versionAt } = printWire(custom, plainSchema(struct))
+  assert.equal(bytes.subarray(versionAt, versionAt + 9).toString(), '42","uid"')
+  assert.equal(headBytes, 1)
+  const stored = encodeStored(custom, plainSchema(struct))
+  assert.deepEqual(wireOfStored(stored, custom, plainSchema(struct)), { bytes, headBytes, versionAt })
+})
+
 test('what is stored has no version, and reads back with the one it is read at', () => {
   const stored = encodeStored(object, configMap)
   assert.ok(!stored.includes('"resourceVersion":"'))
@@ -100,6 +116,32 @@ test('keys sort by their UTF-8 bytes', () => {
       assert.equal(Math.sign(compareKeys(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)))
     }),
   )
+})
+
+function mapOf(entries: readonly (readonly [string, Json])[]): Json {
+  const map = new JsonMap()
+  for (const [key, value] of entries) map[key] = value
+  return map
+}
+
+test('values are printed with all keys sorted', () => {
+  const key = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('10', '9', '01', '__proto__', 'toJSON', '\ud800'))
+  const { value: anything } = fc.letrec<{ value: Json }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      key,
+      fc.constantFrom(null, true, 0.5, -1, 1e21, 2n ** 60n, '<&>', '\u2028', '\\ud800'),
+      fc.array(tie('value')),
+      fc.array(fc.tuple(key, tie('value'))).map(mapOf),
+    ),
+  }))
+  const printed = (value: Json): string => {
+    if (Array.isArray(value)) return `[${value.map(printed).join(',')}]`
+    if (!isFields(value)) return printOrdered(value)
+    const keys = Object.keys(value).toSorted(compareKeys)
+    return `{${keys.map((name) => `${printString(name)}:${printed(value[name] ?? null)}`).join(',')}}`
+  }
+  fc.assert(fc.property(anything, (value) => assert.equal(printSorted(value), printed(value))))
 })
 
 test('a printed text reads back as itself, lone surrogates aside', () => {

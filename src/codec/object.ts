@@ -1,5 +1,5 @@
 /** Whole objects to bytes and back: as clients see them, and as they are stored. */
-import { type Fields, fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
+import { fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
 import type { CustomForm, ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
@@ -25,22 +25,15 @@ const versionKey = '"resourceVersion":"'
 
 /** Items of lists of custom kinds have their kind and apiVersion. Annotations come before the version, and may be named like it. */
 function printOpenWire(object: KubeObject, struct: Struct): Wire {
-  const { metadata, ...rest } = object
-  const before = printOpen(earlierThanMetadata(rest), struct).slice(0, -1)
-  const after = printOpen(laterThanMetadata(rest), struct).slice(1)
-  const own = printOpen({ metadata }, struct).slice(1, -1)
-  const keyAt = own.lastIndexOf(versionKey)
+  const { text, metadataEnd } = printOpen(object, struct)
+  const keyAt = text.lastIndexOf(versionKey, metadataEnd)
   assert(keyAt !== -1, 'an object on the wire has a resourceVersion')
-  const head = `${before},`
-  const versionAt = Buffer.byteLength(head) + Buffer.byteLength(own.slice(0, keyAt)) + versionKey.length
-  const bytes = Buffer.from(`${head}${own}${after === '}' ? '' : ','}${after}\n`, 'utf8')
-  return { bytes, headBytes: 1, versionAt }
+  const versionAt = Buffer.byteLength(text.slice(0, keyAt)) + versionKey.length
+  return { bytes: Buffer.from(`${text}\n`, 'utf8'), headBytes: OPEN_HEAD_BYTES, versionAt }
 }
 
-const earlierThanMetadata = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => name < 'metadata'))
-const laterThanMetadata = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => name > 'metadata'))
+/** The brace. */
+const OPEN_HEAD_BYTES = 1
 
 /** `object.metadata.resourceVersion` must be set. */
 export function printWire(object: KubeObject, schema: ObjectSchema): Wire {
@@ -68,14 +61,25 @@ export function wireOfStored(
   object: KubeObject,
   { struct, stored, storedAs }: ObjectSchema,
 ): Wire | undefined {
-  if (storedAs === 'protobuf' || struct.open !== undefined) return undefined
+  if (storedAs === 'protobuf') return undefined
   const { resourceVersion = '' } = object.metadata
+  if (struct.open !== undefined) {
+    const at = versionPlaces.get(bytes)
+    return at === undefined ? undefined : withVersionAt(bytes, at, { resourceVersion, headBytes: OPEN_HEAD_BYTES })
+  }
   const headBytes = Buffer.byteLength(printHead(object))
   // Quotes inside strings are escaped, so this finds a key; and no key comes earlier that could have this name.
   const uidAt = stored === undefined && resourceVersion !== '' ? bytes.indexOf(uidKey, headBytes) : -1
   const end = uidAt === -1 ? -1 : bytes.indexOf('",', uidAt + uidKey.length)
   if (end === -1) return undefined
-  const at = end + '",'.length
+  return withVersionAt(bytes, end + '",'.length, { resourceVersion, headBytes })
+}
+
+function withVersionAt(
+  bytes: Buffer,
+  at: number,
+  { resourceVersion, headBytes }: { readonly resourceVersion: string; readonly headBytes: number },
+): Wire {
   const version = Buffer.from(`${versionKey}${resourceVersion}",`)
   const parts = [bytes.subarray(0, at), version, bytes.subarray(at)]
   return { bytes: Buffer.concat(parts), headBytes, versionAt: at + versionKey.length }
@@ -91,15 +95,31 @@ export function printObject(object: KubeObject, { struct }: ObjectSchema): Buffe
 
 /** JSON. */
 export const objectText = (object: KubeObject, struct: Struct): string =>
-  struct.open !== undefined ? printOpen(object, struct) : `${printHead(object)}${printBody(object, struct)}}`
+  struct.open !== undefined ? printOpen(object, struct).text : `${printHead(object)}${printBody(object, struct)}}`
 
 /** The stored form has no resourceVersion: the database itself keeps that. */
 export function encodeStored(object: KubeObject, { struct, stored, storedAs }: ObjectSchema): Buffer {
   const plain = withoutVersion(object)
   const form = stored === undefined ? plain : stored.toStored(plain)
   if (storedAs === 'protobuf') return encodeObject(form, stored?.struct ?? struct)
+  if (struct.open !== undefined) return encodeOpen(form, stored?.struct ?? struct)
   return Buffer.from(`${objectText(form, stored?.struct ?? struct)}\n`, 'utf8')
 }
+
+function encodeOpen(object: KubeObject, struct: Struct): Buffer {
+  const { text, metadataEnd } = printOpen(object, struct)
+  const bytes = Buffer.from(`${text}\n`, 'utf8')
+  const { uid = '', selfLink = '' } = object.metadata
+  // Of the fields of metadata the uid is the last, and the version the last before it.
+  if (uid !== '' && selfLink === '') {
+    const uidAt = text.lastIndexOf(uidKey, metadataEnd)
+    versionPlaces.set(bytes, Buffer.byteLength(text.slice(0, uidAt)))
+  }
+  return bytes
+}
+
+/** Where a version goes in the bytes of custom objects, whose fields before it may have any name. */
+const versionPlaces = new WeakMap<Buffer, number>()
 
 function withoutVersion(object: KubeObject): KubeObject {
   if (object.metadata.resourceVersion === undefined) return object

@@ -6,7 +6,7 @@
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
-import { compareKeys, printOrdered, printSorted, printString } from './json.ts'
+import { printOrdered, printSorted, printString, sortedKeys } from './json.ts'
 
 type Print = (value: Json) => string
 
@@ -28,17 +28,25 @@ export function printStruct(value: Fields, struct: Struct): string {
   return `{${printFields(value, struct, 0)}}`
 }
 
+export type OpenText = {
+  readonly text: string
+  /** Where the text of its metadata ends. */
+  readonly metadataEnd: number
+}
+
 /** An object of a custom kind: its fields in the order of their names. */
-export function printOpen(object: Fields, { byName }: Struct): string {
-  let text = ''
+export function printOpen(object: Fields, { byName }: Struct): OpenText {
+  let text = '{'
+  let metadataEnd = 0
   for (const key of sortedKeys(object)) {
     const value = object[key]
     if (value === undefined) continue
     const schema = byName.get(key)?.schema
     const printed = schema === undefined ? printSorted(value) : printerOf(schema)(value)
-    text += `${text === '' ? '' : ','}${printString(key)}:${printed}`
+    text += `${text === '{' ? '' : ','}${printString(key)}:${printed}`
+    if (key === 'metadata') metadataEnd = text.length
   }
-  return `{${text}}`
+  return { text: `${text}}`, metadataEnd }
 }
 
 /** The inside of a JSON object without its braces; the first `skip` fields are left out. */
@@ -175,13 +183,4 @@ function mapPrinter(of: Schema): Print {
     }
     return `{${text}}`
   }
-}
-
-/** Mostly they were sorted when they came in. */
-function sortedKeys(value: Fields): readonly string[] {
-  const keys = Object.keys(value)
-  for (let at = 1; at < keys.length; at++) {
-    if (compareKeys(keys[at - 1] ?? '', keys[at] ?? '') > 0) return keys.toSorted(compareKeys)
-  }
-  return keys
 }

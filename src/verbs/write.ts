@@ -378,8 +378,9 @@ export function written(
   revision: Revision,
   { resource, access, stored }: { readonly resource: Resource; readonly access: WriteAccess; readonly stored?: Buffer },
 ): Written {
-  const current = withVersion(asStored(object, resource.shape), revision)
-  const made = stored === undefined ? undefined : wireOfStored(stored, current, resource.shape)
+  const form = asStored(object, resource.shape)
+  const current = withVersion(form, revision)
+  const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
   access.reader.expect(key, revision, current, wire)
   return { object: current, json: wire.bytes }
