@@ -1,36 +1,49 @@
-/** An applied value laid over a live one: what is applied wins, what is not stays. */
+/**
+ * An applied value laid over a live one: what is applied wins, what is not stays. What comes out as it was is the live value itself,
+ * so that whoever looks for changes need not look there.
+ */
 import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { childOf } from './owned.ts'
 import { itemElement } from './path-element.ts'
-import { isNothing, listOf } from './value.ts'
+import { isEqual, isNothing, listOf } from './value.ts'
 
 export function merge(live: Json, applied: Json, type: MergeType): Json {
   switch (type.form) {
     case 'scalar':
       return applied
     case 'any':
-      return isFields(live) && isFields(applied) ? mergeFields(live, applied, type) : applied
+      return isFields(live) && isFields(applied) ? mergeFields(live, applied, type) : replace(live, applied)
     case 'list':
-      if (type.by === 'whole' || (isNothing(live) && isNothing(applied))) return applied
+      if (type.by === 'whole' || (isNothing(live) && isNothing(applied))) return replace(live, applied)
       return mergeItems(listOf(live), listOf(applied), type)
     case 'map':
     case 'struct':
-      if (type.isAtomic || (isNothing(live) && isNothing(applied))) return applied
+      if (type.isAtomic || (isNothing(live) && isNothing(applied))) return replace(live, applied)
       return mergeFields(fieldsOf(live), fieldsOf(applied), type)
   }
 }
 
+const replace = (live: Json, applied: Json): Json => (isEqual(live, applied) ? live : applied)
+
 function mergeFields(live: Fields, applied: Fields, type: MergeType): Fields {
-  const merged = new JsonMap()
-  for (const key in live) merged[key] = live[key] ?? null
+  let merged: JsonMap | undefined
   for (const key in applied) {
     const before = live[key]
     const given = applied[key] ?? null
-    merged[key] = before === undefined ? given : merge(before, given, childOf(key, type).below)
+    const after = before === undefined ? given : merge(before, given, childOf(key, type).below)
+    if (after === before) continue
+    merged ??= copyOf(live)
+    merged[key] = after
   }
-  return merged
+  return merged ?? live
+}
+
+function copyOf(live: Fields): JsonMap {
+  const copy = new JsonMap()
+  for (const key in live) copy[key] = live[key] ?? null
+  return copy
 }
 
 /**
@@ -65,7 +78,7 @@ function mergeItems(live: readonly Json[], applied: readonly Json[], type: ListM
   for (; liveAt < live.length; liveAt++) {
     if (!isApplied.has(liveElements[liveAt] ?? '')) merged.push(live[liveAt] ?? null)
   }
-  return merged
+  return merged.length === live.length && merged.every((item, at) => item === live[at]) ? live : merged
 }
 
 /** Where each element stands; those that stand twice are replaced, not merged. */

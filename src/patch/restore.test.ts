@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { JsonScanner } from '../api/json-scanner.ts'
+import { fieldsOf } from '../api/object.ts'
 import { decodeStruct } from '../codec/decode.ts'
 import { readAny } from '../codec/json.ts'
 import { typeOf } from '../registry/types.ts'
@@ -72,3 +73,16 @@ for (const [text, message] of faults) {
   test(`what does not fit is told: ${text}`, () =>
     assert.throws(() => restore(text), { name: 'RestoreError', message }))
 }
+
+test('what is the very same as in a known tree is not restored', () => {
+  const known = restore(
+    '{"metadata":{"labels":{"a":"b"}},"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"x"}]}}}}',
+  )
+  const { metadata, spec } = known.value
+  const tree = { metadata, spec }
+  const labels = { a: 'c' }
+  const changed = { metadata: { labels }, spec }
+  const { value } = restoreStruct(changed, deployment, { tree, value: known.value })
+  assert.equal(value['spec'], spec)
+  assert.deepEqual({ ...fieldsOf(fieldsOf(value['metadata'])['labels']) }, labels)
+})

@@ -3,7 +3,7 @@
  * differ, and so does what it takes: a whole number written as a fraction is an integer, and one that is too large wraps around.
  */
 import { JsonMap } from '../api/json-map.ts'
-import type { Fields, Json } from '../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { type Target, zeroOf } from '../codec/decode.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
@@ -22,10 +22,13 @@ export type Restored = {
   readonly strictFaults: readonly string[]
 }
 
+/** A value and the tree that was made of it and worked on: what is the very same in both trees need not be restored. */
+type Known = { readonly tree: Json | undefined; readonly value: Json | undefined }
+
 /** Fails with a RestoreError. */
-export function restoreStruct(tree: Json, struct: Struct): Restored {
+export function restoreStruct(tree: Json, struct: Struct, known?: Known): Restored {
   const restorer = new Restorer()
-  const value = restorer.struct(tree, struct)
+  const value = restorer.struct(tree, struct, known)
   return { value, strictFaults: restorer.unknown.toSorted() }
 }
 
@@ -33,53 +36,61 @@ class Restorer {
   readonly unknown: string[] = []
   readonly #path: string[] = []
 
-  struct(tree: Json, { fields, byName }: Struct): Target {
-    if (!(tree instanceof JsonMap)) throw new RestoreError(`cannot restore struct from: ${kindOf(tree)}`)
+  struct(tree: Json, { fields, byName }: Struct, known?: Known): Target {
+    if (!isFields(tree)) throw new RestoreError(`cannot restore struct from: ${kindOf(tree)}`)
     const target: Target = {}
+    const [knownTree, knownValue] = [fieldsOf(known?.tree), fieldsOf(known?.value)]
     for (const { name, schema, isPointer } of fields) {
-      if (!(name in tree)) continue
-      const value = this.#inside(name, tree[name] ?? null, schema)
+      const given = tree[name]
+      if (given === undefined) continue
+      const inside = { tree: knownTree[name], value: knownValue[name] }
+      const value = given === inside.tree ? inside.value : this.#inside(name, given, schema, inside)
       const isZero = value === '' || value === 0 || value === false
       if (value !== undefined && (isPointer || !isZero)) target[name] = value
     }
-    for (const key of Object.keys(tree)) {
+    for (const key in tree) {
       if (!byName.has(key)) this.unknown.push(`unknown field ${quote([...this.#path, `.${key}`].join('').slice(1))}`)
     }
     return target
   }
 
-  #inside(name: string, value: Json, schema: Schema): Json | undefined {
+  #inside(name: string, value: Json, schema: Schema, known?: Known): Json | undefined {
     this.#path.push(`.${name}`)
-    const restored = value === null ? undefined : this.#value(value, schema)
+    const restored = value === null ? undefined : this.#value(value, schema, known)
     this.#path.pop()
     return restored
   }
 
-  #value(value: Json, schema: Schema): Json | undefined {
-    if (schema.type === 'struct') return this.struct(value, schema)
-    if (schema.type === 'list') return this.#list(value, schema.of)
+  #value(value: Json, schema: Schema, known?: Known): Json | undefined {
+    if (schema.type === 'struct') return this.struct(value, schema, known)
+    if (schema.type === 'list') return this.#list(value, schema.of, known)
     if (schema.type === 'map') return this.#map(value, schema.of)
     if (schema.type === 'any') return value
     return schema.type === 'raw' ? printSorted(value) : scalar(value, schema)
   }
 
-  #list(value: Json, of: Schema): Json {
+  #list(value: Json, of: Schema, known?: Known): Json {
     if (!Array.isArray(value)) throw new RestoreError(`cannot restore slice from ${kindOf(value)}`)
+    const [knownTree, knownValue] = [listOf(known?.tree), listOf(known?.value)]
     return value.map((item: Json, index) => {
+      const inside = { tree: knownTree[index], value: knownValue[index] }
+      if (item === inside.tree && inside.value !== undefined) return inside.value
       this.#path.push(`[${index}]`)
-      const restored = item === null ? undefined : this.#value(item, of)
+      const restored = item === null ? undefined : this.#value(item, of, inside)
       this.#path.pop()
       return restored ?? zeroOf(of)
     })
   }
 
   #map(value: Json, of: Schema): Json {
-    if (!(value instanceof JsonMap)) throw new RestoreError(`cannot restore map from ${kindOf(value)}`)
+    if (!isFields(value)) throw new RestoreError(`cannot restore map from ${kindOf(value)}`)
     const target = new JsonMap()
-    for (const [key, item] of Object.entries(value)) target[key] = this.#inside(key, item, of) ?? zeroOf(of)
+    for (const key in value) target[key] = this.#inside(key, value[key] ?? null, of) ?? zeroOf(of)
     return target
   }
 }
+
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 
 /** Null stands for a text that means no value. */
 function scalar(value: Json, { type, goName }: Scalar): Json | undefined {

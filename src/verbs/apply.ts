@@ -13,6 +13,7 @@ import { badRequest, conflict, notFound, unclassified } from '../api/errors.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { decodePatched } from '../codec/decode-body.ts'
 import { printOrdered } from '../codec/json.ts'
+import { RestoreError, restoreStruct } from '../patch/restore.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
 import {
   emptyObject,
@@ -99,8 +100,9 @@ async function applyTo(
     now: access.now(),
     typeIn: (apiVersion) => (apiVersion === writer.apiVersion ? type : typeOfOwner(apiVersion)),
     versions: (after) => {
-      const decoded = (): KubeObject => decode(print(after, expected), applied, expected)
-      const others = versionsOf(request, access, { before: () => current ?? emptyObject, after: decoded })
+      const before = current ?? emptyObject
+      const made = { before: () => before, after: () => objectOf(after, { applied, expected, live, current }) }
+      const others = versionsOf(request, access, made)
       return (apiVersion) => (apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion))
     },
   })
@@ -112,9 +114,7 @@ async function applyTo(
   if (current !== undefined && result === undefined) {
     return withOwners(withLastApplied(current, applied, writer), managedFields)
   }
-  const text = print(result ?? live, expected)
-  if (slices.isOver) await slices.turn()
-  const object = decode(text, applied, expected)
+  const object = objectOf(result ?? live, { applied, expected, live, current })
   if (slices.isOver) await slices.turn()
   return withOwners(withLastApplied(object, applied, writer), managedFields)
 }
@@ -169,27 +169,33 @@ function nameOf(applied: Fields, expected: Resource | View): string {
 const told = (faults: readonly string[]): string =>
   faults.length === 1 ? (faults[0] ?? '') : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
-const print = (wire: Fields, expected: Resource | View): string =>
-  printOrdered({ ...wire, kind: expected.kind, apiVersion: apiVersionOf(expected) })
-
-/** What is applied fits the schema; here it becomes an object, with its defaults. */
-function decode(text: string, applied: Fields, expected: Resource | View): KubeObject {
-  const { kind } = expected
-  const decoded = decodePatched(text, expected, { isApplied: true })
-  if (!('fault' in decoded)) return decoded.object
-  const gvk = gvkOf({ apiVersion: apiVersionOf(expected), kind })
-  const why = `unable to convert unstructured object to ${gvk}: ${converterFault(decoded.fault)}`
-  throw unclassified(`failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`)
+type Making = {
+  readonly applied: Fields
+  readonly expected: Resource | View
+  /** The object that was applied to, and how it is written. */
+  readonly current: KubeObject | undefined
+  readonly live: Fields
 }
 
-/** Values are converted one by one there, and the words know no fields. */
-function converterFault(fault: string): string {
-  const [, what = '', type = ''] =
-    /^json: cannot unmarshal (\S+).* into Go struct field \S+ of type (\S+)$/.exec(fault) ?? []
-  if (what === '') return fault
-  return what === 'number'
-    ? `cannot convert float64 to ${type}`
-    : `json: cannot unmarshal ${what} into Go value of type ${type}`
+/** What is applied fits the schema; here it becomes an object, with its defaults. */
+function objectOf(wire: Fields, { applied, expected, current, live }: Making): KubeObject {
+  const { kind, shape } = expected
+  const apiVersion = apiVersionOf(expected)
+  const refuse = (fault: string): Error => {
+    const why = `unable to convert unstructured object to ${gvkOf({ apiVersion, kind })}: ${fault}`
+    return unclassified(`failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`)
+  }
+  if (shape.custom !== undefined) {
+    const decoded = decodePatched(printOrdered({ ...wire, kind, apiVersion }), expected, { isApplied: true })
+    if ('fault' in decoded) throw refuse(decoded.fault)
+    return decoded.object
+  }
+  try {
+    const { value } = restoreStruct(wire, shape.struct, { tree: live, value: current })
+    return shape.setDefaults({ ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) })
+  } catch (error) {
+    throw error instanceof RestoreError ? refuse(error.message) : error
+  }
 }
 
 function withLastApplied(object: KubeObject, applied: Fields, writer: Writer): KubeObject {
