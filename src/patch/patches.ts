@@ -14,6 +14,7 @@ import { mergeInto } from './merge-patch.ts'
 import { readOperations } from './read-operations.ts'
 import { RestoreError, restoreStruct } from './restore.ts'
 import { mergeMaps } from './strategic.ts'
+import { touchedTree } from './touched.ts'
 import { PatchError, Work } from './work.ts'
 
 export type Patch = {
@@ -92,12 +93,11 @@ function rejecting<T>(run: () => T): T {
 /** Kind and apiVersion stay as they are, whatever the patch says. */
 function applyStrategic(current: KubeObject, { text, isChecked }: Patch, { shape }: Expected): Patched {
   const patch = readStrategic(text)
-  const live = readAny(new JsonScanner(objectText(current, shape.struct)))
   const duplicates = isChecked ? duplicateFields(text) : []
-  const merged = live instanceof JsonMap ? mergeMaps(live, patch, shape.struct) : live
+  const merged = mergeMaps(touchedTree(current, patch, shape.struct), patch, shape.struct)
   const shown = (): string => goPrint(patch)
   try {
-    const { value, strictFaults } = restoreStruct(merged, shape.struct)
+    const { value, strictFaults } = restoreStruct(merged, shape.struct, { tree: current, value: current })
     const { kind, apiVersion } = current
     const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
     return { object: shape.setDefaults(object), strictFaults: [...duplicates, ...strictFaults], shown }

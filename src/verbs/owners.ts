@@ -11,6 +11,7 @@ import type { StructMerge } from '../apply/merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { validateApplied } from '../apply/validate.ts'
 import { ownersInObject, ownersInView } from '../apply/view-owners.ts'
+import { isEqual } from '../apply/value.ts'
 import { givenWire, storedWire } from '../apply/wire.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { managerOfAgent } from '../api/manager-name.ts'
@@ -64,7 +65,8 @@ export function ownersAfterUpdate(
   { options, access }: Recording,
 ): Json | undefined {
   const tracking = trackingOf(request, stored)
-  const owners = givenOwners(request, after) ?? tracking.owners
+  const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])
+  const owners = (isKept ? undefined : givenOwners(request, after)) ?? tracking.owners
   // What was never tracked begins to be with the first apply.
   if (owners.size === 0) return tracking.finish(owners)
   const before = shownAt(request, stored)
