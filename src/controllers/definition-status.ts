@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { type Names, readNames } from '../registry/custom/definition.ts'
+import { nonStructural } from '../registry/kinds/apiextensions/non-structural.ts'
 import { acceptNames, type NamesInUse } from './definition-names.ts'
 
 export type Condition = {
@@ -30,8 +31,22 @@ export function nextStatus(object: KubeObject, inUse: NamesInUse, now: string): 
   const approval = approvalOf(object)
   const wanted = [accepted, establishedOf(object, { isFirst, isAccepted: conflict === undefined }), ...approval]
   const changed = wanted.filter((condition) => !isSet(object, condition))
-  if (changed.length === 0 && JSON.stringify(names) === JSON.stringify(before)) return undefined
+  if (changed.length === 0 && JSON.stringify(names) === JSON.stringify(before)) return withStructural(object, now)
   return withStatus(object, { acceptedNames: printNames(names) }, { conditions: changed, now })
+}
+
+/** Looked at when all else is settled: it takes a walk through the schemas. Undefined: what is told of them holds. */
+function withStructural(object: KubeObject, now: string): KubeObject | undefined {
+  const type = 'NonStructuralSchema'
+  const message = nonStructural(fieldsOf(object['spec']))
+  if (message !== undefined) {
+    const condition: Condition = { type, status: 'True', reason: 'Violations', message }
+    return isSet(object, condition) ? undefined : withStatus(object, {}, { conditions: [condition], now })
+  }
+  const told = conditionOf(object, type)
+  if (told === undefined) return undefined
+  const status = fieldsOf(object['status'])
+  return { ...object, status: { ...status, conditions: itemsOf(status['conditions']).filter((one) => one !== told) } }
 }
 
 /** Objects can be served from when the names are accepted; only then clients are told. */

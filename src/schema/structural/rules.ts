@@ -52,7 +52,7 @@ export function compileRules(schema: Fields, { isRoot }: { readonly isRoot: bool
   return {
     shown: textOf(schema['type']),
     type,
-    rules: type === undefined ? [] : rules.map((rule) => compileRule(rule, schema, { type, version: '1.33' })),
+    rules: type === undefined ? [] : rules.map((rule) => compileRule(rule, schema, { type, isStored: () => true })),
     list: readList(schema),
     properties,
     additional,
@@ -64,16 +64,21 @@ export function compileRules(schema: Fields, { isRoot }: { readonly isRoot: bool
 export const ruleTypeOf = (schema: Fields, isRoot: boolean): Type | undefined =>
   typeOfSchema(schema, { name: 'selfType1', isRoot })
 
-type Typed = { readonly type: Type; readonly version: KubernetesVersion }
+type Typed = {
+  readonly type: Type
+  /** New expressions may use what the version before this one has too; those that were accepted may use everything. */
+  readonly isStored: (expression: string) => boolean
+}
 
-export function compileRule(given: Fields, schema: Fields, { type, version }: Typed): CompiledRule {
+export function compileRule(given: Fields, schema: Fields, { type, isStored }: Typed): CompiledRule {
   const rule = readRule(given)
   const oldSelf = rule.optionalOldSelf ? optional(type) : type
-  const environment = withVariables(environmentOf(version), { self: type, oldSelf })
-  const compiled = compile(rule.rule, environment)
+  const compileText = (text: string): Compiled =>
+    compile(text, withVariables(environmentOf(isStored(text) ? '1.33' : '1.32'), { self: type, oldSelf }))
+  const compiled = compileText(rule.rule)
   const fault = faultOf(compiled, 'bool', 'cel expression must evaluate to a bool')
   const program = 'program' in compiled && fault === '' ? compiled.program : undefined
-  const message = rule.messageExpression.trim() === '' ? undefined : compile(rule.messageExpression, environment)
+  const message = rule.messageExpression.trim() === '' ? undefined : compileText(rule.messageExpression)
   const wrongMessage = message && faultOf(message, 'string', 'messageExpression must evaluate to a string')
   return {
     rule,

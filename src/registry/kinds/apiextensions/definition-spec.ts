@@ -14,6 +14,7 @@ import { goStruct } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { AcceptedSchemas, hasStatus, schemaOf } from './accepted-schemas.ts'
 import { type Before, validateConversion } from './conversion.ts'
 import { requireNames, validateNames } from './definition-names.ts'
 import { validateSchema } from './schema-rules.ts'
@@ -22,18 +23,24 @@ import { validateColumns, validateDeprecation, validateSelectable, validateSubre
 
 export function validateSpec(given: Fields, before?: Before): FieldFault[] {
   const spec = toStoredSpec(given)
+  const accepted = new AcceptedSchemas(before?.was)
   const versions = itemsOf(spec['versions'])
   const names = fieldsOf(spec['names'])
   return [
     ...validateGroup(textOf(spec['group'])),
     ...validateScope(textOf(spec['scope'])),
     ...validateSchemasGiven(spec, versions),
-    ...versions.flatMap((version, at) => validateVersion(version, spec, `spec.versions[${at}]`)),
+    ...versions.flatMap((version, at) => validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted })),
     ...validateTogether(versions),
     ...(textOf(spec['version']) === '' ? [] : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
     ...requireNames(names, 'spec.names'),
     ...validateNames(names, 'spec.names'),
-    ...validateParts(spec, { path: 'spec', schemaPath: 'spec.validation', hasStatus: hasAnyStatus(spec, versions) }),
+    ...validateParts(spec, {
+      path: 'spec',
+      schemaPath: 'spec.validation',
+      hasStatus: hasAnyStatus(spec, versions),
+      accepted,
+    }),
     ...validateConversion(spec['conversion'], before),
   ]
 }
@@ -59,32 +66,40 @@ function validateSchemasGiven(spec: Fields, versions: readonly Fields[]): FieldF
   })
 }
 
-const schemaOf = (holder: Fields[string]): Fields[string] => fieldsOf(holder)['openAPIV3Schema']
-
-const hasStatus = (subresources: Fields[string]): boolean => isFields(fieldsOf(subresources)['status'])
-
 const hasAnyStatus = (spec: Fields, versions: readonly Fields[]): boolean =>
   hasStatus(spec['subresources']) || versions.some((version) => hasStatus(version['subresources']))
 
-function validateVersion(version: Fields, spec: Fields, path: string): FieldFault[] {
+function validateVersion(
+  version: Fields,
+  spec: Fields,
+  { path, accepted }: Pick<PartPlace, 'path' | 'accepted'>,
+): FieldFault[] {
   const own = version['subresources'] ?? spec['subresources']
   return [
     ...checked(`${path}.name`, textOf(version['name']), checkDns1035Label),
     ...validateDeprecation(version, `${path}.deprecationWarning`),
     ...validateParts(
       { ...version, validation: version['schema'] },
-      { path, schemaPath: `${path}.schema`, hasStatus: hasStatus(own) },
+      { path, schemaPath: `${path}.schema`, hasStatus: hasStatus(own), accepted },
     ),
   ]
 }
 
-type PartPaths = { readonly path: string; readonly schemaPath: string; readonly hasStatus: boolean }
+type PartPlace = {
+  readonly path: string
+  readonly schemaPath: string
+  readonly hasStatus: boolean
+  readonly accepted: AcceptedSchemas
+}
 
 /** What may stand in a version or, if it is the same in all, above them. */
-function validateParts(parts: Fields, { path, schemaPath, hasStatus: withStatus }: PartPaths): FieldFault[] {
+function validateParts(parts: Fields, place: PartPlace): FieldFault[] {
+  const { path, schemaPath, hasStatus: withStatus, accepted } = place
   const schema = schemaOf(parts['validation'])
   return [
-    ...(isFields(schema) ? validateSchema(schema, `${schemaPath}.openAPIV3Schema`, { hasStatus: withStatus }) : []),
+    ...(isFields(schema) && !accepted.has(schema, withStatus)
+      ? validateSchema(schema, `${schemaPath}.openAPIV3Schema`, { hasStatus: withStatus, accepted })
+      : []),
     ...validateSubresources(parts['subresources'], `${path}.subresources`),
     ...validateColumns(itemsOf(parts['additionalPrinterColumns']), `${path}.additionalPrinterColumns`),
     ...validateSelectable(itemsOf(parts['selectableFields']), `${path}.selectableFields`, schema),

@@ -15,6 +15,7 @@ import { bytesMin, REQUEST_BYTES_MAX } from '../../../cel/schema-type.ts'
 import type { Type } from '../../../cel/types.ts'
 import { compileRule, type CompiledRule, ruleTypeOf } from '../../../schema/structural/rules.ts'
 import { readRulePath } from '../../../schema/structural/rule-path.ts'
+import type { AcceptedSchemas } from './accepted-schemas.ts'
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 
@@ -92,6 +93,11 @@ type Ruled = {
 export class RuleChecks {
   readonly faults: FieldFault[] = []
   readonly #costs: Cost[] = []
+  readonly #accepted: AcceptedSchemas
+
+  constructor(accepted: AcceptedSchemas) {
+    this.#accepted = accepted
+  }
 
   check(schema: Fields, place: RulePlace): void {
     const rules = itemsOf(schema['x-kubernetes-validations'])
@@ -105,7 +111,7 @@ export class RuleChecks {
     }
     const count = place.count ?? Math.floor(REQUEST_BYTES_MAX / (bytesMin(schema) + 1))
     for (const [at, rule] of rules.entries()) {
-      const compiled = compileRule(rule, schema, { type, version: '1.32' })
+      const compiled = compileRule(rule, schema, { type, isStored: (text) => this.#accepted.hasExpression(text) })
       this.#checkRule(rule, compiled, { path: `${path}[${at}]`, type, count, uncorrelated: place.uncorrelated })
     }
   }

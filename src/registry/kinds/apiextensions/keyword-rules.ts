@@ -11,16 +11,17 @@ import {
 import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../../api/object.ts'
 import { isEmpty } from '../../rules/rule.ts'
+import type { AcceptedSchemas } from './accepted-schemas.ts'
 import { countBelow, RuleChecks, type RulePlace, validateRuleFields } from './expression-rules.ts'
 
 /** `withRules`: the schema is good otherwise, so that its rules can be compiled. */
 export function validateKeywords(
   schema: Fields,
   path: string,
-  { withRules }: { readonly withRules: boolean },
+  { withRules, accepted }: { readonly withRules: boolean; readonly accepted: AcceptedSchemas },
 ): FieldFault[] {
   const faults: FieldFault[] = []
-  const rules = withRules ? new RuleChecks() : undefined
+  const rules = withRules ? new RuleChecks(accepted) : undefined
   visit(schema, { path, faults, rules, isRoot: true, isInMeta: false, noDefaults: '', count: 1, uncorrelated: '' })
   return rules === undefined ? faults : [...faults, ...rules.faults, ...rules.total(path)]
 }

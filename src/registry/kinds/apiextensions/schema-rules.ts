@@ -4,6 +4,7 @@ import { goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { isEmpty } from '../../rules/rule.ts'
+import type { AcceptedSchemas } from './accepted-schemas.ts'
 import { validateDefaults } from './default-rules.ts'
 import { validateKeywords } from './keyword-rules.ts'
 import { validateStructural } from './structural-rules.ts'
@@ -11,7 +12,7 @@ import { validateStructural } from './structural-rules.ts'
 export function validateSchema(
   schema: Fields,
   path: string,
-  { hasStatus }: { readonly hasStatus: boolean },
+  { hasStatus, accepted }: { readonly hasStatus: boolean; readonly accepted: AcceptedSchemas },
 ): FieldFault[] {
   const unreadable = unreadableKeyword(schema)
   const structural = unreadable === undefined ? validateStructural(schema, path) : []
@@ -20,7 +21,7 @@ export function validateSchema(
     ...(hasStatus ? validateRoot(schema, path) : []),
     ...(schema['nullable'] === true ? [forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root')] : []),
     ...defective,
-    ...validateKeywords(schema, path, { withRules: defective.length === 0 && unreadable === undefined }),
+    ...validateKeywords(schema, path, { withRules: defective.length === 0 && unreadable === undefined, accepted }),
   ]
   if (faults.length > 0 || unreadable === undefined) return faults
   return [invalidValue(path, '', `OpenAPIV3Schema '${unreadable}' is not supported`)]

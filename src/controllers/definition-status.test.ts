@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { fieldsOf, type Fields, itemsOf, type KubeObject, textOf } from '../api/object.ts'
+import { NamesInUse } from './definition-names.ts'
+import { nextStatus } from './definition-status.ts'
+
+const definition = (more: Fields, schema: Fields = { type: 'object' }): KubeObject => ({
+  kind: 'CustomResourceDefinition',
+  apiVersion: 'apiextensions.k8s.io/v1',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    ...more,
+  },
+})
+
+/** As the controller goes on until there is nothing left to write. */
+function settled(object: KubeObject): KubeObject {
+  const next = nextStatus(object, new NamesInUse(), '2026-01-01T00:00:00Z')
+  return next === undefined ? object : settled(next)
+}
+
+const told = (object: KubeObject): string[] =>
+  itemsOf(fieldsOf(object['status'])['conditions'])
+    .filter(({ type }) => type === 'NonStructuralSchema')
+    .map(({ status, reason, message }) => [status, reason, message].map((part) => textOf(part)).join(' '))
+
+test('definitions from before schemas had to be structural are told so', () => {
+  const open = settled(definition({ preserveUnknownFields: true }))
+  assert.deepEqual(told(open), ['True Violations spec.preserveUnknownFields: Invalid value: true: must be false'])
+  const untyped = settled(definition({}, { type: 'object', properties: { spec: {} } }))
+  const path = 'spec.versions[0].schema.openAPIV3Schema.properties[spec].type'
+  assert.deepEqual(told(untyped), [
+    `True Violations ${path}: Required value: must not be empty for specified object fields`,
+  ])
+})
+
+test('and no longer when they are', () => {
+  const { status } = settled(definition({ preserveUnknownFields: true }))
+  const mended = { ...definition({}), ...(status === undefined ? {} : { status }) }
+  assert.deepEqual(told(settled(mended)), [])
+  assert.deepEqual(told(settled(definition({}))), [])
+})

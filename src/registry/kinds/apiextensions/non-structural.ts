@@ -1,0 +1,26 @@
+/**
+ * Definitions that were stored before schemas had to be structural stay as they are, and are told so in a condition. What comes
+ * through this server is refused instead.
+ */
+import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
+import { type Fields, fieldsOf, isFields, itemsOf } from '../../../api/object.ts'
+import { validateStructural } from './structural-rules.ts'
+
+/** Undefined: all schemas are. */
+export function nonStructural(spec: Fields): string | undefined {
+  const faults = [
+    ...(spec['preserveUnknownFields'] === true ? [preserving] : []),
+    ...itemsOf(spec['versions']).flatMap(faultsOf),
+  ]
+  const texts = [...new Set(faults.map(({ path, message }) => `${path}: ${message}`))]
+  const [only] = texts
+  return texts.length > 1 ? `[${texts.join(', ')}]` : only
+}
+
+const preserving = invalidValue('spec.preserveUnknownFields', true, 'must be false')
+
+function faultsOf({ schema }: Fields, at: number): FieldFault[] {
+  const { openAPIV3Schema } = fieldsOf(schema)
+  if (!isFields(openAPIV3Schema)) return []
+  return validateStructural(openAPIV3Schema, `spec.versions[${at}].schema.openAPIV3Schema`)
+}
