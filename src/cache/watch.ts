@@ -4,6 +4,7 @@
  *
  * States: replaying (the objects that were there, or events from before the ring), live, closed with a reason.
  */
+import type { ApiError } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
@@ -50,7 +51,10 @@ export type WatchFilter = {
 }
 
 /** What a watch is to who passes its events on. */
-export type EventSource = Pick<Watcher, 'state' | 'hasNews' | 'take' | 'onReady' | 'requestBookmark' | 'close'>
+export type EventSource = Pick<Watcher, 'state' | 'hasNews' | 'take' | 'onReady' | 'requestBookmark' | 'close'> & {
+  /** Why it was closed, where that is the client's business. */
+  readonly failure?: ApiError | undefined
+}
 
 export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   readonly #source: WatchSource

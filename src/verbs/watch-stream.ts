@@ -2,6 +2,7 @@
  * A watch on its way to the client: takes what the watcher has whenever the client has taken what came before. It ends when
  * the client goes away, when its time is up, or when the watcher is closed.
  */
+import { toStatus } from '../api/errors.ts'
 import type { FrameSource } from '../api/request.ts'
 import type { EventSource } from '../cache/watch.ts'
 import type { Framing } from './represent/framing.ts'
@@ -26,6 +27,7 @@ export class WatchStream implements FrameSource {
   readonly #timer: NodeJS.Timeout
   #bookmarkTimer: NodeJS.Timeout | undefined
   #leftMs: number
+  #isOver = false
 
   constructor(watcher: EventSource, options: WatchStreamOptions) {
     this.#watcher = watcher
@@ -41,9 +43,7 @@ export class WatchStream implements FrameSource {
     const { framing } = this.#options
     const events = this.#watcher.take()
     if (events.length === 0) {
-      if (this.#watcher.state !== 'closed') return none
-      this.close()
-      return undefined
+      return this.#watcher.state === 'closed' ? this.#end() : none
     }
     const frames: Buffer[] = []
     for (const event of events) {
@@ -56,6 +56,15 @@ export class WatchStream implements FrameSource {
     }
     this.#options.onFrames(frames)
     return frames.length === 1 ? frames : [Buffer.concat(frames)]
+  }
+
+  /** After the last event, which may be why there are no more. */
+  #end(): readonly Buffer[] | undefined {
+    const { failure } = this.#watcher
+    this.close()
+    if (failure === undefined || this.#isOver) return undefined
+    this.#isOver = true
+    return [this.#options.framing.error(toStatus(failure))]
   }
 
   readonly onReady = (ready: () => void): void => this.#watcher.onReady(ready)

@@ -1,4 +1,8 @@
-/** The events of a resource in another version: each batch is converted before the next one is looked at, so that they stay in order. */
+/**
+ * The events of a resource in another version: each batch is converted before the next one is looked at, so that they stay in order. The
+ * first that cannot be converted ends the watch, and the client is told why.
+ */
+import { ApiError, internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { type ChangeType, shownItem, type Shown, type WatchEvent } from '../../cache/event.ts'
 import type { EventSource } from '../../cache/watch.ts'
@@ -13,7 +17,7 @@ export class ConvertedWatch implements EventSource {
   #ready: readonly WatchEvent[] = []
   #onReady: (() => void) | undefined
   #isConverting = false
-  #hasFailed = false
+  #failure: ApiError | undefined
 
   constructor(source: EventSource, converter: Converter, matches: ((object: KubeObject) => boolean) | undefined) {
     this.#source = source
@@ -22,7 +26,11 @@ export class ConvertedWatch implements EventSource {
   }
 
   get state(): EventSource['state'] {
-    return this.#hasFailed || (this.#source.state === 'closed' && !this.#isConverting) ? 'closed' : 'live'
+    return this.#failure !== undefined || (this.#source.state === 'closed' && !this.#isConverting) ? 'closed' : 'live'
+  }
+
+  get failure(): ApiError | undefined {
+    return this.#failure
   }
 
   get hasNews(): boolean {
@@ -32,13 +40,13 @@ export class ConvertedWatch implements EventSource {
   take(): readonly WatchEvent[] {
     const events = this.#ready
     this.#ready = []
-    if (events.length === 0 && !this.#isConverting) this.#next()
+    if (events.length === 0 && !this.#isConverting && this.#failure === undefined) this.#next()
     return events
   }
 
   onReady(ready: () => void): void {
     this.#onReady = ready
-    if (this.#ready.length > 0 || this.#hasFailed) setImmediate(() => this.#wake())
+    if (this.#ready.length > 0 || this.#failure !== undefined) setImmediate(() => this.#wake())
     else if (!this.#isConverting) this.#source.onReady(() => this.#next())
   }
 
@@ -59,20 +67,31 @@ export class ConvertedWatch implements EventSource {
       return
     }
     this.#isConverting = true
-    void this.#convert(events).then(
-      (converted) => {
-        this.#isConverting = false
-        this.#ready = converted
-        this.#wake()
-      },
-      // A client that cannot be shown an object lists, and is told why.
-      () => {
-        this.#isConverting = false
-        this.#hasFailed = true
-        this.#source.close()
-        this.#wake()
-      },
-    )
+    void this.#convertAll(events).then((converted) => {
+      this.#isConverting = false
+      this.#ready = converted
+      if (this.#failure !== undefined) this.#source.close()
+      this.#wake()
+    })
+  }
+
+  /** Those before the first that fails. */
+  async #convertAll(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
+    try {
+      return await this.#convert(events)
+    } catch (error) {
+      const [first, ...rest] = events
+      if (first === undefined || rest.length === 0) {
+        this.#failure = error instanceof ApiError ? error : internalError('the object cannot be converted', error)
+        return []
+      }
+    }
+    const converted: WatchEvent[] = []
+    for (const event of events) {
+      converted.push(...(await this.#convertAll([event])))
+      if (this.#failure !== undefined) break
+    }
+    return converted
   }
 
   async #convert(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
