@@ -172,7 +172,8 @@ class Sorting {
   }
 
   #items(items: readonly Json[]): Json {
-    return items.some((item) => typeof item === 'object') ? items.map((item) => this.sorted(item)) : items
+    const isPlain = items.every((item) => typeof item !== 'object' && typeof item !== 'bigint')
+    return isPlain ? items : items.map((item) => this.sorted(item))
   }
 
   #fields(fields: Fields, keys: string[]): Json {
