@@ -11,6 +11,13 @@ import { customName } from './names.ts'
 
 export const customInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' } as const
 
+/** What a document of custom kinds alone refers to. */
+export function ofCustomKinds(resources: readonly Resource[], builtIn: Definitions): DefinitionSource {
+  const source = withCustomKinds(resources, builtIn)
+  const options = builtIn.ofType(typeOf('meta/v1', 'DeleteOptions'))
+  return { get: (name) => (name === options ? builtIn.customDeleteOptions : source.get(name)) }
+}
+
 /** The definitions of these kinds and of their lists, and all that are built in. */
 export function withCustomKinds(resources: readonly Resource[], builtIn: Definitions): DefinitionSource {
   const own = new Map<string, Definition>()

@@ -5,9 +5,10 @@
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { assert } from '../../lib/assert.ts'
 import { listMetaStruct } from '../../registry/meta-types.ts'
+import { typeOf } from '../../registry/types.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
 import { Descriptions } from './descriptions.ts'
-import { everyGroupVersion, fixedNames, fixedSchemas } from './fixed-schemas.ts'
+import { everyGroupVersion, fixedNames, fixedSchemas, unknownToCustom } from './fixed-schemas.ts'
 import { definitionName, groupVersionOf, type GroupVersionKind } from './names.ts'
 
 export type Definition = {
@@ -31,6 +32,7 @@ export class Definitions {
   readonly #structs = new Map<string, Struct>()
   readonly #made = new Map<string, Definition>()
   #fixed: ReadonlyMap<string, Fields> | undefined
+  #customDeleteOptions: Definition | undefined
 
   /** What a type or a field of it is for. */
   describe(type: string, field?: string): string | undefined {
@@ -42,6 +44,17 @@ export class Definitions {
     const made = this.#made.get(name) ?? this.#make(name)
     this.#made.set(name, made)
     return made
+  }
+
+  /** As documents of custom kinds have it: known in fewer groups. */
+  get customDeleteOptions(): Definition {
+    return (this.#customDeleteOptions ??= this.#makeCustomDeleteOptions())
+  }
+
+  #makeCustomDeleteOptions(): Definition {
+    const { schema, uses } = this.get(this.ofType(typeOf('meta/v1', 'DeleteOptions')))
+    const places = everyGroupVersion.filter(({ group }) => !unknownToCustom.has(group))
+    return { schema: { ...schema, [gvkKey]: gvksOf('DeleteOptions', places) }, uses }
   }
 
   /** The name of the definition of a built-in type. */
@@ -185,8 +198,13 @@ const zeroDefaults: ReadonlySet<string> = new Set(
 function gvkExtension({ name, packageName, embedded }: Struct): Fields {
   if (!embedded.some(({ struct }) => struct.name === 'TypeMeta')) return {}
   const places = name === 'DeleteOptions' ? everyGroupVersion : [groupVersionOf(packageName)]
-  return { 'x-kubernetes-group-version-kind': places.map(({ group, version }) => ({ group, kind: name, version })) }
+  return { [gvkKey]: gvksOf(name, places) }
 }
+
+const gvkKey = 'x-kubernetes-group-version-kind'
+
+const gvksOf = (kind: string, places: typeof everyGroupVersion): readonly Fields[] =>
+  places.map(({ group, version }) => ({ group, kind, version }))
 
 function refsIn(value: Json | undefined, found = new Set<string>()): Set<string> {
   if (Array.isArray(value)) for (const item of value) refsIn(item, found)

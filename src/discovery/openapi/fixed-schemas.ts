@@ -59,6 +59,14 @@ storagemigration.k8s.io v1alpha1`
     return versions.map((version) => ({ group, version }))
   })
 
+/** Those that documents of custom kinds do not know. */
+export const unknownToCustom: ReadonlySet<string> = new Set([
+  'admission.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'imagepolicy.k8s.io',
+])
+
 const rawRef = `#/components/schemas/${machinery}.runtime.RawExtension`
 
 export function fixedSchemas(descriptions: Descriptions): ReadonlyMap<string, Fields> {

@@ -3,7 +3,7 @@
  * kubectl reads both versions so. A field is a function that writes a value under a number; messages are tables of those.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
-import { parseJson } from '../../codec/json.ts'
+import { parseJson, printFast } from '../../codec/json.ts'
 import { BYTES, FIXED64, VARINT, Writer } from '../../codec/protobuf/writer.ts'
 import { Slices } from '../../lib/slices.ts'
 
@@ -12,7 +12,7 @@ type Write = (value: Json, writer: Writer, number: number) => void
 type Rows = { readonly [name: string]: readonly [number: number, write: Write] }
 
 const text: Write = (value, writer, number) => {
-  writer.varint(writer.text(typeof value === 'string' ? value : JSON.stringify(value)))
+  writer.varint(writer.text(typeof value === 'string' ? value : printFast(value)))
   writer.tag(number, BYTES)
 }
 
@@ -32,7 +32,7 @@ const integer: Write = (value, writer, number) => {
 }
 
 /** Anything, as YAML, which JSON is. */
-const any: Write = (value, writer, number) => writer.message(number, () => text(JSON.stringify(value), writer, 2))
+const any: Write = (value, writer, number) => writer.message(number, () => text(printFast(value), writer, 2))
 
 const list =
   (write: Write): Write =>
@@ -94,7 +94,11 @@ function writeFields(rows: Rows, extensions: number, fields: Fields, writer: Wri
 /** Of v3 a default is one of three, and none where it is an object. */
 const simple: Write = (value, writer, number) => {
   const [inner, write] =
-    typeof value === 'number' ? ([1, double] as const) : typeof value === 'boolean' ? ([2, flag] as const) : [3, text]
+    typeof value === 'number' || typeof value === 'bigint'
+      ? ([1, double] as const)
+      : typeof value === 'boolean'
+        ? ([2, flag] as const)
+        : ([3, text] as const)
   if (!isFields(value) && !Array.isArray(value)) writer.message(number, () => write(value, writer, inner))
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Fields, fieldsOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf } from '../../api/object.ts'
 import { parseJson } from '../../codec/json.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { builtInResources } from '../../registry/built-in.ts'
@@ -82,6 +82,37 @@ test('what a schema holds is never taken for a reference or a part of ours', asy
   const v3 = await library.v3(key)
   assert.ok(v3 !== undefined && (await v3.protobuf(encodeV3)).includes(kind))
   assert.ok((await (await library.v2()).protobuf(encodeV2)).includes(kind))
+})
+
+test('documents of custom kinds know the options of a delete in fewer groups', async () => {
+  const { registry, library } = start()
+  registry.replace('example.com', { before: [], after: wheels({}) })
+  const groupsIn = async (document: string): Promise<readonly unknown[]> => {
+    const { components } = fieldsOf(parseJson((await library.v3(document))?.json ?? Buffer.from('{}')))
+    const schemas = fieldsOf(fieldsOf(components)['schemas'])
+    const options = fieldsOf(schemas['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'])
+    return itemsOf(options['x-kubernetes-group-version-kind']).map(({ group }) => group)
+  }
+  assert.ok((await groupsIn('apis/apps/v1')).includes('admission.k8s.io'))
+  const custom = await groupsIn(key)
+  assert.ok(custom.includes('apps') && !custom.includes('admission.k8s.io'))
+})
+
+test('integers beyond those of JavaScript keep their digits', async () => {
+  const { registry, library } = start()
+  const size = {
+    type: 'integer',
+    maxLength: 9223372036854775807n,
+    default: 9007199254740993n,
+    enum: [9007199254740993n],
+  }
+  registry.replace('example.com', { before: [], after: wheels({ size }) })
+  assert.deepEqual((await propertiesOf(library))['size'], size)
+  const v3 = await library.v3(key)
+  assert.ok(v3 !== undefined && (await v3.protobuf(encodeV3)).includes('9007199254740993'))
+  const v2 = await library.v2()
+  assert.ok(v2.json.includes('"enum":[9007199254740993]'))
+  assert.ok((await v2.protobuf(encodeV2)).includes(kind))
 })
 
 test('names that every object of JavaScript has are no documents', () => {

@@ -11,7 +11,7 @@ import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { versionsOf } from '../groups.ts'
 import { kubernetesVersion } from '../version.ts'
-import { customInfo, withCustomKinds } from './custom.ts'
+import { customInfo, ofCustomKinds, withCustomKinds } from './custom.ts'
 import { Definitions, type DefinitionSource } from './definitions.ts'
 import * as documentPaths from './document-paths.ts'
 import type { PathItem } from './operations.ts'
@@ -126,8 +126,9 @@ export class OpenApiLibrary {
     if (own.length === 0) return undefined
     return kept(this.#documentsOf(resources), key, async () => {
       const slices = new Slices()
-      const definitions = withCustomKinds(own, this.#definitions)
-      return this.#make(await this.#pathsOf(own, slices), { slices, definitions, isBuiltIn: hasBuiltIn(own) })
+      const isBuiltIn = hasBuiltIn(own)
+      const definitions = (isBuiltIn ? withCustomKinds : ofCustomKinds)(own, this.#definitions)
+      return this.#make(await this.#pathsOf(own, slices), { slices, definitions, isBuiltIn })
     })
   }
 

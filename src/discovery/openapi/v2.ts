@@ -3,6 +3,7 @@
  * with something beside them, one type for values that may have two, and parameters that many operations have in one place.
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../api/object.ts'
+import { printFast } from '../../codec/json.ts'
 import { type Definition, refPrefix } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
 import { anyText, type Body, type Operation, type PathItem } from './operations.ts'
@@ -17,7 +18,7 @@ export class V2Printer {
   definition(made: Definition): string {
     const known = this.#texts.get(made)
     if (known !== undefined) return known
-    const text = JSON.stringify(olderKind(made.schema))
+    const text = printFast(olderKind(made.schema))
     this.#texts.set(made, text)
     return text
   }

@@ -1,5 +1,6 @@
 /** OpenAPI 3.0 in JSON, as text, since most of a document is text that others have too: a definition is printed once for all. */
 import type { Fields } from '../../api/object.ts'
+import { printFast } from '../../codec/json.ts'
 import type { Slices } from '../../lib/slices.ts'
 import { type Definition, type DefinitionSource, refTo } from './definitions.ts'
 import { anyText, definitionsOf, type Operation, type PathItem } from './operations.ts'
@@ -26,7 +27,7 @@ export class V3Printer {
   definition(made: Definition): string {
     const known = this.#texts.get(made)
     if (known !== undefined) return known
-    const text = JSON.stringify(made.schema)
+    const text = printFast(made.schema)
     this.#texts.set(made, text)
     return text
   }

@@ -26,17 +26,21 @@ export function checkNumber(value: number | bigint, checks: Checks, place: Place
   }
 }
 
-const limitOf = (limit: number, whole: boolean): number => (whole ? Math.trunc(limit) : limit)
-const printLimit = (limit: number, whole: boolean): string => (whole ? `${limit}` : goFloat(limit))
+const limitOf = (limit: number, whole: boolean): number => (whole ? asInt64(limit) : limit)
+const printLimit = (limit: number, whole: boolean): string => (whole ? `${BigInt(limit)}` : goFloat(limit))
+
+/** As Go does on the machines that upstream runs on: what is beyond the range becomes its least number, so that nothing is below it. */
+const asInt64 = (limit: number): number => (Math.abs(limit) < INT64_BOUND ? Math.trunc(limit) : -INT64_BOUND)
+const INT64_BOUND = 2 ** 63
 
 function checkMultiple(value: number | bigint, factor: number, place: Place): void {
+  const shown = printLimit(factor, isInteger(value))
   if (factor <= 0) {
-    const why = `factor MultipleOf declared for ${place.name} must be positive: ${goFloat(factor)}`
-    place.faults.push(() => invalidShown(pathOf(place, place.name), goFloat(factor), why))
+    const why = `factor MultipleOf declared for ${place.name} must be positive: ${shown}`
+    place.faults.push(() => invalidShown(pathOf(place, place.name), shown, why))
     return
   }
-  if (!isMultiple(value, factor))
-    place.faults.push(valueFault(place, value, `should be a multiple of ${goFloat(factor)}`))
+  if (!isMultiple(value, factor)) place.faults.push(valueFault(place, value, `should be a multiple of ${shown}`))
 }
 
 function isMultiple(value: number | bigint, factor: number): boolean {

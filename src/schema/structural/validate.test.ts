@@ -59,6 +59,34 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
       'spec.v: FieldValueInvalid: Invalid value: 5: spec.v in body should be greater than or equal to 10',
     ],
   ],
+  [
+    'a limit that no integer of Go can have is below all others',
+    { type: 'integer', maximum: 9223372036854775807n, multipleOf: 9007199254740993n },
+    5,
+    [
+      'spec.v: FieldValueInvalid: Invalid value: 5: spec.v in body should be a multiple of 9007199254740992',
+      'spec.v: FieldValueInvalid: Invalid value: 5: spec.v in body should be less than or equal to -9223372036854775808',
+    ],
+  ],
+  [
+    'too many fields, and what is wrong in them',
+    {
+      type: 'object',
+      maxProperties: 1,
+      properties: { a: { type: 'object', minProperties: 1 }, b: { type: 'string' } },
+    },
+    { a: {}, b: '' },
+    [
+      'spec.v: FieldValueTooMany: Too many: 2: must have at most 1 items',
+      'spec.v.a: FieldValueInvalid: Invalid value: 0: spec.v.a in body should have at least 1 properties',
+    ],
+  ],
+  [
+    'no other fields',
+    { type: 'object', additionalProperties: false, 'x-kubernetes-preserve-unknown-fields': true },
+    { id: 1 },
+    ['spec.v: FieldValueInvalid: Invalid value: "id": spec.v.id in body is a forbidden property'],
+  ],
 ]
 
 for (const [name, schema, value, wanted] of cases) {

@@ -99,17 +99,15 @@ function checkFields(fields: Fields, schema: Structural, place: Place): Count {
   const names = Object.keys(fields)
   if (minProperties !== undefined && names.length < minProperties) {
     faults.push(valueFault(place, names.length, `should have at least ${minProperties} properties`))
-    return 0
   }
   if (maxProperties !== undefined && names.length > maxProperties) {
     faults.push(manyFault(place, names.length, maxProperties))
-    return 0
   }
   let count = 0
   const olds = isFields(old) ? old : undefined
   for (const key of names) {
     const own = properties?.get(key)
-    if (own === undefined && additional === false && key !== '$schema' && key !== 'id') {
+    if (own === undefined && additional === false) {
       faults.push(valueFault(place, key, `is a forbidden property`, `${place.name}.${key}`))
     }
     const schemaOfKey = own ?? additional

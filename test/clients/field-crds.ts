@@ -1,0 +1,67 @@
+/**
+ * Definitions of the field: those of well-known projects, as they publish them, on a Keelson of its own. Every one must be accepted; a
+ * sample object of each served version is created, read, listed, applied twice and explained by the real kubectl. With --reference
+ * the same is asked of the reference, and the answers must be the same. Exits 1 if anything is wrong.
+ *
+ *   node test/clients/field-crds.ts [--reference] [--no-explain] [--only TEXT]
+ */
+import { parseArgs } from 'node:util'
+import type { ApiServerOptions, ApiServerProcess } from '../harness/api-server.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { startKeelson } from '../harness/keelson.ts'
+import { startReference } from '../harness/reference.ts'
+import { compareRecords } from './field/compare.ts'
+import { type FieldDefinition, readPackage } from './field/fetch.ts'
+import { fieldPackages } from './field/packages.ts'
+import { runTrial, type Trial } from './field/trial.ts'
+
+const { values: options } = parseArgs({
+  options: { reference: { type: 'boolean' }, 'no-explain': { type: 'boolean' }, only: { type: 'string' } },
+})
+
+async function main(): Promise<void> {
+  const definitions = (await readAll()).filter(({ name }) => name.includes(options.only ?? ''))
+  const versions = definitions.flatMap((definition) => definition.versions)
+  const modules = new Set(definitions.map(({ module }) => module))
+  console.log(`${definitions.length} definitions of ${modules.size} packages, ${versions.length} served versions`)
+  const ours = await tryOn('Keelson', startKeelson, definitions)
+  const faults = [...ours.faults]
+  if (options.reference === true) {
+    const theirs = await tryOn('the reference', startReference, definitions)
+    faults.push(...compareRecords(ours.records, theirs.records))
+  }
+  for (const fault of faults) console.log(fault)
+  const refused = [...ours.records.values()].filter(({ status }) => status >= 300).length
+  console.log(`${ours.records.size} answers, ${refused} of them refusals; ${faults.length} faults`)
+  if (faults.length > 0) process.exitCode = 1
+}
+
+async function readAll(): Promise<readonly FieldDefinition[]> {
+  const all = new Map<string, FieldDefinition>()
+  for (const source of fieldPackages) {
+    progress(`fetching ${source.module}`)
+    for (const definition of await readPackage(source)) all.set(definition.name, definition)
+  }
+  return [...all.values()]
+}
+
+async function tryOn(
+  name: string,
+  start: (options: ApiServerOptions) => Promise<ApiServerProcess>,
+  definitions: readonly FieldDefinition[],
+): Promise<Trial> {
+  await using etcd = await startEtcd()
+  await using server = await start({ etcdUrl: etcd.clientUrl })
+  const began = performance.now()
+  const explains = options['no-explain'] !== true
+  const trial = await runTrial(server, definitions, { explains, progress: (text) => progress(`${name}: ${text}`) })
+  console.log(`${name}: done in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  return trial
+}
+
+/** One line that is written over, where somebody looks. */
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+}
+
+await main()

@@ -1,0 +1,68 @@
+/** What a server answered, without what differs from run to run, so that the answers of two servers can be compared. */
+import { parseJson } from '../../compat/client.ts'
+import type { HttpAnswer } from '../../compat/client.ts'
+import { isRecord } from '../../compat/json.ts'
+
+export type Verdict = {
+  readonly status: number
+  /** Of a refusal. */
+  readonly causes: readonly string[]
+  readonly warnings: readonly string[]
+  readonly body: unknown
+}
+
+export type Records = Map<string, Verdict>
+
+export function verdictOf({ status, headers, raw }: HttpAnswer): Verdict {
+  const body = parseJson(raw.toString('utf8'))
+  const warning = headers['warning']
+  return {
+    status,
+    causes: status < 300 ? [] : causesOf(body),
+    warnings: warning === undefined ? [] : warning.split(/, (?=299)/).toSorted(),
+    body: status < 300 ? comparable(body) : undefined,
+  }
+}
+
+/** In an order of their own: the reference looks at fields in an order by chance. */
+function causesOf(body: unknown): readonly string[] {
+  if (!isRecord(body)) return [String(body)]
+  const { details, message, reason } = body
+  const causes = isRecord(details) && Array.isArray(details['causes']) ? details['causes'].filter(isRecord) : []
+  if (causes.length === 0) return [`${String(reason)}: ${String(message)}`]
+  return causes
+    .map((cause) => `${String(cause['reason'])} ${String(cause['field'])}: ${String(cause['message'])}`)
+    .toSorted()
+}
+
+/** Times, ids and revisions are of a server; all else is of the object. */
+function comparable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(comparable)
+  if (typeof value === 'string') return age.test(value) ? 'AGE' : value
+  if (!isRecord(value)) return value
+  const kept = Object.entries(value).filter(([key]) => !ofServer.has(key))
+  return Object.fromEntries(kept.map(([key, inner]) => [key, byChance.has(key) ? sorted(inner) : comparable(inner)]))
+}
+
+const age = /^\d+(s|ms|m\d*s?)$/
+const ofServer: ReadonlySet<string> = new Set([
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'lastTransitionTime',
+  'time',
+])
+
+/** In the order in which loops inside of a server come to write, or a second passes. */
+const byChance: ReadonlySet<string> = new Set(['managedFields', 'conditions'])
+
+const sorted = (owners: unknown): unknown =>
+  Array.isArray(owners) ? owners.map((owner) => JSON.stringify(comparable(owner))).toSorted() : owners
+
+/** Without what is said in words: those are our own. */
+export function undescribed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(undescribed)
+  if (!isRecord(value)) return value
+  const kept = Object.entries(value).filter(([key, inner]) => key !== 'description' || typeof inner !== 'string')
+  return Object.fromEntries(kept.map(([key, inner]) => [key, undescribed(inner)]))
+}
