@@ -7,6 +7,7 @@ import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Field, ScalarType, Schema } from '../../schema/schema.ts'
 import type { Structural } from '../../schema/structural/structural.ts'
+import { mapItems } from '../../schema/structural/value.ts'
 import { typeOf } from '../types.ts'
 
 export type Coerced = {
@@ -32,10 +33,9 @@ function coerce(value: Json, schema: Structural, { path, found, isObject }: Plac
   if (Array.isArray(value)) {
     const { items } = schema
     if (items === undefined) return value
-    const read = value.map((item, at) =>
+    return mapItems(value, (item, at) =>
       coerce(item, items, { path: `${path}[${at}]`, found, isObject: items.isEmbedded }),
     )
-    return read.some((item, at) => item !== value[at]) ? read : value
   }
   if (!isFields(value)) return value
   let changed: { [name: string]: Json } | undefined
@@ -120,8 +120,7 @@ class Reading {
   }
 
   #items(items: readonly Json[], of: Schema, place: { readonly goName: string; readonly path: string }): Json {
-    const read = items.map((item, at) => this.#value(item, of, { ...place, path: `${place.path}[${at}]` }))
-    return read.some((item, at) => item !== items[at]) ? read : items
+    return mapItems(items, (item, at) => this.#value(item, of, { ...place, path: `${place.path}[${at}]` }))
   }
 }
 

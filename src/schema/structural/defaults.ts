@@ -5,6 +5,7 @@
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Structural } from './structural.ts'
+import { mapItems } from './value.ts'
 
 export function setDefaults(value: Json, schema: Structural, nulls: Nulls = 'removed'): Json {
   if (Array.isArray(value)) return setInItems(value, schema.items, nulls)
@@ -16,16 +17,15 @@ export type Nulls = 'removed' | 'kept'
 
 function setInItems(items: readonly Json[], schema: Structural | undefined, nulls: Nulls): Json {
   if (schema === undefined) return items
-  const after = items.map((item) => setDefaults(isVoid(item, schema) ? (schema.default ?? null) : item, schema, nulls))
-  return after.some((item, at) => item !== items[at]) ? after : items
+  return mapItems(items, (item) => setDefaults(isVoid(item, schema) ? (schema.default ?? null) : item, schema, nulls))
 }
 
 function setInFields(fields: Fields, schema: Structural, nulls: Nulls): Json {
   let changed: { [name: string]: Json } | undefined
-  for (const [name, property] of schema.properties ?? []) {
-    if (property.default === undefined || Object.hasOwn(fields, name)) continue
+  for (const { name, value, property } of schema.defaults) {
+    if (Object.hasOwn(fields, name)) continue
     changed ??= Object.assign(new JsonMap(), fields)
-    changed[name] = setDefaults(property.default, property, nulls)
+    changed[name] = setDefaults(value, property, nulls)
   }
   for (const name of Object.keys(fields)) {
     const own = schema.properties?.get(name) ?? schema.additional

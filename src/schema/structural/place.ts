@@ -1,8 +1,9 @@
-/** Where a walk through a value is. Nearly all values are good, so a place is named only when it is asked for. */
+/** Where a validation is, what stood there before, and who is told what is wrong. */
 import type { FieldFault } from '../../api/field-fault.ts'
 import type { Json } from '../../api/object.ts'
+import { Trail } from './trail.ts'
 
-/** What is wrong, to be put into words if it is told at all: of alternatives that fail, most are not. */
+/** What is wrong, put into words only if it is told: of alternatives that fail, most are not. */
 export type Fault = () => FieldFault
 
 export type Walk = {
@@ -11,51 +12,35 @@ export type Walk = {
   readonly faults: Fault[]
 }
 
-type Link = {
-  /** What the value was before the update; undefined: it is new. */
-  readonly old: Json | undefined
-  readonly outer?: Place | undefined
-  /** The name of a field, or the index of an item. */
-  readonly step?: string | number
-}
-
 export class Place {
+  readonly #trail: Trail
   readonly prefix: string
   readonly faults: Fault[]
+  /** What the value was before the update; undefined: it is new. */
   readonly old: Json | undefined
-  readonly #outer: Place | undefined
-  readonly #step: string | number
-  #name: string | undefined
 
-  constructor({ prefix, faults }: Walk, { old, outer, step = '' }: Link) {
+  constructor(trail: Trail, { prefix, faults }: Walk, old: Json | undefined) {
+    this.#trail = trail
     this.prefix = prefix
     this.faults = faults
     this.old = old
-    this.#outer = outer
-    this.#step = step
   }
 
   /** From the root of what is validated: `spec.a[0]`. */
   get name(): string {
-    return (this.#name ??= nameOf(this.#outer?.name ?? '', this.#step))
+    return this.#trail.name
   }
 
   get isRoot(): boolean {
-    return this.#outer === undefined
+    return this.#trail.isRoot
   }
 
   below(step: string | number, old: Json | undefined): Place {
-    return new Place(this, { old, outer: this, step })
+    return new Place(new Trail(this.#trail, step), this, old)
   }
 
-  /** The same place on a walk of its own. */
-  tried(faults: Fault[]): Place {
-    const { prefix, old } = this
-    return new Place({ prefix, faults }, { old, outer: this.#outer, step: this.#step })
+  /** The same place, with others to tell. */
+  telling(faults: Fault[]): Place {
+    return new Place(this.#trail, { prefix: this.prefix, faults }, this.old)
   }
-}
-
-function nameOf(outer: string, step: string | number): string {
-  if (typeof step === 'number') return `${outer}[${step}]`
-  return outer === '' ? step : `${outer}.${step}`
 }

@@ -2,23 +2,26 @@
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Structural } from './structural.ts'
+import { nameOf, Trail } from './trail.ts'
+import { mapItems } from './value.ts'
 
 /** `unknown`: the paths of what was dropped, sorted. */
 export type Pruned<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
 
 /** Of a whole object, whose apiVersion, kind and metadata are not the schema's business. Never changes what it is given. */
 export function pruneObject(object: Fields, schema: Structural): Pruned<Fields> {
-  const { value, unknown } = prune(object, schema.isEmbedded ? schema : { ...schema, isEmbedded: true })
-  return { value: isFields(value) ? value : object, unknown }
+  const unknown: string[] = []
+  const value = pruneFields(object, schema, { trail: new Trail(), unknown, isObject: true })
+  return { value, unknown: unknown.toSorted() }
 }
 
 export function prune(value: Json, schema: Structural): Pruned<Json> {
   const unknown: string[] = []
-  const pruned = pruneAt(value, schema, { path: '', unknown })
+  const pruned = pruneAt(value, schema, { trail: new Trail(), unknown })
   return { value: pruned, unknown: unknown.toSorted() }
 }
 
-type Place = { readonly path: string; readonly unknown: string[] }
+type Place = { readonly trail: Trail; readonly unknown: string[]; readonly isObject?: boolean }
 
 /** `schema` undefined: nothing is known of the value. */
 function pruneAt(value: Json, schema: Structural | undefined, place: Place): Json {
@@ -26,18 +29,25 @@ function pruneAt(value: Json, schema: Structural | undefined, place: Place): Jso
   return isFields(value) ? pruneFields(value, schema, place) : value
 }
 
-function pruneItems(items: readonly Json[], schema: Structural | undefined, { path, unknown }: Place): Json {
+function pruneItems(items: readonly Json[], schema: Structural | undefined, place: Place): Json {
   if (schema?.keepsUnknown === true && schema.items === undefined) return items
-  const pruned = items.map((item, at) => pruneAt(item, schema?.items, { path: `${path}[${at}]`, unknown }))
-  return pruned.some((item, at) => item !== items[at]) ? pruned : items
+  return mapItems(items, (item, at) => pruneBelow(item, schema?.items, { place, step: at }))
 }
 
-function pruneFields(fields: Fields, schema: Structural | undefined, { path, unknown }: Place): Json {
+type Step = { readonly place: Place; readonly step: string | number }
+
+function pruneBelow(value: Json, schema: Structural | undefined, { place, step }: Step): Json {
+  if (typeof value !== 'object' || value === null) return value
+  return pruneAt(value, schema, { trail: new Trail(place.trail, step), unknown: place.unknown })
+}
+
+function pruneFields(fields: Fields, schema: Structural | undefined, place: Place): Fields {
   let changed: { [name: string]: Json } | undefined
+  const isObject = schema?.isEmbedded === true || place.isObject === true
   for (const name of Object.keys(fields)) {
+    if (isObject && isMetaField(name)) continue
     const before = fields[name] ?? null
-    const inner = { path: path === '' ? name : `${path}.${name}`, unknown }
-    const after = pruneField(name, before, { schema, place: inner })
+    const after = pruneField(before, schema, { place, step: name })
     if (after === before) continue
     changed ??= Object.assign(new JsonMap(), fields)
     if (after === undefined) delete changed[name]
@@ -47,18 +57,13 @@ function pruneFields(fields: Fields, schema: Structural | undefined, { path, unk
 }
 
 /** Undefined: it goes. */
-function pruneField(
-  name: string,
-  value: Json,
-  { schema, place }: { readonly schema: Structural | undefined; readonly place: Place },
-): Json | undefined {
-  if (schema?.isEmbedded === true && isMetaField(name)) return value
-  const own = schema?.properties?.get(name)
-  if (own !== undefined) return pruneAt(value, own, place)
+function pruneField(value: Json, schema: Structural | undefined, at: Step): Json | undefined {
+  const own = schema?.properties?.get(`${at.step}`)
+  if (own !== undefined) return pruneBelow(value, own, at)
   const additional = schema?.additional
-  if (additional !== undefined) return pruneAt(value, typeof additional === 'object' ? additional : undefined, place)
+  if (additional !== undefined) return pruneBelow(value, typeof additional === 'object' ? additional : undefined, at)
   if (schema?.keepsUnknown === true) return value
-  place.unknown.push(place.path)
+  at.place.unknown.push(nameOf(at.place.trail.name, at.step))
   return undefined
 }
 

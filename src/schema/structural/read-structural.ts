@@ -3,7 +3,7 @@
  * schemas repeat themselves (a PodSpec has its container three times).
  */
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
-import type { Checks, Holds, ListKind, Structural, ValidationRule, ValueType } from './structural.ts'
+import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule, ValueType } from './structural.ts'
 
 export function readStructural(schema: Json | undefined): Structural {
   return new Reader().read(fieldsOf(schema))
@@ -34,7 +34,8 @@ class Reader {
     const all = { ...checks, ...junctors }
     const hasChecks = Object.keys(all).length > 0
     const holds = holdsOf(own, [...(properties?.values() ?? []), additional, items])
-    const made: Structural = { ...rest, properties, additional, items, holds, checks: hasChecks ? all : undefined }
+    const defaults = properties === undefined ? noDefaults : defaultsOf(properties)
+    const made = { ...rest, properties, defaults, additional, items, holds, checks: hasChecks ? all : undefined }
     this.#known.set(key, made)
     this.#numbers.set(made, this.#numbers.size)
     return made
@@ -61,7 +62,15 @@ class Reader {
   }
 }
 
-type Own = Omit<Structural, 'properties' | 'additional' | 'items' | 'holds'>
+type Own = Omit<Structural, 'properties' | 'defaults' | 'additional' | 'items' | 'holds'>
+
+const noDefaults: readonly FieldDefault[] = []
+
+function defaultsOf(properties: ReadonlyMap<string, Structural>): readonly FieldDefault[] {
+  return [...properties].flatMap(([name, property]) =>
+    property.default === undefined ? noDefaults : { name, value: property.default, property },
+  )
+}
 
 function holdsOf({ isEmbedded, list }: Own, parts: readonly (Structural | boolean | undefined)[]): Holds {
   const below = parts.flatMap((part) => (typeof part === 'object' ? part.holds : []))

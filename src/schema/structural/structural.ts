@@ -13,6 +13,8 @@ export type Structural = {
   /** It is an object with apiVersion, kind and metadata. */
   readonly isEmbedded: boolean
   readonly properties: ReadonlyMap<string, Structural> | undefined
+  /** Those of `properties` that have one. */
+  readonly defaults: readonly FieldDefault[]
   /** Of fields that are not in `properties`. True: they may be there, and nothing is known of them. */
   readonly additional: Structural | boolean | undefined
   readonly items: Structural | undefined
@@ -28,6 +30,8 @@ export type Structural = {
   /** Undefined: there is nothing to check but the type. */
   readonly checks: Checks | undefined
 }
+
+export type FieldDefault = { readonly name: string; readonly value: Json; readonly property: Structural }
 
 export type Holds = {
   /** Objects with apiVersion, kind and metadata. */

@@ -12,6 +12,7 @@ import { isFormat } from './formats.ts'
 import { type Fault, Place } from './place.ts'
 import { isMetaField } from './prune.ts'
 import type { Checks, Structural } from './structural.ts'
+import { Trail } from './trail.ts'
 import { isSameValue, typeOfValue } from './value.ts'
 
 export type ValidateOptions = {
@@ -27,7 +28,7 @@ export function validateValues(
   { prefix = '', old }: ValidateOptions = {},
 ): FieldFault[] {
   const faults: Fault[] = []
-  visit(value, schema, new Place({ prefix, faults }, { old }))
+  visit(value, schema, new Place(new Trail(), { prefix, faults }, old))
   return faults.map((tell) => tell())
 }
 
@@ -128,7 +129,7 @@ function checkJunctors(value: Json, { allOf, anyOf, oneOf, not }: Checks, place:
   let count = 0
   const tried = (schema: Structural): Tried => {
     const faults: Fault[] = []
-    return { count: check(value, schema, place.tried(faults)), faults }
+    return { count: check(value, schema, place.telling(faults)), faults }
   }
   if (anyOf !== undefined) count += checkAny(anyOf, tried, place)
   if (oneOf !== undefined) count += checkOne(oneOf, tried, place)

@@ -26,6 +26,18 @@ export function isSameValue(one: Json | undefined, other: Json | undefined): boo
   return keys.every((key) => Object.hasOwn(other, key) && isSameValue(one[key], other[key]))
 }
 
+/** The list itself where no item changes. */
+export function mapItems(items: readonly Json[], change: (item: Json, at: number) => Json): readonly Json[] {
+  let changed: Json[] | undefined
+  for (let at = 0; at < items.length; at++) {
+    const before = items[at] ?? null
+    const after = change(before, at)
+    if (after !== before) changed ??= items.slice(0, at)
+    changed?.push(after)
+  }
+  return changed ?? items
+}
+
 /** A text that two values share only if they are the same. */
 export function keyOfValue(value: Json): string {
   if (typeof value === 'bigint') return `${value}`
