@@ -1,27 +1,25 @@
 /** The real Helm against bin/keelson on a real etcd: a release is installed, upgraded, rolled back and taken away. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { promisify } from 'node:util'
 import type { ApiServerProcess } from '../harness/api-server.ts'
-import { type EtcdProcess, startEtcd, toolPath } from '../harness/etcd.ts'
+import { type EtcdProcess, startEtcd } from '../harness/etcd.ts'
+import { type Helm, helmFor } from '../harness/helm.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { type Kubectl, kubectlFor } from '../harness/kubectl.ts'
 
-/** Helm itself waits five minutes for a server; a run here takes a second. */
-const RUN_MAX_MS = 120_000
 const chart = join(import.meta.dirname, 'chart')
-const run = promisify(execFile)
 
 let etcd: EtcdProcess
 let server: ApiServerProcess
 let kubectl: Kubectl
+let helm: Helm
 
 before(async () => {
   etcd = await startEtcd()
   server = await startKeelson({ etcdUrl: etcd.clientUrl })
   kubectl = await kubectlFor(server, { namespace: 'shop' })
+  helm = helmFor(kubectl, 'shop')
 })
 
 after(async () => {
@@ -29,15 +27,6 @@ after(async () => {
   await server.stop()
   await etcd[Symbol.asyncDispose]()
 })
-
-/** What it prints. Fails with what went wrong. */
-async function helm(...args: readonly string[]): Promise<string> {
-  const { dir } = kubectl
-  const homes = ['CACHE', 'CONFIG', 'DATA'].map((home) => [`HELM_${home}_HOME`, join(dir, home)])
-  const env = { ...process.env, ...Object.fromEntries(homes) }
-  const flags = ['--kubeconfig', join(dir, 'config'), '--namespace', 'shop']
-  return (await run(toolPath('helm'), [...flags, ...args], { env, timeout: RUN_MAX_MS })).stdout
-}
 
 const get = (what: string, path: string): Promise<string> => kubectl.out('get', what, '-o', `jsonpath=${path}`)
 
