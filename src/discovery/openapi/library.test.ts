@@ -17,7 +17,8 @@ const kind = 'com.example.v1.Wheel'
 function wheels(properties: Fields): readonly Resource[] {
   const names = { plural: 'wheels', singular: 'wheel', kind: 'Wheel', listKind: 'WheelList' }
   const schema = { openAPIV3Schema: { type: 'object', properties } }
-  const versions = [{ name: 'v1', served: true, storage: true, schema }]
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
+  const versions = [{ name: 'v1', served: true, storage: true, schema, subresources: { scale } }]
   return customResources(
     readDefinition({
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -96,6 +97,21 @@ test('documents of custom kinds know the options of a delete in fewer groups', a
   assert.ok((await groupsIn('apis/apps/v1')).includes('admission.k8s.io'))
   const custom = await groupsIn(key)
   assert.ok(custom.includes('apps') && !custom.includes('admission.k8s.io'))
+})
+
+test('operations of custom kinds are on the kind itself, and reads take a version', async () => {
+  const { registry, library } = start()
+  registry.replace('example.com', { before: [], after: wheels({}) })
+  const { paths } = fieldsOf(parseJson((await library.v3(key))?.json ?? Buffer.from('{}')))
+  for (const part of ['', '/scale']) {
+    const read = fieldsOf(fieldsOf(fieldsOf(paths)[`/${key}/wheels/{name}${part}`])['get'])
+    const group = { group: 'example.com', kind: 'Wheel', version: 'v1' }
+    assert.deepEqual(read['x-kubernetes-group-version-kind'], group)
+    assert.deepEqual(
+      itemsOf(read['parameters']).map(({ name }) => name),
+      ['resourceVersion'],
+    )
+  }
 })
 
 test('integers beyond those of JavaScript keep their digits', async () => {

@@ -43,6 +43,9 @@ export const listParameters: readonly Parameter[] = [
   row('watch:boolean XNNPZGbK: Whether to send changes as they come instead of a list.'),
 ]
 
+/** What a read of one object takes, by the documents of custom kinds; those of built-in ones do not tell. */
+export const readParameters: readonly Parameter[] = [listRows.resourceVersion]
+
 export const deleteParameters: readonly Parameter[] = [
   dryRun,
   row('gracePeriodSeconds:integer -K5HaBOS: How long the object may take to end; zero: not at all.'),

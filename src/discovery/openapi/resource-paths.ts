@@ -80,11 +80,13 @@ class ResourcePaths {
     const path = `${this.#root}${this.#collection}/{name}/${part.name}`
     const noun = this.#noun + capitalize(part.name)
     if (part.kind.endsWith('Options')) return this.#connectPaths(part, path, noun)
-    const { kind } = this.#resource
+    const { kind, isCustom } = this.#resource
     const gvk = { group: part.group, version: part.version, kind: part.kind }
     if (part.name === 'log') return [pathItem(path, [this.#log(noun)])]
     const name = this.#nameOf(gvk)
-    const shared = { verbs: part.verbs, name, noun, what: `${part.name} of a ${kind}`, gvk }
+    const whole = { verbs: part.verbs, name, noun, what: `${part.name} of a ${kind}` }
+    // By the documents of custom kinds all their operations are on the kind itself, those on its scale too.
+    const shared = isCustom ? whole : { ...whole, gvk }
     const create = part.verbs.includes('create') ? [this.#create(name, noun, this.#place(), gvk)] : []
     return [pathItem(path, [...this.#readAndWrite(shared), ...create])]
   }
@@ -106,7 +108,7 @@ class ResourcePaths {
         ...this.#operation('get', 'get', gvk),
         id: `read${this.#title}${noun}`,
         description: `Reads the ${what}.`,
-        parameters: [...this.#place(), pretty],
+        parameters: [...this.#place(), pretty, ...(isCustom ? parameters.readParameters : [])],
         answers: [[200, name]],
       })
     }
