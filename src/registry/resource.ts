@@ -51,7 +51,10 @@ export type Resource = {
   /** How objects are read, written and stored. Built when it is first asked for. */
   readonly shape: ObjectSchema
   /** Of a custom resource: the schema of its objects as OpenAPI publishes it; metadata and the like are added there. */
-  readonly publishedSchema?: () => Fields
+  readonly published?: {
+    readonly schema: () => Fields /** Another one when anything that is published is. */
+    readonly mark: string
+  }
   /** What a field selector may name besides metadata.name and metadata.namespace, and how to read it. */
   readonly selectableFields: { readonly [field: string]: (object: KubeObject) => string }
   /** Whether an update may leave out the resourceVersion. */

@@ -4,7 +4,7 @@ import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from '..
 import { jsonType, preferredType } from '../../codec/negotiate.ts'
 import { conditional, httpDate } from './conditional.ts'
 import { encodeV2, encodeV3 } from './gnostic.ts'
-import { type Kept, OpenApiLibrary } from './library.ts'
+import { OpenApiLibrary } from './library.ts'
 
 /** Documents that are named by their hash never change. */
 const IMMUTABLE_MS = 365 * 24 * 60 * 60 * 1000
@@ -34,8 +34,8 @@ export class OpenApi {
     const type = chosenType(request, 'v2')
     if (type === undefined) return bare(406, vary)
     const kept = await this.#library.v2()
-    const { modifiedMs } = kept
-    const headers = { ...vary, 'content-type': type, etag: `"${kept.hash}"` }
+    const { hash, modifiedMs } = kept.edition
+    const headers = { ...vary, 'content-type': type, etag: `"${hash}"` }
     if (type !== jsonType) return conditional(request, { headers, body: await kept.protobuf(encodeV2), modifiedMs })
     const isWhole = firstHeader(request.headers, 'range') === undefined
     if (!isWhole || !takesGzip(request)) return conditional(request, { headers, body: kept.json, modifiedMs })
@@ -47,8 +47,8 @@ export class OpenApi {
   async #index(request: ApiRequest): Promise<ApiResponse> {
     const paths: { [key: string]: { serverRelativeURL: string } } = {}
     for (const key of this.#library.keys) {
-      const kept = await this.#library.v3(key)
-      if (kept !== undefined) paths[key] = { serverRelativeURL: urlOf(key, kept) }
+      const edition = await this.#library.edition(key)
+      if (edition !== undefined) paths[key] = { serverRelativeURL: urlOf(key, edition.hash) }
     }
     const { 'if-modified-since': _, ...asked } = request.headers
     const headers = { 'content-type': 'text/plain; charset=utf-8' }
@@ -61,17 +61,18 @@ export class OpenApi {
     if (kept === undefined) return bare(404, {})
     const type = chosenType(request, 'v3')
     if (type === undefined) return bare(406, { vary: 'Accept' })
-    const headers = { vary: 'Accept', 'content-type': type, etag: `"${kept.hash}"` }
+    const { hash, modifiedMs } = kept.edition
+    const headers = { vary: 'Accept', 'content-type': type, etag: `"${hash}"` }
     const asked = request.query.get('hash') ?? ''
-    if (asked !== '' && asked !== kept.hash) return bare(301, { ...headers, location: urlOf(key, kept) })
+    if (asked !== '' && asked !== hash) return bare(301, { ...headers, location: urlOf(key, hash) })
     const caching: Headers =
       asked === '' ? {} : { 'cache-control': 'public, immutable', expires: httpDate(this.#wallMs() + IMMUTABLE_MS) }
     const body = type === jsonType ? kept.json : await kept.protobuf(encodeV3)
-    return conditional(request, { headers: { ...headers, ...caching }, body, modifiedMs: kept.modifiedMs })
+    return conditional(request, { headers: { ...headers, ...caching }, body, modifiedMs })
   }
 }
 
-const urlOf = (key: string, { hash }: Kept): string => `${v3Root}/${key}?hash=${hash}`
+const urlOf = (key: string, hash: string): string => `${v3Root}/${key}?hash=${hash}`
 
 const bare = (status: number, headers: Headers): ApiResponse => ({ status, headers, body: Buffer.alloc(0) })
 

@@ -30,8 +30,8 @@ export function withCustomKinds(resources: readonly Resource[], builtIn: Definit
 }
 
 function customKind(resource: Resource, builtIn: Definitions): Definition {
-  const { group, version, kind, publishedSchema } = resource
-  const schema = publishedSchema?.() ?? {}
+  const { group, version, kind, published } = resource
+  const schema = published?.schema() ?? {}
   const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))
   const ofEveryObject = {
     apiVersion: { description: builtIn.describe(kind, 'apiVersion'), type: 'string' },

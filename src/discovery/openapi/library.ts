@@ -1,37 +1,46 @@
 /**
- * All OpenAPI documents of a control plane. Each is made when somebody first asks for it, bit by bit so that others get their
- * turn, and kept until its group changes: a new custom resource costs the document of its own version and no other.
+ * All OpenAPI documents of a control plane. Each is made when somebody asks for it, bit by bit so that others get their turn, and
+ * kept until its group changes or nobody asks any more: a new custom resource costs the document of its own version and no other.
+ * What the index tells of custom ones is known without making them; there may be thousands.
  */
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Clock } from '../../lib/clock.ts'
+import { Lingering } from '../../lib/lingering.ts'
 import { Slices } from '../../lib/slices.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { versionsOf } from '../groups.ts'
 import { kubernetesVersion } from '../version.ts'
+import { gather } from './bytes.ts'
 import { customInfo, ofCustomKinds, withCustomKinds } from './custom.ts'
 import { Definitions, type DefinitionSource } from './definitions.ts'
 import * as documentPaths from './document-paths.ts'
 import type { PathItem } from './operations.ts'
 import { resourcePaths } from './resource-paths.ts'
-import { V2Printer } from './v2.ts'
+import { type OlderTexts, V2Printer } from './v2.ts'
 import { printV3, reachable, V3Printer } from './v3.ts'
+
+/** With ten thousand custom resources all documents together are hundreds of megabytes. */
+const LINGER_MS = 2 * 60_000
+/** Clients keep documents by their hash for a year: to be raised when the same definitions are published in another way. */
+const CUSTOM_FORM = 1
+
+/** What a document is known by. */
+type Edition = { readonly hash: string; readonly modifiedMs: number }
 
 /** A document, with the forms that somebody has asked for. */
 export class Kept {
   readonly json: Buffer
-  /** Of the JSON, whatever the form. */
-  readonly hash: string
-  readonly modifiedMs: number
+  /** The same whatever the form. */
+  readonly edition: Edition
   #protobuf: Promise<Buffer> | undefined
   #gzipped: Promise<Buffer> | undefined
 
-  constructor(text: string, modifiedMs: number) {
-    this.json = Buffer.from(text)
-    this.hash = hash('sha512', this.json, 'hex').toUpperCase()
-    this.modifiedMs = modifiedMs
+  constructor(json: Buffer, edition: Edition) {
+    this.json = json
+    this.edition = edition
   }
 
   protobuf(encode: (json: Buffer) => Promise<Buffer>): Promise<Buffer> {
@@ -51,10 +60,16 @@ type MakeOptions = {
   readonly definitions: DefinitionSource
   /** Otherwise all of its resources are custom. */
   readonly isBuiltIn: boolean
+  /** Undefined: it is known by its bytes. */
+  readonly edition: Edition | undefined
 }
 
-/** Texts by path and by name. */
-type OlderPart = { readonly paths: ReadonlyMap<string, string>; readonly definitions: ReadonlyMap<string, string> }
+type Whole = {
+  /** Of the registry. */
+  readonly changes: number
+  readonly parts: ReadonlyMap<Group, OlderTexts>
+  readonly made: Promise<Kept>
+}
 
 const info = { title: 'Kubernetes', version: `${kubernetesVersion.major}.${kubernetesVersion.minor}` } as const
 
@@ -65,12 +80,10 @@ export class OpenApiLibrary {
   readonly #definitions = new Definitions()
   readonly #v3 = new V3Printer()
   readonly #v2 = new V2Printer()
-  /** By the list of a group's resources, which is another one when the group changes; then by key. */
-  readonly #ofGroups = new WeakMap<Group, Map<string, Promise<Kept>>>()
-  readonly #olderParts = new WeakMap<Group, Promise<OlderPart>>()
-  /** Those that no group changes. */
-  readonly #others = new Map<string, Promise<Kept>>()
-  #whole: { readonly groups: readonly Group[]; readonly made: Promise<Kept> } | undefined
+  /** By key, with the list of a group's resources that it was made of, which is another one when the group changes. */
+  readonly #documents = new Lingering<string, { readonly group: Group; readonly made: Promise<Kept> }>(LINGER_MS)
+  readonly #editions = new WeakMap<Group, Map<string, Edition>>()
+  readonly #whole = new Lingering<'v2', Whole>(LINGER_MS)
 
   constructor({ registry, hasIssuer, clock }: LibraryParts) {
     this.#registry = registry
@@ -96,46 +109,90 @@ export class OpenApiLibrary {
       return version === undefined ? this.#ofGroup(key, group) : this.#ofVersion(key, group, version)
     }
     const path = this.#fixedPaths().get(key)
-    return path === undefined ? undefined : kept(this.#others, key, () => this.#make([path()]))
+    return path === undefined ? undefined : this.#kept(key, noGroup, () => this.#make([path()]))
+  }
+
+  /** What the document is known by; undefined when there is none. Only what is built in has to be made for it, once. */
+  async edition(key: string): Promise<Edition | undefined> {
+    const [root, first, version] = key.split('/')
+    const isOfGroup = first !== undefined && (root === 'api' || root === 'apis')
+    const group = isOfGroup ? this.#registry.inGroup(root === 'api' ? '' : first) : noGroup
+    const isCustom = version !== undefined && group.some((one) => one.version === version && one.isCustom)
+    if (isCustom && !hasBuiltIn(group)) return this.#customEdition(key, group)
+    return this.#editions.get(group)?.get(key) ?? (await this.v3(key))?.edition
   }
 
   /** The one document of v2. */
   v2(): Promise<Kept> {
+    const { changes } = this.#registry
+    const known = this.#whole.get('v2')
+    if (known?.changes === changes) return known.made
     const groups = this.#registry.groups.map((group) => this.#registry.inGroup(group))
-    const known = this.#whole
-    if (known !== undefined && isSameList(known.groups, groups)) return known.made
-    const made = this.#makeWhole(groups).catch((error: unknown) => {
-      this.#whole = undefined
+    const parts = new Map<Group, OlderTexts>()
+    for (const group of groups) {
+      const part = known?.parts.get(group)
+      if (part !== undefined) parts.set(group, part)
+    }
+    const made = this.#makeWhole(groups, parts).catch((error: unknown) => {
+      this.#whole.delete('v2')
       throw error
     })
-    this.#whole = { groups, made }
+    this.#whole.set('v2', { changes, parts, made })
     return made
   }
 
   #ofGroup(key: string, group: string): Promise<Kept> | undefined {
     const resources = this.#registry.inGroup(group)
     if (!hasBuiltIn(resources)) return undefined
-    return kept(this.#documentsOf(resources), key, () =>
-      this.#make([documentPaths.groupPath(group, this.#definitions)]),
-    )
+    return this.#kept(key, resources, () => this.#make([documentPaths.groupPath(group, this.#definitions)]))
   }
 
   #ofVersion(key: string, group: string, version: string): Promise<Kept> | undefined {
     const resources = this.#registry.inGroup(group)
     const own = resources.filter((one) => one.version === version)
     if (own.length === 0) return undefined
-    return kept(this.#documentsOf(resources), key, async () => {
+    return this.#kept(key, resources, async () => {
       const slices = new Slices()
       const isBuiltIn = hasBuiltIn(own)
       const definitions = (isBuiltIn ? withCustomKinds : ofCustomKinds)(own, this.#definitions)
-      return this.#make(await this.#pathsOf(own, slices), { slices, definitions, isBuiltIn })
+      const edition = isBuiltIn ? undefined : this.#customEdition(key, resources)
+      return this.#make(await this.#pathsOf(own, slices), { slices, definitions, isBuiltIn, edition })
     })
   }
 
-  #documentsOf(resources: Group): Map<string, Promise<Kept>> {
-    const known = this.#ofGroups.get(resources) ?? new Map<string, Promise<Kept>>()
-    this.#ofGroups.set(resources, known)
+  /** One that could not be made is tried again by the next who asks. */
+  #kept(key: string, group: Group, make: () => Promise<Kept>): Promise<Kept> {
+    const known = this.#documents.get(key)
+    if (known?.group === group) return known.made
+    const made = make().then(
+      (document) => {
+        this.#editionsOf(group).set(key, document.edition)
+        return document
+      },
+      (error: unknown) => {
+        this.#documents.delete(key)
+        throw error
+      },
+    )
+    this.#documents.set(key, { group, made })
+    return made
+  }
+
+  #editionsOf(group: Group): Map<string, Edition> {
+    const known = this.#editions.get(group) ?? new Map<string, Edition>()
+    this.#editions.set(group, known)
     return known
+  }
+
+  #customEdition(key: string, resources: Group): Edition {
+    const editions = this.#editionsOf(resources)
+    const known = editions.get(key)
+    if (known !== undefined) return known
+    const marks = resources.map(({ version, plural, published }) => [version, plural, published?.mark])
+    const text = JSON.stringify([CUSTOM_FORM, kubernetesVersion.gitVersion, key, marks])
+    const made = { hash: hash('sha512', text, 'hex').toUpperCase(), modifiedMs: this.#clock.wallMs() }
+    editions.set(key, made)
+    return made
   }
 
   /** Of the resources of one group and version. */
@@ -158,33 +215,33 @@ export class OpenApiLibrary {
     const names = await reachable(items, definitions, slices)
     const schemas = await printAll(names, slices, (name) => [name, this.#v3.definition(definitions.get(name))])
     const text = printV3({ info: isBuiltIn ? info : customInfo, paths, schemas, isSecured: isBuiltIn })
-    return new Kept(text, this.#clock.wallMs())
+    return this.#bound(text, slices, options.edition)
   }
 
-  async #makeWhole(groups: readonly Group[]): Promise<Kept> {
+  async #bound(text: Iterable<string>, slices: Slices, edition?: Edition): Promise<Kept> {
+    const gathered = await gather(text, slices)
+    return new Kept(gathered.json, edition ?? { hash: gathered.hash, modifiedMs: this.#clock.wallMs() })
+  }
+
+  /** One group after the other, so that others get their turn; `parts` has those that are known and is given the rest. */
+  async #makeWhole(groups: readonly Group[], parts: Map<Group, OlderTexts>): Promise<Kept> {
     const slices = new Slices()
     const fixed = [...this.#fixedPaths().values()].map((path) => path())
-    const parts = [await this.#printOlder(fixed, this.#definitions, slices)]
-    for (const resources of groups) parts.push(await this.#olderPart(resources))
-    const paths = new Map(parts.flatMap((part) => [...part.paths]).toSorted(byKey))
-    const definitions = new Map(parts.flatMap((part) => [...part.definitions]).toSorted(byKey))
-    return new Kept(this.#v2.print(info, paths, definitions), this.#clock.wallMs())
+    const texts = await this.#printOlder(fixed, this.#definitions, slices)
+    const paths = new Map(texts.paths)
+    const definitions = new Map(texts.definitions)
+    for (const group of groups) {
+      const part = parts.get(group) ?? (await this.#olderPart(group, slices))
+      parts.set(group, part)
+      for (const [path, text] of part.paths) paths.set(path, text)
+      for (const [name, text] of part.definitions) definitions.set(name, text)
+      if (slices.isOver) await slices.turn()
+    }
+    return this.#bound(this.#v2.print(info, { paths, definitions }), slices)
   }
 
   /** What a group adds to the document of v2. */
-  #olderPart(resources: Group): Promise<OlderPart> {
-    const known = this.#olderParts.get(resources)
-    if (known !== undefined) return known
-    const made = this.#makeOlderPart(resources).catch((error: unknown) => {
-      this.#olderParts.delete(resources)
-      throw error
-    })
-    this.#olderParts.set(resources, made)
-    return made
-  }
-
-  async #makeOlderPart(resources: Group): Promise<OlderPart> {
-    const slices = new Slices()
+  async #olderPart(resources: Group, slices: Slices): Promise<OlderTexts> {
     const items: PathItem[] = []
     for (const version of new Set(resources.map((one) => one.version))) {
       const own = resources.filter((one) => one.version === version)
@@ -195,7 +252,7 @@ export class OpenApiLibrary {
     return this.#printOlder(items, withCustomKinds(resources, this.#definitions), slices)
   }
 
-  async #printOlder(items: readonly PathItem[], source: DefinitionSource, slices: Slices): Promise<OlderPart> {
+  async #printOlder(items: readonly PathItem[], source: DefinitionSource, slices: Slices): Promise<OlderTexts> {
     const paths = await printAll(items, slices, (item) => [item.path, this.#v2.path(item)])
     const names = await reachable(items, source, slices)
     const definitions = await printAll(names, slices, (name) => [name, this.#v2.definition(source.get(name))])
@@ -215,18 +272,6 @@ export class OpenApiLibrary {
   }
 }
 
-/** One that could not be made is tried again by the next who asks. */
-function kept(documents: Map<string, Promise<Kept>>, key: string, make: () => Promise<Kept>): Promise<Kept> {
-  const known = documents.get(key)
-  if (known !== undefined) return known
-  const made = make().catch((error: unknown) => {
-    documents.delete(key)
-    throw error
-  })
-  documents.set(key, made)
-  return made
-}
-
 async function printAll<T>(
   all: readonly T[],
   slices: Slices,
@@ -241,7 +286,6 @@ async function printAll<T>(
   return texts
 }
 
-const byKey = ([a]: [string, string], [b]: [string, string]): number => (a < b ? -1 : 1)
 const byPath = (a: PathItem, b: PathItem): number => (a.path < b.path ? -1 : 1)
 const hasBuiltIn = (resources: Group): boolean => resources.some(({ isCustom }) => !isCustom)
 
@@ -250,5 +294,5 @@ const keyOf = (group: string, version?: string): string => {
   return version === undefined ? root : `${root}/${version}`
 }
 
-const isSameList = (a: readonly Group[], b: readonly Group[]): boolean =>
-  a.length === b.length && a.every((one, index) => one === b[index])
+/** Of documents that no group changes. */
+const noGroup: Group = []

@@ -4,11 +4,18 @@
  */
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../api/object.ts'
 import { printFast } from '../../codec/json.ts'
+import { fieldTexts } from './bytes.ts'
 import { type Definition, refPrefix } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
 import { anyText, type Body, type Operation, type PathItem } from './operations.ts'
 import type { Parameter } from './parameters.ts'
-import { codeText, type Info, joined, kubernetesFields, securityScheme } from './v3.ts'
+import { codeText, type Info, kubernetesFields, securityScheme } from './v3.ts'
+
+/** By path and by name. */
+export type OlderTexts = {
+  readonly paths: ReadonlyMap<string, string>
+  readonly definitions: ReadonlyMap<string, string>
+}
 
 export class V2Printer {
   readonly #texts = new WeakMap<Definition, string>()
@@ -29,17 +36,15 @@ export class V2Printer {
     return JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))))
   }
 
-  print(info: Info, paths: ReadonlyMap<string, string>, definitions: ReadonlyMap<string, string>): string {
+  /** In pieces. */
+  *print(info: Info, { paths, definitions }: OlderTexts): Generator<string> {
     const shared = Object.fromEntries([...this.#shared].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    return [
-      `{"definitions":${joined(definitions)}`,
-      `"info":${JSON.stringify(info)}`,
-      `"parameters":${JSON.stringify(shared)}`,
-      `"paths":${joined(paths)}`,
-      '"security":[{"BearerToken":[]}]',
-      `"securityDefinitions":${JSON.stringify({ BearerToken: securityScheme })}`,
-      '"swagger":"2.0"}',
-    ].join(',')
+    yield '{"definitions":'
+    yield* fieldTexts(sorted(definitions))
+    yield `,"info":${JSON.stringify(info)},"parameters":${JSON.stringify(shared)},"paths":`
+    yield* fieldTexts(sorted(paths))
+    yield ',"security":[{"BearerToken":[]}]'
+    yield `,"securityDefinitions":${JSON.stringify({ BearerToken: securityScheme })},"swagger":"2.0"}`
   }
 
   #operation(operation: Operation): Fields {
@@ -79,6 +84,10 @@ export class V2Printer {
     this.#shared.set(name, fields)
     return { $ref: `#/parameters/${name}` }
   }
+}
+
+function* sorted(texts: ReadonlyMap<string, string>): Generator<[string, string]> {
+  for (const name of [...texts.keys()].toSorted()) yield [name, texts.get(name) ?? '']
 }
 
 const sharedBodies: ReadonlyMap<string, string> = new Map([

@@ -2,6 +2,7 @@
 import type { Fields } from '../../api/object.ts'
 import { printFast } from '../../codec/json.ts'
 import type { Slices } from '../../lib/slices.ts'
+import { fieldTexts } from './bytes.ts'
 import { type Definition, type DefinitionSource, refTo } from './definitions.ts'
 import { anyText, definitionsOf, type Operation, type PathItem } from './operations.ts'
 import type { Parameter } from './parameters.ts'
@@ -55,16 +56,21 @@ export const securityScheme = {
   type: 'apiKey',
 } as const
 
-export function printV3({ info, paths, schemas, isSecured }: DocumentText): string {
-  const components = [
-    ...(schemas.size === 0 ? [] : [`"schemas":${joined(schemas)}`]),
-    ...(isSecured ? [`"securitySchemes":${JSON.stringify({ BearerToken: securityScheme })}`] : []),
-  ]
-  return `{"components":{${components.join(',')}},"info":${JSON.stringify(info)},"openapi":"3.0.0","paths":${joined(paths)}}`
+/** In pieces. */
+export function* printV3({ info, paths, schemas, isSecured }: DocumentText): Generator<string> {
+  yield '{"components":{'
+  if (schemas.size > 0) {
+    yield '"schemas":'
+    yield* fieldTexts(schemas)
+  }
+  if (isSecured) {
+    if (schemas.size > 0) yield ','
+    yield `"securitySchemes":${JSON.stringify({ BearerToken: securityScheme })}`
+  }
+  yield `},"info":${JSON.stringify(info)},"openapi":"3.0.0","paths":`
+  yield* fieldTexts(paths)
+  yield '}'
 }
-
-export const joined = (texts: ReadonlyMap<string, string>): string =>
-  `{${[...texts].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
 
 function pathFields({ parameters, operations }: PathItem): Fields {
   const entries = operations.map((one): [string, Fields | readonly Fields[]] => [one.method, operationFields(one)])

@@ -70,7 +70,12 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     get shape(): ObjectSchema {
       return (shape ??= own.shape(schemas))
     },
-    publishedSchema: version.schema,
+    published: {
+      schema: version.schema,
+      get mark() {
+        return JSON.stringify([definition.uid, definition.generation, definition.isTerminating, names])
+      },
+    },
     get selectableFields() {
       return selectableFields(version)
     },

@@ -5,6 +5,7 @@ export type Definition = {
   /** `widgets.example.com`. */
   readonly name: string
   readonly uid: string
+  readonly generation: number
   readonly group: string
   readonly names: Names
   readonly isNamespaced: boolean
@@ -59,6 +60,7 @@ export function readDefinition(object: KubeObject, again: () => KubeObject = () 
   return {
     name: object.metadata.name ?? '',
     uid: object.metadata.uid ?? '',
+    generation: object.metadata.generation ?? 0,
     group: textOf(spec['group']),
     names: readNames(fieldsOf(status['acceptedNames'])),
     isNamespaced: spec['scope'] === 'Namespaced',

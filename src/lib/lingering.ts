@@ -1,0 +1,27 @@
+/** Things that are let go of when nobody has asked for them for a while. */
+export class Lingering<K, V> {
+  readonly #ms: number
+  readonly #entries = new Map<K, { readonly value: V; readonly timer: NodeJS.Timeout }>()
+
+  constructor(ms: number) {
+    this.#ms = ms
+  }
+
+  get(key: K): V | undefined {
+    const entry = this.#entries.get(key)
+    entry?.timer.refresh()
+    return entry?.value
+  }
+
+  set(key: K, value: V): void {
+    this.delete(key)
+    const timer = setTimeout(() => this.#entries.delete(key), this.#ms)
+    timer.unref()
+    this.#entries.set(key, { value, timer })
+  }
+
+  delete(key: K): void {
+    clearTimeout(this.#entries.get(key)?.timer)
+    this.#entries.delete(key)
+  }
+}
