@@ -17,11 +17,13 @@ const usage = `node bench/server/main.ts --target NAME=URL[,pid=N][,token=T] …
   --target …      a server under load (repeatable); the first is 1.00 in the ratio column
   --etcd URL[,pid=N]  the same work on bare etcd
   --only a,b      only these loads, such as get,create
-  --runs N        runs of each load, of which the median counts (3)
+  --runs N        runs of each load, of which the median counts (3), after two that warm up
   --scale X       multiplies requests and objects (1)
   --json F        writes the figures to F
 h2load is needed (Debian: nghttp2-client).`
 
+/** Runs of each load before those that count: what a program does for the first time it does slowly, and servers run for weeks. */
+const WARM_UPS = 2
 /** Between two loads: time for connections to close and garbage to settle. */
 const PAUSE_MS = 300
 
@@ -87,9 +89,10 @@ async function benchWorkload(
 ): Promise<Record<string, LoadReport>> {
   const lanes: Lane[] = targets.map((target) => ({ target, run: workload.run, figures: [] }))
   if (etcd !== undefined && workload.bare !== undefined) lanes.push({ target: etcd, run: workload.bare, figures: [] })
-  for (let round = 0; round < runs; round++) {
+  for (let round = -WARM_UPS; round < runs; round++) {
     for (const { target, run, figures } of lanes) {
-      figures.push(await run(target))
+      const figure = await run(target)
+      if (round >= 0) figures.push(figure)
       await sleep(PAUSE_MS)
     }
   }
