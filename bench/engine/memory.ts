@@ -15,7 +15,7 @@ import { startWriter, writeMany } from './writer.ts'
 const OBJECTS = 100_000
 const OBJECT_BYTES = 2_048
 /** As in bin/keelson. */
-const nodeFlags = ['--max-semi-space-size=8']
+const nodeFlags = ['--max-semi-space-size=16']
 const environment = { MALLOC_MMAP_THRESHOLD_: '524288', MALLOC_ARENA_MAX: '2' }
 /** History that nobody needs is compacted away, as the server does, or etcd would hold gigabytes. */
 const COMPACT_EVERY_MS = 10_000
