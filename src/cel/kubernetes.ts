@@ -36,7 +36,14 @@ const libraries: readonly (readonly [number, Library])[] = [
 
 export type KubernetesVersion = '1.32' | '1.33'
 
+const environments = new Map<KubernetesVersion, Environment>()
+
+/** Made once: it is the same for all expressions. */
 export function kubernetesEnvironment(version: KubernetesVersion): Environment {
-  const minor = Number(version.slice(2))
-  return createEnvironment(libraries.filter(([since]) => since <= minor).map(([, library]) => library))
+  const known = environments.get(version) ?? make(Number(version.slice(2)))
+  environments.set(version, known)
+  return known
 }
+
+const make = (minor: number): Environment =>
+  createEnvironment(libraries.filter(([since]) => since <= minor).map(([, library]) => library))

@@ -83,6 +83,22 @@ export function nameOf(type: Type): string {
   return parts.length === 0 ? type.name : `${type.name}(${parts.map(nameOf).join(', ')})`
 }
 
+const outputNames: { readonly [kind: string]: string } = {
+  null: 'null_type',
+  timestamp: 'google.protobuf.Timestamp',
+  duration: 'google.protobuf.Duration',
+}
+
+/** As messages name what an expression comes to. */
+export function outputNameOf(type: Type): string {
+  const known = outputNames[type.kind]
+  if (known !== undefined) return known
+  const parts = partsOf(type)
+  if (parts.length === 0) return nameOf(type)
+  const name = type.kind === 'opaque' ? type.name : type.kind
+  return `${name}(${parts.map(outputNameOf).join(', ')})`
+}
+
 /** The types inside of a type, in an order that two types of the same kind share. */
 export function partsOf(type: Type): readonly Type[] {
   if (type.kind === 'list') return [type.element]

@@ -3,8 +3,8 @@
  * below. A schema is compiled once, when an object is first written.
  */
 import { type Compiled, compile, type Program } from '../../cel/compile.ts'
-import { type Environment, withVariables } from '../../cel/environment.ts'
-import { kubernetesEnvironment, type KubernetesVersion } from '../../cel/kubernetes.ts'
+import { withVariables } from '../../cel/environment.ts'
+import { kubernetesEnvironment } from '../../cel/kubernetes.ts'
 import { typeOfSchema } from '../../cel/schema-type.ts'
 import { optional, type Type } from '../../cel/types.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../api/object.ts'
@@ -74,7 +74,7 @@ export function compileRule(given: Fields, schema: Fields, { type, isStored }: T
   const rule = readRule(given)
   const oldSelf = rule.optionalOldSelf ? optional(type) : type
   const compileText = (text: string): Compiled =>
-    compile(text, withVariables(environmentOf(isStored(text) ? '1.33' : '1.32'), { self: type, oldSelf }))
+    compile(text, withVariables(kubernetesEnvironment(isStored(text) ? '1.33' : '1.32'), { self: type, oldSelf }))
   const compiled = compileText(rule.rule)
   const fault = faultOf(compiled, 'bool', 'cel expression must evaluate to a bool')
   const program = 'program' in compiled && fault === '' ? compiled.program : undefined
@@ -96,13 +96,4 @@ function faultOf(compiled: Compiled, wanted: Type['kind'], other: string): strin
   return compiled.stage === 'compilation'
     ? `compilation failed: ${compiled.fault}`
     : `program instantiation failed: ${compiled.fault}`
-}
-
-const environments = new Map<KubernetesVersion, Environment>()
-
-/** Made once: it is the same for all rules. */
-function environmentOf(version: KubernetesVersion): Environment {
-  const known = environments.get(version) ?? kubernetesEnvironment(version)
-  environments.set(version, known)
-  return known
 }

@@ -13,10 +13,11 @@ import { goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
-import { isIdentifier, validateExpression } from './expression.ts'
+import { Expressions, expressionsIn, isIdentifier } from './expression.ts'
 import { validateMatchConditions, validateMatchResources, validateOneOf } from './matching.ts'
 import { failurePolicies } from './webhook-configuration.ts'
 
@@ -27,24 +28,37 @@ const actions = ['Audit', 'Deny', 'Warn']
 const missing = 'expression is not specified'
 
 export const admissionPolicyRules: KindRules = {
-  validate: validatePolicy,
+  validate: (policy) => validatePolicy(policy),
+  validateUpdate: validatePolicy,
   status: { validateUpdate: validateStatus },
 }
 
 export const admissionPolicyBindingRules: KindRules = { validate: validateBinding }
 
-function validatePolicy(policy: KubeObject): FieldFault[] {
+function validatePolicy(policy: KubeObject, current?: KubeObject): FieldFault[] {
   const spec = fieldsOf(policy['spec'])
+  const before = current && fieldsOf(current['spec'])
   const { name = '' } = policy.metadata
+  const expressions = new Expressions({
+    hasParams: spec['paramKind'] !== undefined,
+    hasVariables: itemsOf(spec['variables']).length > 0,
+    stored: new Set(before && expressionsIn(before)),
+  })
+  const { matchConditions } = spec
+  const areKnown = before !== undefined && isSame(matchConditions, before['matchConditions'])
   return [
     ...validateOneOf(spec['failurePolicy'], failurePolicies, 'spec.failurePolicy'),
     ...(spec['paramKind'] === undefined ? [] : validateParamKind(fieldsOf(spec['paramKind']), 'spec.paramKind')),
     ...validateConstraints(spec, 'spec.matchConstraints'),
-    ...validateMatchConditions(spec['matchConditions'], 'spec.matchConditions'),
-    ...itemsOf(spec['variables']).flatMap((variable, at) => validateVariable(variable, `spec.variables[${at}]`)),
+    ...(areKnown ? [] : validateMatchConditions(matchConditions, 'spec.matchConditions', expressions)),
+    ...itemsOf(spec['variables']).flatMap((variable, at) =>
+      validateVariable(variable, `spec.variables[${at}]`, expressions),
+    ),
     ...validateNotEmpty(spec),
-    ...itemsOf(spec['validations']).flatMap((one, at) => validateValidation(one, `spec.validations[${at}]`)),
-    ...validateAuditAnnotations(itemsOf(spec['auditAnnotations']), 'spec.auditAnnotations', name),
+    ...itemsOf(spec['validations']).flatMap((one, at) =>
+      validateValidation(one, `spec.validations[${at}]`, expressions),
+    ),
+    ...validateAuditAnnotations(itemsOf(spec['auditAnnotations']), name, expressions),
   ]
 }
 
@@ -82,7 +96,7 @@ function validateConstraints({ matchConstraints }: Fields, path: string): FieldF
   return [...validateMatchResources(constraints, path), ...(hasRules ? [] : [required(`${path}.resourceRules`)])]
 }
 
-function validateVariable({ name, expression }: Fields, path: string): FieldFault[] {
+function validateVariable({ name, expression }: Fields, path: string, expressions: Expressions): FieldFault[] {
   const text = textOf(name)
   const namePath = `${path}.name`
   return [
@@ -91,7 +105,9 @@ function validateVariable({ name, expression }: Fields, path: string): FieldFaul
       : isIdentifier(text)
         ? []
         : [invalidValue(namePath, text, 'name is not a valid CEL identifier')]),
-    ...validateExpression(textOf(expression), `${path}.expression`, missing),
+    ...(textOf(expression).trim() === ''
+      ? [required(`${path}.expression`, missing)]
+      : expressions.declare(text, textOf(expression), `${path}.expression`)),
   ]
 }
 
@@ -101,12 +117,13 @@ function validateNotEmpty(spec: Fields): FieldFault[] {
   return lists.map((list) => required(`spec.${list}`, 'validations or auditAnnotations must contain at least one item'))
 }
 
-function validateValidation(validation: Fields, path: string): FieldFault[] {
-  const [message, messageExpression] = [textOf(validation['message']), textOf(validation['messageExpression'])]
-  const faults = validateExpression(textOf(validation['expression']), `${path}.expression`, missing)
-  if (isBlank(messageExpression)) {
-    faults.push(invalidValue(`${path}.messageExpression`, messageExpression, 'must be non-empty if specified'))
-  }
+function validateValidation(validation: Fields, path: string, expressions: Expressions): FieldFault[] {
+  const [message, expression] = [textOf(validation['message']), textOf(validation['expression'])]
+  const faults =
+    expression.trim() === ''
+      ? [required(`${path}.expression`, missing)]
+      : expressions.check(expression, `${path}.expression`, { kinds: ['bool'] })
+  faults.push(...validateMessageExpression(textOf(validation['messageExpression']), path, expressions))
   if (isBlank(message)) {
     faults.push(invalidValue(`${path}.message`, message, 'message must be non-empty if specified'))
   } else if (/[\r\n]/.test(message.trim())) {
@@ -116,16 +133,27 @@ function validateValidation(validation: Fields, path: string): FieldFault[] {
   return [...faults, ...(reason === undefined ? [] : validateOneOf(reason, reasons, `${path}.reason`))]
 }
 
+function validateMessageExpression(expression: string, above: string, expressions: Expressions): FieldFault[] {
+  const path = `${above}.messageExpression`
+  if (isBlank(expression)) return [invalidValue(path, expression, 'must be non-empty if specified')]
+  return expression === '' ? [] : expressions.check(expression, path, { kinds: ['string'], hasAuthorizer: false })
+}
+
 const isBlank = (text: string): boolean => text !== '' && text.trim() === ''
 
 /** The key is told as the audit log will have it, below the name of the policy. */
-function validateAuditAnnotations(annotations: readonly Fields[], path: string, policy: string): FieldFault[] {
+function validateAuditAnnotations(
+  annotations: readonly Fields[],
+  policy: string,
+  expressions: Expressions,
+): FieldFault[] {
+  const path = 'spec.auditAnnotations'
   const keys = annotations.map(({ key }) => textOf(key))
   const faults = annotations.flatMap(({ valueExpression }, at) => {
     const key = keys[at] ?? ''
     return [
       ...checked(`${path}[${at}].key`, `${policy}/${key}`, checkQualifiedName),
-      ...validateValueExpression(textOf(valueExpression), `${path}[${at}].valueExpression`),
+      ...validateValueExpression(textOf(valueExpression), `${path}[${at}].valueExpression`, expressions),
       ...(keys.indexOf(key) < at ? [duplicate(`${path}[${at}].key`, key)] : []),
     ]
   })
@@ -142,11 +170,13 @@ function goAnnotations(annotations: readonly Fields[]): string {
   return `[]${type}{${shown.join(', ')}}`
 }
 
-function validateValueExpression(expression: string, path: string): FieldFault[] {
-  if (Buffer.byteLength(expression.trim()) > VALUE_EXPRESSION_BYTES_MAX) {
+function validateValueExpression(expression: string, path: string, expressions: Expressions): FieldFault[] {
+  const text = expression.trim()
+  if (text === '') return [required(path, 'valueExpression is not specified')]
+  if (Buffer.byteLength(text) > VALUE_EXPRESSION_BYTES_MAX) {
     return [required(path, `must not exceed ${VALUE_EXPRESSION_BYTES_MAX} bytes in length`)]
   }
-  return validateExpression(expression, path, 'valueExpression is not specified')
+  return expressions.check(text, path, { kinds: ['string', 'null'], shown: expression })
 }
 
 function validateStatus(policy: KubeObject): FieldFault[] {

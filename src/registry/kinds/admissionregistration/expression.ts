@@ -1,11 +1,88 @@
-/**
- * Expressions in CEL. That there is one is all that is checked: what it may name and what it must come to will be looked
- * at here, when the server has the language.
- */
-import { type FieldFault, required } from '../../../api/field-fault.ts'
+/** The expressions of webhooks and policies: what they may name, and what they must come to. */
+import { type FieldFault, internalFault, invalidValue } from '../../../api/field-fault.ts'
+import { type Fields, itemsOf, textOf } from '../../../api/object.ts'
+import { type AdmissionNames, admissionEnvironment, PolicyVariables } from '../../../cel/admission.ts'
+import { type Compiled, compile } from '../../../cel/compile.ts'
+import { outputNameOf, type Type } from '../../../cel/types.ts'
 
-export function validateExpression(expression: string, path: string, whyRequired: string): FieldFault[] {
-  return expression.trim() === '' ? [required(path, whyRequired)] : []
+type Kind = 'bool' | 'string' | 'null'
+
+export type Wanted = {
+  /** What the expression must come to; anything where nothing is said. */
+  readonly kinds?: readonly Kind[]
+  /** Who writes a message has no right to ask for rights. */
+  readonly hasAuthorizer?: boolean
+  /** What is told instead of the expression. */
+  readonly shown?: string
+}
+
+/** The expressions of one object, which may build on each other. */
+export class Expressions {
+  readonly #hasParams: boolean
+  readonly #variables: PolicyVariables | undefined
+  readonly #stored: ReadonlySet<string>
+
+  /** `stored`: the expressions that the object has had so far, which may use all that this server knows. */
+  constructor({ hasParams = false, hasVariables = false, stored = new Set<string>() } = {}) {
+    this.#hasParams = hasParams
+    this.#variables = hasVariables ? new PolicyVariables() : undefined
+    this.#stored = stored
+  }
+
+  check(text: string, path: string, { kinds, hasAuthorizer = true, shown = text }: Wanted = {}): FieldFault[] {
+    const compiled = this.#compile(text, { hasAuthorizer, variables: this.#variables?.type })
+    return faultsOf(compiled, path, { kinds, shown })
+  }
+
+  /** A variable, which those that follow may use. */
+  declare(name: string, text: string, path: string): FieldFault[] {
+    const compiled = this.#compile(text, { hasAuthorizer: true, variables: this.#variables?.type })
+    this.#variables?.declare(name, 'type' in compiled ? compiled.type : undefined)
+    return faultsOf(compiled, path, { kinds: undefined, shown: text })
+  }
+
+  /** A condition, which is looked at before there are variables. */
+  checkCondition(text: string, path: string): FieldFault[] {
+    return faultsOf(this.#compile(text, { hasAuthorizer: true, variables: undefined }), path, {
+      kinds: ['bool'],
+      shown: text,
+    })
+  }
+
+  #compile(text: string, names: Omit<AdmissionNames, 'hasParams'>): Compiled {
+    const version = this.#stored.has(text) ? '1.33' : '1.32'
+    return compile(text, admissionEnvironment(version, { ...names, hasParams: this.#hasParams }))
+  }
+}
+
+type Told = { readonly kinds: readonly Kind[] | undefined; readonly shown: string }
+
+function faultsOf(compiled: Compiled, path: string, { kinds, shown }: Told): FieldFault[] {
+  if ('fault' in compiled) {
+    return compiled.stage === 'compilation'
+      ? [invalidValue(path, shown, `compilation failed: ${compiled.fault}`)]
+      : [internalFault(path, `program instantiation failed: ${compiled.fault}`)]
+  }
+  const { type } = compiled
+  if (kinds === undefined || kinds.some((kind) => kind === type.kind)) return []
+  return [invalidValue(path, shown, `must evaluate to ${oneOf(kinds)} but got ${outputNameOf(type)}`)]
+}
+
+function oneOf(kinds: readonly Kind[]): string {
+  const names = kinds.map((kind) => outputNameOf({ kind } satisfies Type))
+  return names.length === 1 ? (names[0] ?? '') : `one of [${names.join(' ')}]`
+}
+
+/** All expressions in an object, whatever they are for. */
+export function expressionsIn(spec: Fields): string[] {
+  const texts = (list: string, ...names: readonly string[]): string[] =>
+    itemsOf(spec[list]).flatMap((one) => names.map((name) => textOf(one[name])))
+  return [
+    ...texts('matchConditions', 'expression'),
+    ...texts('variables', 'expression'),
+    ...texts('validations', 'expression', 'messageExpression'),
+    ...texts('auditAnnotations', 'valueExpression'),
+  ]
 }
 
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/

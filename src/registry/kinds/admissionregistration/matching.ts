@@ -13,7 +13,7 @@ import { goStrings } from '../../../api/go-value.ts'
 import { checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
-import { validateExpression } from './expression.ts'
+import type { Expressions } from './expression.ts'
 
 const CONDITIONS_MAX = 64
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
@@ -116,7 +116,7 @@ function split(resource: string): readonly string[] {
   return slash < 0 ? [resource] : [resource.slice(0, slash), resource.slice(slash + 1)]
 }
 
-export function validateMatchConditions(list: Json | undefined, path: string): FieldFault[] {
+export function validateMatchConditions(list: Json | undefined, path: string, expressions: Expressions): FieldFault[] {
   const conditions = itemsOf(list)
   const names = conditions.map(({ name }) => textOf(name))
   const { length } = conditions
@@ -126,8 +126,10 @@ export function validateMatchConditions(list: Json | undefined, path: string): F
       const name = names[at] ?? ''
       const namePath = `${path}[${at}].name`
       const isRepeated = name !== '' && names.indexOf(name) < at
+      const text = textOf(expression).trim()
+      const textPath = `${path}[${at}].expression`
       return [
-        ...validateExpression(textOf(expression), `${path}[${at}].expression`, ''),
+        ...(text === '' ? [required(textPath)] : expressions.checkCondition(text, textPath)),
         ...(name === '' ? [required(namePath)] : checked(namePath, name, checkQualifiedName)),
         ...(isRepeated ? [duplicate(namePath, name)] : []),
       ]

@@ -3,9 +3,11 @@ import { checked, duplicate, type FieldFault, invalidShown, invalidValue, requir
 import { goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'
+import { Expressions, expressionsIn } from './expression.ts'
 import { validateMatchConditions, validateMatchPolicy, validateOneOf, validateRule } from './matching.ts'
 
 const TIMEOUT_SECONDS_MAX = 30
@@ -14,19 +16,26 @@ const sideEffects = ['None', 'NoneOnDryRun']
 const reviewVersions = ['v1', 'v1beta1']
 const reinvocationPolicies = ['IfNeeded', 'Never']
 
-export const validatingWebhookRules: KindRules = { validate: (object) => validate(object, () => []) }
+export const validatingWebhookRules = rulesWith(() => [])
 
-export const mutatingWebhookRules: KindRules = {
-  validate: (object) =>
-    validate(object, (webhook, path) =>
-      validateOneOf(webhook['reinvocationPolicy'], reinvocationPolicies, `${path}.reinvocationPolicy`),
-    ),
-}
+export const mutatingWebhookRules = rulesWith((webhook, path) =>
+  validateOneOf(webhook['reinvocationPolicy'], reinvocationPolicies, `${path}.reinvocationPolicy`),
+)
 
 type ValidateOwn = (webhook: Fields, path: string) => FieldFault[]
 
-function validate(object: KubeObject, validateOwn: ValidateOwn): FieldFault[] {
+function rulesWith(validateOwn: ValidateOwn): KindRules {
+  return {
+    validate: (object) => validate(object, validateOwn),
+    validateUpdate: (object, current) => validate(object, validateOwn, itemsOf(current['webhooks'])),
+  }
+}
+
+function validate(object: KubeObject, validateOwn: ValidateOwn, before: readonly Fields[] = []): FieldFault[] {
   const webhooks = itemsOf(object['webhooks'])
+  const conditions = areSameConditions(webhooks, before)
+    ? () => []
+    : conditionsWith(new Expressions({ stored: new Set(before.flatMap(expressionsIn)) }))
   const names = webhooks.map(({ name }) => textOf(name))
   return webhooks.flatMap((webhook, at) => {
     const path = `webhooks[${at}]`
@@ -34,11 +43,22 @@ function validate(object: KubeObject, validateOwn: ValidateOwn): FieldFault[] {
     const isRepeated = name !== '' && names.indexOf(name) < at
     return [
       ...validateWebhook(webhook, path, validateOwn),
+      ...conditions(webhook, path),
       ...validateVersions(textsOf(webhook['admissionReviewVersions']), `${path}.admissionReviewVersions`),
       ...(isRepeated ? [duplicate(`${path}.name`, name)] : []),
     ]
   })
 }
+
+const conditionsWith =
+  (expressions: Expressions): ValidateOwn =>
+  (webhook, path) =>
+    validateMatchConditions(webhook['matchConditions'], `${path}.matchConditions`, expressions)
+
+/** What was accepted once is not looked at again while all of it stays. */
+const areSameConditions = (webhooks: readonly Fields[], before: readonly Fields[]): boolean =>
+  webhooks.length === before.length &&
+  webhooks.every((webhook, at) => isSame(webhook['matchConditions'], before[at]?.['matchConditions']))
 
 function validateWebhook(webhook: Fields, path: string, validateOwn: ValidateOwn): FieldFault[] {
   return [
@@ -52,7 +72,6 @@ function validateWebhook(webhook: Fields, path: string, validateOwn: ValidateOwn
     ...validateLabelSelector(fieldsOf(webhook['objectSelector']), `${path}.objectSelector`),
     ...validateOwn(webhook, path),
     ...validateClientConfig(fieldsOf(webhook['clientConfig']), `${path}.clientConfig`),
-    ...validateMatchConditions(webhook['matchConditions'], `${path}.matchConditions`),
   ]
 }
 

@@ -1,0 +1,119 @@
+/**
+ * What expressions of webhooks and policies may name: the object, the request and what surrounds it. Of objects nothing is known
+ * beforehand; the variables of a policy have the types that their expressions came to.
+ */
+import { type Environment, withVariables } from './environment.ts'
+import { kubernetesEnvironment, type KubernetesVersion } from './kubernetes.ts'
+import { authorizerType, resourceCheckType } from './library/authorizer.ts'
+import {
+  bool,
+  dyn,
+  type Field,
+  int,
+  list,
+  map,
+  mapParts,
+  string,
+  type StructType,
+  timestamp,
+  type Type,
+} from './types.ts'
+
+export type AdmissionNames = {
+  readonly hasParams: boolean
+  readonly hasAuthorizer: boolean
+  /** Undefined: there are none. */
+  readonly variables: StructType | undefined
+}
+
+export function admissionEnvironment(version: KubernetesVersion, names: AdmissionNames): Environment {
+  const { hasParams, hasAuthorizer, variables } = names
+  return withVariables(kubernetesEnvironment(version), {
+    object: dyn,
+    oldObject: dyn,
+    namespaceObject: namespace,
+    request,
+    ...(hasParams ? { params: dyn } : {}),
+    ...(hasAuthorizer ? { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType } : {}),
+    ...(variables === undefined ? {} : { variables }),
+  })
+}
+
+/** The variables of a policy: each sees those that were declared before it. */
+export class PolicyVariables {
+  readonly #fields = new Map<string, Field>()
+  readonly type: StructType = {
+    kind: 'struct',
+    name: 'kubernetes.variables',
+    field: (name) => this.#fields.get(name),
+  }
+
+  /** Undefined: its expression could not be compiled, so nothing is known of it. */
+  declare(name: string, type: Type | undefined): void {
+    this.#fields.set(name, { key: name, type: type === undefined ? dyn : declared(type) })
+  }
+}
+
+/** Objects and values of libraries are not told apart any more. */
+function declared(type: Type): Type {
+  if (type.kind === 'list' || type.kind === 'map') return mapParts(type, declared)
+  return type.kind === 'struct' || type.kind === 'opaque' || type.kind === 'type' ? dyn : type
+}
+
+function struct(name: string, fields: { readonly [name: string]: Type }): StructType {
+  const known = new Map(Object.entries(fields).map(([key, type]): [string, Field] => [key, { key, type }]))
+  return { kind: 'struct', name, field: (wanted) => known.get(wanted) }
+}
+
+const kind = struct('kubernetes.GroupVersionKind', { group: string, version: string, kind: string })
+const resource = struct('kubernetes.GroupVersionResource', { group: string, version: string, resource: string })
+
+const request = struct('kubernetes.AdmissionRequest', {
+  kind,
+  resource,
+  subResource: string,
+  requestKind: kind,
+  requestResource: resource,
+  requestSubResource: string,
+  name: string,
+  namespace: string,
+  operation: string,
+  userInfo: struct('kubernetes.UserInfo', {
+    username: string,
+    uid: string,
+    groups: list(string),
+    extra: map(string, list(string)),
+  }),
+  dryRun: bool,
+  options: dyn,
+})
+
+const namespace = struct('kubernetes.Namespace', {
+  metadata: struct('kubernetes.NamespaceMetadata', {
+    name: string,
+    generateName: string,
+    namespace: string,
+    labels: map(string, string),
+    annotations: map(string, string),
+    UID: string,
+    creationTimestamp: timestamp,
+    deletionGracePeriodSeconds: int,
+    deletionTimestamp: timestamp,
+    generation: int,
+    resourceVersion: string,
+    finalizers: list(string),
+  }),
+  spec: struct('kubernetes.NamespaceSpec', { finalizers: list(string) }),
+  status: struct('kubernetes.NamespaceStatus', {
+    conditions: list(
+      struct('kubernetes.NamespaceCondition', {
+        status: string,
+        type: string,
+        lastTransitionTime: timestamp,
+        message: string,
+        reason: string,
+      }),
+    ),
+    phase: string,
+  }),
+})
