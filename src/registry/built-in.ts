@@ -77,6 +77,7 @@ function builtIn(row: Row, rules: KindRules, storedAs: StorageMedia): Resource {
     isCollected: rules.isCollected ?? true,
     whyKept: rules.whyKept ?? (() => undefined),
     faultGroup: name === 'Event.events.k8s.io' ? '' : row.group,
+    ...(rules.isNamedWhole === true ? { isNamedWhole: true } : {}),
     checkName: rules.checkName ?? strategy.nameRuleOf(name),
     metadataRules: strategy.metadataRulesOf(name),
     prepareCreate: (given, writer) => {

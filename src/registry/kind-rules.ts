@@ -7,6 +7,7 @@ export type KindRules = Partial<
   Pick<
     Resource,
     | 'checkName'
+    | 'isNamedWhole'
     | 'prepareCreate'
     | 'prepareUpdate'
     | 'validate'

@@ -57,6 +57,8 @@ export type Resource = {
   }
   /** What a field selector may name besides metadata.name and metadata.namespace, and how to read it. */
   readonly selectableFields: { readonly [field: string]: (object: KubeObject) => string }
+  /** Names have a form that nothing random fits into: generateName is all of it. */
+  readonly isNamedWhole?: boolean
   /** Whether an update may leave out the resourceVersion. */
   readonly allowsUnconditionalUpdate: boolean
   /** Whether an update of an object that does not exist creates it. */

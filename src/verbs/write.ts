@@ -22,7 +22,7 @@ import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { isCode } from '../storage/errors.ts'
 import type { Current, Decision, UpdateResult } from '../storage/store.ts'
-import type { WriteAccess } from './access.ts'
+import type { Ids, WriteAccess } from './access.ts'
 import { type Decided, decidePut } from './decide-put.ts'
 import { isMarked, isReleased } from './deletion.ts'
 import { holding, type Take } from './holding.ts'
@@ -73,10 +73,9 @@ function newObject(
   { ids, now }: WriteAccess,
 ): KubeObject {
   const { generateName = '', name = '' } = given.metadata
-  const prefix = generateName.slice(0, NAME_PREFIX_CHARACTERS_MAX)
   const metadata: ObjectMeta = {
     ...without(given.metadata, serverFields),
-    name: name === '' && generateName !== '' ? `${prefix}${ids.nameSuffix()}` : name,
+    name: name === '' && generateName !== '' ? generatedName(generateName, resource, ids) : name,
     uid: ids.uid(),
     creationTimestamp: now(),
   }
@@ -85,6 +84,9 @@ function newObject(
     { user, now, newId: ids.uid, warn: (text) => context.warn(text) },
   )
 }
+
+const generatedName = (prefix: string, { isNamedWhole }: Resource, ids: Ids): string =>
+  isNamedWhole === true ? prefix : `${prefix.slice(0, NAME_PREFIX_CHARACTERS_MAX)}${ids.nameSuffix()}`
 
 /** What a write needs besides the object. */
 export type Writing = Owning & { readonly options: WriteOptions; readonly access: WriteAccess }
