@@ -15,6 +15,8 @@ export class Source {
   readonly text: string
   readonly points: readonly string[]
   readonly #lineStarts: readonly number[]
+  /** A long line may have many faults. */
+  readonly #lines = new Map<number, Line>()
 
   constructor(text: string) {
     this.text = text
@@ -41,15 +43,23 @@ export class Source {
       this.#lineStarts.findLastIndex((start) => start <= offset),
     )
     const start = this.#lineStarts[line] ?? 0
-    const end = this.#lineStarts[line + 1]
-    const shown = this.points
-      .slice(start, end === undefined ? undefined : end - 1)
-      .map((point) => (point === '\t' ? ' ' : point))
     const column = offset - start
-    const before = shown.slice(0, column).map(markFor).join('')
-    return `ERROR: <input>:${line + 1}:${column + 1}: ${message}\n | ${shown.join('')}\n | ${before}${wide(shown[column]) ? '＾' : '^'}`
+    const { text, dots } = this.#lines.get(line) ?? this.#readLine(line, start)
+    const mark = wide(this.points[offset]) ? '＾' : '^'
+    return `ERROR: <input>:${line + 1}:${column + 1}: ${message}\n | ${text}\n | ${dots.slice(0, column)}${mark}`
+  }
+
+  #readLine(line: number, start: number): Line {
+    const end = this.#lineStarts[line + 1]
+    const points = this.points.slice(start, end === undefined ? undefined : end - 1)
+    const read = { text: points.join('').replaceAll('\t', ' '), dots: points.map(markFor).join('') }
+    this.#lines.set(line, read)
+    return read
   }
 }
+
+/** `dots` has one character for each code point of the text. */
+type Line = { readonly text: string; readonly dots: string }
 
 /** Wide characters get a wide dot, so that the mark stands below what it marks. */
 const markFor = (point: string): string => (wide(point) ? '．' : '.')
