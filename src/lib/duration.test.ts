@@ -19,6 +19,7 @@ const bad: readonly [string, string][] = [
   ['', 'time: invalid duration ""'],
   ['soon', 'time: invalid duration "soon"'],
   ['30', 'time: missing unit in duration "30"'],
+  ['1constructor', 'time: unknown unit "constructor" in duration "1constructor"'],
   ['5x', 'time: unknown unit "x" in duration "5x"'],
   ['1s ', 'time: unknown unit "s " in duration "1s "'],
   ['--1s', 'time: invalid duration "--1s"'],

@@ -1,39 +1,42 @@
 /** Durations as Go writes and reads them: `1m30s`, `500ms`. Faults are in Go's words, which clients see. */
-const unitMs: { readonly [unit: string]: number } = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-}
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ['ns', 1e-6],
+  ['us', 1e-3],
+  ['µs', 1e-3],
+  ['μs', 1e-3],
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
 
 /** The longest that Go can hold: 64 bits of nanoseconds. */
 const MS_MAX = 2 ** 63 / 1e6
 
 export function parseDuration(text: string): { readonly ms: number } | { readonly fault: string } {
-  const invalid = { fault: `time: invalid duration ${JSON.stringify(text)}` }
   const sign = text.startsWith('-') ? -1 : 1
   let rest = text.replace(/^[+-]/, '')
   if (rest === '0') return { ms: 0 }
-  if (rest === '') return invalid
+  if (rest === '') return invalid(text)
   let ms = 0
   while (rest !== '') {
     const match = /^(\d+\.?\d*|\.\d+)([^\d.]*)/.exec(rest)
-    if (match === null) return invalid
+    if (match === null) return invalid(text)
     const [whole, amount = '', unit = ''] = match
     if (unit === '') return { fault: `time: missing unit in duration ${JSON.stringify(text)}` }
-    const one = unitMs[unit]
+    const one = unitMs.get(unit)
     if (one === undefined) {
       return { fault: `time: unknown unit ${JSON.stringify(unit)} in duration ${JSON.stringify(text)}` }
     }
     ms += Number(amount) * one
     rest = rest.slice(whole.length)
   }
-  return ms > MS_MAX ? invalid : { ms: sign * ms }
+  return ms > MS_MAX ? invalid(text) : { ms: sign * ms }
 }
+
+const invalid = (text: string): { readonly fault: string } => ({
+  fault: `time: invalid duration ${JSON.stringify(text)}`,
+})
 
 /** As Go prints a duration: `1h0m0s`, `1.5s`, `20ms`. */
 export function formatDuration(ms: number): string {
