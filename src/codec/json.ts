@@ -182,11 +182,13 @@ class Sorting {
   #fields(fields: Fields, keys: string[]): Json {
     let copy = areSorted(keys) ? undefined : new JsonMap()
     if (copy !== undefined) keys.sort(compareKeys)
-    for (const [at, key] of keys.entries()) {
+    let at = 0
+    for (const key of keys) {
       const field = fields[key]
       const sorted = this.sorted(field ?? null)
       if (sorted !== field) copy ??= copyOf(fields, keys.slice(0, at))
       if (copy !== undefined) copy[key] = sorted
+      at++
     }
     return copy ?? fields
   }

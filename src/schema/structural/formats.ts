@@ -58,7 +58,11 @@ export const isFormat = (name: string): boolean => formats.has(name)
 /** What has no such format is in it. */
 export const matchesFormat = (text: string, format: string): boolean => formats.get(format)?.(text) ?? true
 
+/** Most are of this form, which is quicker to tell than that any letters and symbols are those of a host. */
+const plainHostname = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]{2,63}$/
+
 function isHostname(text: string): boolean {
+  if (text.length <= HOST_BYTES_MAX && plainHostname.test(text)) return true
   if (text.length > HOST_BYTES_MAX || Buffer.byteLength(text) > HOST_BYTES_MAX) return false
   return hostname.test(text) && text.split('.').every((label) => Buffer.byteLength(label) <= HOST_LABEL_BYTES_MAX)
 }

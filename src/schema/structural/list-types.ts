@@ -14,24 +14,25 @@ export function validateLists(value: Json, schema: Structural, old?: Json): Fiel
 
 function faultsOf(value: Json, schema: Structural): FieldFault[] {
   const faults: FieldFault[] = []
-  visit(value, schema, { path: '', faults })
+  if (schema.holds.lists) visit(value, schema, { path: '', faults })
   return faults
 }
 
 type Place = { readonly path: string; readonly faults: FieldFault[] }
 
 function visit(value: Json, schema: Structural, place: Place): void {
-  if (!schema.holds.lists) return
   if (Array.isArray(value)) visitItems(value, schema, place)
   else if (isFields(value)) visitFields(value, schema, place)
 }
 
 function visitFields(fields: Fields, { properties, additional }: Structural, { path, faults }: Place): void {
   if (properties === undefined && typeof additional !== 'object') return
-  for (const [name, field = null] of Object.entries(fields)) {
+  for (const name of Object.keys(fields)) {
     const own = properties?.get(name)
-    if (own !== undefined) visit(field, own, { path: path === '' ? name : `${path}.${name}`, faults })
-    else if (typeof additional === 'object') visit(field, additional, { path: `${path}[${name}]`, faults })
+    const below = own ?? additional
+    if (typeof below !== 'object' || !below.holds.lists) continue
+    const inner = own === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
+    visit(fields[name] ?? null, below, { path: inner, faults })
   }
 }
 
@@ -50,7 +51,7 @@ function visitItems(items: readonly Json[], schema: Structural, place: Place): v
         (item) => keysOf(item, list.keys),
       )
   }
-  if (itemSchema === undefined) return
+  if (itemSchema === undefined || !itemSchema.holds.lists) return
   for (const [at, item] of items.entries())
     visit(item, itemSchema, { path: `${place.path}[${at}]`, faults: place.faults })
 }
@@ -62,6 +63,7 @@ function refuseRepeated(
   { path, faults }: Place,
   shown: (item: Json) => Json = (item) => item,
 ): void {
+  if (items.length < 2) return
   const seen = new Map<string, boolean>()
   for (const [at, item] of items.entries()) {
     const key = keyOf(item)
