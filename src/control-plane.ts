@@ -301,12 +301,12 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   const accessOf = (resource: Resource): Access => {
     const known = made.get(resource)
     if (known !== undefined) return known
-    const access = make(resource)
+    const { conversionWebhook, converted } = resource
+    const webhook = conversionWebhook && new ConversionWebhook(conversionWebhook, ids.uid)
+    const access = webhook === undefined ? make(resource) : { ...make(resource), convertTo: convertingBy(webhook) }
     made.set(resource, access)
-    const { converted } = resource
-    const stored = converted?.stored()
-    if (converted === undefined || stored === undefined) return access
-    const webhook = new ConversionWebhook(converted.webhook, ids.uid)
+    const stored = converted?.()
+    if (webhook === undefined || stored === undefined) return access
     const asStored = { resource: stored, access: makeAsStored(stored) }
     const whole = convertedAccess(access, asStored, new Converter(resource, webhook, cache))
     made.set(resource, whole)
@@ -348,6 +348,11 @@ function inVersion(registry: Registry, resource: Resource, apiVersion: string): 
   const found = resource.inVersion?.(version) ?? registry.find({ group, version, plural })
   return found !== undefined && apiVersionOf(found) === apiVersion ? found : undefined
 }
+
+const convertingBy =
+  (webhook: ConversionWebhook): NonNullable<WriteAccess['convertTo']> =>
+  (objects, { from, to }) =>
+    webhook.convert(objects, apiVersionOf(to), from.shape.struct)
 
 function decodeOrFail(stored: Buffer, resource: Resource, revision: Revision): KubeObject {
   try {

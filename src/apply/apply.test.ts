@@ -62,7 +62,7 @@ async function apply(
     ignored: noFields,
     now: '2001-01-01T00:00:00Z',
     typeIn: (given) => (given === version ? type : undefined),
-    versions: (after) => () => ({ type, before: live, after }),
+    versions: async (after) => () => ({ type, before: live, after }),
   })
   return { live: result ?? live, owners, isChanged: result !== undefined }
 }

@@ -31,7 +31,7 @@ export type Application = {
   /** Of the version of an owner; undefined where the kind has none such: what is owned in it cannot be found. */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
   /** The object before and after, in the version of an owner; undefined where there is no such version. */
-  readonly versions: (after: Fields) => (apiVersion: string) => Versions | undefined
+  readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
 }
 
 export type Applied = {
@@ -60,7 +60,7 @@ export async function applyOver(application: Application): Promise<Applied> {
   const result = isFields(pruned) ? pruned : {}
   if (slices.isOver) await slices.turn()
   const isChanged = !isEqual(live, result)
-  const differences = new Differences(application.versions(result), ignored)
+  const differences = new Differences(await application.versions(result), ignored)
   refuseConflicts(differences, all, { ...application, identity })
   const left = differences.release(all, identity)
   if (isEmptySet(own.fields)) left.delete(identity)

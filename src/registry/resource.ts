@@ -42,8 +42,10 @@ export type Resource = {
   readonly isStored: boolean
   /** The apiVersion in which objects are stored, where that is another one: `v1` for events of events.k8s.io. */
   readonly storageVersion?: string
-  /** Where only a webhook can convert between versions: how it is called, and the resource in the version that is stored. */
-  readonly converted?: { readonly webhook: Fields; readonly stored: () => Resource | undefined }
+  /** Where objects are stored in a version that only a webhook can convert: the resource in that version. */
+  readonly converted?: () => Resource | undefined
+  /** Of a custom resource whose versions only a webhook can convert: how it is called. */
+  readonly conversionWebhook?: Fields
   /** Of a custom resource: the same in another version, served or not. */
   readonly inVersion?: (version: string) => Resource | undefined
   /** Told with every answer. */

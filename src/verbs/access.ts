@@ -45,6 +45,11 @@ export type WriteAccess = ReadAccess & {
   readonly belongings: Belongings | undefined
   /** The same resource in another version of its group; undefined when there is none. */
   readonly inVersion: (apiVersion: string) => Resource | undefined
+  /** Where only a webhook knows how: objects in another version. Fails with an ApiError. */
+  readonly convertTo?: (
+    objects: readonly KubeObject[],
+    versions: { readonly from: Resource; readonly to: Resource },
+  ) => Promise<readonly KubeObject[]>
   /** Objects end by themselves after this time; undefined: never. */
   readonly ttlSeconds: number | undefined
 }

@@ -15,17 +15,8 @@ import { decodePatched } from '../codec/decode-body.ts'
 import { printOrdered } from '../codec/json.ts'
 import { RestoreError, restoreStruct } from '../patch/restore.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
-import {
-  emptyObject,
-  emptyWire,
-  ignoredAt,
-  otherVersion,
-  trackingOf,
-  UnknownVersionError,
-  versionsOf,
-  withOwners,
-  writerOf,
-} from './owners.ts'
+import { askWebhook, otherVersion, UnknownVersionError, versionsOf } from './owner-versions.ts'
+import { emptyObject, emptyWire, ignoredAt, trackingOf, withOwners, writerOf } from './owners.ts'
 import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
 import type { Change, Writing } from './write.ts'
 import type { PatchOptions } from './write-options.ts'
@@ -85,8 +76,8 @@ async function applyTo(
   if (slices.isOver) await slices.turn()
   const typeOfOwner = (apiVersion: string): StructMerge | undefined => {
     const other = otherVersion(request, access.inVersion, apiVersion)
-    // Only to find what cannot be shown there.
-    if (request.resource.isCustom && current !== undefined) other?.before(current)
+    // Only to find what cannot be shown there; a webhook is asked later, for all of it at once.
+    if (request.resource.isCustom && access.convertTo === undefined && current !== undefined) other?.before(current)
     return other?.type
   }
   const { result, owners } = await orUnclassified({
@@ -99,10 +90,12 @@ async function applyTo(
     ignored: ignoredAt(request),
     now: access.now(),
     typeIn: (apiVersion) => (apiVersion === writer.apiVersion ? type : typeOfOwner(apiVersion)),
-    versions: (after) => {
+    versions: async (after) => {
       const before = current ?? emptyObject
-      const made = { before: () => before, after: () => objectOf(after, { applied, expected, live, current }) }
-      const others = versionsOf(request, access, made)
+      const made = (): KubeObject => objectOf(after, { applied, expected, live, current })
+      const objects = { before: () => before, after: made }
+      const asked = await askWebhook(request, access, { owners: tracking.owners, objects })
+      const others = versionsOf(request, access, { ...objects, asked })
       return (apiVersion) => (apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion))
     },
   })

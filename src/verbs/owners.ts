@@ -3,13 +3,11 @@
  * object: what that changes belongs to nobody.
  */
 import { fieldSetOf } from '../apply/field-paths.ts'
-import { Differences, type Versions } from '../apply/differences.ts'
+import { Differences } from '../apply/differences.ts'
 import type { FieldSet } from '../apply/field-set.ts'
 import { type Owners, printOwners, readOwners, type Writer } from '../apply/managers.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
-import type { StructMerge } from '../apply/merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
-import { validateApplied } from '../apply/validate.ts'
 import { ownersInObject, ownersInView } from '../apply/view-owners.ts'
 import { isEqual } from '../apply/value.ts'
 import { givenWire, storedWire } from '../apply/wire.ts'
@@ -18,9 +16,9 @@ import { managerOfAgent } from '../api/manager-name.ts'
 import { firstHeader } from '../api/request.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, shownAt, viewOf } from '../registry/resource.ts'
 import { isCode } from '../storage/errors.ts'
-import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import type { WriteAccess } from './access.ts'
+import { askWebhook, UnknownVersionError, versionsOf } from './owner-versions.ts'
 import type { WriteOptions } from './write-options.ts'
 
 export type Recording = { readonly options: WriteOptions; readonly access: WriteAccess }
@@ -30,9 +28,13 @@ export type Owning = {
   readonly owners?: 'recorded' | 'stated' | 'dropped'
 }
 
-export function owned(given: KubeObject, { owners }: Owning, record: () => Json | undefined): KubeObject {
+export async function owned(
+  given: KubeObject,
+  { owners }: Owning,
+  record: () => Json | undefined | Promise<Json | undefined>,
+): Promise<KubeObject> {
   if (owners === 'stated') return given
-  return withOwners(given, owners === 'dropped' ? undefined : record())
+  return withOwners(given, owners === 'dropped' ? undefined : await record())
 }
 
 /** What has no room in the database with its owners is stored without them; an apply is not. */
@@ -59,20 +61,22 @@ export function ownersAfterCreate(
 }
 
 /** The list after an update or a patch; `after` is in the shape of the path. */
-export function ownersAfterUpdate(
+export async function ownersAfterUpdate(
   request: ResourceRequest,
   { stored, after }: { readonly stored: KubeObject; readonly after: KubeObject },
   { options, access }: Recording,
-): Json | undefined {
+): Promise<Json | undefined> {
   const tracking = trackingOf(request, stored)
   const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])
   const owners = (isKept ? undefined : givenOwners(request, after)) ?? tracking.owners
   // What was never tracked begins to be with the first apply.
   if (owners.size === 0) return tracking.finish(owners)
   const before = shownAt(request, stored)
-  const versions = versionsOf(request, access, { before: () => before, after: () => after })
-  const differences = new Differences(versions, ignoredAt(request))
+  const objects = { before: () => before, after: () => after }
   try {
+    const asked = await askWebhook(request, access, { owners, objects })
+    const versions = versionsOf(request, access, { ...objects, asked })
+    const differences = new Differences(versions, ignoredAt(request))
     return tracking.finish(recordUpdate(owners, { writer: writerOf(request, options), now: access.now(), differences }))
   } catch (error) {
     // Upstream would rather have no owners than wrong ones.
@@ -116,78 +120,6 @@ export function trackingOf(request: ResourceRequest, stored: KubeObject | undefi
     owners: ownersInView(owners, field),
     finish: (after) => printOwners(ownersInObject(owners, after, field)),
   }
-}
-
-/** An object before and after a write, in the versions in which its owners know it. */
-export function versionsOf(
-  request: ResourceRequest,
-  { inVersion }: Pick<WriteAccess, 'inVersion'>,
-  { before, after }: { readonly before: () => KubeObject; readonly after: () => KubeObject },
-): (apiVersion: string) => Versions | undefined {
-  const own = viewOf(request) ?? request.resource
-  return (apiVersion) => {
-    if (apiVersion === apiVersionOf(own)) {
-      const { struct } = own.shape
-      return {
-        type: mergeTypeOfObjects(struct),
-        before: storedWire(before(), struct),
-        after: givenWire(after(), struct),
-      }
-    }
-    const other = otherVersion(request, inVersion, apiVersion)
-    return other && { type: other.type, before: other.before(before()), after: other.after(after()) }
-  }
-}
-
-type OtherVersion = {
-  readonly type: StructMerge
-  /** Objects as they were and as they are to be, in this version. */
-  readonly before: (object: KubeObject) => Fields
-  readonly after: (object: KubeObject) => Fields
-}
-
-/** Undefined where a built-in kind has no such version. Of custom kinds nothing is dropped, but what cannot be converted is refused. */
-export function otherVersion(
-  request: ResourceRequest,
-  inVersion: WriteAccess['inVersion'],
-  apiVersion: string,
-): OtherVersion | undefined {
-  const { resource } = request
-  if (viewOf(request) !== undefined) return undefined
-  const other = inVersion(apiVersion)
-  if (other === undefined) {
-    if (!resource.isCustom) return undefined
-    throw new UnknownVersionError(`request to convert CR to an invalid group/version: ${apiVersion}`)
-  }
-  const { struct } = other.shape
-  const type = mergeTypeOfObjects(struct)
-  if (!resource.isCustom) {
-    const convert = (object: KubeObject): KubeObject => converted(object, resource.shape, other)
-    const before = (object: KubeObject): Fields => storedWire(convert(object), struct)
-    return { type, before, after: (object) => givenWire(convert(object), struct) }
-  }
-  const fitting = (object: KubeObject, what: string): Fields => {
-    const wire = storedWire({ ...object, apiVersion }, struct)
-    // What a webhook makes of an object is not asked here, so what is taken for it may not fit.
-    const [fault] = resource.converted === undefined && other.converted === undefined ? validateApplied(wire, type) : []
-    if (fault !== undefined) throw new UnknownVersionError(what + fault)
-    return wire
-  }
-  return {
-    type,
-    before: (object) => fitting(object, ''),
-    after: (object) => fitting(object, 'failed to convert new object: '),
-  }
-}
-
-/** An object cannot be shown in the version of one of its owners. The message is upstream's. */
-export class UnknownVersionError extends Error {
-  override readonly name = 'UnknownVersionError'
-}
-
-function converted(object: KubeObject, from: ObjectSchema, to: Resource): KubeObject {
-  const stored = from.stored?.toStored(object) ?? object
-  return to.shape.stored?.fromStored(stored) ?? { ...stored, apiVersion: apiVersionOf(to) }
 }
 
 /** Without a name of its own a client is known by its program. */

@@ -193,7 +193,7 @@ type Update = {
 /** Some changes make what is not there. */
 async function decideNew({ request, given, writing }: Update): Promise<Decided> {
   const { options, access } = writing
-  const tracked = owned(given, writing, () => ownersAfterCreate(request, given, writing))
+  const tracked = await owned(given, writing, () => ownersAfterCreate(request, given, writing))
   const attributes = { operation: 'CREATE', object: tracked, oldObject: undefined, options, access } as const
   const admitted = await mutated(request, attributes)
   const fault = versionFault(admitted)
@@ -213,7 +213,9 @@ async function decideReplace(
   const { options, access } = writing
   const view = viewOf(request)
   const oldObject = shownAt(request, before)
-  const tracked = owned(given, writing, () => ownersAfterUpdate(request, { stored: before, after: given }, writing))
+  const tracked = await owned(given, writing, () =>
+    ownersAfterUpdate(request, { stored: before, after: given }, writing),
+  )
   const mutatedObject = await mutated(request, { operation: 'UPDATE', object: tracked, oldObject, options, access })
   const shown = withoutDuplicateOwners(mutatedObject, context, { isMutated: true })
   if (view !== undefined) {

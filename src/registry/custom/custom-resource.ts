@@ -65,7 +65,8 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     subresources: subresourcesOf(definition, version),
     ...(storageVersion === version.name ? {} : { storageVersion: `${group}/${storageVersion}` }),
     ...(deprecation === undefined ? {} : { deprecation }),
-    ...(webhook === undefined || !mayDiffer(definition, version) ? {} : { converted: { webhook, stored } }),
+    ...(webhook === undefined ? {} : { conversionWebhook: webhook }),
+    ...(webhook === undefined || !mayDiffer(definition, version) ? {} : { converted: stored }),
     inVersion,
     get shape(): ObjectSchema {
       return (shape ??= own.shape(schemas))

@@ -80,4 +80,13 @@ const bad = [
   on('bad-untrusted', 'a converter with a certificate of an unknown authority', converter(), [made(), GET(v2('w'), { pick: (b) => ({ ...b, message: b.message?.replace(/Post "[^"]*"/, 'Post <url>') }) })], definition({ clientConfig: { url: '${hook.convert}' } })),
 ];
 
-export default [...good, ...bad];
+/** Who owns what, when some know the object in one version and some in the other. */
+const owners = (b) => (b?.kind === 'Status' ? b : [parts(b), b.metadata?.managedFields?.map((m) => [m.manager, m.operation, m.apiVersion, m.fieldsV1]).sort()]);
+const applied = (spec, v = 'v1') => widget('w', { spec }, { v });
+const owned = [
+  on('owners-conflict', 'an apply in one version conflicts with an owner in the other', converter(), [made(), APPLY(v2('w'), 'me', applied({ addr: 'h' }, 'v2'), { compare: 'status' }), APPLY(at('w'), 'you', applied({ host: 'g' }), { pick: (b) => [b.message, b.details?.causes?.map((c) => c.field).sort()] }), APPLY(at('w'), 'you', applied({ host: 'g' }), { force: true, pick: owners })]),
+  on('owners-update', 'an update in one version takes fields from an owner in the other', converter(), [APPLY(v2('w'), 'me', applied({ addr: 'h', y: 1 }, 'v2'), { compare: 'status' }), PATCH(at('w'), 'merge', { spec: { x: 2 } }, { query: { fieldManager: 'u' }, pick: owners }), PATCH(at('w'), 'merge', { spec: { host: 'g' } }, { query: { fieldManager: 'u' }, pick: owners })]),
+  on('owners-failing', 'owners in a version that an object cannot be converted to', converter({ spoil: (a) => (a.response.convertedObjects.some((o) => o.spec?.addr === 'bad') ? { ...a, response: { uid: a.response.uid, result: { status: 'Failure', message: 'cannot do that' } } } : a) }), [APPLY(v2('w'), 'me', applied({ addr: 'h' }, 'v2'), { compare: 'status' }), APPLY(at('w'), 'you', applied({ host: 'bad' }), { force: true }), PATCH(at('w'), 'merge', { spec: { host: 'bad' } }, { query: { fieldManager: 'u' }, pick: owners })]),
+];
+
+export default [...good, ...bad, ...owned];

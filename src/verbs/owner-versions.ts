@@ -1,0 +1,136 @@
+/**
+ * Objects in the versions in which their owners know them. Those of built-in kinds are converted as they are shown; of custom kinds
+ * nothing is dropped on the way, but what does not fit there is refused.
+ */
+import type { Versions } from '../apply/differences.ts'
+import type { Owners } from '../apply/managers.ts'
+import type { StructMerge } from '../apply/merge-type.ts'
+import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
+import { validateApplied } from '../apply/validate.ts'
+import { givenWire, storedWire } from '../apply/wire.ts'
+import { ApiError } from '../api/errors.ts'
+import type { Fields, KubeObject } from '../api/object.ts'
+import { apiVersionOf, type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { WriteAccess } from './access.ts'
+
+/** An object cannot be shown in the version of one of its owners. The message is upstream's. */
+export class UnknownVersionError extends Error {
+  override readonly name = 'UnknownVersionError'
+}
+
+/** Made when they are needed. */
+type Change = { readonly before: () => KubeObject; readonly after: () => KubeObject }
+
+/** By apiVersion: what a webhook made of an object as it was and as it is to be. */
+type Asked = ReadonlyMap<string, { readonly before: KubeObject; readonly after: KubeObject }>
+
+const nobody: Asked = new Map()
+
+/** Asks for all versions that owners need. */
+export async function askWebhook(
+  request: ResourceRequest,
+  { inVersion, convertTo }: Pick<WriteAccess, 'inVersion' | 'convertTo'>,
+  { owners, objects }: { readonly owners: Owners; readonly objects: Change },
+): Promise<Asked> {
+  const { resource } = request
+  if (convertTo === undefined || viewOf(request) !== undefined) return nobody
+  const asked = new Map<string, { readonly before: KubeObject; readonly after: KubeObject }>()
+  for (const { apiVersion } of owners.values()) {
+    const to = apiVersion === apiVersionOf(resource) || asked.has(apiVersion) ? undefined : inVersion(apiVersion)
+    if (to === undefined) continue
+    const versions = { from: resource, to }
+    const [before] = await orUnknown('', () => convertTo([objects.before()], versions))
+    const [after] = await orUnknown(ofNewObject, () => convertTo([objects.after()], versions))
+    if (before !== undefined && after !== undefined) asked.set(apiVersion, { before, after })
+  }
+  return asked
+}
+
+const ofNewObject = 'failed to convert new object: '
+
+async function orUnknown<T>(what: string, convert: () => Promise<T>): Promise<T> {
+  try {
+    return await convert()
+  } catch (error) {
+    throw error instanceof ApiError ? new UnknownVersionError(what + error.message, { cause: error }) : error
+  }
+}
+
+/** An object before and after a write, by the version of an owner; undefined where the kind has no such version. */
+export function versionsOf(
+  request: ResourceRequest,
+  { inVersion }: Pick<WriteAccess, 'inVersion'>,
+  { before, after, asked }: Change & { readonly asked: Asked },
+): (apiVersion: string) => Versions | undefined {
+  const own = viewOf(request) ?? request.resource
+  return (apiVersion) => {
+    if (apiVersion === apiVersionOf(own)) {
+      const { struct } = own.shape
+      return {
+        type: mergeTypeOfObjects(struct),
+        before: storedWire(before(), struct),
+        after: givenWire(after(), struct),
+      }
+    }
+    const other = otherVersion(request, inVersion, apiVersion)
+    if (other === undefined) return undefined
+    const made = asked.get(apiVersion)
+    return {
+      type: other.type,
+      before: other.before(made?.before ?? before()),
+      after: other.after(made?.after ?? after()),
+    }
+  }
+}
+
+type OtherVersion = {
+  readonly type: StructMerge
+  /** Objects as they were and as they are to be, in this version. */
+  readonly before: (object: KubeObject) => Fields
+  readonly after: (object: KubeObject) => Fields
+}
+
+/** Undefined where a built-in kind has no such version; fails where a custom one has none. */
+export function otherVersion(
+  request: ResourceRequest,
+  inVersion: WriteAccess['inVersion'],
+  apiVersion: string,
+): OtherVersion | undefined {
+  const { resource } = request
+  if (viewOf(request) !== undefined) return undefined
+  const other = inVersion(apiVersion)
+  if (other !== undefined) return resource.isCustom ? customVersion(other) : builtInVersion(resource.shape, other)
+  if (!resource.isCustom) return undefined
+  throw new UnknownVersionError(`request to convert CR to an invalid group/version: ${apiVersion}`)
+}
+
+function builtInVersion(from: ObjectSchema, to: Resource): OtherVersion {
+  const { struct } = to.shape
+  return {
+    type: mergeTypeOfObjects(struct),
+    before: (object) => storedWire(converted(object, from, to), struct),
+    after: (object) => givenWire(converted(object, from, to), struct),
+  }
+}
+
+function converted(object: KubeObject, from: ObjectSchema, to: Resource): KubeObject {
+  const stored = from.stored?.toStored(object) ?? object
+  return to.shape.stored?.fromStored(stored) ?? { ...stored, apiVersion: apiVersionOf(to) }
+}
+
+function customVersion(to: Resource): OtherVersion {
+  const { struct } = to.shape
+  const type = mergeTypeOfObjects(struct)
+  const fitting = (object: KubeObject, what: string): Fields => {
+    const wire = storedWire({ ...object, apiVersion: apiVersionOf(to) }, struct)
+    const [fault] = validateApplied(wire, type)
+    if (fault !== undefined) throw new UnknownVersionError(what + fault)
+    return wire
+  }
+  return {
+    type,
+    before: (object) => fitting(object, ''),
+    after: (object) => fitting(object, ofNewObject),
+  }
+}
