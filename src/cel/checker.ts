@@ -195,7 +195,7 @@ class Checker {
       this.#bindings.fits(dyn, operand)
       return dyn
     }
-    if (!isAnything(operand)) this.#fault(expr, `type '${nameOf(operand)}' does not support field selection`)
+    if (!isAnything(operand)) this.#fault(expr, noFields(operand))
     return dyn
   }
 
@@ -342,3 +342,9 @@ function literalType(value: Value): Type {
   if (typeof value === 'string') return string
   return value instanceof Uint8Array ? bytes : uint
 }
+
+/** Upstream declares most of Kubernetes' own types as objects, whose fields it does not find. */
+const noFields = (type: Type): string =>
+  type.kind === 'opaque' && type.name.startsWith('kubernetes.')
+    ? `unexpected failed resolution of '${type.name}'`
+    : `type '${nameOf(type)}' does not support field selection`

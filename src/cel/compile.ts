@@ -20,7 +20,8 @@ import { CelError, type Value } from './values.ts'
 export type Compiled =
   | { readonly program: Program; readonly type: Type }
   /** `stage`: upstream words a text that is wrong and a program that cannot be made differently. */
-  | { readonly fault: string; readonly stage: 'compilation' | 'instantiation' }
+  | { readonly fault: string; readonly stage: 'compilation' }
+  | { readonly fault: string; readonly stage: 'instantiation'; readonly type: Type }
 
 export type Evaluated = { readonly value: Value; readonly cost: number } | Failure
 
@@ -82,6 +83,6 @@ export function compile(text: string, environment: Environment): Compiled {
   const wrong = validateLiterals(checked, environment)
   if (wrong.length > 0) return refuse(wrong)
   const step = plan(checked)
-  if (step instanceof PlanFault) return { fault: step.message, stage: 'instantiation' }
+  if (step instanceof PlanFault) return { fault: step.message, stage: 'instantiation', type: checked.type }
   return { program: new Program(step, checked, checked.variables), type: checked.type }
 }

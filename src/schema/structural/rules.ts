@@ -92,8 +92,7 @@ export function compileRule(given: Fields, schema: Fields, { type, isStored }: T
 }
 
 function faultOf(compiled: Compiled, wanted: Type['kind'], other: string): string {
-  if ('program' in compiled) return compiled.type.kind === wanted ? '' : other
-  return compiled.stage === 'compilation'
-    ? `compilation failed: ${compiled.fault}`
-    : `program instantiation failed: ${compiled.fault}`
+  if (!('type' in compiled)) return `compilation failed: ${compiled.fault}`
+  if (compiled.type.kind !== wanted) return other
+  return 'fault' in compiled ? `program instantiation failed: ${compiled.fault}` : ''
 }

@@ -37,7 +37,7 @@ export class Expressions {
   /** A variable, which those that follow may use. */
   declare(name: string, text: string, path: string): FieldFault[] {
     const compiled = this.#compile(text, { hasAuthorizer: true, variables: this.#variables?.type })
-    this.#variables?.declare(name, 'type' in compiled ? compiled.type : undefined)
+    this.#variables?.declare(name, 'fault' in compiled ? undefined : compiled.type)
     return faultsOf(compiled, path, { kinds: undefined, shown: text })
   }
 
@@ -58,14 +58,12 @@ export class Expressions {
 type Told = { readonly kinds: readonly Kind[] | undefined; readonly shown: string }
 
 function faultsOf(compiled: Compiled, path: string, { kinds, shown }: Told): FieldFault[] {
-  if ('fault' in compiled) {
-    return compiled.stage === 'compilation'
-      ? [invalidValue(path, shown, `compilation failed: ${compiled.fault}`)]
-      : [internalFault(path, `program instantiation failed: ${compiled.fault}`)]
-  }
+  if (!('type' in compiled)) return [invalidValue(path, shown, `compilation failed: ${compiled.fault}`)]
   const { type } = compiled
-  if (kinds === undefined || kinds.some((kind) => kind === type.kind)) return []
-  return [invalidValue(path, shown, `must evaluate to ${oneOf(kinds)} but got ${outputNameOf(type)}`)]
+  if (kinds !== undefined && !kinds.some((kind) => kind === type.kind)) {
+    return [invalidValue(path, shown, `must evaluate to ${oneOf(kinds)} but got ${outputNameOf(type)}`)]
+  }
+  return 'fault' in compiled ? [internalFault(path, `program instantiation failed: ${compiled.fault}`)] : []
 }
 
 function oneOf(kinds: readonly Kind[]): string {
