@@ -60,11 +60,9 @@ export class Item extends Slot {
 
   /** The object. Shared by all readers: copy it, never change it. */
   object(): KubeObject {
+    const object = this.peek()
     this.isInDemand = true
-    if (this.decoded !== undefined) return this.decoded
-    const object = this.#decode()
-    this.decoded = object
-    this.#home.keep(this) // which may let go of it again
+    this.keepObject(object)
     return object
   }
 
@@ -108,9 +106,14 @@ export class Item extends Slot {
   /** For the writer of this version: it has the object and has printed it already. */
   setWire(object: KubeObject, wire: Wire): void {
     this.#keepWire(wire)
+    this.keepObject(object)
+  }
+
+  /** For who has the object, and has seen that it may be asked for again. */
+  keepObject(object: KubeObject): void {
     if (this.decoded !== undefined) return
     this.decoded = object
-    this.#home.keep(this)
+    this.#home.keep(this) // which may let go of it again
   }
 
   /** Who only passes the bytes on does not need the object again: it is not kept. */

@@ -14,7 +14,7 @@ import { apiVersionOf, type Resource } from '../registry/resource.ts'
 import { segmentFault } from '../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
 import { ignoredAt, withOwners } from './owners.ts'
-import { cachedCurrent, written } from './write.ts'
+import { currentOf, written } from './write.ts'
 
 /** Of a resource that is not served there are no objects. */
 export function createOwnObjects(registry: Registry, accessOf: (resource: Resource) => WriteAccess): Objects {
@@ -52,7 +52,8 @@ async function changeStatus(
 ): Promise<boolean> {
   const { store, decode } = access
   const key = access.keys.key(namespace, name)
-  const cached = await cachedCurrent(key, access)
+  const { item } = await access.reader.get(key, 'any')
+  const cached = item && currentOf(item)
   let changed: KubeObject | undefined
   const { outcome, revision, previous } = await store.update(key, { cached, decode }, (current) => {
     const decided = current && decide(current.object)

@@ -15,6 +15,7 @@ import {
 } from '../api/errors.ts'
 import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
 import { encodeStored, printWire, wireOfStored } from '../codec/object.ts'
+import type { Item } from '../cache/item.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
@@ -352,8 +353,11 @@ export async function commit(
   const { signal } = context
   if (isDryRun) return dryRun(key, access, decide)
   const mustRead = isFresh || resource.shape.custom?.hasOldVersions === true
-  const cached = mustRead ? undefined : await cachedCurrent(key, access)
-  return store.update(key, { cached, decode, signal, ttlSeconds }, decide)
+  const item = mustRead ? undefined : (await access.reader.get(key, 'any')).item
+  const cached = item && currentOf(item)
+  const result = await store.update(key, { cached, decode, signal, ttlSeconds }, decide)
+  if (result.outcome === 'unchanged' && cached !== undefined) item?.keepObject(cached.object)
+  return result
 }
 
 async function dryRun(
@@ -368,11 +372,12 @@ async function dryRun(
   return { outcome, revision: previous?.revision ?? revision, previous }
 }
 
-/** What the cache has, to begin with: if it is old the compare loses, and the store reads the latest. */
-export async function cachedCurrent(key: Key, { reader }: WriteAccess): Promise<Current<KubeObject> | undefined> {
-  const { item } = await reader.get(key, 'any')
-  if (item === undefined) return undefined
-  return { revision: item.revision, createRevision: item.createRevision, object: item.object(), stale: false }
+/**
+ * What the cache has, to begin with: if it is old the compare loses, and the store reads the latest. The object is not kept, since a write
+ * is about to replace it.
+ */
+export function currentOf(item: Item): Current<KubeObject> {
+  return { revision: item.revision, createRevision: item.createRevision, object: item.peek(), stale: false }
 }
 
 /** The object as it is now, for the answer and for the cache, which then need not read it from the database. */
