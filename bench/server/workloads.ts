@@ -43,6 +43,8 @@ const configMapsOf = (namespace: string): string => `/api/v1/namespaces/${namesp
 
 /** Objects that are read in turn. */
 const READ_OBJECTS = 200
+/** How often a client that is not sure says the same: controllers do, at each resync. */
+const AGAIN_TIMES = 25
 /** Each is changed once in a run: a second time the same patch would change nothing. */
 const CHANGED_OBJECTS = 2000
 const deploymentsOf = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/deployments`
@@ -167,6 +169,18 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
         }),
     },
     {
+      name: 'patch-again',
+      about: `merge PATCH of ${READ_OBJECTS} objects, ${AGAIN_TIMES} times each: the first changes the object, the others find it done`,
+      run: (target) =>
+        load(target, {
+          uri: some,
+          amount: requests(AGAIN_TIMES * READ_OBJECTS),
+          method: 'PATCH',
+          headers: { ...json, 'content-type': 'application/merge-patch+json' },
+          body: JSON.stringify({ data: { salt: newValue() } }),
+        }),
+    },
+    {
       name: 'patch-strategic',
       about: 'strategic merge PATCH that changes a 1 KB object',
       run: (target) =>
@@ -184,6 +198,18 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
         load(target, {
           ...once,
           uri: each.map((path) => `${path}?fieldManager=bench&force=true`),
+          headers: apply,
+          body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', data: { applied: newValue() } }),
+        }),
+    },
+    {
+      name: 'apply-again',
+      about: `server-side apply to ${READ_OBJECTS} objects, ${AGAIN_TIMES} times each: the first changes the object, the others find it done`,
+      run: (target) =>
+        load(target, {
+          uri: some.map((path) => `${path}?fieldManager=bench&force=true`),
+          amount: requests(AGAIN_TIMES * READ_OBJECTS),
+          method: 'PATCH',
           headers: apply,
           body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', data: { applied: newValue() } }),
         }),
