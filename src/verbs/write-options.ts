@@ -24,7 +24,10 @@ export type PatchOptions = WriteOptions & {
   readonly force: boolean
 }
 
+const plainPatchOptions: PatchOptions = { ...plainOptions, force: false }
+
 export function parsePatchOptions(query: URLSearchParams, { isApply }: { readonly isApply: boolean }): PatchOptions {
+  if (query.size === 0 && !isApply) return plainPatchOptions
   const faults: FieldFault[] = []
   if (!isApply && query.has('force')) {
     faults.push(forbiddenField('force', 'may not be specified for non-apply patch'))

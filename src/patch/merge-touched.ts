@@ -1,0 +1,71 @@
+/**
+ * A merge patch of an object of a built-in kind at the cost of what it touches: only that is printed, merged and read again, and the
+ * rest stays the decoded value that it is.
+ */
+import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
+import { decodeStruct } from '../codec/decode.ts'
+import { printFields } from '../codec/print.ts'
+import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { Struct } from '../schema/schema.ts'
+import { JsonNode, type Members } from './document.ts'
+import { mergeInto } from './merge-patch.ts'
+import type { Work } from './work.ts'
+
+type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults'>
+
+/**
+ * Uses the patch up. Undefined: something is wrong, or the object would be of another kind; then the whole object is patched, since
+ * errors quote the whole.
+ */
+export function mergeTouched(
+  current: KubeObject,
+  patch: Members,
+  { shape: { struct, setDefaults }, work }: { readonly shape: Shape; readonly work: Work },
+): KubeObject | undefined {
+  if (struct.open !== undefined || patch.has('kind') || patch.has('apiVersion')) return undefined
+  const places = placesIn(current, patch, struct)
+  const root = new JsonNode(`{${printFields(partOf(current, places), struct, 0)}}`, work)
+  mergeInto(root.members() ?? new Map(), patch)
+  const { value, fault, strictFaults } = decodeStruct(root.print(), struct)
+  if (fault !== undefined || strictFaults.length > 0) return undefined
+  const { kind, apiVersion } = current
+  const object = joined(current, value, places)
+  return setDefaults({ ...object, kind, apiVersion, metadata: fieldsOf(object['metadata']) })
+}
+
+/** What a patch speaks of: of structs that are there only some fields, of all else the whole. */
+type Places = ReadonlyMap<string, Places | 'whole'>
+
+function placesIn(value: Fields, patch: Members, { byName }: Struct): Places {
+  const places = new Map<string, Places | 'whole'>()
+  for (const [key, given] of patch) {
+    const schema = byName.get(key)?.schema
+    // Of a field that nobody knows the decoder tells.
+    if (schema === undefined) continue
+    const own = value[key]
+    const members = schema.type === 'struct' && isFields(own) ? given?.members() : undefined
+    const isInside = members !== undefined && schema.type === 'struct' && isFields(own)
+    places.set(key, isInside ? placesIn(own, members, schema) : 'whole')
+  }
+  return places
+}
+
+function partOf(value: Fields, places: Places): Fields {
+  const part: { [name: string]: Json } = {}
+  for (const [name, inside] of places) {
+    const own = value[name]
+    if (own !== undefined) part[name] = inside === 'whole' ? own : partOf(fieldsOf(own), inside)
+  }
+  return part
+}
+
+/** The value with what was made of its part. */
+function joined(value: Fields, part: Fields, places: Places): Fields {
+  const all: { [name: string]: Json | undefined } = { ...value }
+  for (const [name, inside] of places) {
+    const made = part[name]
+    if (made === undefined) delete all[name]
+    else all[name] = inside === 'whole' ? made : joined(fieldsOf(value[name]), fieldsOf(made), inside)
+  }
+  return all
+}
