@@ -13,7 +13,7 @@ import { isCode, StorageError } from './errors.ts'
 import { type KeyRange, keyAfter, rangeOfKey, toText } from './keys.ts'
 import type { Leases } from './leases.ts'
 import { PageSize } from './page-size.ts'
-import type { Plain, Transformer } from './transform.ts'
+import { identity, type Plain, type Transformer } from './transform.ts'
 
 /** A writer that lost this often stands in a queue too long for its client to wait; 20 writers at once lose about 20 times. */
 const LOST_COMPARES_MAX = 100
@@ -58,6 +58,8 @@ export type WriteOptions = {
 export type UpdateOptions<T> = WriteOptions & {
   /** What the cache has, or that it has nothing. Without it the latest state is read first. */
   readonly cached?: Current<T> | 'absent' | undefined
+  /** Whether the key certainly has this revision still, for whoever can tell that more cheaply than by reading it. */
+  readonly isStill?: ((revision: Revision) => Promise<boolean>) | undefined
   readonly decode: (stored: Stored) => T
 }
 
@@ -160,9 +162,9 @@ export class Store {
       const attempt = await decideOn(basis, decide)
       let { decision } = attempt
       if (!attempt.isFinal) {
-        const found = await this.#found(key, options)
-        const isSame = found.entry !== undefined && found.entry.revision === basis.current?.revision
-        basis = isSame ? await this.#provenAs(found.entry, basis) : await this.#proven(found, options.decode)
+        const proven = await this.#proof(key, basis, options)
+        const isSame = proven.current !== undefined && proven.current.revision === basis.current?.revision
+        basis = proven
         if (isSame && attempt.error !== undefined) throw attempt.error
         if (!isSame || decision === undefined) decision = await decide(basis.current)
       }
@@ -270,10 +272,19 @@ export class Store {
     return { current, value, revision, isProven: true }
   }
 
-  /** What the cache had is what the database has: it need not be decoded again. */
-  async #provenAs<T>(entry: Versioned, { current, revision }: Basis<T>): Promise<Basis<T>> {
-    const { stale, value } = await this.#read(entry)
-    return { current: current && { ...current, stale }, value, revision, isProven: true }
+  /** What the database has; if that is what the cache had, it need not be decoded again. */
+  async #proof<T>(key: Key, basis: Basis<T>, options: UpdateOptions<T>): Promise<Basis<T>> {
+    const { current } = basis
+    // Only the value itself tells whether it was written by another key.
+    if (current !== undefined && this.#transformer === identity && (await options.isStill?.(current.revision))) {
+      return { ...basis, isProven: true }
+    }
+    const found = await this.#found(key, options)
+    if (found.entry === undefined || found.entry.revision !== current?.revision) {
+      return this.#proven(found, options.decode)
+    }
+    const { stale, value } = await this.#read(found.entry)
+    return { current: { ...current, stale }, value, revision: basis.revision, isProven: true }
   }
 
   async #put(key: Key, put: Put, options: CallOptions): Promise<Outcome> {

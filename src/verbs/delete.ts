@@ -19,7 +19,8 @@ import {
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
 import { represent } from './represent/represent.ts'
 import { translated } from './storage-errors.ts'
-import { commit, withVersion, written } from './write.ts'
+import { commit } from './commit.ts'
+import { withVersion, written } from './write.ts'
 
 /** Removes the object, or marks it when others must let go of it first. */
 export async function deleteOne(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {

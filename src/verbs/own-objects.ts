@@ -14,7 +14,8 @@ import { apiVersionOf, type Resource } from '../registry/resource.ts'
 import { segmentFault } from '../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
 import { ignoredAt, withOwners } from './owners.ts'
-import { currentOf, written } from './write.ts'
+import { currentOf } from './commit.ts'
+import { written } from './write.ts'
 
 /** Of a resource that is not served there are no objects. */
 export function createOwnObjects(registry: Registry, accessOf: (resource: Resource) => WriteAccess): Objects {

@@ -15,15 +15,15 @@ import {
 } from '../api/errors.ts'
 import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
 import { encodeStored, printWire, wireOfStored } from '../codec/object.ts'
-import type { Item } from '../cache/item.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { isCode } from '../storage/errors.ts'
-import type { Current, Decision, UpdateResult } from '../storage/store.ts'
+import type { Current } from '../storage/store.ts'
 import type { Ids, WriteAccess } from './access.ts'
+import { commit } from './commit.ts'
 import { type Decided, decidePut } from './decide-put.ts'
 import { isMarked, isReleased } from './deletion.ts'
 import { holding, type Take } from './holding.ts'
@@ -178,7 +178,8 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
     const bytes = typeof decision === 'object' ? { stored: decision.put } : {}
     const stored = isStored ? written(object, key, revision, { resource, access, ...bytes }) : undefined
     if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
-    return { isNew, object: shownAt(request, withVersion(object, revision)), json: undefined }
+    const json = viewOf(request) === undefined ? result.unchanged?.wire() : undefined
+    return { isNew, object: shownAt(request, withVersion(object, revision)), json }
   }
   return translated(context, { resource, name, verb: 'update' }, () =>
     unlessTooLarge(writing, (tracked) => holding(access.belongings, (take) => run(take, tracked))),
@@ -330,54 +331,6 @@ function refuseInvalid(
 ): void {
   if (faults.length === 0) return
   throw invalid({ group: faultGroup ?? group, kind }, metadata.name ?? '', faults)
-}
-
-type Commit = {
-  readonly key: Key
-  readonly access: WriteAccess
-  readonly isDryRun: boolean
-  /** Begin with the latest state rather than the cached one. */
-  readonly isFresh?: boolean
-}
-
-/**
- * Decides on the current state and writes what was decided. Of a dry run the decision is made on the latest state and
- * nothing is written.
- */
-export async function commit(
-  { resource, context }: ResourceRequest,
-  { key, access, isDryRun, isFresh = false }: Commit,
-  decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
-): Promise<UpdateResult<KubeObject>> {
-  const { store, decode, ttlSeconds } = access
-  const { signal } = context
-  if (isDryRun) return dryRun(key, access, decide)
-  const mustRead = isFresh || resource.shape.custom?.hasOldVersions === true
-  const item = mustRead ? undefined : (await access.reader.get(key, 'any')).item
-  const cached = item && currentOf(item)
-  const result = await store.update(key, { cached, decode, signal, ttlSeconds }, decide)
-  if (result.outcome === 'unchanged' && cached !== undefined) item?.keepObject(cached.object)
-  return result
-}
-
-async function dryRun(
-  key: Key,
-  { store, decode }: WriteAccess,
-  decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
-): Promise<UpdateResult<KubeObject>> {
-  const { revision, found } = await store.get(key)
-  const previous = found && { ...found, object: decode(found) }
-  const decision = await decide(previous)
-  const outcome = decision === 'delete' ? 'deleted' : decision === 'unchanged' ? 'unchanged' : 'put'
-  return { outcome, revision: previous?.revision ?? revision, previous }
-}
-
-/**
- * What the cache has, to begin with: if it is old the compare loses, and the store reads the latest. The object is not kept, since a write
- * is about to replace it.
- */
-export function currentOf(item: Item): Current<KubeObject> {
-  return { revision: item.revision, createRevision: item.createRevision, object: item.peek(), stale: false }
 }
 
 /** The object as it is now, for the answer and for the cache, which then need not read it from the database. */

@@ -70,6 +70,30 @@ export function cachedTests(subject: GetSubject): void {
     assert.deepEqual(engine.calls, { range: 1, change: 1, latest: 0 })
   })
 
+  test('who knows that the state is the latest spares the read', async () => {
+    const { key, engine, store } = await twoStates()
+    const { found } = await store.get(key)
+    assert.ok(found)
+    const cached = { ...found, object: 'new' }
+    engine.calls.range = 0
+    const isStill = async (revision: number): Promise<boolean> => revision === found.revision
+    const result = await store.update(key, { decode, cached, isStill }, () => 'unchanged')
+    assert.deepEqual([result.outcome, result.previous], ['unchanged', cached])
+    const refused = store.update(key, { decode, cached, isStill }, () => {
+      throw new Error('refused')
+    })
+    await assert.rejects(refused, /refused/)
+    assert.deepEqual(engine.calls, { range: 0, change: 0, latest: 0 })
+  })
+
+  test('a state that may be old is read, whoever asks', async () => {
+    const { key, old, engine, store } = await twoStates()
+    const options = { decode, cached: old, isStill: (): Promise<boolean> => Promise.resolve(false) }
+    const result = await store.update(key, options, () => 'unchanged')
+    assert.equal(result.previous?.object, 'new')
+    assert.deepEqual(engine.calls, { range: 1, change: 0, latest: 0 })
+  })
+
   test('unchanged is reported with the latest state', async () => {
     const { key, old, store } = await twoStates()
     const result = await store.update(key, { decode, cached: old }, () => 'unchanged')

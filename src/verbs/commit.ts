@@ -1,0 +1,64 @@
+/** Decides on the state of one object and writes what was decided. */
+import type { KubeObject } from '../api/object.ts'
+import type { Item } from '../cache/item.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
+import type { Key, Revision } from '../storage/engine.ts'
+import type { Current, Decision, UpdateResult } from '../storage/store.ts'
+import type { WriteAccess } from './access.ts'
+
+type Commit = {
+  readonly key: Key
+  readonly access: WriteAccess
+  readonly isDryRun: boolean
+  /** Begin with the latest state rather than the cached one. */
+  readonly isFresh?: boolean
+}
+
+type Committed = UpdateResult<KubeObject> & {
+  /** What stays as it was, where the cache has it. */
+  readonly unchanged?: Item | undefined
+}
+
+/**
+ * Decides on the current state and writes what was decided. Of a dry run the decision is made on the latest state and
+ * nothing is written.
+ */
+export async function commit(
+  { resource, context }: ResourceRequest,
+  { key, access, isDryRun, isFresh = false }: Commit,
+  decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
+): Promise<Committed> {
+  const { store, decode, ttlSeconds } = access
+  const { signal } = context
+  if (isDryRun) return dryRun(key, access, decide)
+  const mustRead = isFresh || resource.shape.custom?.hasOldVersions === true
+  const item = mustRead ? undefined : (await access.reader.get(key, 'any')).item
+  const cached = item && currentOf(item)
+  // The proof that nothing came later is one for all who ask at the same time.
+  const isStill = async (revision: Revision): Promise<boolean> =>
+    (await access.reader.get(key, 'latest')).item?.revision === revision
+  const result = await store.update(key, { cached, isStill, decode, signal, ttlSeconds }, decide)
+  if (result.outcome !== 'unchanged' || item?.revision !== result.revision) return result
+  if (cached !== undefined) item.keepObject(cached.object)
+  return { ...result, unchanged: item }
+}
+
+async function dryRun(
+  key: Key,
+  { store, decode }: WriteAccess,
+  decide: (current: Current<KubeObject> | undefined) => Promise<Decision>,
+): Promise<UpdateResult<KubeObject>> {
+  const { revision, found } = await store.get(key)
+  const previous = found && { ...found, object: decode(found) }
+  const decision = await decide(previous)
+  const outcome = decision === 'delete' ? 'deleted' : decision === 'unchanged' ? 'unchanged' : 'put'
+  return { outcome, revision: previous?.revision ?? revision, previous }
+}
+
+/**
+ * What the cache has, to begin with: if it is old the compare loses, and the store reads the latest. The object is not kept, since a write
+ * is about to replace it.
+ */
+export function currentOf(item: Item): Current<KubeObject> {
+  return { revision: item.revision, createRevision: item.createRevision, object: item.peek(), stale: false }
+}
