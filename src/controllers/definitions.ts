@@ -203,11 +203,23 @@ export class Definitions implements AsyncDisposable {
     this.#cleaning.add(name)
     this.#run(async () => {
       try {
-        await this.#cleanUpOnce(name)
+        while (!(await this.#triedCleanUp(name))) await this.#sleep(CLEANUP_RETRY_MS)
       } finally {
         this.#cleaning.delete(name)
       }
     })
+  }
+
+  /** Whether there is nothing left to do. What failed, as a webhook or etcd may, is done again. */
+  async #triedCleanUp(name: string): Promise<boolean> {
+    try {
+      await this.#cleanUpOnce(name)
+      return true
+    } catch (error) {
+      if (this.#stopping.signal.aborted || !this.#known.has(name)) return true
+      this.#parts.log('warn', 'a definition cannot be cleaned up yet', { name, error: String(error) })
+      return false
+    }
   }
 
   async #cleanUpOnce(name: string): Promise<void> {
@@ -223,7 +235,7 @@ export class Definitions implements AsyncDisposable {
         return isOurs && !isTold ? withStatus(object, {}, { conditions: [condition], now: now() }) : undefined
       }
     await changeStatus(name, telling(inProgress))
-    const served = known?.resources.find(({ isServed }) => isServed) ?? known?.resources[0]
+    const served = toDeleteThrough(known?.resources ?? [])
     while (served !== undefined && this.#known.get(name)?.definition.uid === uid) {
       if ((await deleteObjects(served)) === 0) break
       await this.#sleep(CLEANUP_RETRY_MS)
@@ -254,6 +266,12 @@ export class Definitions implements AsyncDisposable {
     })
   }
 }
+
+/** In the version that objects are stored in, if it is served: that one needs no webhook, which may have gone before its definition. */
+const toDeleteThrough = (resources: readonly CustomResource[]): CustomResource | undefined =>
+  resources.find(({ isServed, storageVersion }) => isServed && storageVersion === undefined) ??
+  resources.find(({ isServed }) => isServed) ??
+  resources[0]
 
 const isShown = ({ isServed }: CustomResource): boolean => isServed
 

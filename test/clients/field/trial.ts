@@ -219,5 +219,7 @@ async function inParallel<T>(
       progress(`${++done} of ${all.length} ${what}`)
     }
   }
+  const began = performance.now()
   await Promise.all(Array.from({ length: PARALLEL }, worker))
+  console.log(`  ${all.length} ${what} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
 }
