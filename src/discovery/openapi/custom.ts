@@ -76,6 +76,7 @@ class Publisher {
 
   publish(schema: Fields): Fields {
     const entries = Object.entries(this.#completed(schema)).flatMap(([name, value]): [string, Json | undefined][] => {
+      if (unpublished.has(name)) return []
       if (Array.isArray(value)) {
         if (value.length === 0 && listed.has(name)) return []
         return [[name, combined.has(name) ? value.map((one) => this.#inner(one)) : value]]
@@ -109,6 +110,8 @@ class Publisher {
 
 const nested: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not'])
 const combined: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf'])
+/** A definition may have them, but upstream forgets them. */
+const unpublished: ReadonlySet<string> = new Set(['example', 'externalDocs'])
 /** Left out when they say nothing. */
 const listed: ReadonlySet<string> = new Set([...combined, 'required', 'enum'])
 

@@ -114,6 +114,15 @@ test('operations of custom kinds are on the kind itself, and reads take a versio
   }
 })
 
+test('examples of custom kinds are not published', async () => {
+  const { registry, library } = start()
+  const example = { type: 'string', example: 'one', externalDocs: { url: 'https://example.com' } }
+  registry.replace('example.com', { before: [], after: wheels({ size: example, example }) })
+  const properties = await propertiesOf(library)
+  assert.deepEqual(properties['size'], { type: 'string' })
+  assert.deepEqual(properties['example'], { type: 'string' })
+})
+
 test('integers beyond those of JavaScript keep their digits', async () => {
   const { registry, library } = start()
   const size = {
