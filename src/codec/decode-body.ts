@@ -38,24 +38,33 @@ export type DecodedBody = {
   readonly object: KubeObject
   /** For the client; empty unless asked for. */
   readonly warnings: readonly string[]
+  /** Why the object is none for this path although it can be read; the warnings are told before. */
+  readonly refusal?: Error
 }
 
 /** kind and apiVersion may be left out: the path has them. Fails with a BadRequest on anything that does not fit. */
 export function decodeBody(body: Body, expected: Expected, fieldValidation: FieldValidation): DecodedBody {
   const { shape } = expected
   const { value, fault, strictFaults: read, head } = readBody(body, expected)
-  const refuse = checkKind(head, body, expected, value)
+  const isStrict = fieldValidation !== 'Ignore'
+  const refuse =
+    shape.custom === undefined ? checkKind(head, body, expected) : namedKind(head, body, expected, isStrict)
   if (fault !== undefined) throw refuse(fault)
   const { kind } = expected
   const named = { ...value, kind, apiVersion: apiVersionOf(expected), metadata: fieldsOf(value['metadata']) }
-  const { object, strictFaults } = pruned(named, read, shape)
+  const refusal = shape.custom === undefined ? undefined : otherCustomKind(head, expected, nameIn(value))
+  // The schema is that of the expected kind: of another one only the metadata is known.
+  const { object, strictFaults } =
+    refusal === undefined ? pruned(named, read, shape) : { object: named, strictFaults: read }
   const faults = [...(body.yamlDuplicates ?? []), ...strictFaults]
   if (faults.length > 0 && fieldValidation === 'Strict') {
     throw refuse(`strict decoding error: ${strictText(body.yamlDuplicates ?? [], strictFaults)}`)
   }
-  const refusal = shape.refuse?.(object)
-  if (refusal !== undefined) throw refuse(refusal)
-  return { object: shape.setDefaults(object), warnings: fieldValidation === 'Warn' ? faults : [] }
+  const warnings = fieldValidation === 'Warn' ? faults : []
+  if (refusal !== undefined) return { object, warnings, refusal }
+  const why = shape.refuse?.(object)
+  if (why !== undefined) throw refuse(why)
+  return { object: shape.setDefaults(object), warnings }
 }
 
 type Pruned = { readonly object: KubeObject; readonly strictFaults: readonly string[] }
@@ -175,25 +184,34 @@ function readHead(text: string): FoundHead {
 }
 
 /** Fails unless the kind is the expected one; returns how to refuse the rest of the body. */
-function checkKind(head: Head, body: Body, expected: Expected, value: Fields = {}): (why: string) => Error {
-  if (expected.shape.custom !== undefined) checkCustomKind(head, body, expected, nameIn(value))
-  const { kind, apiVersion } = namedBy(head, expected)
-  const refuse = (why: string): Error =>
-    badRequest(`${kind} in version ${quote(versionOf(apiVersion))} cannot be handled as a ${expected.kind}: ${why}`)
+function checkKind(head: Head, body: Body, expected: Expected): (why: string) => Error {
+  const refuse = refusing(namedBy(head, expected), expected)
   const fault = kindFault(head, body.bytes.toString('utf8'), expected)
   if (fault === undefined) return refuse
   if (fault.what === 'form') throw unrecognized(fault.why, body, expected)
   throw fault.what === 'version' ? badRequest(fault.why) : refuse(fault.why)
 }
 
+const refusing =
+  ({ kind, apiVersion }: Head, expected: Expected) =>
+  (why: string): Error =>
+    badRequest(`${kind} in version ${quote(versionOf(apiVersion))} cannot be handled as a ${expected.kind}: ${why}`)
+
 const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['name'] ?? null)
 
-/** Of custom kinds nobody guesses what a body is. */
-function checkCustomKind({ kind, apiVersion }: Head, body: Body, expected: Expected, name: string): void {
-  if (kind === '') throw unrecognized(`Object 'Kind' is missing in '${body.bytes.toString('utf8')}'`, body, expected)
+/** Of custom kinds nobody guesses what a body is. Upstream's two decoders refuse what does not say it in different words. */
+function namedKind(head: Head, body: Body, expected: Expected, isStrict: boolean): (why: string) => Error {
+  const refuse = refusing({ kind: head.kind || expected.kind, apiVersion: head.apiVersion }, expected)
+  if (head.kind !== '') return refuse
+  const why = `Object 'Kind' is missing in '${body.bytes.toString('utf8')}'`
+  throw isStrict ? unrecognized(why, body, expected) : refuse(why)
+}
+
+/** What a custom object is, is looked at after all else that can be wrong with a body. */
+function otherCustomKind(head: Head, expected: Expected, name: string): Error | undefined {
   const wanted = apiVersionOf(expected)
-  if (apiVersion !== wanted) throw badRequest(otherVersion(apiVersion, wanted))
-  if (kind !== expected.kind) throw otherType({ kind, apiVersion }, expected, name)
+  if (head.apiVersion !== wanted) return badRequest(otherVersion(head.apiVersion, wanted))
+  return head.kind === expected.kind ? undefined : otherType(head, expected, name)
 }
 
 /** A name that stays as it is in all versions, so it is told with what the object says that it is. */

@@ -51,11 +51,12 @@ export async function readAs(
   const form = bodyForm(http)
   const bytes = await http.body()
   if (form === 'protobuf') return placed(decodeProtobufBody(bytes, expected), request)
-  const { object, warnings } =
+  const { object, warnings, refusal } =
     form === 'cbor'
       ? decodeCborBody(bytes, expected, fieldValidation)
       : decodeBody(form === 'json' ? { bytes } : await fromYaml(bytes, request, access), expected, fieldValidation)
   for (const warning of warnings) context.warn(warning)
+  if (refusal !== undefined) throw refusal
   return placed(object, request)
 }
 

@@ -16,6 +16,15 @@ const blocking: ReadonlySet<FaultReason> = new Set([
 const unchecked =
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
+const isBlocking = ({ reason }: FieldFault): boolean => blocking.has(reason)
+
+export type RuleContext = {
+  /** What the object was; undefined: it is new. */
+  readonly current?: KubeObject
+  /** Those of the metadata are told by others, but with them rules are not looked at either. */
+  readonly metadataFaults: () => readonly FieldFault[]
+}
+
 export class CustomRules {
   readonly #schema: () => Fields
   #compiled: { readonly root: RuleNode | undefined } | undefined
@@ -26,11 +35,13 @@ export class CustomRules {
     this.#schema = schema
   }
 
-  /** With the faults that were found already. `current`: what the object was; undefined: it is new. */
-  validate(object: KubeObject, found: readonly FieldFault[], current?: KubeObject): FieldFault[] {
+  /** With the faults that were found already. */
+  validate(object: KubeObject, found: readonly FieldFault[], { current, metadataFaults }: RuleContext): FieldFault[] {
     const { root } = (this.#compiled ??= { root: compileRules(this.#schema(), { isRoot: true }) })
     if (root === undefined) return [...found]
-    if (found.some(({ reason }) => blocking.has(reason))) return [...found, invalidValue('<nil>', null, unchecked)]
+    if (found.some(isBlocking) || metadataFaults().some(isBlocking)) {
+      return [...found, invalidValue('<nil>', null, unchecked)]
+    }
     const { faults, warnings } = runRules(object, root, { old: current })
     if (warnings.length > 0) this.#warnings.set(object, warnings)
     return [...found, ...faults]

@@ -1,6 +1,7 @@
 /** How objects of a custom kind are read and checked: metadata by its type, the rest by the schema that the definition has. */
 import type { FieldFault } from '../../api/field-fault.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
+import { checkDnsSubdomain } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
@@ -11,6 +12,7 @@ import { readStructural } from '../../schema/structural/read-structural.ts'
 import type { Structural } from '../../schema/structural/structural.ts'
 import { validateValues } from '../../schema/structural/validate.ts'
 import { validateEmbedded } from '../kinds/apiextensions/embedded-resources.ts'
+import { validateMetadata, validateMetadataUpdate } from '../metadata.ts'
 import { typeOf } from '../types.ts'
 import { CustomRules } from './custom-rules.ts'
 import type { Definition, Version } from './definition.ts'
@@ -93,11 +95,15 @@ export class CustomSchema {
 
   validate(object: KubeObject): FieldFault[] {
     const { structural } = this
-    return this.#rules.validate(object, [
+    const faults = [
       ...validateValues(object, structural),
       ...validateEmbedded(object, structural, '', false),
       ...validateLists(object, structural),
-    ])
+    ]
+    const { isNamespaced } = this.#definition
+    const metadataFaults = (): FieldFault[] =>
+      validateMetadata(object.metadata, { isNamespaced, checkName: checkDnsSubdomain })
+    return this.#rules.validate(object, faults, { metadataFaults })
   }
 
   validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
@@ -107,7 +113,7 @@ export class CustomSchema {
       ...validateEmbedded(object, structural, '', false),
       ...validateLists(object, structural, current),
     ]
-    return this.#rules.validate(object, faults, current)
+    return this.#rules.validate(object, faults, { current, metadataFaults: () => updateFaults(object, current) })
   }
 
   /** Of the status alone: what the spec was stored with is not looked at again. */
@@ -119,7 +125,7 @@ export class CustomSchema {
       schema === undefined || status === undefined
         ? []
         : [...validateValues(status, schema, { prefix: 'status', old }), ...listFaults(status, schema, old)]
-    return this.#rules.validate(object, faults, current)
+    return this.#rules.validate(object, faults, { current, metadataFaults: () => updateFaults(object, current) })
   }
 
   /** What a write is told of although it is made. */
@@ -127,6 +133,9 @@ export class CustomSchema {
     return this.#rules.warnings(object)
   }
 }
+
+const updateFaults = ({ metadata }: KubeObject, current: KubeObject): FieldFault[] =>
+  validateMetadataUpdate(metadata, current.metadata)
 
 const listFaults = (status: Json, schema: Structural, old: Json | undefined): FieldFault[] =>
   validateLists(status, schema, old).map((fault) => ({ ...fault, path: `status.${fault.path}` }))

@@ -82,6 +82,21 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     ],
   ],
   [
+    'what has a format is named by it, and known by the type of Go',
+    { type: 'string', format: 'date-time' },
+    5,
+    ['spec.v: FieldValueTypeInvalid: Invalid value: "int64": spec.v in body must be of type date-time: "int64"'],
+  ],
+  [
+    'a format without a type',
+    { type: 'object', anyOf: [{ format: 'ipv4' }], 'x-kubernetes-preserve-unknown-fields': true },
+    {},
+    [
+      '<nil>: FieldValueInvalid: Invalid value: "": "spec.v" must validate at least one schema (anyOf)',
+      'spec.v: FieldValueTypeInvalid: Invalid value: "": spec.v in body must be of type ipv4: ""',
+    ],
+  ],
+  [
     'no other fields',
     { type: 'object', additionalProperties: false, 'x-kubernetes-preserve-unknown-fields': true },
     { id: 1 },

@@ -60,16 +60,27 @@ function check(value: Json, schema: Structural, place: Place): Count {
 }
 
 function checkType(value: Json, { types, isNullable, checks }: Structural, place: Place): Count {
-  if (types.length === 0 || (value === null && isNullable)) return 1
+  const format = checks?.format !== undefined && isFormat(checks.format) ? checks.format : undefined
+  if ((types.length === 0 && format === undefined) || (value === null && (isNullable || types.length === 0))) return 1
   const type = typeOfValue(value)
   for (const wanted of types) if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
-  // A format says what is looked at, so upstream leaves the type of texts and lists alone.
-  const isFormatted = checks?.format !== undefined && isFormat(checks.format)
-  const isNumeric = types.includes('number') || types.includes('integer')
-  if (isFormatted && !isNumeric && (type === 'string' || type === 'array')) return 1
+  if (format !== undefined && value !== null) {
+    // A format says what is looked at, so upstream leaves the type of texts and lists alone, and knows all else by Go's types.
+    if (type !== 'string' && type !== 'array') {
+      const found = goFormats.get(type) ?? ''
+      place.faults.push(typeFault(place, { wanted: format, found, shown: found }))
+      return 0
+    }
+    if (!types.includes('number') && !types.includes('integer')) return 1
+  }
   place.faults.push(typeFault(place, { wanted: types.join(','), found: type, shown: type }))
   return 0
 }
+
+const goFormats: ReadonlyMap<string, string> = new Map([
+  ['integer', 'int64'],
+  ['number', 'float64'],
+])
 
 /** Numbers are compared as numbers; 1 and 1.0 are the same here. */
 const isInEnum = (value: Json, values: readonly Json[]): boolean =>
