@@ -1,9 +1,10 @@
 /**
  * Definitions of the field: those of well-known projects, as they publish them, on a Keelson of its own. Every one must be accepted; a
  * sample object of each served version is created, read, listed, applied twice and explained by the real kubectl. With --reference
- * the same is asked of the reference, and the answers must be the same. Exits 1 if anything is wrong.
+ * the same is asked of the reference, and the answers must be the same; with --spoilt also those to so many objects of each version
+ * that have mistakes in them. Exits 1 if anything is wrong.
  *
- *   node test/clients/field-crds.ts [--reference] [--no-explain] [--only TEXT]
+ *   node test/clients/field-crds.ts [--reference] [--spoilt COUNT] [--no-explain] [--only TEXT]
  */
 import { parseArgs } from 'node:util'
 import type { ApiServerOptions, ApiServerProcess } from '../harness/api-server.ts'
@@ -16,17 +17,22 @@ import { fieldPackages } from './field/packages.ts'
 import { runTrial, type Trial } from './field/trial.ts'
 
 const { values: options } = parseArgs({
-  options: { reference: { type: 'boolean' }, 'no-explain': { type: 'boolean' }, only: { type: 'string' } },
+  options: {
+    reference: { type: 'boolean', default: false },
+    'no-explain': { type: 'boolean', default: false },
+    spoilt: { type: 'string', default: '0' },
+    only: { type: 'string', default: '' },
+  },
 })
 
 async function main(): Promise<void> {
-  const definitions = (await readAll()).filter(({ name }) => name.includes(options.only ?? ''))
+  const definitions = (await readAll()).filter(({ name }) => name.includes(options.only))
   const versions = definitions.flatMap((definition) => definition.versions)
   const modules = new Set(definitions.map(({ module }) => module))
   console.log(`${definitions.length} definitions of ${modules.size} packages, ${versions.length} served versions`)
   const ours = await tryOn('Keelson', startKeelson, definitions)
   const faults = [...ours.faults]
-  if (options.reference === true) {
+  if (options.reference) {
     const theirs = await tryOn('the reference', startReference, definitions)
     faults.push(...compareRecords(ours.records, theirs.records))
   }
@@ -53,8 +59,12 @@ async function tryOn(
   await using etcd = await startEtcd()
   await using server = await start({ etcdUrl: etcd.clientUrl })
   const began = performance.now()
-  const explains = options['no-explain'] !== true
-  const trial = await runTrial(server, definitions, { explains, progress: (text) => progress(`${name}: ${text}`) })
+  const explains = !options['no-explain']
+  const trial = await runTrial(server, definitions, {
+    explains,
+    spoilt: Number(options.spoilt),
+    progress: (text) => progress(`${name}: ${text}`),
+  })
   console.log(`${name}: done in ${((performance.now() - began) / 1000).toFixed(1)} s`)
   return trial
 }

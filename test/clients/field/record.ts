@@ -31,9 +31,16 @@ function causesOf(body: unknown): readonly string[] {
   const causes = isRecord(details) && Array.isArray(details['causes']) ? details['causes'].filter(isRecord) : []
   if (causes.length === 0) return [`${String(reason)}: ${String(message)}`]
   return causes
-    .map((cause) => `${String(cause['reason'])} ${String(cause['field'])}: ${String(cause['message'])}`)
+    .map((cause) => masked(`${String(cause['reason'])} ${String(cause['field'])}: ${String(cause['message'])}`))
     .toSorted()
 }
+
+/** Some refusals show the whole object. */
+const masked = (text: string): string =>
+  text
+    .replace(/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME')
+    .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UID')
+    .replace(/(resourceVersion\\*":\\*")\d+/g, '$1VERSION')
 
 /** Times, ids and revisions are of a server; all else is of the object. */
 function comparable(value: unknown): unknown {

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient, type HttpAnswer } from '../../compat/client.ts'
 import type { ApiServerProcess } from '../../harness/api-server.ts'
 import { type Kubectl, kubectlFor } from '../../harness/kubectl.ts'
+import { mutated } from '../../properties/mutate.ts'
+import { Random } from '../../simulation/random.ts'
 import type { Fields } from '../every-kind.ts'
 import { type FieldDefinition, fields, type FieldVersion } from './fetch.ts'
 import { collectionPath, NAMESPACE, nameOf, sampleObject } from './objects.ts'
@@ -18,13 +20,15 @@ export type Trial = { readonly records: Records; readonly faults: readonly strin
 
 export type TrialOptions = {
   readonly explains: boolean
+  /** How many spoilt objects of each version are tried, without being stored. */
+  readonly spoilt: number
   readonly progress: (text: string) => void
 }
 
 export async function runTrial(
   server: ApiServerProcess,
   definitions: readonly FieldDefinition[],
-  { explains, progress }: TrialOptions,
+  { explains, spoilt, progress }: TrialOptions,
 ): Promise<Trial> {
   using client = createClient({ server: server.url, token: server.token })
   await using kubectl = await kubectlFor(server)
@@ -33,6 +37,7 @@ export async function runTrial(
   await inParallel(definitions, (one) => run.define(one), { what: 'created', progress })
   const served = definitions.filter(({ name }) => run.records.get(`${name} define`)?.status === 201)
   await inParallel(served, (one) => run.use(one), { what: 'used', progress })
+  if (spoilt > 0) await inParallel(served, (one) => run.spoil(one, spoilt), { what: 'spoilt', progress })
   if (explains) await inParallel(served, (one) => run.explain(one), { what: 'explained', progress })
   const places = new Set(served.flatMap(({ group, versions }) => versions.map(({ name }) => `${group}/${name}`)))
   await inParallel([...places], (one) => run.readDocument(one), { what: 'documents read', progress })
@@ -90,9 +95,31 @@ class Run implements Trial {
   async use(definition: FieldDefinition): Promise<void> {
     // By now all that is told of it has been.
     await this.must(`${definition.name} defined`, { path: `${definitionsPath}/${definition.name}` })
-    // Nobody runs the webhook: only what needs no conversion can be had.
-    const versions = definition.versions.filter(({ isStorage }) => isStorage || !definition.hasWebhook)
-    for (const version of versions) await this.#useVersion(definition, version)
+    for (const version of usable(definition)) await this.#useVersion(definition, version)
+  }
+
+  /** New objects and changes with mistakes in them, the same ones on every server. */
+  async spoil(definition: FieldDefinition, count: number): Promise<void> {
+    for (const version of usable(definition)) {
+      const id = `${definition.name}@${version.name}`
+      const path = collectionPath(definition, version)
+      const [minimal, full] = (['minimal', 'full'] as const).map((form) =>
+        sampleObject(definition, version, { form, purpose: 'minimal' }),
+      )
+      const random = new Random(0).fork(id)
+      for (let at = 0; at < count; at++) {
+        const validation = random.pick(['Ignore', 'Warn', 'Strict'])
+        const query = `?dryRun=All&fieldValidation=${validation}`
+        const body = mutated(random.chance(0.3) ? minimal : full, random.between(1, 4), random)
+        await this.ask(`${id} spoilt ${at}`, { method: 'POST', path: `${path}${query}`, body })
+        await this.ask(`${id} spoilt change ${at}`, {
+          method: 'PATCH',
+          path: `${path}/${nameOf(minimal ?? {})}${query}`,
+          body: mutated(random.chance(0.5) ? minimal : full, random.between(1, 4), random),
+          headers: { 'content-type': 'application/merge-patch+json' },
+        })
+      }
+    }
   }
 
   async #useVersion(definition: FieldDefinition, version: FieldVersion): Promise<void> {
@@ -175,6 +202,10 @@ class Run implements Trial {
     return this.#client.request({ method, path, headers: { ...type, ...headers }, body: sent })
   }
 }
+
+/** Nobody runs the webhook: only what needs no conversion can be had. */
+const usable = ({ versions, hasWebhook }: FieldDefinition): readonly FieldVersion[] =>
+  versions.filter(({ isStorage }) => isStorage || !hasWebhook)
 
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
