@@ -14,6 +14,7 @@ const targets: Readonly<Record<string, { readonly rate?: number; readonly cpu?: 
   'get-any': { rate: 5, cpu: 1 / 5 },
   create: { rate: 2.5, cpu: 1 / 3 },
   'create-custom': { rate: 3, cpu: 1 / 3 },
+  'patch-custom': { rate: 3, cpu: 1 / 3 },
   patch: { rate: 3, cpu: 1 / 3 },
   'patch-again': { rate: 3, cpu: 1 / 3 },
   'patch-strategic': { rate: 3, cpu: 1 / 3 },

@@ -172,7 +172,7 @@ const examplePart = (name: string): Json => ({
   timeout: '1m30s',
 })
 
-export const customObject = (metadata: { readonly generateName: string }): string =>
+export const customObject = (metadata: { readonly name: string } | { readonly generateName: string }): string =>
   JSON.stringify({
     apiVersion: `${group}/v1`,
     kind: 'Platform',

@@ -39,6 +39,9 @@ const WATCHED_NAMESPACE = 'bench-watch'
 const POD_NAMESPACE = 'bench-pods'
 const podsPath = `/api/v1/namespaces/${POD_NAMESPACE}/pods`
 const POD_OBJECTS = 500
+const custom = customPath(SMALL_NAMESPACE)
+/** Of a custom kind, each changed once in a run. */
+const CUSTOM_OBJECTS = 500
 const configMapsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
 /** Objects that are read in turn. */
@@ -76,7 +79,8 @@ export async function prepare(target: Target, { scale, directory }: WorkloadOpti
     }
   }
   await call('POST', definitionsPath, definition)
-  await waitUntilServed(client, customPath(SMALL_NAMESPACE))
+  await waitUntilServed(client, custom)
+  for (let index = 0; index < CUSTOM_OBJECTS; index++) await call('POST', custom, customObject({ name: `c-${index}` }))
   const uri = configMapsOf(BIG_NAMESPACE)
   const missing = scaled(LISTED_OBJECTS, scale) - countOf(await call('GET', `${uri}?limit=1`))
   if (missing <= 0) return
@@ -151,10 +155,22 @@ export function workloads({ scale, directory }: WorkloadOptions): Workload[] {
       about: 'POST a 3 KB object of a custom kind with 200 fields and 10 rules',
       run: (target) =>
         load(target, {
-          uri: customPath(SMALL_NAMESPACE),
+          uri: custom,
           amount: requests(5000),
           headers: json,
           body: customObject({ generateName: 'new-' }),
+        }),
+    },
+    {
+      name: 'patch-custom',
+      about: 'merge PATCH that changes an object of this kind',
+      run: (target) =>
+        load(target, {
+          ...once,
+          uri: Array.from({ length: CUSTOM_OBJECTS }, (_, index) => `${custom}/c-${index}`),
+          amount: { requests: CUSTOM_OBJECTS },
+          headers: { ...json, 'content-type': 'application/merge-patch+json' },
+          body: JSON.stringify({ spec: { selector: { run: newValue() } } }),
         }),
     },
     {
