@@ -55,7 +55,7 @@ export class RequestContext {
   readonly #options: ContextOptions
   #signal: AbortSignal | undefined
   #release: (() => void) | undefined
-  #warnings: string[] | undefined
+  #warnings: Set<string> | undefined
   #annotations: Map<string, string> | undefined
 
   constructor(user: User, options: ContextOptions) {
@@ -84,12 +84,12 @@ export class RequestContext {
 
   /** Sent with the answer, as a Warning header. The same words are sent once. */
   warn(text: string): void {
-    this.#warnings ??= []
-    if (!this.#warnings.includes(text)) this.#warnings.push(text)
+    this.#warnings ??= new Set()
+    this.#warnings.add(text)
   }
 
   get warnings(): readonly string[] {
-    return this.#warnings ?? []
+    return this.#warnings === undefined ? none : [...this.#warnings]
   }
 
   /** The first value of a key stays. */
@@ -120,3 +120,5 @@ export class RequestContext {
     return controller.signal
   }
 }
+
+const none: readonly string[] = []

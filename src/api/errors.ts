@@ -160,7 +160,8 @@ export function namespaceTerminating(resource: ResourceName, name: string, names
   return new ApiError(403, 'Forbidden', message, { details: { ...details, causes: [cause] } })
 }
 
-export function invalid({ group, kind }: KindName, name: string, faults: readonly FieldFault[]): ApiError {
+export function invalid({ group, kind }: KindName, name: string, all: readonly FieldFault[]): ApiError {
+  const faults = usable(all)
   const texts = [...new Set(faults.map(({ path, message }) => `${path}: ${message}`))]
   const about = texts.length === 0 ? '' : texts.length === 1 ? `: ${texts[0]}` : `: [${texts.join(', ')}]`
   return new ApiError(422, 'Invalid', `${qualified(kind, group)} ${quote(name)} is invalid${about}`, {
@@ -171,6 +172,19 @@ export function invalid({ group, kind }: KindName, name: string, faults: readonl
         : { causes: faults.map(({ path, reason, message }) => ({ reason, message, field: path })) }),
     },
   })
+}
+
+/** A schema of a client's can make a message of kilobytes for each of a hundred thousand items. */
+const FAULTS_CHARACTERS_MAX = 4 << 20
+
+function usable(faults: readonly FieldFault[]): readonly FieldFault[] {
+  let characters = 0
+  const end = faults.findIndex(({ path, message }) => {
+    const isBeyond = characters > FAULTS_CHARACTERS_MAX
+    characters += path.length + message.length
+    return isBeyond
+  })
+  return end === -1 ? faults : faults.slice(0, end)
 }
 
 /** A patch that cannot be applied to what is there. Upstream says no more. */

@@ -2,12 +2,10 @@
 import type { Library } from '../environment.ts'
 import { type Estimate, type FunctionPart, member } from '../functions.ts'
 import { unknownSize } from '../ranges.ts'
-import { compilePattern } from '../regex.ts'
+import { compilePattern, isTooMuch, type Pattern, tooLongFor } from '../regex.ts'
 import { int, list, string } from '../types.ts'
 import { ArrayList, CelError, noSuchOverload, type Result, type Value } from '../values.ts'
 import { patternCost, patternRunCost } from './standard.ts'
-
-type Pattern = Exclude<ReturnType<typeof compilePattern>, CelError>
 
 const finding: Estimate = (operands) => ({
   cost: patternCost(operands),
@@ -35,9 +33,10 @@ function findAll(pattern: Pattern, text: string, limit: bigint): ArrayList {
 
 type Use = (pattern: Pattern, text: string, limit: Value) => Result
 
-const useFind: Use = (pattern, text) => find(pattern, text)
+const useFind: Use = (pattern, text) => (isTooMuch(pattern, text) ? new CelError(tooLongFor) : find(pattern, text))
 const useFindAll: Use = (pattern, text, limit) => {
   if (limit !== null && typeof limit !== 'bigint') return noSuchOverload
+  if (isTooMuch(pattern, text)) return new CelError(tooLongFor)
   return limit === 0n ? new ArrayList([]) : findAll(pattern, text, limit ?? -1n)
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../functions.ts'
 import { standardMacros } from '../macros.ts'
 import { fixed, plus, scaled, times, unknownSize } from '../ranges.ts'
-import { compilePattern } from '../regex.ts'
+import { compilePattern, isTooMuch, type Pattern, tooLongFor } from '../regex.ts'
 import { index } from '../selection.ts'
 import {
   bool,
@@ -263,18 +263,21 @@ const strings: readonly FunctionPart[] = [
     overloads: [global('matches', [string, string], bool), member('matches_string', [string, string], bool)],
     run: onTexts((text, pattern) => {
       const compiled = compilePattern(pattern)
-      return compiled instanceof CelError ? compiled : compiled.test(text)
+      return compiled instanceof CelError ? compiled : matches(compiled, text)
     }),
     prepare: ([, pattern]) => {
       if (typeof pattern !== 'string') return undefined
       const compiled = compilePattern(pattern)
       if (compiled instanceof CelError) return compiled
-      return (text) => (typeof text === 'string' ? compiled.test(text) : noSuchOverload)
+      return (text) => (typeof text === 'string' ? matches(compiled, text) : noSuchOverload)
     },
     estimate: (operands) => ({ cost: patternCost(operands) }),
     cost: ([text = null, pattern = null]) => patternRunCost(text, pattern),
   },
 ]
+
+const matches = (pattern: Pattern, text: string): Result =>
+  isTooMuch(pattern, text) ? new CelError(tooLongFor) : pattern.test(text)
 
 /** The text counts as one longer, so that an empty one does not make a large pattern free. */
 export const patternCost = (operands: readonly Operand[]): Range =>

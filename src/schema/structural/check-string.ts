@@ -1,5 +1,6 @@
 /** The keywords of texts. The first that fails is told; a format is looked at by itself. */
 import { RE2JS } from 're2js'
+import { isTooMuch } from '../../cel/regex.ts'
 import { longFault, typeFault, valueFault } from './faults.ts'
 import { isFormat, matchesFormat } from './formats.ts'
 import type { Place } from './place.ts'
@@ -35,9 +36,10 @@ function isLonger(text: string, length: number): boolean {
 const PATTERNS_MAX = 1000
 const compiled = new Map<string, RE2JS | undefined>()
 
-/** Patterns are RE2 and not anchored; they take time in proportion to the text. */
+/** Patterns are RE2 and not anchored. What would take too long to match does not. */
 export function matchesPattern(text: string, pattern: string): boolean {
-  return compilePattern(pattern)?.test(text) ?? false
+  const found = compilePattern(pattern)
+  return found !== undefined && !isTooMuch(found, text) && found.test(text)
 }
 
 /** Undefined: it is no pattern. */

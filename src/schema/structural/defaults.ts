@@ -1,44 +1,77 @@
 /**
  * Sets the defaults of a schema. A null that a field must not have counts as absent: it is replaced by the default, or removed.
- * What needs neither is returned as it is.
+ * What needs neither is returned as it is. One default can be given to thousands of items: what would be larger than anything that
+ * can be stored is left as it is.
  */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Structural } from './structural.ts'
 import { mapItems } from './value.ts'
 
-export function setDefaults(value: Json, schema: Structural, nulls: Nulls = 'removed'): Json {
-  if (Array.isArray(value)) return setInItems(value, schema.items, nulls)
-  return isFields(value) ? setInFields(value, schema, nulls) : value
-}
+/** Of all defaults that an object is given. etcd takes a megabyte and a half, or a few more if it is told to. */
+const CHARACTERS_MAX = 32 << 20
 
 /** What becomes of nulls that have no default. */
 export type Nulls = 'removed' | 'kept'
 
-function setInItems(items: readonly Json[], schema: Structural | undefined, nulls: Nulls): Json {
-  if (schema === undefined) return items
-  return mapItems(items, (item) => setDefaults(isVoid(item, schema) ? (schema.default ?? null) : item, schema, nulls))
+type Walk = { readonly nulls: Nulls; charactersLeft: number }
+
+export function setDefaults(value: Json, schema: Structural, nulls: Nulls = 'removed'): Json {
+  return setAt(value, schema, { nulls, charactersLeft: CHARACTERS_MAX })
 }
 
-function setInFields(fields: Fields, schema: Structural, nulls: Nulls): Json {
+function setAt(value: Json, schema: Structural, walk: Walk): Json {
+  if (Array.isArray(value)) return setInItems(value, schema.items, walk)
+  return isFields(value) ? setInFields(value, schema, walk) : value
+}
+
+function setInItems(items: readonly Json[], schema: Structural | undefined, walk: Walk): Json {
+  if (schema === undefined) return items
+  return mapItems(items, (item) => {
+    const start = isVoid(item, schema) ? (taken(schema.default, walk) ?? null) : item
+    return setAt(start, schema, walk)
+  })
+}
+
+function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
   let changed: { [name: string]: Json } | undefined
   for (const { name, value, property } of schema.defaults) {
     if (Object.hasOwn(fields, name)) continue
+    const given = taken(value, walk)
+    if (given === undefined) break
     changed ??= Object.assign(new JsonMap(), fields)
-    changed[name] = setDefaults(value, property, nulls)
+    changed[name] = setAt(given, property, walk)
   }
   for (const name of Object.keys(fields)) {
     const own = schema.properties?.get(name) ?? schema.additional
     if (typeof own !== 'object') continue
     const before = fields[name] ?? null
-    const start = isVoid(before, own) ? (own.default ?? (nulls === 'kept' ? null : undefined)) : before
-    const after = start === undefined ? undefined : setDefaults(start, own, nulls)
+    const otherwise = walk.nulls === 'kept' ? null : undefined
+    const start = isVoid(before, own) ? (taken(own.default, walk) ?? otherwise) : before
+    const after = start === undefined ? undefined : setAt(start, own, walk)
     if (after === before) continue
     changed ??= Object.assign(new JsonMap(), fields)
     if (after === undefined) delete changed[name]
     else changed[name] = after
   }
   return changed ?? fields
+}
+
+/** Undefined: there is none, or no room for it. */
+function taken(value: Json | undefined, walk: Walk): Json | undefined {
+  if (value === undefined || walk.charactersLeft < 0) return undefined
+  walk.charactersLeft -= charactersOf(value)
+  return value
+}
+
+/** About as many as its JSON has. */
+function charactersOf(value: Json): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return 8
+  let count = 2
+  if (Array.isArray(value)) for (const item of value) count += charactersOf(item)
+  else for (const [name, field] of Object.entries(value)) count += name.length + charactersOf(field ?? null)
+  return count
 }
 
 const isVoid = (value: Json, { isNullable }: Structural): boolean => value === null && !isNullable

@@ -2,6 +2,7 @@
  * Reads `openAPIV3Schema`. Parts that say the same become one: most fields of most schemas are one of a few scalars, and large
  * schemas repeat themselves (a PodSpec has its container three times).
  */
+import { Enumeration } from './enumeration.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
 import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule, ValueType } from './structural.ts'
 
@@ -140,7 +141,7 @@ function readChecks(schema: Fields): Checks {
     ...Object.fromEntries(limits),
     ...(typeof format === 'string' && format !== '' ? { format } : {}),
     ...(typeof pattern === 'string' && pattern !== '' ? { pattern } : {}),
-    ...(Array.isArray(values) && values.length > 0 ? { enum: values } : {}),
+    ...(Array.isArray(values) && values.length > 0 ? { enum: new Enumeration(values) } : {}),
     ...(Array.isArray(required) && required.length > 0 ? { required: textsOf(required) } : {}),
     ...(exclusiveMinimum === true ? { exclusiveMinimum } : {}),
     ...(exclusiveMaximum === true ? { exclusiveMaximum } : {}),

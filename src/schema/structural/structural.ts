@@ -2,6 +2,7 @@
  * The schema of a custom resource, in the form that requests read: without descriptions, with equal parts shared. What is inside of
  * allOf, anyOf, oneOf and not has the same form, though it may say less (read-structural.ts makes both).
  */
+import type { Enumeration } from './enumeration.ts'
 import type { Json } from '../../api/object.ts'
 
 export type Structural = {
@@ -47,7 +48,7 @@ export type ListKind = { readonly by: 'value' } | { readonly by: 'keys'; readonl
 /** The keywords that look at values. */
 export type Checks = {
   readonly format?: string
-  readonly enum?: readonly Json[]
+  readonly enum?: Enumeration
   readonly pattern?: string
   readonly minLength?: number
   readonly maxLength?: number

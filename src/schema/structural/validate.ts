@@ -29,7 +29,22 @@ export function validateValues(
 ): FieldFault[] {
   const faults: Fault[] = []
   visit(value, schema, new Place(new Trail(), { prefix, faults }, old))
-  return faults.map((tell) => tell())
+  return told(faults)
+}
+
+/** What a client can still make use of. A fault may name thousands of values, and there may be thousands of faults. */
+const FAULTS_CHARACTERS_MAX = 4 << 20
+
+function told(faults: readonly Fault[]): FieldFault[] {
+  const all: FieldFault[] = []
+  let characters = 0
+  for (const tell of faults) {
+    if (characters > FAULTS_CHARACTERS_MAX) break
+    const fault = tell()
+    characters += fault.path.length + fault.message.length
+    all.push(fault)
+  }
+  return all
 }
 
 /** With how many of its checks a value passed, upstream chooses the alternative whose faults it tells. */
@@ -48,8 +63,7 @@ function check(value: Json, schema: Structural, place: Place): Count {
   const { checks } = schema
   let count = checkType(value, schema, place)
   if (value !== null && checks !== undefined) count += checkJunctors(value, checks, place)
-  if (checks?.enum !== undefined && !isInEnum(value, checks.enum))
-    place.faults.push(enumFault(place, value, checks.enum))
+  if (checks?.enum?.has(value) === false) place.faults.push(enumFault(place, value, checks.enum.values))
   if (typeof value === 'string') {
     if (checks !== undefined) checkString(value, checks, place)
   } else if (typeof value === 'number' || typeof value === 'bigint') {
@@ -81,10 +95,6 @@ const goFormats: ReadonlyMap<string, string> = new Map([
   ['integer', 'int64'],
   ['number', 'float64'],
 ])
-
-/** Numbers are compared as numbers; 1 and 1.0 are the same here. */
-const isInEnum = (value: Json, values: readonly Json[]): boolean =>
-  value !== null && (values.includes(value) || values.some((allowed) => isSameValue(value, allowed)))
 
 function checkItems(items: readonly Json[], schema: Structural, place: Place): Count {
   const { old, faults } = place

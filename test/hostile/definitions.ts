@@ -1,0 +1,305 @@
+/**
+ * CustomResourceDefinitions and objects that were made to hurt: patterns that other engines run for ever, deep nesting, huge lists of
+ * everything, rules that cost as much as they may, names that every object of JavaScript has. Bodies are JSON text, since some of
+ * them could not be written as values.
+ */
+
+export type HostileDefinition = {
+  readonly name: string
+  /** The value of openAPIV3Schema, as JSON text. */
+  readonly schema: string
+  /** Others, each with a schema of its own; none is stored. */
+  readonly otherVersions?: readonly string[]
+  /** Of the definition; undefined when it may be either. */
+  readonly isAccepted?: boolean
+  /** The values of spec to create objects with, as JSON text, and whether they are good. */
+  readonly specs?: readonly (readonly [isAccepted: boolean | undefined, spec: string])[]
+}
+
+const json = (value: unknown): string => JSON.stringify(value)
+const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
+const inSpec = (schema: string): string => `{"type":"object","properties":{"spec":${schema}}}`
+const nested = (depth: number, open: string, inner: string, close: string): string =>
+  `${open.repeat(depth)}${inner}${close.repeat(depth)}`
+const string = { type: 'string' }
+
+/** A schema of spec with these rules. */
+const ruled = (schema: object, rules: readonly object[]): string =>
+  inSpec(json({ ...schema, 'x-kubernetes-validations': rules }))
+
+const patterns: readonly HostileDefinition[] = [
+  {
+    name: 'a pattern that backtracks without end',
+    schema: inSpec(json({ type: 'string', pattern: '^(a+)+$' })),
+    isAccepted: true,
+    specs: [
+      [false, json(`${'a'.repeat(100_000)}!`)],
+      [true, json('a'.repeat(100_000))],
+    ],
+  },
+  {
+    name: 'a pattern of many alternatives that are all alike',
+    schema: inSpec(json({ type: 'string', pattern: `^(${times(1_000, () => 'a*a*').join('|')})*b$` })),
+    specs: [[false, json('a'.repeat(1_000))]],
+  },
+  {
+    name: 'repeats of repeats',
+    schema: inSpec(json({ type: 'string', pattern: '^((((a{1,30}){1,30}){1,30}){1,30}){1,30}$' })),
+    specs: [[false, json('a'.repeat(1_000))]],
+  },
+  {
+    name: 'many repeats of a large class',
+    schema: inSpec(json({ type: 'string', pattern: `^${'[\\p{L}\\p{N}]{1,500}'.repeat(20)}$` })),
+    specs: [[undefined, json('a'.repeat(5_000))]],
+  },
+  {
+    name: 'a pattern of brackets within brackets',
+    schema: inSpec(json({ type: 'string', pattern: nested(20_000, '(', 'a', ')') })),
+    specs: [[undefined, json('a')]],
+  },
+  {
+    name: 'a pattern in a rule that backtracks without end',
+    schema: ruled({ type: 'string', maxLength: 20_000 }, [{ rule: "self.matches('^(a+)+$')" }]),
+    isAccepted: true,
+    specs: [[false, json(`${'a'.repeat(19_000)}!`)]],
+  },
+]
+
+const shapes: readonly HostileDefinition[] = [
+  ...[100, 5_000, 50_000].map((depth) => ({
+    name: `a schema ${depth} deep`,
+    schema: nested(depth, '{"type":"object","properties":{"a":', '{"type":"string"}', '}}'),
+    specs: [[true, '{}']] as const,
+  })),
+  ...[50, 5_000].map((depth) => ({
+    name: `alternatives ${depth} deep`,
+    schema: inSpec(`{"type":"string","anyOf":[${nested(depth, '{"not":{"allOf":[', '{"minLength":1}', ']}}')}]}`),
+    specs: [[undefined, '"a"']] as const,
+  })),
+  {
+    name: 'values as deep as a body can be',
+    schema: inSpec('{"type":"object","x-kubernetes-preserve-unknown-fields":true}'),
+    isAccepted: true,
+    specs: [
+      [true, nested(400, '{"a":', '1', '}')],
+      [undefined, nested(5_000, '{"a":', '1', '}')],
+      [undefined, nested(200_000, '{"a":', '1', '}')],
+      [undefined, `{"a":${nested(200_000, '[', '', ']')}}`],
+    ],
+  },
+  {
+    name: 'an enumeration of 50,000',
+    schema: inSpec(json({ type: 'string', enum: times(50_000, (at) => `value-${at}`) })),
+    specs: [
+      [true, json('value-49999')],
+      [false, json('none')],
+    ],
+  },
+  {
+    name: 'an enumeration of 5,000 objects',
+    schema: inSpec(
+      json({
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { a: string, b: string },
+          enum: times(5_000, (at) => ({ a: `a${at}`, b: 'b' })),
+        },
+      }),
+    ),
+    specs: [[undefined, json(times(2_000, () => ({ a: 'a4999', b: 'b' })))]],
+  },
+  {
+    name: '20,000 properties',
+    schema: inSpec(
+      json({ type: 'object', properties: Object.fromEntries(times(20_000, (at) => [`property${at}`, string])) }),
+    ),
+    specs: [[true, json(Object.fromEntries(times(20_000, (at) => [`property${at}`, 'a'])))]],
+  },
+  {
+    name: '30,000 required properties, none of them there',
+    schema: inSpec(
+      json({
+        type: 'object',
+        required: times(30_000, (at) => `property${at}`),
+        properties: Object.fromEntries(times(30_000, (at) => [`property${at}`, { type: 'string' }])),
+      }),
+    ),
+    specs: [[false, '{}']],
+  },
+  {
+    name: 'a set of 100,000 values and a map of 20,000 items',
+    schema: inSpec(
+      json({
+        type: 'object',
+        properties: {
+          set: { type: 'array', 'x-kubernetes-list-type': 'set', items: string },
+          map: {
+            type: 'array',
+            'x-kubernetes-list-type': 'map',
+            'x-kubernetes-list-map-keys': ['a', 'b'],
+            items: { type: 'object', required: ['a', 'b'], properties: { a: string, b: { type: 'integer' } } },
+          },
+        },
+      }),
+    ),
+    isAccepted: true,
+    specs: [
+      [true, json({ set: times(100_000, (at) => `value-${at}`) })],
+      [true, json({ map: times(20_000, (at) => ({ a: `a${at % 100}`, b: at })) })],
+      [false, json({ map: times(20_000, () => ({ a: 'a', b: 1 })) })],
+    ],
+  },
+  {
+    name: 'unknown fields by the ten thousand',
+    schema: inSpec('{"type":"object"}'),
+    isAccepted: true,
+    specs: [[true, json(Object.fromEntries(times(30_000, (at) => [`unknown-${at}-${'x'.repeat(60)}`, at])))]],
+  },
+  {
+    name: 'a default that many items are given',
+    schema: inSpec(
+      json({
+        type: 'array',
+        items: { type: 'object', properties: { a: { type: 'string', default: 'x'.repeat(500_000) } } },
+      }),
+    ),
+    isAccepted: true,
+    specs: [[false, json(times(50_000, () => ({})))]],
+  },
+  {
+    name: 'a default of a megabyte',
+    schema: inSpec(json({ type: 'array', items: string, default: times(100_000, (at) => `v${at}`) })),
+    specs: [[true, '["a"]']],
+  },
+  {
+    name: 'three versions of half a megabyte',
+    schema: inSpec(
+      json({
+        type: 'object',
+        properties: Object.fromEntries(
+          times(6_000, (at) => [`stored${at}`, { ...string, description: 'x'.repeat(20) }]),
+        ),
+      }),
+    ),
+    otherVersions: times(2, (version) =>
+      inSpec(
+        json({
+          type: 'object',
+          properties: Object.fromEntries(
+            times(6_000, (at) => [`version${version}of${at}`, { ...string, description: 'x'.repeat(20) }]),
+          ),
+        }),
+      ),
+    ),
+    isAccepted: true,
+    specs: [[true, json(Object.fromEntries(times(6_000, (at) => [`stored${at}`, 'a'])))]],
+  },
+]
+
+const list = (maxItems: number): object => ({ type: 'array', maxItems, items: { type: 'string', maxLength: 10 } })
+const items = (count: number): string => json(times(count, (at) => `${at}`))
+
+const rules: readonly HostileDefinition[] = [
+  {
+    name: 'comprehensions within comprehensions, without limits',
+    schema: ruled({ type: 'array', items: string }, [{ rule: 'self.all(a, self.all(b, self.all(c, a + b != c)))' }]),
+    isAccepted: false,
+  },
+  {
+    name: 'comprehensions that cost as much as they may',
+    schema: ruled(
+      list(90),
+      times(9, () => ({ rule: "self.all(a, self.all(b, self.exists_one(c, c == 'none') || true))" })),
+    ),
+    specs: [[undefined, items(90)]],
+  },
+  {
+    name: 'a text that doubles',
+    schema: ruled({ type: 'string', maxLength: 1_000 }, [
+      { rule: `size(${times(200, () => 'self').join(' + ')}) > 1`, message: 'no' },
+    ]),
+    specs: [[undefined, json('a'.repeat(1_000))]],
+  },
+  {
+    name: 'a text that grows by each replacement',
+    schema: ruled({ type: 'string', maxLength: 1_000 }, [
+      { rule: `size(self${".replace('a', 'aaaaaaaaaa')".repeat(12)}) > 1` },
+    ]),
+    specs: [[undefined, json('a'.repeat(1_000))]],
+  },
+  {
+    name: 'a list of lists of lists',
+    schema: ruled(list(100), [{ rule: `size([self.map(a, self.map(b, self.map(c, self)))]) > 0` }]),
+    specs: [[undefined, items(100)]],
+  },
+  {
+    name: 'a message that costs more than its rule',
+    schema: ruled(list(100), [
+      { rule: 'false', messageExpression: "self.map(a, self.map(b, a + b).join(',')).join(',')" },
+      { rule: 'false', messageExpression: `'${'a'.repeat(5_000)}'${".replace('a', 'aaaaaaaaaa')".repeat(10)}` },
+    ]),
+    specs: [[undefined, items(100)]],
+  },
+  {
+    name: '3,000 rules',
+    schema: ruled(
+      { type: 'object', properties: { a: string } },
+      times(3_000, (at) => ({ rule: `!has(self.a) || self.a != 'value-${at}'` })),
+    ),
+    specs: [[true, '{"a":"b"}']],
+  },
+  {
+    name: 'an expression as long as they may be',
+    schema: ruled({ type: 'integer' }, [{ rule: `${times(45_000, () => '1').join('+')} > 0` }]),
+  },
+  {
+    name: 'an expression of brackets within brackets',
+    schema: ruled({ type: 'integer' }, [
+      { rule: nested(40_000, '(', 'true', ')') },
+      { rule: nested(40_000, '[', '1', ']') },
+      { rule: `${'!'.repeat(90_000)}true` },
+      { rule: `self${'.a'.repeat(40_000)}` },
+    ]),
+    isAccepted: false,
+  },
+  {
+    name: 'optional values that are looked at again and again',
+    schema: ruled({ type: 'integer' }, [{ rule: `optional.of(1)${'.optMap(x, x + 1)'.repeat(60)}.hasValue()` }]),
+  },
+  {
+    name: 'conditions that double the types',
+    schema: ruled({ type: 'integer' }, [{ rule: `${nested(60, 'dyn([', '1', ', 1])')} == 1` }]),
+  },
+]
+
+const inherited = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', 'prototype']
+const objectOf = (entries: readonly (readonly [string, string])[]): string =>
+  `{${entries.map(([name, text]) => `${json(name)}:${text}`).join(',')}}`
+const inheritedValues = objectOf(inherited.map((name) => [name, '"own"']))
+
+const names: readonly HostileDefinition[] = [
+  {
+    name: 'names that every object has, as properties, in defaults, enumerations and rules',
+    schema: inSpec(
+      `{"type":"object","required":["constructor"],"properties":${objectOf([
+        ...inherited.map((name) => [name, '{"type":"string","enum":["own","__proto__"],"default":"own"}'] as const),
+        [
+          'free',
+          `{"type":"object","additionalProperties":{"type":"string"},"default":${inheritedValues},"x-kubernetes-validations":[{"rule":"size(self) == 6 && self.all(k, self[k] == 'own') && '__proto__' in self && !('isPrototypeOf' in self)"}]}`,
+        ],
+        ['open', `{"type":"object","x-kubernetes-preserve-unknown-fields":true}`],
+      ])},"x-kubernetes-validations":[{"rule":"self.constructor == 'own' && self.hasOwnProperty == 'own' && !has(self.open)"},{"rule":"{'__proto__': 1, 'constructor': 2}['__proto__'] == 1"}]}`,
+    ),
+    isAccepted: true,
+    specs: [
+      [true, '{}'],
+      [true, inheritedValues],
+      [false, '{"__proto__":"polluted"}'],
+      [false, '{"__proto__":{"polluted":"yes"}}'],
+      [false, '{"open":{"__proto__":{"polluted":"yes"}}}'],
+    ],
+  },
+]
+
+export const hostileDefinitions: readonly HostileDefinition[] = [...patterns, ...shapes, ...rules, ...names]

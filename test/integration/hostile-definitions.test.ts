@@ -1,0 +1,129 @@
+/** Definitions and objects that were made to hurt: each is answered, in bounded time and memory, and the server goes on. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { type HostileDefinition, hostileDefinitions } from '../hostile/definitions.ts'
+import { type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+
+/** Of CPU, for a definition and its objects; the largest have some megabytes. Client and server are one process here. */
+const CPU_MS_MAX = 15_000
+/** Of CPU as well: nobody else gets a turn meanwhile. */
+const TURN_MS_MAX = 2_000
+/** Beyond what there was before. */
+const MEMORY_BYTES_MAX = 1 << 30
+
+const CREATED = 201
+/** Answered by etcd to an object that has grown by its defaults; upstream passes it on so. */
+const TOO_LARGE = 'etcdserver: request is too large'
+
+const group = 'hostile.example.com'
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const headers = { 'content-type': 'application/json' }
+
+let server: TestServer
+let client: Client
+
+before(async () => {
+  server = await startTestServer()
+  const made = clients['HTTP/2']?.(server.url)
+  assert.ok(made)
+  client = made
+})
+
+after(async () => {
+  const { complaints } = server
+  await client[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+  assert.deepEqual(complaints, [])
+})
+
+for (const [at, hostile] of hostileDefinitions.entries()) {
+  test(hostile.name, () => bounded(() => attack(hostile, { plural: `things${at}`, kind: `Thing${at}` })))
+}
+
+test('names that every object has, as groups, plurals and kinds', () =>
+  bounded(async () => {
+    const hostile = { name: '', schema: '{"type":"object","x-kubernetes-preserve-unknown-fields":true}' }
+    const names = ['Constructor', 'ToString', 'HasOwnProperty', 'ValueOf', 'Prototype']
+    for (const kind of names) {
+      const plural = kind.toLowerCase()
+      await attack(
+        { ...hostile, isAccepted: true, specs: [[true, '{}']] },
+        { plural, kind, ofGroup: `${plural}.example.com` },
+      )
+    }
+    await attack({ ...hostile, isAccepted: false }, { plural: '__proto__', kind: '__proto__' })
+    await attack({ ...hostile, isAccepted: false }, { plural: 'things', kind: 'Thing', ofGroup: '__proto__' })
+  }))
+
+/** Runs it and looks at what it cost. */
+async function bounded(run: () => Promise<void>): Promise<void> {
+  let isOver = false
+  const longest = longestTurn(() => isOver)
+  const memory = process.memoryUsage.rss()
+  const cpu = process.cpuUsage()
+  try {
+    await run()
+    assert.equal((await client.call({ path: '/api/v1/namespaces/default' })).status, 200)
+  } finally {
+    isOver = true
+  }
+  const { user, system } = process.cpuUsage(cpu)
+  const turnMs = await longest
+  assert.ok(turnMs < TURN_MS_MAX, `a turn took ${turnMs.toFixed(0)} ms`)
+  assert.ok(user + system < CPU_MS_MAX * 1000, `it took ${(user + system) / 1000} ms`)
+  assert.ok(process.memoryUsage.rss() - memory < MEMORY_BYTES_MAX, 'it took too much memory')
+}
+
+type Names = { readonly plural: string; readonly kind: string; readonly ofGroup?: string }
+
+async function attack(hostile: HostileDefinition, names: Names): Promise<void> {
+  const { plural, kind, ofGroup = group } = names
+  const made = await post(definitions, bodyOf(hostile, names))
+  expect(made, hostile.isAccepted)
+  if (made.status !== CREATED) return
+  const path = `/apis/${ofGroup}/v1/namespaces/default/${plural}`
+  while ((await client.call({ path })).status !== 200) await sleep(5)
+  for (const [index, [isAccepted, spec]] of (hostile.specs ?? []).entries()) {
+    const head = `"apiVersion":"${ofGroup}/v1","kind":"${kind}","metadata":{"name":"a${index}"}`
+    expect(await post(path, `{${head},"spec":${spec}}`), isAccepted)
+  }
+  for (const document of [path, '/apis', `/apis/${ofGroup}/v1`, `/openapi/v3/apis/${ofGroup}/v1`]) {
+    assert.equal((await client.call({ path: document })).status, 200, document)
+  }
+  const gone = await client.call({ method: 'DELETE', path: `${definitions}/${plural}.${ofGroup}` })
+  assert.equal(gone.status, 200, gone.text)
+  assert.equal(Object.hasOwn(Object.prototype, 'polluted'), false)
+}
+
+function expect({ status, text }: Answer, isAccepted: boolean | undefined): void {
+  const shown = `${status} ${text.slice(0, 1_000)}`
+  assert.ok(status < 500 || text.includes(TOO_LARGE), shown)
+  if (isAccepted !== undefined) assert.equal(status === CREATED, isAccepted, shown)
+}
+
+const post = (path: string, body: string): Promise<Answer> =>
+  client.call({ method: 'POST', path, body: Buffer.from(body), headers })
+
+function bodyOf({ schema, otherVersions = [] }: HostileDefinition, { plural, kind, ofGroup = group }: Names): string {
+  const versions = [schema, ...otherVersions].map(
+    (text, at) => `{"name":"v${at + 1}","served":true,"storage":${at === 0},"schema":{"openAPIV3Schema":${text}}}`,
+  )
+  const names = `{"plural":"${plural}","kind":"${kind}"}`
+  const spec = `{"group":"${ofGroup}","scope":"Namespaced","names":${names},"versions":[${versions.join(',')}]}`
+  const head = `"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition"`
+  return `{${head},"metadata":{"name":"${plural}.${ofGroup}"},"spec":${spec}}`
+}
+
+/** Looks at each turn of the event loop until it is over. */
+async function longestTurn(isOver: () => boolean): Promise<number> {
+  let longestMs = 0
+  let last = process.threadCpuUsage()
+  while (!isOver()) {
+    await nextTurn()
+    const used = process.threadCpuUsage()
+    longestMs = Math.max(longestMs, (used.user - last.user + used.system - last.system) / 1000)
+    last = used
+  }
+  return longestMs
+}
