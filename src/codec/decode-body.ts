@@ -284,6 +284,7 @@ export function decodePatched(text: string, expected: Expected, { isApplied = fa
   const apiVersion = apiVersionOf(expected)
   if (shape.custom !== undefined && head.kind === '') return { fault: `Object 'Kind' is missing in '${text}'` }
   if (shape.custom !== undefined && (head.apiVersion !== apiVersion || head.kind !== kind)) {
+    if (fault !== undefined) return { fault }
     throw otherType(head, expected, nameIn(value))
   }
   if (head.apiVersion === '') return { object: { kind, apiVersion, metadata: {} }, strictFaults: [] }

@@ -104,7 +104,7 @@ async function createOnce(request: ResourceRequest, given: KubeObject, writing: 
     if (options.isDryRun) {
       const { item } = await access.reader.get(key, 'latest')
       if (item !== undefined) throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
-      return { object, json: undefined }
+      return { object: asStored(object, resource.shape), json: undefined }
     }
     if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
       throw unclassified('resourceVersion should not be set on objects to be created')
@@ -168,7 +168,8 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
       return made.decision
     })
     assert(made !== undefined, 'a write was decided')
-    const { object, decision } = made
+    const { decision } = made
+    const object = options.isDryRun ? asStored(made.object, resource.shape) : made.object
     if (result.outcome === 'deleted' && !options.isDryRun) await access.belongings?.release(object, namespace)
     const isNew = result.previous === undefined
     if (options.isDryRun && isNew) return { isNew, object: shownAt(request, object), json: undefined }

@@ -2,42 +2,87 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { clients, startTestServer } from './support.ts'
+import { clients, type Client, startTestServer } from './support.ts'
 
 const root = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const DEADLINE_MS = 20_000
 
 const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
 
+/** Until it answers so. */
+async function until(client: Client, path: string, status: number): Promise<void> {
+  const end = performance.now() + DEADLINE_MS
+  while ((await client.call({ path })).status !== status) {
+    assert.ok(performance.now() < end, `${path} does not come to ${status}`)
+    await sleep(20)
+  }
+}
+
+async function define(client: Client, spec: object): Promise<void> {
+  const names = { kind: 'Wheel', plural: 'wheels' }
+  const body = {
+    metadata: { name: 'wheels.example.com' },
+    spec: { group: 'example.com', scope: 'Cluster', names, ...spec },
+  }
+  assert.equal((await client.call({ method: 'POST', path: root, body })).status, 201)
+}
+
 test('a definition goes with its objects although its webhook is gone already', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
-  const statusOf = async (path: string): Promise<number> => (await client.call({ path })).status
-  const until = async (path: string, status: number): Promise<void> => {
-    const end = performance.now() + DEADLINE_MS
-    while ((await statusOf(path)) !== status) {
-      assert.ok(performance.now() < end, `${path} does not come to ${status}`)
-      await sleep(20)
-    }
-  }
   const clientConfig = { url: 'https://127.0.0.1:1/convert' }
-  const spec = {
-    group: 'example.com',
-    scope: 'Cluster',
-    names: { kind: 'Wheel', plural: 'wheels' },
+  await define(client, {
     // Objects are stored in the second one.
     versions: [
       { name: 'v1', served: true, storage: false, schema },
       { name: 'v2', served: true, storage: true, schema },
     ],
     conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } },
-  }
-  await client.call({ method: 'POST', path: root, body: { metadata: { name: 'wheels.example.com' }, spec } })
-  await until('/apis/example.com/v2/wheels', 200)
+  })
+  await until(client, '/apis/example.com/v2/wheels', 200)
   const wheel = { apiVersion: 'example.com/v2', kind: 'Wheel', metadata: { name: 'w' } }
   const made = await client.call({ method: 'POST', path: '/apis/example.com/v2/wheels', body: wheel })
   assert.equal(made.status, 201)
-  assert.equal(await statusOf('/apis/example.com/v1/wheels/w'), 500)
+  assert.equal((await client.call({ path: '/apis/example.com/v1/wheels/w' })).status, 500)
   await client.call({ method: 'DELETE', path: `${root}/wheels.example.com` })
-  await until(`${root}/wheels.example.com`, 404)
+  await until(client, `${root}/wheels.example.com`, 404)
+})
+
+const schemaOf = (spec: object) => ({
+  openAPIV3Schema: {
+    type: 'object',
+    properties: {
+      spec: { type: 'object', properties: spec },
+      status: { type: 'object', default: { isReady: false }, properties: { isReady: { type: 'boolean' } } },
+    },
+  },
+})
+
+const read = ({ text }: { readonly text: string }): unknown => {
+  const object: { readonly spec?: unknown; readonly status?: unknown } = JSON.parse(text)
+  return { spec: object.spec, status: object.status }
+}
+
+test('a dry run answers with what would be stored', async () => {
+  await using server = await startTestServer()
+  await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
+  const size = { type: 'integer' }
+  const subresources = { status: {} }
+  const versions = [
+    { name: 'v1', served: true, storage: false, subresources, schema: schemaOf({ size, colour: { type: 'string' } }) },
+    { name: 'v2', served: true, storage: true, subresources, schema: schemaOf({ size }) },
+  ]
+  await define(client, { versions })
+  const path = '/apis/example.com/v1/wheels'
+  await until(client, path, 200)
+  const spec = { size: 1, colour: 'red' }
+  const wheel = { apiVersion: 'example.com/v1', kind: 'Wheel', metadata: { name: 'w' }, spec, status: {} }
+  const tried = await client.call({ method: 'POST', path: `${path}?dryRun=All`, body: wheel })
+  assert.deepEqual(read(tried), { spec: { size: 1 }, status: { isReady: false } })
+  const made = await client.call({ method: 'POST', path, body: wheel })
+  assert.deepEqual(read(made), read(tried))
+  const patch = { method: 'PATCH', body: { spec: { size: 2, colour: 'blue' } } }
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const changed = await client.call({ ...patch, path: `${path}/w?dryRun=All`, headers })
+  assert.deepEqual(read(changed), { spec: { size: 2 }, status: { isReady: false } })
 })
