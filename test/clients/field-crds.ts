@@ -1,8 +1,8 @@
 /**
  * Definitions of the field: those of well-known projects, as they publish them, on a Keelson of its own. Every one must be accepted; a
- * sample object of each served version is created, read, listed, applied twice and explained by the real kubectl. With --reference
- * the same is asked of the reference, and the answers must be the same; with --spoilt also those to so many objects of each version
- * that have mistakes in them. Exits 1 if anything is wrong.
+ * sample object of each served version is created, read, listed, applied twice and explained by the real kubectl, and the real Helm
+ * installs the charts that bring definitions. With --reference the same is asked of the reference, and the answers must be the same;
+ * with --spoilt also those to so many objects of each version that have mistakes in them. Exits 1 if anything is wrong.
  *
  *   node test/clients/field-crds.ts [--reference] [--spoilt COUNT] [--no-explain] [--only TEXT]
  */
@@ -11,6 +11,7 @@ import type { ApiServerOptions, ApiServerProcess } from '../harness/api-server.t
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { startReference } from '../harness/reference.ts'
+import { installCharts } from './field/charts.ts'
 import { compareRecords } from './field/compare.ts'
 import { type FieldDefinition, readPackage } from './field/fetch.ts'
 import { fieldPackages } from './field/packages.ts'
@@ -36,6 +37,7 @@ async function main(): Promise<void> {
     const theirs = await tryOn('the reference', startReference, definitions)
     faults.push(...compareRecords(ours.records, theirs.records))
   }
+  if (options.only === '') faults.push(...(await tryCharts()))
   for (const fault of faults) console.log(fault)
   const refused = [...ours.records.values()].filter(({ status }) => status >= 300).length
   console.log(`${ours.records.size} answers, ${refused} of them refusals; ${faults.length} faults`)
@@ -67,6 +69,15 @@ async function tryOn(
   })
   console.log(`${name}: done in ${((performance.now() - began) / 1000).toFixed(1)} s`)
   return trial
+}
+
+async function tryCharts(): Promise<readonly string[]> {
+  progress('installing charts')
+  await using etcd = await startEtcd()
+  await using server = await startKeelson({ etcdUrl: etcd.clientUrl })
+  const { installed, faults } = await installCharts(server, fieldPackages)
+  for (const chart of installed) console.log(`helm installed and uninstalled ${chart}`)
+  return faults
 }
 
 /** One line that is written over, where somebody looks. */

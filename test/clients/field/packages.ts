@@ -5,6 +5,8 @@ export type FieldPackage = {
   readonly version: string
   /** Folders (their files, not those below) or files inside the module. Where two define the same kind, the first wins. */
   readonly paths: readonly string[]
+  /** A Helm chart that brings definitions, among them or besides. */
+  readonly chart?: string
 }
 
 export const fieldPackages: readonly FieldPackage[] = [
@@ -67,15 +69,22 @@ export const fieldPackages: readonly FieldPackage[] = [
     module: 'github.com/projectcalico/calico',
     version: 'v1.11.0-cni-plugin.0.20250813170300-a0db560f0520',
     paths: ['libcalico-go/config/crd', 'charts/tigera-operator/crds'],
+    chart: 'charts/tigera-operator',
   },
-  { module: 'github.com/aws/karpenter-provider-aws', version: 'v1.14.1', paths: ['pkg/apis/crds'] },
-  { module: 'github.com/dapr/dapr', version: 'v1.14.0', paths: ['charts/dapr/crds'] },
+  {
+    module: 'github.com/aws/karpenter-provider-aws',
+    version: 'v1.14.1',
+    paths: ['pkg/apis/crds'],
+    chart: 'charts/karpenter-crd',
+  },
+  { module: 'github.com/dapr/dapr', version: 'v1.14.0', paths: ['charts/dapr/crds'], chart: 'charts/dapr' },
   { module: 'github.com/kubeflow/training-operator', version: 'v1.8.1', paths: ['manifests/base/crds'] },
   { module: 'github.com/elastic/cloud-on-k8s/v3', version: 'v3.5.0', paths: ['config/crds/v1/resources'] },
   {
     module: 'github.com/chaos-mesh/chaos-mesh',
     version: 'v0.9.1-0.20260902003049-47411975a8cb',
     paths: ['config/crd/bases'],
+    chart: 'helm/chaos-mesh',
   },
   { module: 'sigs.k8s.io/network-policy-api', version: 'v0.1.1', paths: ['config/crd'] },
   {
