@@ -43,7 +43,7 @@ export function aggregatedForm({ headers }: Pick<ApiRequest, 'headers'>): Form |
 
 const wanted = ['g=apidiscovery.k8s.io', 'v=v2', `as=${kind}`] as const
 
-type Made = { readonly changes: number; readonly json: string; readonly tag: string }
+type Made = { readonly changes: number; readonly json: Buffer; readonly tag: string }
 
 export class AggregatedDiscovery {
   readonly #registry: Registry
@@ -71,7 +71,8 @@ export class AggregatedDiscovery {
     const groups = which === 'core' ? [''] : groupNames(this.#registry)
     const items = groups.map((group) => this.#item(group)).join(',')
     const json = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{},"items":[${items}]}`
-    const made = { changes, json, tag: `"${hash('sha512', json, 'hex').toUpperCase()}"` }
+    const tag = `"${hash('sha512', json, 'hex').toUpperCase()}"`
+    const made = { changes, json: Buffer.from(`${json}\n`), tag }
     this.#made.set(which, made)
     return made
   }
@@ -92,18 +93,18 @@ export class AggregatedDiscovery {
   }
 }
 
-function printed(json: string, form: Form, query: URLSearchParams): { readonly type: string; readonly body: Buffer } {
+function printed(json: Buffer, form: Form, query: URLSearchParams): { readonly type: string; readonly body: Buffer } {
   switch (form) {
     case 'yaml':
-      return { type: yamlType, body: Buffer.from(jsonToYaml(parseJson(Buffer.from(json)))) }
+      return { type: yamlType, body: Buffer.from(jsonToYaml(parseJson(json))) }
     case 'protobuf': {
       const struct = typeOf('apidiscovery/v2', kind)
-      const { value } = decodeStruct(json, struct)
+      const { value } = decodeStruct(json.toString(), struct)
       return { type: protobufType, body: encodeObject({ ...value, kind, apiVersion }, struct) }
     }
     case 'json': {
       const isIndented = query.get('pretty') === 'true' || query.get('pretty') === '1'
-      return { type: jsonType, body: Buffer.from(isIndented ? indentJson(json) : `${json}\n`) }
+      return { type: jsonType, body: isIndented ? Buffer.from(indentJson(json.toString().trimEnd())) : json }
     }
   }
 }

@@ -14,6 +14,7 @@ const v3Root = '/openapi/v3'
 export class OpenApi {
   readonly #library: OpenApiLibrary
   readonly #wallMs: () => number
+  #indexed: { readonly changes: number; readonly body: Buffer } | undefined
 
   constructor(parts: ConstructorParameters<typeof OpenApiLibrary>[0]) {
     this.#library = new OpenApiLibrary(parts)
@@ -45,15 +46,22 @@ export class OpenApi {
 
   /** Its type is what a browser would guess. Whatever date a client has it from, it may have changed in the same second. */
   async #index(request: ApiRequest): Promise<ApiResponse> {
+    const { 'if-modified-since': _, ...asked } = request.headers
+    const headers = { 'content-type': 'text/plain; charset=utf-8' }
+    return conditional({ headers: asked }, { headers, body: await this.#indexBody(), modifiedMs: this.#wallMs() })
+  }
+
+  async #indexBody(): Promise<Buffer> {
+    const { changes } = this.#library
+    if (this.#indexed?.changes === changes) return this.#indexed.body
     const paths: { [key: string]: { serverRelativeURL: string } } = {}
     for (const key of this.#library.keys) {
       const edition = await this.#library.edition(key)
       if (edition !== undefined) paths[key] = { serverRelativeURL: urlOf(key, edition.hash) }
     }
-    const { 'if-modified-since': _, ...asked } = request.headers
-    const headers = { 'content-type': 'text/plain; charset=utf-8' }
     const body = Buffer.from(JSON.stringify({ paths }))
-    return conditional({ headers: asked }, { headers, body, modifiedMs: this.#wallMs() })
+    this.#indexed = { changes, body }
+    return body
   }
 
   async #v3(request: ApiRequest, key: string): Promise<ApiResponse> {

@@ -100,6 +100,11 @@ export class OpenApiLibrary {
     return [...groups, ...this.#fixedPaths().keys()].toSorted()
   }
 
+  /** How often what there is has changed. */
+  get changes(): number {
+    return this.#registry.changes
+  }
+
   /** Undefined when there is no such document. */
   v3(key: string): Promise<Kept> | undefined {
     const [root, group = '', version, ...more] = key.split('/')
