@@ -68,6 +68,13 @@ async function changeStatus(
   return previous !== undefined
 }
 
+/** Without what both share, of which there is nothing to tell: the spec of a definition is large. */
+function otherThan(other: KubeObject, object: KubeObject): KubeObject {
+  const fields = Object.entries(object).filter(([name, field]) => field !== other[name])
+  const { apiVersion, kind, metadata } = object
+  return { ...Object.fromEntries(fields), apiVersion, kind, metadata }
+}
+
 /** As which the server owns what it writes, as upstream. */
 const manager = 'kube-apiserver'
 
@@ -82,8 +89,8 @@ function ownersAfter(
   const { struct } = resource.shape
   const versions = {
     type: mergeTypeOfObjects(struct),
-    before: storedWire(before, struct),
-    after: storedWire(after, struct),
+    before: storedWire(otherThan(after, before), struct),
+    after: storedWire(otherThan(before, after), struct),
   }
   const differences = new Differences(() => versions, ignoredAt({ resource, subresource: 'status' }))
   const writer = { manager, operation: 'Update', apiVersion: apiVersionOf(resource), subresource: 'status' } as const

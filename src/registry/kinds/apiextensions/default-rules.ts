@@ -12,8 +12,15 @@ import { validateEmbedded } from './embedded-resources.ts'
 
 export function validateDefaults(schema: Fields, path: string): FieldFault[] {
   const faults: FieldFault[] = []
+  if (!mayHaveDefaults(schema)) return faults
   visit(readStructural(schema), { path, faults, schema, metadata: undefined, isRoot: true })
   return faults
+}
+
+/** Most have none, and to read a schema takes time. */
+function mayHaveDefaults(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.some(mayHaveDefaults)
+  return isFields(value) && (Object.hasOwn(value, 'default') || Object.values(value).some(mayHaveDefaults))
 }
 
 type Place = {
