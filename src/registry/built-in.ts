@@ -107,10 +107,11 @@ function builtIn(row: Row, rules: KindRules, storedAs: StorageMedia): Resource {
 
 function schemaOf(row: Row, rules: KindRules): ObjectSchema {
   const struct = typeOf(row.packageName, row.kind)
-  const { setDefaults, refuse } = rules
+  const { setDefaults, refuse, isDefaultedAgain = false } = rules
   return {
     struct,
     ...(refuse === undefined ? {} : { refuse }),
+    ...(isDefaultedAgain ? { isDefaultedAgain } : {}),
     setDefaults: (object) => {
       const own = setDefaults?.(object) ?? object
       const { metadata, kind, apiVersion } = own

@@ -350,8 +350,10 @@ export function written(
 }
 
 /** Of a custom kind: what the stored version does not know is lost, and what was dropped has its defaults again. */
-const asStored = (object: KubeObject, { custom, stored, setDefaults }: ObjectSchema): KubeObject =>
-  custom === undefined ? object : (stored?.fromStored(stored.toStored(object)) ?? setDefaults(object))
+function asStored(object: KubeObject, { custom, stored, setDefaults, isDefaultedAgain }: ObjectSchema): KubeObject {
+  if (custom === undefined) return isDefaultedAgain === true ? setDefaults(object) : object
+  return stored?.fromStored(stored.toStored(object)) ?? setDefaults(object)
+}
 
 export function withVersion(object: KubeObject, revision: Revision): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }

@@ -102,5 +102,6 @@ test('a Job selects its own Pods', () => {
   })
   assert.deepEqual(faultsOf(job), [])
   assert.deepEqual(fieldsOf(job['spec'])['selector'], { matchLabels: { 'batch.kubernetes.io/controller-uid': 'u' } })
-  assert.equal(job.metadata.labels?.['job-name'], 'x')
+  const { metadata } = resourceOf('Job').shape.setDefaults(job)
+  assert.equal(metadata.labels?.['job-name'], 'x', 'it is read with the labels of its Pods')
 })

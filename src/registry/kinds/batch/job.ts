@@ -39,7 +39,8 @@ const spec = all(jobSpec, selector)
 export const jobRules: KindRules = {
   selectableFields: jobFields,
   setDefaults: (object) => withLabels(setDefaults(object)),
-  prepareCreate: (object) => withLabels(withSelector(object)),
+  isDefaultedAgain: true,
+  prepareCreate: withSelector,
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
   warnings: (object, current) => [
