@@ -37,7 +37,14 @@ export class CustomSchema {
   }
 
   get structural(): Structural {
-    return (this.#structural ??= readStructural(this.#version.schema()))
+    return (this.#structural ??= this.#readStructural())
+  }
+
+  /** Old definitions may have no schema at all. */
+  #readStructural(): Structural {
+    const schema = this.#version.schema()
+    const hasNone = Object.keys(schema).length === 0
+    return readStructural(schema, { keepsUnknown: this.#definition.keepsUnknown || hasNone })
   }
 
   get apiVersion(): string {

@@ -14,6 +14,8 @@ export type Definition = {
   readonly storageVersion: string
   /** Versions in which objects may be stored. */
   readonly storedVersions: readonly string[]
+  /** Old definitions may say so for all that schemas do not mention. */
+  readonly keepsUnknown: boolean
   /** Undefined: versions differ in nothing but their name. */
   readonly webhook: Fields | undefined
 }
@@ -68,6 +70,7 @@ export function readDefinition(object: KubeObject, again: () => KubeObject = () 
     versions: versions.map((version, at) => readVersion(version, () => schemaOf(again(), at))),
     storageVersion: textOf(versions.find((version) => version['storage'] === true)?.['name']),
     storedVersions: textsOf(status['storedVersions']),
+    keepsUnknown: spec['preserveUnknownFields'] === true,
     webhook: conversion['strategy'] === 'Webhook' ? fieldsOf(conversion['webhook']) : undefined,
   }
 }

@@ -6,21 +6,28 @@ import { Enumeration } from './enumeration.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
 import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule, ValueType } from './structural.ts'
 
-export function readStructural(schema: Json | undefined): Structural {
-  return new Reader().read(fieldsOf(schema))
+/** `keepsUnknown`: nothing is dropped anywhere, whatever the schema says. */
+export function readStructural(schema: Json | undefined, { keepsUnknown = false } = {}): Structural {
+  return new Reader(keepsUnknown).read(fieldsOf(schema))
 }
 
 class Reader {
+  readonly #keepsUnknown: boolean
   /** By what they say, their parts named by number. */
   readonly #known = new Map<string, Structural>()
   readonly #numbers = new Map<Structural, number>()
+
+  constructor(keepsUnknown: boolean) {
+    this.#keepsUnknown = keepsUnknown
+  }
 
   read(schema: Fields): Structural {
     const properties = isFields(schema['properties']) ? this.#readMap(schema['properties']) : undefined
     const additional = this.#readAdditional(schema['additionalProperties'])
     const items = isFields(schema['items']) ? this.read(schema['items']) : undefined
     const junctors = this.#readJunctors(schema)
-    const own = readOwn(schema)
+    const read = readOwn(schema)
+    const own = this.#keepsUnknown ? { ...read, keepsUnknown: true } : read
     const parts: unknown[] = [
       own,
       properties === undefined ? null : [...properties].map(([name, part]) => [name, this.#numbers.get(part)]),

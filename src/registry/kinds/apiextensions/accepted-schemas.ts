@@ -26,6 +26,11 @@ export class AcceptedSchemas {
     )
   }
 
+  /** Old definitions may have versions without a schema, and go on so. */
+  get lacksSome(): boolean {
+    return this.#versions.some(({ schema }) => !isFields(schemaOf(schema)))
+  }
+
   hasExpression(text: string): boolean {
     this.#expressions ??= new Set(this.#versions.flatMap(({ schema }) => expressionsIn(fieldsOf(schemaOf(schema)))))
     return this.#expressions.has(text)

@@ -29,7 +29,7 @@ export function validateSpec(given: Fields, before?: Before): FieldFault[] {
   return [
     ...validateGroup(textOf(spec['group'])),
     ...validateScope(textOf(spec['scope'])),
-    ...validateSchemasGiven(spec, versions),
+    ...(accepted.lacksSome ? [] : validateSchemasGiven(spec, versions)),
     ...versions.flatMap((version, at) => validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted })),
     ...validateTogether(versions),
     ...(textOf(spec['version']) === '' ? [] : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
