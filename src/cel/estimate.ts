@@ -165,14 +165,14 @@ class Estimator {
     if (then !== undefined && otherwise !== undefined) {
       this.#learn(expr, {
         size: union(this.#size(then), this.#size(otherwise)),
-        inside: this.#insideOf(then, otherwise),
+        inside: this.#insideOfBoth(then, otherwise),
       })
     }
     return plus(first, union(second, third))
   }
 
   /** Known only when it is known of both. */
-  #insideOf(one: Expr | undefined, other: Expr | undefined): Inside | undefined {
+  #insideOfBoth(one: Expr | undefined, other: Expr | undefined): Inside | undefined {
     const first = one && this.#known.get(one)?.inside
     const second = other && this.#known.get(other)?.inside
     if (first === undefined || second === undefined) return undefined
@@ -184,12 +184,9 @@ class Estimator {
     const size = sizes.length === 0 ? undefined : sizes.reduce(union)
     const [first, second] = expr.args
     const isIndex = overloads.some(({ id }) => id === 'index_list' || id === 'index_map')
-    if (!isIndex || first === undefined) this.#learn(expr, { size, inside: this.#joined(expr, first, second) })
-    else this.#learn(expr, { size: this.#known.get(first)?.inside?.value, place: this.#step(first, insideOf) })
-  }
-
-  #joined(expr: Call, one: Expr | undefined, other: Expr | undefined): Inside | undefined {
-    return expr.name === '_+_' ? this.#insideOf(one, other) : undefined
+    if (isIndex && first !== undefined) {
+      this.#learn(expr, { size: this.#known.get(first)?.inside?.value, place: this.#step(first, insideOf) })
+    } else this.#learn(expr, { size, inside: expr.name === '_+_' ? this.#insideOfBoth(first, second) : undefined })
   }
 
   #comprehension(expr: Comprehension): Range {
