@@ -25,3 +25,29 @@ export class Lingering<K, V> {
     this.#entries.delete(key)
   }
 }
+
+/** One that is made when it is asked for, and again when it was let go of. */
+export class Remade<V extends object> {
+  readonly #make: () => V
+  readonly #ms: number
+  #made: { readonly value: V; readonly timer: NodeJS.Timeout } | undefined
+
+  constructor(make: () => V, ms: number) {
+    this.#make = make
+    this.#ms = ms
+  }
+
+  get value(): V {
+    if (this.#made !== undefined) {
+      this.#made.timer.refresh()
+      return this.#made.value
+    }
+    const value = this.#make()
+    const timer = setTimeout(() => {
+      this.#made = undefined
+    }, this.#ms)
+    timer.unref()
+    this.#made = { value, timer }
+    return value
+  }
+}

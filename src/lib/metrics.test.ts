@@ -41,3 +41,14 @@ test('a client cannot make series without end', () => {
   assert.ok(metrics.print().split('\n').length < 20_010)
   assert.match(metrics.print(), /x\{path="other"\} 10000\n/)
 })
+
+test('a series that is removed is printed no longer, and begins anew', () => {
+  const metrics = new Metrics()
+  const counter = metrics.counter({ name: 'made_total', help: 'Made.', labels: ['group', 'resource'] })
+  for (const resource of ['gears', 'wheels']) counter.with('example.com', resource).add(3)
+  counter.remove('example.com', 'wheels')
+  assert.ok(!metrics.print().includes('wheels'))
+  assert.match(metrics.print(), /resource="gears"\} 3/)
+  counter.with('example.com', 'wheels').add()
+  assert.match(metrics.print(), /resource="wheels"\} 1/)
+})

@@ -1,6 +1,7 @@
 /** The rules of a custom kind on its objects, compiled when an object is first written. */
 import { type FaultReason, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
+import { Remade } from '../../lib/lingering.ts'
 import { compileRules, type RuleNode } from '../../schema/structural/rules.ts'
 import { runRules } from '../../schema/structural/run-rules.ts'
 
@@ -26,18 +27,17 @@ export type RuleContext = {
 }
 
 export class CustomRules {
-  readonly #schema: () => Fields
-  #compiled: { readonly root: RuleNode | undefined } | undefined
+  readonly #compiled: Remade<{ readonly root: RuleNode | undefined }>
   /** What is told of an object besides its faults, until somebody asks. */
   readonly #warnings = new WeakMap<KubeObject, readonly string[]>()
 
-  constructor(schema: () => Fields) {
-    this.#schema = schema
+  constructor(schema: () => Fields, unusedMs: number) {
+    this.#compiled = new Remade(() => ({ root: compileRules(schema(), { isRoot: true }) }), unusedMs)
   }
 
   /** With the faults that were found already. */
   validate(object: KubeObject, found: readonly FieldFault[], { current, metadataFaults }: RuleContext): FieldFault[] {
-    const { root } = (this.#compiled ??= { root: compileRules(this.#schema(), { isRoot: true }) })
+    const { root } = this.#compiled.value
     if (root === undefined) return [...found]
     if (found.some(isBlocking) || metadataFaults().some(isBlocking)) {
       return [...found, invalidValue('<nil>', null, unchecked)]

@@ -3,6 +3,7 @@ import type { FieldFault } from '../../api/field-fault.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
+import { Remade } from '../../lib/lingering.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
 import { type Nulls, setDefaults } from '../../schema/structural/defaults.ts'
@@ -18,18 +19,22 @@ import { CustomRules } from './custom-rules.ts'
 import type { Definition, Version } from './definition.ts'
 import { coerceEmbedded } from './embedded-metadata.ts'
 
+/** What was made of a schema is several times its size. Who has not written for so long waits some milliseconds. */
+const UNUSED_MS = 5 * 60_000
+
 /** Of one version. */
 export class CustomSchema {
   readonly #definition: Definition
   readonly #version: Version
   #struct: Struct | undefined
-  #structural: Structural | undefined
+  readonly #structural: Remade<Structural>
   readonly #rules: CustomRules
 
   constructor(definition: Definition, version: Version) {
     this.#definition = definition
     this.#version = version
-    this.#rules = new CustomRules(() => version.schema())
+    this.#structural = new Remade(() => this.#readStructural(), UNUSED_MS)
+    this.#rules = new CustomRules(() => version.schema(), UNUSED_MS)
   }
 
   get struct(): Struct {
@@ -37,7 +42,7 @@ export class CustomSchema {
   }
 
   get structural(): Structural {
-    return (this.#structural ??= this.#readStructural())
+    return this.#structural.value
   }
 
   /** Old definitions may have no schema at all. */
