@@ -201,10 +201,9 @@ const nameIn = (value: Fields): string => textOf(fieldsOf(value['metadata'])['na
 
 /** Of custom kinds nobody guesses what a body is. Upstream's two decoders refuse what does not say it in different words. */
 function namedKind(head: Head, body: Body, expected: Expected, isStrict: boolean): (why: string) => Error {
-  const refuse = refusing({ kind: head.kind || expected.kind, apiVersion: head.apiVersion }, expected)
-  if (head.kind !== '') return refuse
+  if (head.kind !== '') return refusing(head, expected)
   const why = `Object 'Kind' is missing in '${body.bytes.toString('utf8')}'`
-  throw isStrict ? unrecognized(why, body, expected) : refuse(why)
+  throw isStrict ? unrecognized(why, body, expected) : refusing(namedBy(head, expected), expected)(why)
 }
 
 /** What a custom object is, is looked at after all else that can be wrong with a body. */

@@ -9,6 +9,8 @@ import { type Owners, printOwners, readOwners, type Writer } from '../apply/mana
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { ownersInObject, ownersInView } from '../apply/view-owners.ts'
+import { childOf } from '../apply/owned.ts'
+import { validateApplied } from '../apply/validate.ts'
 import { isEqual } from '../apply/value.ts'
 import { givenWire, storedWire } from '../apply/wire.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -53,6 +55,7 @@ export function ownersAfterCreate(
   object: KubeObject,
   recording: Recording,
 ): Json | undefined {
+  if (isUnfit(request, object)) return undefined
   const { struct } = request.resource.shape
   const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: givenWire(object, struct) }
   const differences = new Differences(() => versions, ignoredAt(request))
@@ -66,6 +69,7 @@ export async function ownersAfterUpdate(
   { stored, after }: { readonly stored: KubeObject; readonly after: KubeObject },
   { options, access }: Recording,
 ): Promise<Json | undefined> {
+  if (isUnfit(request, after)) return undefined
   const tracking = trackingOf(request, stored)
   const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])
   const owners = (isKept ? undefined : givenOwners(request, after)) ?? tracking.owners
@@ -83,6 +87,19 @@ export async function ownersAfterUpdate(
     if (error instanceof UnknownVersionError) return undefined
     throw error
   }
+}
+
+/**
+ * A status that the path does not take is never validated, but upstream makes a typed object of it with all the rest; where that fails
+ * the object is left without owners.
+ */
+function isUnfit({ resource, subresource }: ResourceRequest, object: KubeObject): boolean {
+  const { status } = object
+  if (!resource.isCustom || subresource !== '' || status === undefined) return false
+  if (!resource.resetPaths(subresource).includes('status')) return false
+  const type = mergeTypeOfObjects(resource.shape.struct)
+  if (type.form !== 'struct') return false
+  return validateApplied(status, childOf('status', type).below).some((fault) => !fault.includes('duplicate entries'))
 }
 
 /** An update may write the list itself, all of it or nothing; one that cannot be read does not count. */

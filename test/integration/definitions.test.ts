@@ -63,6 +63,22 @@ const read = ({ text }: { readonly text: string }): unknown => {
   return { spec: object.spec, status: object.status }
 }
 
+test('a status that is not taken and does not fit leaves no owners', async () => {
+  await using server = await startTestServer()
+  await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
+  const versions = [{ name: 'v1', served: true, storage: true, subresources: { status: {} }, schema: schemaOf({}) }]
+  await define(client, { versions })
+  const path = '/apis/example.com/v1/wheels'
+  await until(client, path, 200)
+  const made = async (name: string, status: unknown): Promise<boolean> => {
+    const body = { apiVersion: 'example.com/v1', kind: 'Wheel', metadata: { name }, spec: {}, status }
+    const { text } = await client.call({ method: 'POST', path, body })
+    return text.includes('"managedFields"')
+  }
+  assert.equal(await made('fits', { isReady: true }), true)
+  assert.equal(await made('does-not', { isReady: 'yes' }), false)
+})
+
 test('a dry run answers with what would be stored', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
