@@ -11,6 +11,8 @@ import { definition, DefinitionsClient, groupOf } from './definitions.ts'
 import { cpuSeconds, residentMiB } from './process-usage.ts'
 
 const COUNT = 2_000
+/** For that many. */
+const SERVED_S_MAX = 60
 const FIRST_REQUESTS = 100
 /** Definitions that come and go one by one, to see how soon. */
 const SINGLES = 50
@@ -47,7 +49,12 @@ export async function benchManyDefinitions(count = COUNT): Promise<Figure[]> {
   const deleted = (performance.now() - deleting) / 1000
   const left = await memoryLeft(keelson.pid, before)
   return [
-    { name: `${count} definitions are served after`, value: seconds, unit: 's', target: { below: 60 } },
+    {
+      name: `${count} definitions are served after`,
+      value: seconds,
+      unit: 's',
+      target: { below: SERVED_S_MAX * Math.max(count / COUNT, 1) },
+    },
     {
       name: 'memory of each beyond its own bytes',
       value: ((idle - before) * 1024) / count - bytes / 1024,
