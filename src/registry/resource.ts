@@ -54,7 +54,8 @@ export type Resource = {
   readonly shape: ObjectSchema
   /** Of a custom resource: the schema of its objects as OpenAPI publishes it; metadata and the like are added there. */
   readonly published?: {
-    readonly schema: () => Fields /** Another one when anything that is published is. */
+    readonly schema: () => Fields
+    /** Another one when anything that is published is. */
     readonly mark: string
   }
   /** What a field selector may name besides metadata.name and metadata.namespace, and how to read it. */
