@@ -49,7 +49,7 @@ const READ_OBJECTS = 200
 /** How often a client that is not sure says the same: controllers do, at each resync. */
 const AGAIN_TIMES = 25
 /** Each is changed once in a run: a second time the same patch would change nothing. */
-const CHANGED_OBJECTS = 2000
+const CHANGED_OBJECTS = 5000
 const deploymentsOf = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/deployments`
 /** Deployments that several managers own parts of, all of which one of them applies again. */
 const LARGE_OBJECTS = 200
