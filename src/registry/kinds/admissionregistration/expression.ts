@@ -5,6 +5,9 @@ import { type AdmissionNames, admissionEnvironment, PolicyVariables } from '../.
 import { type Compiled, compile } from '../../../cel/compile.ts'
 import { outputNameOf, type Type } from '../../../cel/types.ts'
 
+/** Of all expressions of an object: compiling a hundred thousand characters takes tenths of a second, and nobody else is served meanwhile. */
+const CHARACTERS_MAX = 256 * 1024
+
 type Kind = 'bool' | 'string' | 'null'
 
 export type Wanted = {
@@ -21,6 +24,7 @@ export class Expressions {
   readonly #hasParams: boolean
   readonly #variables: PolicyVariables | undefined
   readonly #stored: ReadonlySet<string>
+  #characters = 0
 
   /** `stored`: the expressions that the object has had so far, which may use all that this server knows. */
   constructor({ hasParams = false, hasVariables = false, stored = new Set<string>() } = {}) {
@@ -50,6 +54,13 @@ export class Expressions {
   }
 
   #compile(text: string, names: Omit<AdmissionNames, 'hasParams'>): Compiled {
+    this.#characters += text.length
+    if (this.#characters > CHARACTERS_MAX) {
+      return {
+        fault: `the expressions of an object may have ${CHARACTERS_MAX} characters in all`,
+        stage: 'compilation',
+      }
+    }
     const version = this.#stored.has(text) ? '1.33' : '1.32'
     return compile(text, admissionEnvironment(version, { ...names, hasParams: this.#hasParams }))
   }
