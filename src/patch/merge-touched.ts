@@ -1,5 +1,5 @@
 /**
- * A merge patch of an object of a built-in kind at the cost of what it touches: only that is printed, merged and read again, and the
+ * A merge patch of an object of a built-in kind (whose fields all have types) at the cost of what it touches: only that is printed, merged and read again, and the
  * rest stays the decoded value that it is.
  */
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -22,7 +22,7 @@ export function mergeTouched(
   patch: Members,
   { shape: { struct, setDefaults }, work }: { readonly shape: Shape; readonly work: Work },
 ): KubeObject | undefined {
-  if (struct.open !== undefined || patch.has('kind') || patch.has('apiVersion')) return undefined
+  if (patch.has('kind') || patch.has('apiVersion')) return undefined
   const places = placesIn(current, patch, struct)
   const root = new JsonNode(`{${printFields(partOf(current, places), struct, 0)}}`, work)
   mergeInto(root.members() ?? new Map(), patch)
@@ -43,8 +43,8 @@ function placesIn(value: Fields, patch: Members, { byName }: Struct): Places {
     // Of a field that nobody knows the decoder tells.
     if (schema === undefined) continue
     const own = value[key]
-    const members = schema.type === 'struct' && isFields(own) ? given?.members() : undefined
-    const isInside = members !== undefined && schema.type === 'struct' && isFields(own)
+    const members = given?.members()
+    const isInside = schema.type === 'struct' && isFields(own) && members !== undefined
     places.set(key, isInside ? placesIn(own, members, schema) : 'whole')
   }
   return places

@@ -59,6 +59,7 @@ function applyJson(document: string, { text, isChecked }: Patch): PatchedText {
 
 /** Undefined: as most patches are not, this one is to be applied to the whole object. */
 function applyQuickly(current: KubeObject, { text, isChecked }: Patch, { shape }: Expected): Patched | undefined {
+  if (shape.struct.open !== undefined) return undefined
   const work = new Work()
   const { patch, strictFaults } = readMergePatch(text, work, isChecked)
   if (strictFaults.length > 0) return undefined
