@@ -38,6 +38,9 @@ export const isFields = (value: Json | undefined): value is Fields =>
 /** The fields of a value that is an object, or none. */
 export const fieldsOf = (value: Json | undefined): Fields => (isFields(value) ? value : {})
 
+/** The items of a value that is a list, or none. */
+export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
+
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 /** The items of a list whose items are objects, or none. */

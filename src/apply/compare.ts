@@ -1,9 +1,9 @@
 /** What differs between two values of one type: the places that were added, that have another value, and that are gone. */
-import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/object.ts'
 import { type FieldSet, isEmptySet, nodeOf, noFields, ownedLeaf, recursiveDifference, union } from './field-set.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { addedSet, childOf, itemsByElement } from './owned.ts'
-import { isEqual, isNothing, listOf } from './value.ts'
+import { isEqual, isNothing } from './value.ts'
 
 export type Comparison = { readonly added: FieldSet; readonly modified: FieldSet; readonly removed: FieldSet }
 

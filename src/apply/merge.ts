@@ -3,11 +3,11 @@
  * so that whoever looks for changes need not look there.
  */
 import { JsonMap } from '../api/json-map.ts'
-import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/object.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { childOf } from './owned.ts'
 import { itemElement } from './path-element.ts'
-import { isEqual, isNothing, listOf } from './value.ts'
+import { isEqual, isNothing } from './value.ts'
 
 export function merge(live: Json, applied: Json, type: MergeType): Json {
   switch (type.form) {

@@ -1,8 +1,6 @@
 /** Questions about plain JSON values. */
 import { isFields, type Json } from '../api/object.ts'
 
-export const listOf = (value: Json): readonly Json[] => (Array.isArray(value) ? value : [])
-
 /** Only what is a map, and empty. */
 export function isEmptyMap(value: Json): boolean {
   if (!isFields(value)) return false

@@ -3,7 +3,7 @@
  * differ, and so does what it takes: a whole number written as a fraction is an integer, and one that is too large wraps around.
  */
 import { JsonMap } from '../api/json-map.ts'
-import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { type Target, zeroOf } from '../codec/decode.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
@@ -89,8 +89,6 @@ class Restorer {
     return target
   }
 }
-
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
 
 /** Null stands for a text that means no value. */
 function scalar(value: Json, { type, goName }: Scalar): Json | undefined {
