@@ -74,10 +74,13 @@ async function applyTo(
     throw unclassified(`failed to create manager for existing fields: ${what}: ${why}`)
   }
   if (slices.isOver) await slices.turn()
+  const ownerTypes = new Map<string, StructMerge | undefined>([[writer.apiVersion, type]])
   const typeOfOwner = (apiVersion: string): StructMerge | undefined => {
+    if (ownerTypes.has(apiVersion)) return ownerTypes.get(apiVersion)
     const other = otherVersion(request, access.inVersion, apiVersion)
     // Only to find what cannot be shown there; a webhook is asked later, for all of it at once.
     if (request.resource.isCustom && access.convertTo === undefined && current !== undefined) other?.before(current)
+    ownerTypes.set(apiVersion, other?.type)
     return other?.type
   }
   const { result, owners } = await orUnclassified({
@@ -89,7 +92,7 @@ async function applyTo(
     force: options.force,
     ignored: ignoredAt(request),
     now: access.now(),
-    typeIn: (apiVersion) => (apiVersion === writer.apiVersion ? type : typeOfOwner(apiVersion)),
+    typeIn: typeOfOwner,
     versions: async (after) => {
       const before = current ?? emptyObject
       const made = (): KubeObject => objectOf(after, { applied, expected, live, current })
