@@ -1,25 +1,10 @@
 /** Server-side apply on a whole server: a crowd of appliers against a model, and an object as large as objects get. */
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { after, before, test } from 'node:test'
-import { type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import { test } from 'node:test'
+import { type Answer, serverOfFile } from './support.ts'
 
-let server: TestServer
-let client: Client
-
-before(async () => {
-  server = await startTestServer()
-  const made = clients['HTTP/2']?.(server.url)
-  assert.ok(made)
-  client = made
-})
-
-after(async () => {
-  const { complaints } = server
-  await client[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
-  assert.deepEqual(complaints, [])
-})
+const call = serverOfFile()
 
 const path = '/api/v1/namespaces/default/configmaps'
 const headers = { 'content-type': 'application/apply-patch+yaml' }
@@ -35,7 +20,7 @@ const bodyOf = (name: string, data: Data): Buffer =>
   Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }))
 
 const send = (name: string, manager: string, body: Buffer): Promise<Answer> =>
-  client.call({ method: 'PATCH', path: `${path}/${name}?fieldManager=${manager}&force=true`, body, headers })
+  call({ method: 'PATCH', path: `${path}/${name}?fieldManager=${manager}&force=true`, body, headers })
 
 /** A client tries again when too many others were first. */
 async function apply(name: string, manager: string, data: Data): Promise<ConfigMap> {

@@ -1,9 +1,9 @@
 /** Definitions and objects that were made to hurt: each is answered, in bounded time and memory, and the server goes on. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { type HostileDefinition, hostileDefinitions } from '../hostile/definitions.ts'
-import { type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import { type Answer, serverOfFile } from './support.ts'
 
 /** Of CPU, for a definition and its objects; the largest have some megabytes. Client and server are one process here. */
 const CPU_MS_MAX = 15_000
@@ -20,22 +20,7 @@ const group = 'hostile.example.com'
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const headers = { 'content-type': 'application/json' }
 
-let server: TestServer
-let client: Client
-
-before(async () => {
-  server = await startTestServer()
-  const made = clients['HTTP/2']?.(server.url)
-  assert.ok(made)
-  client = made
-})
-
-after(async () => {
-  const { complaints } = server
-  await client[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
-  assert.deepEqual(complaints, [])
-})
+const call = serverOfFile()
 
 for (const [at, hostile] of hostileDefinitions.entries()) {
   test(hostile.name, () => bounded(() => attack(hostile, { plural: `things${at}`, kind: `Thing${at}` })))
@@ -64,7 +49,7 @@ async function bounded(run: () => Promise<void>): Promise<void> {
   const cpu = process.cpuUsage()
   try {
     await run()
-    assert.equal((await client.call({ path: '/api/v1/namespaces/default' })).status, 200)
+    assert.equal((await call({ path: '/api/v1/namespaces/default' })).status, 200)
   } finally {
     isOver = true
   }
@@ -83,15 +68,15 @@ async function attack(hostile: HostileDefinition, names: Names): Promise<void> {
   expect(made, hostile.isAccepted)
   if (made.status !== CREATED) return
   const path = `/apis/${ofGroup}/v1/namespaces/default/${plural}`
-  while ((await client.call({ path })).status !== 200) await sleep(5)
+  while ((await call({ path })).status !== 200) await sleep(5)
   for (const [index, [isAccepted, spec]] of (hostile.specs ?? []).entries()) {
     const head = `"apiVersion":"${ofGroup}/v1","kind":"${kind}","metadata":{"name":"a${index}"}`
     expect(await post(path, `{${head},"spec":${spec}}`), isAccepted)
   }
   for (const document of [path, '/apis', `/apis/${ofGroup}/v1`, `/openapi/v3/apis/${ofGroup}/v1`]) {
-    assert.equal((await client.call({ path: document })).status, 200, document)
+    assert.equal((await call({ path: document })).status, 200, document)
   }
-  const gone = await client.call({ method: 'DELETE', path: `${definitions}/${plural}.${ofGroup}` })
+  const gone = await call({ method: 'DELETE', path: `${definitions}/${plural}.${ofGroup}` })
   assert.equal(gone.status, 200, gone.text)
   assert.equal(Object.hasOwn(Object.prototype, 'polluted'), false)
 }
@@ -103,7 +88,7 @@ function expect({ status, text }: Answer, isAccepted: boolean | undefined): void
 }
 
 const post = (path: string, body: string): Promise<Answer> =>
-  client.call({ method: 'POST', path, body: Buffer.from(body), headers })
+  call({ method: 'POST', path, body: Buffer.from(body), headers })
 
 function bodyOf({ schema, otherVersions = [] }: HostileDefinition, { plural, kind, ofGroup = group }: Names): string {
   const versions = [schema, ...otherVersions].map(

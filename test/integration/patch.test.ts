@@ -1,24 +1,9 @@
 /** Patches on a whole server: many at once on one object, and bodies made to hurt. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import { test } from 'node:test'
+import { type Answer, serverOfFile } from './support.ts'
 
-let server: TestServer
-let client: Client
-
-before(async () => {
-  server = await startTestServer()
-  const made = clients['HTTP/2']?.(server.url)
-  assert.ok(made)
-  client = made
-})
-
-after(async () => {
-  const { complaints } = server
-  await client[Symbol.asyncDispose]()
-  await server[Symbol.asyncDispose]()
-  assert.deepEqual(complaints, [])
-})
+const call = serverOfFile()
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const types = {
@@ -30,16 +15,16 @@ const types = {
 type Form = keyof typeof types
 
 const patch = (name: string, form: Form, body: unknown): Promise<Answer> =>
-  client.call({ method: 'PATCH', path: `${configMaps}/${name}`, headers: { 'content-type': types[form] }, body })
+  call({ method: 'PATCH', path: `${configMaps}/${name}`, headers: { 'content-type': types[form] }, body })
 
 async function create(name: string, data: object): Promise<{ metadata: { resourceVersion: string } }> {
-  const made = await client.call({ method: 'POST', path: configMaps, body: { metadata: { name }, data } })
+  const made = await call({ method: 'POST', path: configMaps, body: { metadata: { name }, data } })
   assert.equal(made.status, 201, made.text)
   return JSON.parse(made.text)
 }
 
 const dataOf = async (name: string): Promise<Record<string, string>> =>
-  JSON.parse((await client.call({ path: `${configMaps}/${name}` })).text).data
+  JSON.parse((await call({ path: `${configMaps}/${name}` })).text).data
 
 test('patches without a version never lose to each other', async () => {
   await create('shared', {})
@@ -85,7 +70,7 @@ test('hostile bodies are refused, and others are served meanwhile', async () => 
   for (const [form, body] of bodies) {
     const [refused, served] = await Promise.all([
       patch('target', form, Buffer.from(body)),
-      client.call({ path: `${configMaps}/target` }),
+      call({ path: `${configMaps}/target` }),
     ])
     assert(refused.status >= 400 && refused.status < 500, `${form} ${body.slice(0, 60)}: ${refused.status}`)
     assert.equal(served.status, 200)

@@ -1,10 +1,12 @@
 /** A whole server in this process on a real etcd, and small clients for it over HTTP/2 and HTTP/1.1. */
+import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { after, before } from 'node:test'
 import { checkArgs, type Config } from '../../src/config/config.ts'
 import type { Log } from '../../src/lib/log.ts'
 import { realSurroundings, startServer } from '../../src/server.ts'
@@ -174,6 +176,25 @@ class Http1Client implements Client {
       if (body !== undefined) request.write(body)
       request.end()
     })
+  }
+}
+
+/** Calls to one server for all tests of a file, over HTTP/2. It must have nothing to complain of when it ends. */
+export function serverOfFile(): Client['call'] {
+  const parts = new AsyncDisposableStack()
+  let server: TestServer | undefined
+  let client: Client | undefined
+  before(async () => {
+    server = parts.use(await startTestServer())
+    client = parts.use(new Http2Client(server.url))
+  })
+  after(async () => {
+    await parts.disposeAsync()
+    assert.deepEqual(server?.complaints, [])
+  })
+  return (call) => {
+    assert.ok(client, 'calls are made by tests')
+    return client.call(call)
   }
 }
 
