@@ -52,6 +52,8 @@ export class Feed implements AsyncDisposable {
   #provenAtMs = 0
   /** Whether the last proof showed news. */
   #isMoving = false
+  #openedAtMs = 0
+  /** Of the database, by any stream: opening another one is not hearing from it. */
   #heardAtMs = 0
   #advancedAtMs = 0
   #askedAtMs = 0
@@ -75,6 +77,7 @@ export class Feed implements AsyncDisposable {
   async start(signal?: AbortSignal): Promise<void> {
     assert(this.#state.state === 'new', 'a feed is started once')
     const revision = await this.#engine.latest({ signal })
+    this.#heardAtMs = this.#clock.monotonicMs()
     this.#revision = revision
     this.#ranges = planRanges(this.#root, new Map()).map((range) => ({ ...range, revision }))
     this.#open(false)
@@ -157,8 +160,8 @@ export class Feed implements AsyncDisposable {
       { away },
     )
     this.#state = { state: 'live', stream }
-    this.#heardAtMs = this.#clock.monotonicMs()
-    this.#advancedAtMs = this.#heardAtMs
+    this.#openedAtMs = this.#clock.monotonicMs()
+    this.#advancedAtMs = this.#openedAtMs
     this.#requestProgress()
   }
 
@@ -290,7 +293,7 @@ export class Feed implements AsyncDisposable {
   #tick(): void {
     if (this.#state.state !== 'live') return
     const now = this.#clock.monotonicMs()
-    const silentMs = now - this.#heardAtMs
+    const silentMs = now - Math.max(this.#heardAtMs, this.#openedAtMs)
     if (silentMs > SILENCE_MAX_MS) {
       this.#reopen('the stream is silent', true)
       return

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import { silent } from '../lib/log.ts'
+import type { Engine, FeedSink } from './engine.ts'
+import { Feed, SILENCE_MAX_MS } from './feed.ts'
+
+const root = '/registry/'
+
+const unexpected = (): Promise<never> => Promise.reject(new Error('not asked for here'))
+
+/** A database of which only the revision and the streams matter here. */
+class StreamEngine implements Engine {
+  revision = 10
+  readonly sinks: FeedSink[] = []
+
+  latest = (): Promise<number> => Promise.resolve(this.revision)
+
+  openFeed: Engine['openFeed'] = (_, sink) => {
+    this.sinks.push(sink)
+    return { requestProgress: () => undefined, close: () => undefined }
+  }
+
+  range = unexpected
+  change = unexpected
+  grantLease = unexpected
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+test('a stream that was opened but has told nothing is not live', async () => {
+  mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
+  try {
+    let nowMs = 1_000
+    const pass = (ms: number): void => {
+      for (let i = 0; i < ms; i += 50) {
+        nowMs += 50
+        mock.timers.tick(50)
+      }
+    }
+    const engine = new StreamEngine()
+    const clock = { wallMs: () => nowMs, monotonicMs: () => nowMs }
+    await using feed = new Feed({ engine, root, log: silent, clock })
+    await feed.start()
+    assert.equal(feed.isLive, true, 'the database has just answered')
+    pass(SILENCE_MAX_MS)
+    for (let i = 0; i < 4; i++) {
+      assert.equal(feed.isLive, false, `after ${engine.sinks.length} streams`)
+      pass(SILENCE_MAX_MS)
+    }
+    assert.ok(engine.sinks.length > 3, 'a silent stream is given up for another')
+    engine.sinks.at(-1)?.onProgress(11)
+    assert.equal(feed.isLive, true)
+  } finally {
+    mock.timers.reset()
+  }
+})
