@@ -197,6 +197,7 @@ export class Resource {
       sleep: (watcher) => this.#waker.sleep(watcher),
       leave: (watcher) => {
         this.#watchers.delete(watcher)
+        this.#waker.forget(watcher)
         this.#usedAtMs = this.#parts.clock.monotonicMs()
       },
     }

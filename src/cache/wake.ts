@@ -3,19 +3,33 @@
  * reach a watcher in one write; and in slices, so that ten thousand watchers do not hold the event loop.
  */
 import { Slices } from '../lib/slices.ts'
-import type { Watcher } from './watch.ts'
 
 /** At 2,000 events a second and more, a watcher gets several at once; nobody notices two milliseconds. */
 const PACE_MS = 2
 
+/** Who waits for events. `place` is the waker's: where it stands among those asleep, if it does. */
+export type Sleeper = { readonly wake: () => void; place: number }
+
 export class Waker {
-  #asleep: Watcher[] = []
+  #asleep: Sleeper[] = []
   #isRunning = false
   #isDirty = false
   #lastMs = 0
 
-  sleep(watcher: Watcher): void {
-    this.#asleep.push(watcher)
+  /** Once, however often it is called before the next event: a bookmark wakes a watcher that goes to sleep again. */
+  sleep(sleeper: Sleeper): void {
+    if (this.#isAsleep(sleeper)) return
+    sleeper.place = this.#asleep.length
+    this.#asleep.push(sleeper)
+  }
+
+  /** For who is closed: the next event may never come. The last one takes its place. */
+  forget(sleeper: Sleeper): void {
+    if (!this.#isAsleep(sleeper)) return
+    const last = this.#asleep.pop()
+    if (last === undefined || last === sleeper) return
+    this.#asleep[sleeper.place] = last
+    last.place = sleeper.place
   }
 
   wake(): void {
@@ -28,18 +42,22 @@ export class Waker {
     else setImmediate(() => this.#run())
   }
 
-  #run(): void {
-    const watchers = this.#asleep
-    this.#asleep = []
-    this.#runFrom(watchers, 0)
+  #isAsleep(sleeper: Sleeper): boolean {
+    return this.#asleep[sleeper.place] === sleeper
   }
 
-  #runFrom(watchers: readonly Watcher[], start: number): void {
+  #run(): void {
+    const sleepers = this.#asleep
+    this.#asleep = []
+    this.#runFrom(sleepers, 0)
+  }
+
+  #runFrom(sleepers: readonly Sleeper[], start: number): void {
     const slices = new Slices()
-    for (let i = start; i < watchers.length; i++) {
-      watchers[i]?.wake()
+    for (let i = start; i < sleepers.length; i++) {
+      sleepers[i]?.wake()
       if (i % 16 === 15 && slices.isOver) {
-        setImmediate(() => this.#runFrom(watchers, i + 1))
+        setImmediate(() => this.#runFrom(sleepers, i + 1))
         return
       }
     }

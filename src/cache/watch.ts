@@ -42,6 +42,7 @@ export type WatchSource = {
   readonly revision: () => Revision
   /** Calls the watcher's wake when there are events. */
   readonly sleep: (watcher: Watcher) => void
+  /** Nothing of the watcher is kept after this. */
   readonly leave: (watcher: Watcher) => void
 }
 
@@ -57,6 +58,8 @@ export type EventSource = Pick<Watcher, 'state' | 'hasNews' | 'take' | 'onReady'
 }
 
 export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
+  /** The waker's. */
+  place = -1
   readonly #source: WatchSource
   readonly #filter: WatchFilter
   readonly #told: Revision

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Watcher } from '../../../src/cache/watch.ts'
+import { ScriptedCache } from '../../harness/scripted-engine.ts'
+
+const WATCHES = 100_000
+/** What the cache itself does meanwhile moves the heap by less than a megabyte. */
+const GROWTH_BYTES_MAX = 2 << 20
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+async function heapBytes(): Promise<number> {
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    collect()
+  }
+  return process.memoryUsage().heapUsed
+}
+
+test('watches that were closed leave nothing, however quiet the resource is', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, reader, range } = scripted
+  await cache.start()
+  await reader.list(range, 'any')
+  const some: WeakRef<Watcher>[] = []
+  const one = async (i: number): Promise<void> => {
+    const watcher = await reader.watch({
+      range,
+      start: { initial: 'any' },
+      matches: (object) => object.metadata.name === String(i),
+    })
+    // As a client's stream does, with two bookmarks on the way.
+    for (let turn = 0; turn < 3; turn++) {
+      watcher.take()
+      watcher.onReady(() => undefined)
+      watcher.requestBookmark()
+    }
+    watcher.take()
+    watcher.onReady(() => undefined)
+    watcher.close()
+    if (i % 1_000 === 0) some.push(new WeakRef(watcher))
+  }
+  for (let i = 0; i < 100; i++) await one(i)
+  const before = await heapBytes()
+  for (let i = 0; i < WATCHES; i++) await one(i)
+  const grownBytes = (await heapBytes()) - before
+  assert.equal(cache.stats().watchers, 0)
+  assert.equal(some.filter((reference) => reference.deref() !== undefined).length, 0)
+  assert.ok(grownBytes < GROWTH_BYTES_MAX, `${grownBytes} bytes more than before`)
+})
