@@ -83,7 +83,7 @@ export class Resource {
   #subscription: Following | undefined
   #tree: Tree = newTree()
   #ring = this.#newRing(0)
-  #versions = new Versions()
+  #versions = new Versions(this.#ring)
   /** A copy of the tree for whoever needs one that stays; gone with the next change. */
   #current: Version | undefined
   /** The revision of the last list; the feed's is used beyond it. */
@@ -166,12 +166,12 @@ export class Resource {
 
   /** The state at a revision that the resource has reached; undefined if that is too long ago. */
   stateAt(revision: Revision): Promise<Tree | undefined> {
-    return this.#versions.at(revision, this.#ring, () => this.#tree)
+    return this.#versions.at(revision, () => this.#tree)
   }
 
   /** The current state, which stays as it is. */
   version(): Version {
-    this.#current ??= { position: this.#ring.end, tree: this.#tree.clone(), counts: new Map() }
+    this.#current ??= { ring: this.#ring, position: this.#ring.end, tree: this.#tree.clone(), counts: new Map() }
     return this.#current
   }
 
@@ -256,11 +256,16 @@ export class Resource {
   #release(): void {
     this.#releaseTree(this.#tree)
     while (this.#ring.end > this.#ring.first) this.#ring.drop()
-    this.#tree = newTree()
+    this.#show(newTree(), 0)
+  }
+
+  /** A state of which no past is known. */
+  #show(tree: Tree, revision: Revision): void {
+    this.#tree = tree
     this.#current = undefined
-    this.#ring = this.#newRing(0)
-    this.#versions = new Versions()
-    this.#listed = 0
+    this.#ring = this.#newRing(revision)
+    this.#versions = new Versions(this.#ring)
+    this.#listed = revision
   }
 
   #releaseTree(tree: Tree): void {
@@ -286,15 +291,12 @@ export class Resource {
   async #fill(pending: Pending): Promise<void> {
     const { tree, revision } = await this.#load(pending)
     this.#release()
-    this.#tree = tree
-    this.#current = undefined
-    this.#ring = this.#newRing(revision)
+    this.#show(tree, revision)
     this.#goLive(revision, pending)
   }
 
   /** From here on to the end of the turn nothing may await: pending events and the feed's next ones must meet. */
   #goLive(revision: Revision, pending: Pending): void {
-    this.#listed = revision
     this.#phase = { phase: 'live' }
     for (const event of pending.events) {
       if (event.revision > revision) this.#apply(event)

@@ -1,5 +1,5 @@
 /**
- * States of the recent past. The state at a revision is the nearest later one that is kept, taken back event by event through
+ * States of the recent past of one ring: positions of another say nothing here. The state at a revision is the nearest later one that is kept, taken back event by event through
  * the ring; it is then kept too, since the next page of the same list will ask for it again.
  */
 import { Slices } from '../lib/slices.ts'
@@ -11,12 +11,24 @@ import type { Counts, Tree } from './tree.ts'
 const VERSIONS_MAX = 16
 
 /** The state when the ring ended at this position. Its tree does not change any more. */
-export type Version = { readonly position: number; readonly tree: Tree; readonly counts?: Counts }
+export type Version = {
+  readonly ring: Ring
+  readonly position: number
+  readonly tree: Tree
+  readonly counts?: Counts
+}
 
 export class Versions {
+  readonly #ring: Ring
   readonly #versions: Version[] = []
 
+  constructor(ring: Ring) {
+    this.#ring = ring
+  }
+
+  /** What was taken before the resource listed itself again has no place in the events since. */
   keep(version: Version): void {
+    if (version.ring !== this.#ring || version.position < this.#ring.first) return
     if (this.#versions.some(({ position }) => position === version.position)) return
     this.#versions.push(version)
     this.#versions.sort((a, b) => a.position - b.position)
@@ -28,7 +40,8 @@ export class Versions {
   }
 
   /** Undefined if the ring does not reach back to this revision. */
-  async at(revision: Revision, ring: Ring, current: () => Tree): Promise<Tree | undefined> {
+  async at(revision: Revision, current: () => Tree): Promise<Tree | undefined> {
+    const ring = this.#ring
     if (!ring.reachesBackTo(revision)) return undefined
     const position = ring.positionAfter(revision)
     if (position === ring.end) return current()
@@ -36,7 +49,7 @@ export class Versions {
     if (nearest?.position === position) return nearest.tree
     const tree = (nearest?.tree ?? current()).clone()
     if (!(await takeBack(tree, { from: nearest?.position ?? ring.end, to: position, ring }))) return undefined
-    this.keep({ position, tree })
+    this.keep({ ring, position, tree })
     return tree
   }
 }

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ScriptedCache } from '../../harness/scripted-engine.ts'
+
+const OBJECTS = 60
+const nameOf = (i: number): string => `n${String(i).padStart(3, '0')}`
+
+function workFor(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+test('a page that was selected while the resource listed itself again is no state of the new one', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, engine, reader, range } = scripted
+  for (let i = 0; i < OBJECTS; i++) scripted.put(nameOf(i), 'old')
+  await cache.start()
+  await reader.list(range, 'any')
+  engine.tell(scripted.put(nameOf(0), 'old'))
+  engine.tell(scripted.put(nameOf(1), 'old')) // the ring ends at 2
+  let seen = 0
+  const paged = reader.list(range, 'any', {
+    limit: 1,
+    matches: () => {
+      workFor(1.2) // so that the selection takes several slices
+      return ++seen === OBJECTS - 20
+    },
+  })
+  await sleep(10)
+  engine.sink.onCompacted(0, engine.revision + 1_000)
+  assert.equal((await paged).more, true)
+  while (engine.streams.length < 2) await sleep(1)
+  for (let i = 0; i < OBJECTS; i++) engine.tell(scripted.put(nameOf(i), 'new'))
+  assert.equal((await reader.list(range, 'latest')).items.length, OBJECTS)
+  const { items } = await reader.list(range, { exactly: engine.revision - OBJECTS + 2 })
+  assert.equal(items.filter((item) => item.peek()['value'] === 'new').length, 2)
+})
