@@ -71,6 +71,8 @@ type Pending = {
   isLost: boolean
 }
 
+type Loaded = { readonly tree: Tree; readonly revision: Revision }
+
 export class Resource {
   readonly spec: ResourceSpec
   readonly range: KeyRange
@@ -78,7 +80,7 @@ export class Resource {
   readonly #parts: Parts
   readonly #watchers = new Set<Watcher>()
   readonly #waker = new Waker()
-  readonly #own = new Own()
+  #own = new Own()
   #phase: Phase = { phase: 'idle' }
   #subscription: Following | undefined
   #tree: Tree = newTree()
@@ -237,7 +239,7 @@ export class Resource {
     for (const watcher of this.#watchers) watcher.close('shutdown')
     this.#unsubscribe()
     if (!keepsBytes) {
-      if (this.#phase.phase === 'behind') this.#forget(this.#phase.pending)
+      if ('pending' in this.#phase) this.#forget(this.#phase.pending)
       this.#release()
     }
     this.#phase = { phase: 'closed' }
@@ -256,6 +258,7 @@ export class Resource {
   #release(): void {
     this.#releaseTree(this.#tree)
     while (this.#ring.end > this.#ring.first) this.#ring.drop()
+    this.#own = new Own()
     this.#show(newTree(), 0)
   }
 
@@ -276,6 +279,7 @@ export class Resource {
     const subscription = this.#parts.feed.subscribe(this.spec.prefix, {
       onEvents: (events) => this.#onEvents(events),
       onGap: () => this.#onGap(),
+      onReset: () => this.#onReset(),
     })
     this.#subscription = subscription
     const pending: Pending = { events: [], bytes: 0, isLost: false }
@@ -288,15 +292,25 @@ export class Resource {
     return done
   }
 
+  /** Lists, and begins again when events are lost meanwhile. */
   async #fill(pending: Pending): Promise<void> {
-    const { tree, revision } = await this.#load(pending)
-    this.#release()
-    this.#show(tree, revision)
-    this.#goLive(revision, pending)
+    for (;;) {
+      const loaded = await this.#load(pending)
+      // From here on nothing may await: pending events and the feed's next ones must meet.
+      if (loaded !== undefined && !pending.isLost && !this.#isClosed()) {
+        this.#goLive(loaded, pending)
+        return
+      }
+      if (loaded !== undefined) this.#releaseTree(loaded.tree)
+      this.#forget(pending)
+      if (this.#isClosed()) throw new StorageError('unavailable', 'the cache is closed')
+    }
   }
 
-  /** From here on to the end of the turn nothing may await: pending events and the feed's next ones must meet. */
-  #goLive(revision: Revision, pending: Pending): void {
+  #goLive({ tree, revision }: Loaded, pending: Pending): void {
+    this.#parts.feed.noteProof(revision)
+    this.#release()
+    this.#show(tree, revision)
     this.#phase = { phase: 'live' }
     for (const event of pending.events) {
       if (event.revision > revision) this.#apply(event)
@@ -305,19 +319,20 @@ export class Resource {
     this.#waker.wake()
   }
 
-  /** The whole resource at one revision. Begins again when too much happens meanwhile. */
-  async #load(pending: Pending): Promise<{ tree: Tree; revision: Revision }> {
-    for (;;) {
-      const tree = newTree()
-      let revision: Revision | undefined
-      try {
-        revision = await this.#walkInto(tree, pending)
-        if (revision !== undefined) return { tree, revision }
-      } finally {
-        if (revision === undefined) this.#releaseTree(tree)
-      }
-      this.#forget(pending)
+  /** The whole resource at one revision; undefined if events were lost meanwhile. */
+  async #load(pending: Pending): Promise<Loaded | undefined> {
+    const tree = newTree()
+    let loaded: Loaded | undefined
+    try {
+      const revision = await this.#walkInto(tree, pending)
+      if (revision !== undefined) loaded = { tree, revision }
+    } catch (error) {
+      // What the first page was of may be no more.
+      if (!pending.isLost) throw error
+    } finally {
+      if (loaded === undefined) this.#releaseTree(tree)
     }
+    return loaded
   }
 
   /** Undefined if events were lost meanwhile. */
@@ -330,9 +345,8 @@ export class Resource {
         tree.set(stored.key, this.#newItem(stored))
         if (slices.isOver) await slices.turn()
       }
-      if (pending.isLost) break
+      if (pending.isLost || this.#isClosed()) return undefined
     }
-    if (this.#isClosed()) throw new StorageError('unavailable', 'the cache is closed')
     return pending.isLost ? undefined : revision
   }
 
@@ -357,6 +371,16 @@ export class Resource {
     for (const watcher of this.#watchers) watcher.close('gap')
     const pending: Pending = { events: [], bytes: 0, isLost: false }
     this.#phase = { phase: 'behind', pending, done: this.#catchUp(pending) }
+  }
+
+  /** Nothing that it has is of this database: the next reader lists it, and a list under way begins again. */
+  #onReset(): void {
+    for (const watcher of this.#watchers) watcher.close('gap')
+    if (this.#phase.phase === 'live') this.drop()
+    if (!('pending' in this.#phase)) return
+    this.#phase.pending.isLost = true
+    this.#release()
+    this.#phase = { ...this.#phase, phase: 'filling' }
   }
 
   async #catchUp(pending: Pending): Promise<void> {

@@ -41,6 +41,14 @@ export class SharedFeed {
     return this.#feed.prove()
   }
 
+  noteProof(revision: Revision): void {
+    this.#feed.noteProof(revision)
+  }
+
+  isLost(revision: Revision): boolean {
+    return this.#feed.isLost(revision)
+  }
+
   #begin(prefix: Key): Shared {
     const consumers = new Set<FeedConsumer>()
     const subscription = this.#feed.subscribe(prefix, {
@@ -49,6 +57,9 @@ export class SharedFeed {
       },
       onGap: () => {
         for (const consumer of consumers) consumer.onGap()
+      },
+      onReset: () => {
+        for (const consumer of consumers) consumer.onReset()
       },
     })
     const shared = { consumers, subscription }

@@ -55,6 +55,8 @@ export class Feed implements AsyncDisposable {
   #openedAtMs = 0
   /** Of the database, by any stream: opening another one is not hearing from it. */
   #heardAtMs = 0
+  /** The newest revision known of a database that is no more. */
+  #lostRevision: Revision = 0
   #advancedAtMs = 0
   #askedAtMs = 0
   #retryMs = RETRY_MIN_MS
@@ -133,17 +135,55 @@ export class Feed implements AsyncDisposable {
     for (const subscription of this.#subscriptions.values()) subscription.giveUp()
   }
 
+  /** For who was shown this revision by a linearizable read of its own: the stream must get there, too. */
+  noteProof(revision: Revision): void {
+    if (revision <= this.#proven) return
+    this.#proven = revision
+    this.#provenAtMs = this.#clock.monotonicMs()
+  }
+
+  /** Whether a revision that the database does not have yet was one of the database before it. */
+  isLost(revision: Revision): boolean {
+    return revision <= this.#lostRevision
+  }
+
   /** While others write, progress is asked for beside the proof, so that both arrive together; else the proof alone will do. */
   async #ask(): Promise<Revision> {
-    const known = this.#revision
+    const told = this.#revision
+    const known = this.#known()
     if (this.#isMoving) this.#requestProgress()
     const proven = await this.#engine.latest()
-    this.#isMoving = proven > known
-    if (proven > this.#proven) {
-      this.#proven = proven
-      this.#provenAtMs = this.#clock.monotonicMs()
-    }
+    this.#isMoving = proven > told
+    if (proven < known) this.#startOver(proven)
+    this.noteProof(proven)
     return proven
+  }
+
+  /** Every proof that is asked for from now on is at least this, as long as the database is the same. */
+  #known(): Revision {
+    return Math.max(this.#revision, this.#proven, ...this.#ranges.map((range) => range.revision))
+  }
+
+  /**
+   * A linearizable answer below what was known before it was asked for: somebody has restored an older backup. This is
+   * another database, which will give other changes the same revisions, so nothing that is known may be kept.
+   * A member that lags behind the others never answers so; its stream may, and that means nothing.
+   */
+  #startOver(latest: Revision): void {
+    if (this.#state.state === 'closed') return
+    const known = this.#known()
+    this.#log('error', 'the database went back to an older revision: it is read anew', { known, latest })
+    this.#lostRevision = Math.max(this.#lostRevision, known)
+    this.#revision = latest
+    this.#proven = latest
+    for (const range of this.#ranges) range.revision = latest
+    for (const subscription of this.#subscriptions.values()) subscription.tellReset(latest)
+    // Between two streams somebody is about to open the next one.
+    if (this.#state.state !== 'live') return
+    const { stream } = this.#state
+    this.#state = { state: 'away' }
+    stream.close()
+    this.#open(false)
   }
 
   #open(away: boolean): void {
@@ -185,7 +225,12 @@ export class Feed implements AsyncDisposable {
     stream.close()
     this.#log('warn', 'feed interrupted', { why, revision: this.#revision })
     this.#retry = setTimeout(() => {
-      if (this.#state.state === 'away') this.#open(away)
+      if (this.#state.state !== 'away') return
+      this.#open(away)
+      // Whatever interrupted the stream may have put another database in place of this one, and that would be silent.
+      this.prove().catch((error: unknown) =>
+        this.#log('debug', 'the database does not answer', { error: String(error) }),
+      )
     }, this.#retryMs)
     this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS)
   }
@@ -258,8 +303,10 @@ export class Feed implements AsyncDisposable {
     this.#state = { state: 'away' }
     stream.close()
     this.#log('warn', 'feed lost history to compaction', { ranges: lost.length, revision: this.#revision })
+    const known = this.#known()
     const latest = await this.#latestWithRetry()
     if (latest === undefined) return
+    if (latest < known) this.#startOver(latest)
     for (const range of lost) range.revision = latest
     for (const subscription of this.#subscriptions.values()) {
       if (lost.some((range) => range.from <= subscription.prefix && subscription.prefix < range.to)) {

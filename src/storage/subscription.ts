@@ -6,6 +6,8 @@ export type FeedConsumer = {
   readonly onEvents: (events: readonly FeedEvent[]) => void
   /** What happened after the last event told is lost. List again; events that follow are newer than the loss. */
   readonly onGap: () => void
+  /** This is another database: nothing that was told or listed is true. */
+  readonly onReset: () => void
 }
 
 type Waiter = {
@@ -96,6 +98,13 @@ export class Subscription {
     this.#consumer.onGap()
     this.#revision = revision
     this.settle()
+  }
+
+  /** What is waited for may never come. */
+  tellReset(revision: Revision): void {
+    this.#revision = revision
+    this.giveUp()
+    this.#consumer.onReset()
   }
 
   /** Ends the waits that are over. */

@@ -54,7 +54,7 @@ export class ScriptedEngine implements Engine {
     for (const resume of this.#resume.splice(0)) resume()
   }
 
-  async latest(): Promise<number> {
+  latest = async (): Promise<number> => {
     await this.#answering()
     return this.revision
   }

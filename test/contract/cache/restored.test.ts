@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { cp, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startEtcd } from '../../harness/etcd.ts'
+import { encode, form, PlainCache, root } from '../../harness/plain-cache.ts'
+import { ScriptedCache } from '../../harness/scripted-engine.ts'
+
+const key = (name: string): string => `${root}plain/${name}`
+
+test('a database that went back is another one: everything is read anew, and clients list', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'old')
+  await cache.start()
+  const watcher = await reader.watch({ range, start: { initial: 'latest' } })
+  engine.tell(scripted.put('b', 'old'), scripted.put('c', 'old'))
+  const lost = engine.revision
+  engine.replace(5, [{ key: key('x'), revision: 4, createRevision: 4, value: encode('x', 'new') }])
+  const listed = await reader.list(range, 'latest')
+  assert.equal(listed.revision, 5)
+  assert.deepEqual(
+    listed.items.map((item) => item.key),
+    [key('x')],
+  )
+  assert.equal(watcher.closedBecause, 'gap')
+  assert.equal(engine.streams.at(-1)?.after, 5, 'the feed goes on from there')
+  await assert.rejects(reader.watch({ range, start: { after: lost } }), { code: 'compacted' })
+  const anew = await reader.watch({ range, start: { after: listed.revision } })
+  engine.tell(scripted.put('y', 'new'))
+  assert.deepEqual(
+    anew.take().map((event) => [event.type, event.revision]),
+    [['ADDED', 6]],
+  )
+  // What nobody has ever been told is waited for, as by kube-apiserver.
+  const future = await reader.watch({ range, start: { after: 1_000 } })
+  future.close()
+  anew.close()
+})
+
+test('a list that was under way when the database went back is begun again', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'old')
+  await cache.start()
+  engine.isHanging = true
+  const listing = reader.list(range, 'any')
+  const other = scripted.cache.resource({ name: 'other', prefix: `${root}other/`, ...form })
+  engine.replace(5)
+  engine.isHanging = false
+  await other.list({ from: `${root}other/`, to: `${root}other0` }, 'latest')
+  await other.list({ from: `${root}other/`, to: `${root}other0` }, 'latest')
+  engine.heal()
+  assert.deepEqual((await listing).items, [])
+  assert.equal((await listing).revision, 5)
+})
+
+test('a member that lags, and a proof that the feed has overtaken, are no other database', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', '1')
+  await cache.start()
+  const watcher = await reader.watch({ range, start: { initial: 'latest' } })
+  engine.sink.onProgress(engine.revision - 5)
+  engine.sink.onProgress(engine.revision)
+  engine.isHanging = true
+  const before = engine.revision
+  const { latest } = engine
+  engine.latest = async () => {
+    await latest()
+    return before
+  }
+  const listing = reader.list(range, 'latest')
+  await sleep(5)
+  engine.tell(scripted.put('b', '1'))
+  engine.heal()
+  assert.equal((await listing).items.length, 2)
+  assert.equal(watcher.state, 'replaying')
+  assert.equal(engine.streams.length, 1)
+  watcher.close()
+})
+
+test('an etcd that is started on an older copy of its data is noticed without a reader', async () => {
+  await using etcd = await startEtcd()
+  await using plain = new PlainCache([etcd.clientUrl])
+  await plain.store.create(key('a'), encode('a', '1'))
+  await etcd.stop('SIGTERM')
+  const data = join(etcd.dir, 'data')
+  await cp(data, join(etcd.dir, 'backup'), { recursive: true })
+  await etcd.start()
+  await plain.cache.start()
+  const reader = plain.reader('plain')
+  const range = plain.range('plain')
+  await plain.store.create(key('b'), encode('b', '1'))
+  const lost = await plain.store.create(key('c'), encode('c', '1'))
+  const watcher = await reader.watch({ range, start: { initial: 'latest' } })
+  await etcd.stop('SIGTERM')
+  await rename(data, join(etcd.dir, 'gone'))
+  await rename(join(etcd.dir, 'backup'), data)
+  await etcd.start()
+  const until = performance.now() + 20_000
+  while (watcher.closedBecause === undefined && performance.now() < until) await sleep(20)
+  assert.equal(watcher.closedBecause, 'gap')
+  await assert.rejects(reader.watch({ range, start: { after: lost } }), { code: 'compacted' })
+  const listed = await reader.list(range, 'latest')
+  assert.deepEqual(
+    listed.items.map((item) => item.key),
+    [key('a')],
+  )
+  const created = await plain.store.create(key('d'), encode('d', '1'))
+  assert.ok(created <= lost)
+  assert.equal((await reader.list(range, 'latest')).items.length, 2)
+})
