@@ -158,7 +158,7 @@ export class Reader {
   /** What happened after a revision and is no longer in the ring. */
   async #earlier(after: Revision): Promise<Earlier> {
     await this.#resource.live()
-    if (after > this.#resource.revision && this.#parts.feed.isLost(after)) throw tooOld()
+    if (this.#parts.feed.isLost(after, this.#resource.revision)) throw tooOld()
     let changes: History['changes'] = []
     let until = after
     for (let tries = 0; !this.#resource.ring.reachesBackTo(until); tries++) {

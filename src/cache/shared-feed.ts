@@ -45,8 +45,8 @@ export class SharedFeed {
     this.#feed.noteProof(revision)
   }
 
-  isLost(revision: Revision): boolean {
-    return this.#feed.isLost(revision)
+  isLost(revision: Revision, current: Revision): boolean {
+    return this.#feed.isLost(revision, current)
   }
 
   #begin(prefix: Key): Shared {

@@ -1,5 +1,6 @@
 /** etcd's KV service: ranges, writes, transactions, compaction. */
 import type { CallOptions, Channel, Method } from './channel.ts'
+import { type Header, readClusterHeader } from './codec/header.ts'
 import {
   type CompactRequest,
   type DeleteRangeRequest,
@@ -36,6 +37,11 @@ export class Kv {
     return this.#channel.unary(request.serializable === true ? rangeSerializable : range, encodeRange(request), call)
   }
 
+  /** Where the cluster is, by a linearizable range of no values. The key must be one that may be read. */
+  head(key: Buffer, call?: CallOptions): Promise<Header> {
+    return this.#channel.unary(head, encodeRange({ key, countOnly: true }), call)
+  }
+
   put(request: PutRequest, call?: CallOptions): Promise<PutResponse> {
     return this.#channel.unary(put, encodePut(request), call)
   }
@@ -55,6 +61,7 @@ export class Kv {
 }
 
 const range = method('Range', readRange, { isRead: true })
+const head = method('Range', readClusterHeader, { isRead: true })
 /** A member answers these from its own state: it needs no leader. */
 const rangeSerializable = { ...range, requireLeader: false }
 const put = method('Put', readPut)

@@ -105,6 +105,8 @@ export type CallOptions = { readonly signal?: AbortSignal | undefined; readonly 
 
 /** Every method fails with a StorageError (errors.ts). */
 export interface Engine extends AsyncDisposable {
+  /** Names the database that answered `latest` last, where databases have names. Another one has other objects under the same revisions. */
+  readonly databaseId?: string | undefined
   range(query: RangeQuery, options?: CallOptions): Promise<Found>
   /** Also fails with 'missing' when the lease is not there (any more); nothing is written then. */
   change(change: Change, options?: CallOptions): Promise<Outcome>

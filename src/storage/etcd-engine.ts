@@ -26,6 +26,7 @@ export type EtcdEngineOptions = {
 export class EtcdEngine implements Engine {
   readonly #client: EtcdClient
   readonly #emptyKey: Buffer
+  databaseId: string | undefined
 
   /** The client is the engine's from now on: both end together. */
   constructor(client: EtcdClient, options: EtcdEngineOptions = { emptyKey: '\0' }) {
@@ -79,7 +80,8 @@ export class EtcdEngine implements Engine {
 
   async latest(options: CallOptions = {}): Promise<Revision> {
     try {
-      const { revision } = await this.#client.kv.range({ key: this.#emptyKey, countOnly: true }, options)
+      const { revision, clusterId } = await this.#client.kv.head(this.#emptyKey, options)
+      this.databaseId = String(clusterId)
       return revision
     } catch (error) {
       throw toStorageError(error, { isWrite: false, signal: options.signal })

@@ -55,8 +55,9 @@ export class Feed implements AsyncDisposable {
   #openedAtMs = 0
   /** Of the database, by any stream: opening another one is not hearing from it. */
   #heardAtMs = 0
-  /** The newest revision known of a database that is no more. */
-  #lostRevision: Revision = 0
+  #databaseId: string | undefined
+  /** Revisions of databases that are no more: those up to `until` for sure, those up to `newest` while this one is not there yet. */
+  #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
   #askedAtMs = 0
   #retryMs = RETRY_MIN_MS
@@ -79,6 +80,7 @@ export class Feed implements AsyncDisposable {
   async start(signal?: AbortSignal): Promise<void> {
     assert(this.#state.state === 'new', 'a feed is started once')
     const revision = await this.#engine.latest({ signal })
+    this.#databaseId = this.#engine.databaseId
     this.#heardAtMs = this.#clock.monotonicMs()
     this.#revision = revision
     this.#ranges = planRanges(this.#root, new Map()).map((range) => ({ ...range, revision }))
@@ -142,9 +144,9 @@ export class Feed implements AsyncDisposable {
     this.#provenAtMs = this.#clock.monotonicMs()
   }
 
-  /** Whether a revision that the database does not have yet was one of the database before it. */
-  isLost(revision: Revision): boolean {
-    return revision <= this.#lostRevision
+  /** Whether a revision is of a database that is no more. `current` is what the asker has seen of this one. */
+  isLost(revision: Revision, current: Revision): boolean {
+    return revision <= this.#lost.until || (revision > current && revision <= this.#lost.newest)
   }
 
   /** While others write, progress is asked for beside the proof, so that both arrive together; else the proof alone will do. */
@@ -154,7 +156,7 @@ export class Feed implements AsyncDisposable {
     if (this.#isMoving) this.#requestProgress()
     const proven = await this.#engine.latest()
     this.#isMoving = proven > told
-    if (proven < known) this.#startOver(proven)
+    this.#compare(proven, known)
     this.noteProof(proven)
     return proven
   }
@@ -165,15 +167,27 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * A linearizable answer below what was known before it was asked for: somebody has restored an older backup. This is
-   * another database, which will give other changes the same revisions, so nothing that is known may be kept.
+   * A linearizable answer of another cluster, or below what was known before it was asked for, since somebody has restored an
+   * older backup: this is another database, which gives other changes the same revisions. Nothing that is known may be kept.
    * A member that lags behind the others never answers so; its stream may, and that means nothing.
    */
-  #startOver(latest: Revision): void {
+  #compare(latest: Revision, known: Revision): void {
+    const { databaseId } = this.#engine
+    const isOther = this.#databaseId !== undefined && databaseId !== this.#databaseId
+    this.#databaseId = databaseId
+    if (!isOther && latest >= known) return
+    // A backup has the same past as what was lost; of another cluster that is not known.
+    const until = isOther ? Math.min(known, latest - 1) : 0
+    this.#lost = { until: Math.max(this.#lost.until, until), newest: Math.max(this.#lost.newest, known) }
+    this.#startOver(latest, known)
+  }
+
+  #startOver(latest: Revision, known: Revision): void {
     if (this.#state.state === 'closed') return
-    const known = this.#known()
-    this.#log('error', 'the database went back to an older revision: it is read anew', { known, latest })
-    this.#lostRevision = Math.max(this.#lostRevision, known)
+    this.#log('error', 'this is another database than before, or an older state of it: it is read anew', {
+      known,
+      latest,
+    })
     this.#revision = latest
     this.#proven = latest
     for (const range of this.#ranges) range.revision = latest
@@ -306,7 +320,7 @@ export class Feed implements AsyncDisposable {
     const known = this.#known()
     const latest = await this.#latestWithRetry()
     if (latest === undefined) return
-    if (latest < known) this.#startOver(latest)
+    this.#compare(latest, known)
     for (const range of lost) range.revision = latest
     for (const subscription of this.#subscriptions.values()) {
       if (lost.some((range) => range.from <= subscription.prefix && subscription.prefix < range.to)) {

@@ -52,6 +52,10 @@ export class MeasuredEngine implements Engine {
     this.#errors = metrics.counter({ name: 'etcd_request_errors_total', help: 'What etcd failed at.', labels })
   }
 
+  get databaseId(): string | undefined {
+    return this.#engine.databaseId
+  }
+
   range(query: RangeQuery, options?: CallOptions): Promise<Found> {
     const isOne = query.to === `${query.from}\0`
     const operation = isOne ? 'get' : query.countOnly ? 'listWithCount' : 'list'

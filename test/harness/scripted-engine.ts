@@ -15,6 +15,7 @@ const unexpected = (): Promise<never> => Promise.reject(new Error('nobody writes
 
 export class ScriptedEngine implements Engine {
   revision = 10
+  databaseId = 'first'
   /** While it is, every call waits. */
   isHanging = false
   /** Of the streams opened so far, in that order. */

@@ -14,6 +14,33 @@ export function readHeaderRevision(reader: Reader): number {
   return revision
 }
 
+export type Header = { readonly revision: number; readonly clusterId: bigint }
+
+/** The header of an answer of which nothing else counts, with the cluster that gave it. */
+export function readClusterHeader(reader: Reader): Header {
+  let header: Header = { revision: 0, clusterId: 0n }
+  while (reader.more()) {
+    const tag = reader.tag()
+    if (tag === bytesTag(1)) header = readHeader(reader)
+    else reader.skip(tag)
+  }
+  return header
+}
+
+function readHeader(reader: Reader): Header {
+  const outer = reader.enter()
+  let revision = 0
+  let clusterId = 0n
+  while (reader.more()) {
+    const tag = reader.tag()
+    if (tag === varintTag(1)) clusterId = reader.unsignedId()
+    else if (tag === varintTag(3)) revision = reader.number()
+    else reader.skip(tag)
+  }
+  reader.leave(outer)
+  return { revision, clusterId }
+}
+
 /** An answer of which nothing but the header counts. */
 export function readHeaderOnly(reader: Reader): { readonly revision: number } {
   let revision = 0

@@ -39,6 +39,22 @@ test('a database that went back is another one: everything is read anew, and cli
   anew.close()
 })
 
+test('another cluster is another database, whatever its revision is', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'old')
+  await cache.start()
+  const watcher = await reader.watch({ range, start: { initial: 'latest' } })
+  const lost = engine.revision
+  engine.databaseId = 'second'
+  engine.replace(lost + 5)
+  assert.deepEqual((await reader.list(range, 'latest')).items, [])
+  assert.equal(watcher.closedBecause, 'gap')
+  await assert.rejects(reader.watch({ range, start: { after: lost } }), { code: 'compacted' })
+  const anew = await reader.watch({ range, start: { after: engine.revision } })
+  anew.close()
+})
+
 test('a list that was under way when the database went back is begun again', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted

@@ -166,3 +166,15 @@ test('bytes of any kind are kept', async () => {
   deepEqual(kvs[0]?.key, key)
   deepEqual([...(kvs[0]?.value ?? [])], [0, 255, 0])
 })
+
+test('the head says where the cluster is, and which one it is', async () => {
+  await using other = await startEtcd({ args: ['--initial-cluster-token', 'another'] })
+  await using otherClient = new EtcdClient({ endpoints: [other.clientUrl] })
+  const { revision } = await client.kv.put({ key: bytes('head'), value: bytes('1') })
+  const head = await client.kv.head(bytes('\0'))
+  equal(head.revision, revision)
+  deepEqual(await client.kv.head(bytes('head')), head)
+  ok(head.clusterId > 0n)
+  const { clusterId } = await otherClient.kv.head(bytes('\0'))
+  ok(clusterId !== head.clusterId)
+})
