@@ -30,6 +30,7 @@ import { addProcessMetrics } from './lib/process-metrics.ts'
 import type { Certificate } from './lib/x509/certificates.ts'
 import { Compactor } from './storage/compactor.ts'
 import { EtcdEngine } from './storage/etcd-engine.ts'
+import { checkVersions } from './storage/etcd-versions.ts'
 import { rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
@@ -84,7 +85,9 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const { certificate, ...files } = loadCertificate(config, clock)
 
   const tls = config.etcd.tls ?? undefined
-  const client = new EtcdClient({ endpoints: config.etcd.servers, tls, clock, log })
+  const etcd = { endpoints: config.etcd.servers, tls, clock, log }
+  await checkVersions(etcd, log)
+  const client = new EtcdClient(etcd)
   const metrics = new Metrics()
   const root = rootOf(config.etcd.prefix)
   const { monotonicMs } = clock

@@ -11,6 +11,7 @@ import type { Endpoints } from './endpoints.ts'
 import { EtcdError, isUnable } from './errors.ts'
 import { StreamHandle, type StreamOptions } from './stream-handle.ts'
 import { callUnary } from './unary.ts'
+import { statusMethod, VersionCheck } from './version.ts'
 import { acquire, cancelled, pause, within } from './within.ts'
 
 export type Method<T> = {
@@ -74,6 +75,7 @@ export class Channel {
   readonly #timeoutMs: number
   // The headers of the last call of each method: nearly always those of the next one too.
   readonly #headers = new Map<object, CachedHeaders>()
+  readonly #versions = new VersionCheck()
   #tokens: TokenSource | undefined
   #lastStreamEndpoint: string | undefined
 
@@ -131,12 +133,25 @@ export class Channel {
       try {
         const connection = await this.#connect({ timeoutMs: this.#timeoutMs, signal: undefined, away })
         this.#lastStreamEndpoint = connection.endpoint
+        if (options.needsProgress === true) await this.#checkVersion(connection)
         const headers = headersOf(connection.endpoint, options, undefined, this.#tokens?.current())
         return new Duplex(connection, { headers, onMessage: options.onMessage, onEnd: options.onEnd })
       } catch (error) {
         // Nothing has been sent: each endpoint gets its chance.
         if (!(error instanceof EtcdError && isUnable(error)) || attempt >= this.#endpoints.count) throw error
       }
+    }
+  }
+
+  /** The stream of the connection that was acquired for the caller is given back if it cannot be used. */
+  async #checkVersion(connection: Connection): Promise<void> {
+    const headers = headersOf(connection.endpoint, statusMethod, this.#timeoutMs, this.#tokens?.current())
+    try {
+      await this.#versions.check(connection, headers, this.#timeoutMs)
+    } catch (error) {
+      connection.release()
+      this.#endpoints.reportFailure(connection.endpoint)
+      throw error
     }
   }
 

@@ -6,6 +6,8 @@ export type StreamOptions = {
   readonly requireLeader: boolean
   /** Prefer another endpoint than the one of the last such stream. */
   readonly away?: boolean
+  /** Only on a member whose answers about progress can be trusted (version.ts). */
+  readonly needsProgress?: boolean
   readonly onMessage: (message: Buffer) => void
   readonly onEnd: (error: EtcdError | undefined) => void
 }

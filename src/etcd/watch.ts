@@ -36,7 +36,7 @@ export type WatchHandler = {
 }
 
 export type WatchStreamHandler = {
-  /** All watches of the stream have been told everything up to and with this revision. */
+  /** All watches of the stream have been told everything up to and with this revision. Who wants it gets a member that tells the truth. */
   readonly onProgressAll?: (revision: number) => void
   /** Exactly once, whatever ends the stream; no error after close(). */
   readonly onEnd: (error: EtcdError | undefined) => void
@@ -89,6 +89,7 @@ export class WatchStream {
       path: '/etcdserverpb.Watch/Watch',
       requireLeader: options.requireLeader ?? false,
       away: options.away ?? false,
+      needsProgress: options.onProgressAll !== undefined,
       onMessage: (message) => this.#onAnswer(readWatch(new Reader(message)), message.length),
       onEnd: (error) => {
         this.#watches.clear()

@@ -1,0 +1,50 @@
+/**
+ * Which versions of etcd tell the progress of a watch stream in order with its events. In older ones an answer can overtake
+ * events that it vouches for (etcd's issue 15220, mended in 3.4.25 and 3.5.8) or be that of another stream behind a proxy
+ * (17507, mended in 3.4.31 and 3.5.13): who trusts it misses changes without knowing. kube-apiserver draws the same line.
+ */
+import { emptyRequest } from './codec/header.ts'
+import { readStatus } from './codec/maintenance.ts'
+import type { Connection } from './connection.ts'
+import { EtcdError } from './errors.ts'
+import { callUnary } from './unary.ts'
+import { acquire } from './within.ts'
+
+export const statusMethod = { path: '/etcdserverpb.Maintenance/Status', requireLeader: false }
+
+/** A version that cannot be read may be any. */
+export function isProgressReliable(version: string): boolean {
+  const parts = /^(\d+)\.(\d+)\.(\d+)/.exec(version)
+  if (parts === null) return false
+  const [, major, minor, patch] = parts.map(Number)
+  if (major !== 3) return Number(major) > 3
+  if (minor === 4) return Number(patch) >= 31
+  if (minor === 5) return Number(patch) >= 13
+  return Number(minor) > 5
+}
+
+export const unreliable = (endpoint: string, version: string): string =>
+  `etcd at ${endpoint} is of version ${version || 'unknown'}, which tells the progress of watches wrongly (etcd issues 15220 and 17507): upgrade it to 3.5.13 or newer`
+
+/** Asks each connection once: a member that was replaced by an older one gets a new connection. */
+export class VersionCheck {
+  readonly #checks = new WeakMap<Connection, Promise<void>>()
+
+  /** Fails, not ambiguously, if progress told on this connection cannot be trusted; then another endpoint may serve. */
+  check(connection: Connection, headers: readonly string[], timeoutMs: number): Promise<void> {
+    const known = this.#checks.get(connection)
+    if (known !== undefined) return known
+    const checking = ask(connection, headers, timeoutMs)
+    this.#checks.set(connection, checking)
+    checking.catch(() => this.#checks.delete(connection))
+    return checking
+  }
+}
+
+async function ask(connection: Connection, headers: readonly string[], timeoutMs: number): Promise<void> {
+  if (!connection.tryAcquire()) await acquire(connection, timeoutMs, undefined)
+  const call = { headers, frame: emptyRequest(), read: readStatus, timeoutMs, signal: undefined }
+  const { version } = await callUnary(connection, call)
+  const { endpoint } = connection
+  if (!isProgressReliable(version)) throw new EtcdError('Unavailable', unreliable(endpoint, version), { endpoint })
+}

@@ -1,0 +1,75 @@
+/** Members whose version tells progress wrongly: none of them is watched. */
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Http2Server } from 'node:http2'
+import { test } from 'node:test'
+import { EtcdClient } from '../../../src/etcd/client.ts'
+import { silent } from '../../../src/lib/log.ts'
+import { checkVersions } from '../../../src/storage/etcd-versions.ts'
+import { freePorts, startEtcd } from '../../harness/etcd.ts'
+import { until } from './wait.ts'
+
+/** A member that answers nothing but its status. */
+class OldMember implements AsyncDisposable {
+  readonly url: string
+  readonly paths: string[] = []
+  readonly #server: Http2Server
+
+  constructor(port: number, version: string) {
+    this.url = `http://127.0.0.1:${port}`
+    const message = Buffer.concat([Buffer.from([0x12, version.length]), Buffer.from(version)]) // field 2 of StatusResponse
+    const frame = Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message])
+    this.#server = createServer()
+    this.#server.on('stream', (stream, headers) => {
+      this.paths.push(headers[':path'] ?? '')
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+      stream.end(frame)
+    })
+    this.#server.listen(port, '127.0.0.1')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    await closed
+  }
+}
+
+async function startOld(version: string): Promise<OldMember> {
+  const [port = 0] = await freePorts(1)
+  return new OldMember(port, version)
+}
+
+test('a stream that needs progress goes to a member that tells it right, or ends with what to do', async () => {
+  await using old = await startOld('3.5.7')
+  await using etcd = await startEtcd()
+  await using both = new EtcdClient({ endpoints: [old.url, etcd.clientUrl] })
+  const told: number[] = []
+  const stream = both.watch.open({ onProgressAll: (revision) => told.push(revision), onEnd: () => undefined })
+  const ignore = { onEvents: () => undefined, onCanceled: () => undefined }
+  stream.create({ key: Buffer.from('a') }, { ...ignore, onCreated: () => stream.requestProgress() })
+  await until(() => told.length > 0, 'progress')
+  stream.close()
+  deepEqual(old.paths, ['/etcdserverpb.Maintenance/Status'])
+
+  await using alone = new EtcdClient({ endpoints: [old.url] })
+  const ended = Promise.withResolvers<string | undefined>()
+  alone.watch.open({ onProgressAll: () => undefined, onEnd: (error) => ended.resolve(error?.message) })
+  match((await ended.promise) ?? '', /3\.5\.7.*upgrade it to 3\.5\.13 or newer/)
+})
+
+test('a server starts if one member can be used, and else says what to do', async () => {
+  await using old = await startOld('3.5.12')
+  await using etcd = await startEtcd()
+  const logged: string[] = []
+  await rejects(
+    checkVersions({ endpoints: [old.url] }, (_, message) => logged.push(message)),
+    /etcd at .* is of version 3\.5\.12, .*: upgrade it to 3\.5\.13 or newer/,
+  )
+  equal(logged.length, 1)
+  await checkVersions({ endpoints: [old.url, etcd.clientUrl] }, silent)
+  await checkVersions({ endpoints: ['http://127.0.0.1:1', etcd.clientUrl] }, silent)
+  // Nobody answers: who reads first says so.
+  await checkVersions({ endpoints: ['http://127.0.0.1:1'] }, silent)
+})
