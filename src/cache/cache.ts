@@ -28,6 +28,8 @@ const MADE_BYTES = 32 << 20
 /** An informer that lost its connection is back within this time. */
 const UNUSED_MS = 5 * 60_000
 const HOUSEKEEPING_MS = 10_000
+/** How long a watch waits for the list of its resource before it is told to come again: the largest takes some seconds. */
+const WATCH_READY_MS = 20_000
 /** One resource is compared with the database at a time; each comes round about this often. */
 const CHECK_EVERY_MS = 5 * 60_000
 
@@ -47,6 +49,7 @@ export type CacheOptions = {
   }
   readonly unusedMs?: number
   readonly checkEveryMs?: number
+  readonly watchReadyMs?: number
 }
 
 type Known = { readonly resource: Resource; readonly reader: Reader }
@@ -84,6 +87,7 @@ export class Cache implements AsyncDisposable {
       decoded: new DecodedShelf(budgets?.decodedBytes ?? DECODED_BYTES),
       frames: new Shelf(budgets?.framesBytes ?? FRAMES_BYTES),
       past: new Shelf(budgets?.pastBytes ?? PAST_BYTES),
+      watchReadyMs: options.watchReadyMs ?? WATCH_READY_MS,
     }
   }
 

@@ -147,17 +147,22 @@ export class Reader {
   /** Waits until the objects are as new as was asked for. */
   async #reached({ initial }: Extract<WatchOptions['start'], { initial: unknown }>): Promise<Earlier> {
     const resource = this.#resource
-    const isFresh = await resource.ensure()
-    await resource.live()
+    const isFresh = resource.phase === 'idle'
+    await this.#live()
     const needed =
       initial === 'any' ? 0 : initial !== 'latest' ? initial.atLeast : isFresh ? 0 : await this.#parts.feed.prove()
     if (!(await resource.reach(needed, REACH_MS))) throw tooNew(needed, resource.revision)
     return { changes: [], until: needed }
   }
 
+  async #live(): Promise<void> {
+    if (await this.#resource.live(this.#parts.watchReadyMs)) return
+    throw new StorageError('unavailable', `${this.#resource.spec.name} cannot be listed at the moment`)
+  }
+
   /** What happened after a revision and is no longer in the ring. */
   async #earlier(after: Revision): Promise<Earlier> {
-    await this.#resource.live()
+    await this.#live()
     if (this.#parts.feed.isLost(after, this.#resource.revision)) throw tooOld()
     let changes: History['changes'] = []
     let until = after

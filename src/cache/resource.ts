@@ -54,6 +54,8 @@ export type Parts = {
   readonly frames: Shelf
   /** Events, over all resources: a quiet one loses nothing by the others but speed, since the database has its history. */
   readonly past: Shelf
+  /** How long a watch waits for its resource. */
+  readonly watchReadyMs: number
   readonly clock: Clock
   readonly log: Log
 }
@@ -147,10 +149,17 @@ export class Resource {
     return isFirst
   }
 
-  /** Waits until the resource follows the feed. */
-  async live(): Promise<void> {
-    await this.ensure()
-    while (this.#phase.phase === 'filling' || this.#phase.phase === 'behind') await this.#phase.done
+  /** True once the resource follows the feed; false if that takes too long: without the database it never will. */
+  async live(timeoutMs: number): Promise<boolean> {
+    const until = this.#parts.clock.monotonicMs() + timeoutMs
+    this.#usedAtMs = this.#parts.clock.monotonicMs()
+    while (this.#phase.phase !== 'live') {
+      const leftMs = until - this.#parts.clock.monotonicMs()
+      if (leftMs <= 0) return false
+      if (this.#phase.phase === 'closed') throw new StorageError('unavailable', 'the cache is closed')
+      await inTime(this.#phase.phase === 'idle' ? this.#begin() : this.#phase.done, leftMs)
+    }
+    return true
   }
 
   /** True once the resource has everything up to this revision; false if that takes too long. */

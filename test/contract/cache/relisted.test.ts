@@ -36,3 +36,22 @@ test('a page that was selected while the resource listed itself again is no stat
   const { items } = await reader.list(range, { exactly: engine.revision - OBJECTS + 2 })
   assert.equal(items.filter((item) => item.peek()['value'] === 'new').length, 2)
 })
+
+test('a watch of a resource that cannot be listed again comes back, with what to do', async () => {
+  await using scripted = new ScriptedCache({ watchReadyMs: 200 })
+  const { cache, engine, reader, range } = scripted
+  await cache.start()
+  const { revision } = await reader.list(range, 'any')
+  engine.isHanging = true
+  engine.sink.onCompacted(0, engine.revision + 1_000)
+  engine.heal()
+  engine.isHanging = true // it told its revision, and then nothing more
+  await sleep(20)
+  for (const start of [{ initial: 'any' as const }, { after: revision }]) {
+    await assert.rejects(reader.watch({ range, start }), { code: 'unavailable' })
+  }
+  assert.equal(cache.stats().watchers, 0)
+  engine.heal()
+  const watcher = await reader.watch({ range, start: { initial: 'any' } })
+  watcher.close()
+})
