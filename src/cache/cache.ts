@@ -12,6 +12,7 @@ import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { checkResource } from './check.ts'
 import { type Form, Item, type ItemHome } from './item.ts'
+import { HistoryBudget } from './history.ts'
 import { Shelf, TURNS_KEPT } from './made.ts'
 import { Reader } from './reader.ts'
 import { type Parts, Resource, type ResourceSpec } from './resource.ts'
@@ -23,6 +24,8 @@ import { Slabs } from './slabs.ts'
 const PAST_BYTES = 32 << 20
 const DECODED_BYTES = 32 << 20
 const FRAMES_BYTES = 4 << 20
+/** For watches that resume from before that minute: twice what the longest history takes. */
+const HISTORIES_BYTES = 64 << 20
 /** Room for some ten thousand objects in protobuf, or some thousand in two other forms. */
 const MADE_BYTES = 32 << 20
 /** An informer that lost its connection is back within this time. */
@@ -43,6 +46,7 @@ export type CacheOptions = {
   readonly log: Log
   readonly budgets?: {
     readonly pastBytes?: number
+    readonly historiesBytes?: number
     readonly decodedBytes?: number
     readonly framesBytes?: number
     readonly madeBytes?: number
@@ -87,6 +91,7 @@ export class Cache implements AsyncDisposable {
       decoded: new DecodedShelf(budgets?.decodedBytes ?? DECODED_BYTES),
       frames: new Shelf(budgets?.framesBytes ?? FRAMES_BYTES),
       past: new Shelf(budgets?.pastBytes ?? PAST_BYTES),
+      histories: new HistoryBudget(budgets?.historiesBytes ?? HISTORIES_BYTES),
       watchReadyMs: options.watchReadyMs ?? WATCH_READY_MS,
     }
   }

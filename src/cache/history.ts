@@ -15,6 +15,10 @@ import type { Item } from './item.ts'
 /** The database tells its history at some thousand events a second; further back a new list is faster. */
 const EVENTS_MAX = 50_000
 const BYTES_MAX = 32 << 20
+/** What a read takes before the first event, on both sides of its stream. */
+const READ_BYTES = 16 << 10
+/** What an event takes besides its values. */
+const EVENT_BYTES = 400
 const TIMEOUT_MS = 10_000
 const ASK_AGAIN_MS = 20
 
@@ -22,6 +26,32 @@ export type History = {
   readonly changes: readonly Change[]
   /** Everything up to this revision is in `changes`. */
   readonly until: Revision
+  /** What it took of the budget; who lets go of the changes gives it back. */
+  readonly bytes: number
+}
+
+/** What all histories take that are being read, or were read and not yet passed on to all their watchers. */
+export class HistoryBudget {
+  #leftBytes: number
+
+  constructor(bytesMax: number) {
+    this.#leftBytes = bytesMax
+  }
+
+  get leftBytes(): number {
+    return this.#leftBytes
+  }
+
+  /** False: nothing was taken. */
+  take(bytes: number): boolean {
+    if (bytes > this.#leftBytes) return false
+    this.#leftBytes -= bytes
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.#leftBytes += bytes
+  }
 }
 
 export type HistoryQuery = {
@@ -30,33 +60,44 @@ export type HistoryQuery = {
   /** Asked again as events come in: the ring moves on meanwhile. */
   readonly isEnough: (told: Revision) => boolean
   readonly toItem: (versioned: Versioned) => Item
+  readonly budget: HistoryBudget
 }
 
-/** Fails with 'compacted' when the history is gone, or too long to be worth it. */
+/** Fails with 'compacted' when the history is gone, or too long to be worth it, and with 'busy' beyond the budget. */
 export function readHistory(engine: Engine, query: HistoryQuery): Promise<History> {
   const { promise, resolve, reject } = Promise.withResolvers<History>()
+  const { budget } = query
+  if (!budget.take(READ_BYTES)) return Promise.reject(busy())
   const changes: Change[] = []
-  let bytes = 0
+  let bytes = READ_BYTES
+  let isOver = false
+  // Closing the stream tells its end once more.
   const end = (settle: () => void): void => {
+    if (isOver) return
+    isOver = true
     clearInterval(asker)
     clearTimeout(timer)
     settle()
     stream?.close()
   }
   const told = (until: Revision): void => {
-    if (query.isEnough(until)) end(() => resolve({ changes, until }))
+    if (query.isEnough(until)) end(() => resolve({ changes, until, bytes }))
   }
-  const fail = (error: StorageError): void => end(() => reject(error))
+  const fail = (error: StorageError): void =>
+    end(() => {
+      budget.giveBack(bytes)
+      reject(error)
+    })
   const asker = setInterval(() => stream?.requestProgress(), ASK_AGAIN_MS)
   const timer = setTimeout(() => fail(new StorageError('unavailable', 'the history took too long')), TIMEOUT_MS)
   const stream: FeedStream | undefined = engine.openFeed(
     [{ ...rangeOf(query.prefix), after: query.after }],
     {
       onEvents: (_, events) => {
-        for (const event of events) {
-          changes.push(toChange(event, query.toItem))
-          bytes += event.value.length + (event.previous?.value.length ?? 0)
-        }
+        const more = events.reduce((sum, event) => sum + bytesOf(event), 0)
+        if (!budget.take(more)) return fail(busy())
+        bytes += more
+        for (const event of events) changes.push(toChange(event, query.toItem))
         if (!events.every(isWhole) || changes.length > EVENTS_MAX || bytes > BYTES_MAX) fail(tooOld())
         else told(events.at(-1)?.revision ?? 0)
       },
@@ -74,6 +115,8 @@ export function readHistory(engine: Engine, query: HistoryQuery): Promise<Histor
 const isWhole = ({ type, previous, createRevision, revision }: FeedEvent): boolean =>
   previous !== undefined || (type === 'put' && createRevision === revision)
 
+const bytesOf = ({ value, previous }: FeedEvent): number => EVENT_BYTES + value.length + (previous?.value.length ?? 0)
+
 function toChange(event: FeedEvent, toItem: (versioned: Versioned) => Item): Change {
   const { key, revision, createRevision, value, previous } = event
   return new Change({
@@ -90,3 +133,6 @@ const tooOld = (bound?: Revision): StorageError =>
     'the events after that revision are no longer kept',
     bound === undefined ? {} : { bound },
   )
+
+const busy = (): StorageError =>
+  new StorageError('busy', 'too many watches resume from long ago at the same time, please try again later')

@@ -7,6 +7,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOfKey } from '../storage/keys.ts'
+import type { Change } from './event.ts'
 import { type History, readHistory } from './history.ts'
 import type { Item, Wire } from './item.ts'
 import type { Parts, Resource } from './resource.ts'
@@ -46,7 +47,7 @@ export class Reader {
   readonly #resource: Resource
   readonly #parts: Parts
   /** History reads under way, by where they begin: who resumes from later shares one. */
-  readonly #histories = new Map<Revision, Promise<History>>()
+  readonly #histories = new Map<Revision, SharedHistory>()
 
   constructor(resource: Resource, parts: Parts) {
     this.#resource = resource
@@ -86,7 +87,10 @@ export class Reader {
         'after' in options.start ? await this.#earlier(options.start.after) : await this.#reached(options.start)
       // No await from here to the joining, so that nothing is lost or doubled between.
       const start = this.#startOf(options, ready)
-      if (start === undefined) continue
+      if (start === undefined) {
+        ready.release()
+        continue
+      }
       const watcher = new Watcher(this.#resource.watchSource(), filter, start)
       this.#resource.join(watcher)
       return watcher
@@ -152,7 +156,7 @@ export class Reader {
     const needed =
       initial === 'any' ? 0 : initial !== 'latest' ? initial.atLeast : isFresh ? 0 : await this.#parts.feed.prove()
     if (!(await resource.reach(needed, REACH_MS))) throw tooNew(needed, resource.revision)
-    return { changes: [], until: needed }
+    return { ...nothingEarlier, until: needed }
   }
 
   async #live(): Promise<void> {
@@ -164,46 +168,97 @@ export class Reader {
   async #earlier(after: Revision): Promise<Earlier> {
     await this.#live()
     if (this.#parts.feed.isLost(after, this.#resource.revision)) throw tooOld()
-    let changes: History['changes'] = []
-    let until = after
-    for (let tries = 0; !this.#resource.ring.reachesBackTo(until); tries++) {
-      if (tries === HISTORY_TRIES) throw tooOld()
-      const history = await this.#history(until)
-      changes = [...changes, ...history.changes.filter((change) => change.revision > until)]
-      until = history.until
+    let earlier: Earlier = { ...nothingEarlier, until: after }
+    try {
+      for (let tries = 0; !this.#resource.ring.reachesBackTo(earlier.until); tries++) {
+        if (tries === HISTORY_TRIES) throw tooOld()
+        earlier = joined(earlier, await this.#history(earlier.until))
+      }
+      return earlier
+    } catch (error) {
+      earlier.release()
+      throw error
     }
-    return { changes, until }
   }
 
   /** Undefined if the resource has lost its place meanwhile. */
-  #startOf({ start, range }: WatchOptions, { changes, until }: Earlier): WatchStart | undefined {
+  #startOf({ start, range }: WatchOptions, { changes, at, until, release }: Earlier): WatchStart | undefined {
     const { phase, ring, revision, tree } = this.#resource
     if (phase !== 'live') return undefined
     if (!('after' in start)) {
       const initial = itemsIn(tree.clone(), range)
       const markInitialEnd = start.markEnd ?? false
-      return { initial, earlier: [], position: ring.end, seen: revision, told: revision, markInitialEnd }
+      const replay = { earlier: changes, earlierAt: at, onReplayed: release }
+      return { initial, ...replay, position: ring.end, seen: revision, told: revision, markInitialEnd }
     }
     if (!ring.reachesBackTo(until)) return undefined
     const position = ring.positionAfter(until)
-    return { initial: undefined, earlier: changes, position, seen: start.after, told: until, markInitialEnd: false }
+    const replay = { earlier: changes, earlierAt: at, onReplayed: release }
+    return { initial: undefined, ...replay, position, seen: start.after, told: until, markInitialEnd: false }
   }
 
-  #history(after: Revision): Promise<History> {
+  /** Shared with all who ask meanwhile; its bytes are given back when the last of them has released it. */
+  async #history(after: Revision): Promise<Earlier> {
+    const shared = this.#findHistory(after) ?? this.#beginHistory(after)
+    shared.holders++
+    const { changes, until, bytes } = await shared.read
+    const release = (): void => {
+      if (--shared.holders === 0) this.#parts.histories.giveBack(bytes)
+    }
+    return { changes, at: positionAfter(changes, after), until: Math.max(until, after), release }
+  }
+
+  #findHistory(after: Revision): SharedHistory | undefined {
     for (const [from, history] of this.#histories) if (from <= after) return history
+    return undefined
+  }
+
+  #beginHistory(after: Revision): SharedHistory {
     const { ring, looseItem, spec } = this.#resource
-    const history = readHistory(this.#parts.engine, {
+    const read = readHistory(this.#parts.engine, {
       prefix: spec.prefix,
       after,
       isEnough: (told) => ring.reachesBackTo(told),
       toItem: looseItem,
+      budget: this.#parts.histories,
     }).finally(() => this.#histories.delete(after))
-    this.#histories.set(after, history)
-    return history
+    const shared = { read, holders: 0 }
+    this.#histories.set(after, shared)
+    return shared
   }
 }
 
-type Earlier = { readonly changes: History['changes']; readonly until: Revision }
+type SharedHistory = { readonly read: Promise<History>; holders: number }
+
+/** Events from before the ring, from the one at `at` on. */
+type Earlier = {
+  readonly changes: readonly Change[]
+  readonly at: number
+  readonly until: Revision
+  /** Called once. */
+  readonly release: () => void
+}
+
+const nothingEarlier = { changes: [], at: 0, release: (): void => undefined }
+
+/** Nearly always the first is empty: the ring has moved on while a history was read. */
+function joined(first: Earlier, second: Earlier): Earlier {
+  if (first.at === first.changes.length) {
+    first.release()
+    return second
+  }
+  const release = (): void => {
+    first.release()
+    second.release()
+  }
+  const changes = [...first.changes.slice(first.at), ...second.changes.slice(second.at)]
+  return { changes, at: 0, until: second.until, release }
+}
+
+function positionAfter(changes: readonly Change[], revision: Revision): number {
+  const at = changes.findIndex((change) => change.revision > revision)
+  return at === -1 ? changes.length : at
+}
 
 function* itemsIn(tree: Tree, range: KeyRange): Generator<Item, void, void> {
   for (const [key, item] of tree.entries(range.from)) {

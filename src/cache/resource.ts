@@ -15,6 +15,7 @@ import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { Change } from './event.ts'
+import type { HistoryBudget } from './history.ts'
 import type { Shelf } from './made.ts'
 import { type Form, Item, type ItemHome, type Wire } from './item.ts'
 import { Own } from './own.ts'
@@ -54,6 +55,7 @@ export type Parts = {
   readonly frames: Shelf
   /** Events, over all resources: a quiet one loses nothing by the others but speed, since the database has its history. */
   readonly past: Shelf
+  readonly histories: HistoryBudget
   /** How long a watch waits for its resource. */
   readonly watchReadyMs: number
   readonly clock: Clock

@@ -13,6 +13,9 @@ import type { Shelf } from './made.ts'
 import type { Item } from './item.ts'
 import type { Ring } from './ring.ts'
 
+const none: readonly Change[] = []
+const nothing = (): void => undefined
+
 /** What one take hands out at the most: enough to fill a socket's buffer, and no more work than a millisecond. */
 const TAKE_BYTES = 256 << 10
 
@@ -23,8 +26,11 @@ export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
 export type WatchStart = {
   /** Objects to show as they are. */
   readonly initial: Iterator<Item> | undefined
-  /** Events from before the ring. */
+  /** Events from before the ring, shared with others; told from the one at `earlierAt` on. */
   readonly earlier: readonly Change[]
+  readonly earlierAt: number
+  /** They have been told, or never will be. */
+  readonly onReplayed: () => void
   /** The place in the ring to go on from. */
   readonly position: number
   /** What the client has seen before. */
@@ -67,7 +73,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   readonly #hadEarlier: boolean
   #initial: Iterator<Item> | undefined
   #earlier: readonly Change[]
-  #earlierAt = 0
+  #earlierAt: number
+  #onReplayed: () => void
   #position: number
   #seen: Revision
   #markInitialEnd: boolean
@@ -80,9 +87,11 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     this.#filter = filter
     this.#initial = start.initial
     this.#earlier = start.earlier
+    this.#earlierAt = start.earlierAt
+    this.#onReplayed = start.onReplayed
     this.#position = start.position
     this.#startPosition = start.position
-    this.#hadEarlier = start.earlier.length > 0
+    this.#hadEarlier = start.earlierAt < start.earlier.length
     this.#told = start.told
     this.#seen = start.seen
     this.#markInitialEnd = start.markInitialEnd
@@ -137,8 +146,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     this.#closed = reason
     this.#initial?.return?.()
     this.#initial = undefined
-    this.#earlier = []
-    this.#earlierAt = 0
+    this.#endEarlier()
     this.#source.leave(this)
     this.wake()
   }
@@ -178,11 +186,15 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
       const change = this.#earlier[this.#earlierAt++]
       if (change !== undefined) left -= this.#show(change, events)
     }
-    if (this.#earlierAt === this.#earlier.length && this.#earlierAt > 0) {
-      this.#earlier = []
-      this.#earlierAt = 0
-    }
+    if (this.#earlierAt === this.#earlier.length) this.#endEarlier()
     return left
+  }
+
+  #endEarlier(): void {
+    this.#onReplayed()
+    this.#onReplayed = nothing
+    this.#earlier = none
+    this.#earlierAt = 0
   }
 
   #takeRing(events: WatchEvent[], room: number): void {

@@ -8,6 +8,7 @@ export type StorageErrorCode =
   | 'compacted' // the revision asked for is no longer kept
   | 'too-new' // the revision asked for has not happened yet
   | 'unavailable' // the database cannot be reached, or did not answer in time
+  | 'busy' // too much of this kind is under way: worth another try in a moment
   | 'no-space' // the database refuses writes: its quota is used up
   | 'too-large' // the database refuses a value of this size
   | 'corrupt' // a stored value cannot be read

@@ -13,9 +13,13 @@ import {
   serviceUnavailable,
   storageTimeout,
   tooLargeResourceVersion,
+  tooManyRequests,
   unclassified,
 } from '../api/errors.ts'
 import { StorageError } from '../storage/errors.ts'
+
+/** What is under way takes seconds at the most. */
+const RETRY_AFTER_SECONDS = 1
 
 export type Operation = {
   readonly resource: ResourceName
@@ -55,6 +59,8 @@ export function fromStorage(error: StorageError, { resource, name, verb, askedVe
       return tooLargeResourceVersion(askedVersion, error.bound ?? 0, { retries: !isEvents(resource) })
     case 'unavailable':
       return storageTimeout(resource, verb, error)
+    case 'busy':
+      return tooManyRequests(error.message, RETRY_AFTER_SECONDS)
     case 'no-space':
       return unclassified('etcdserver: mvcc: database space exceeded', error)
     case 'too-large':

@@ -69,7 +69,7 @@ test('a cache that differs from the database is found out, and lists itself agai
   const watcher = await reader.watch({ range: plain.range('gap'), start: { initial: 'any' } })
   faulty.isLosing = true
   await plain.store.create(key('b'), encode('b', '1'))
-  await sleep(200)
+  while (faulty.lost === 0) await sleep(5)
   faulty.isLosing = false
   await plain.store.create(key('c'), encode('c', '1'))
   assert.equal((await reader.list(plain.range('gap'), 'latest')).items.length, 2)
@@ -83,6 +83,7 @@ test('a cache that differs from the database is found out, and lists itself agai
 /** An engine whose feed loses events when told to. */
 class FaultyEngine implements Engine {
   isLosing = false
+  lost = 0
   readonly #engine: Engine
 
   constructor(engine: Engine) {
@@ -96,7 +97,13 @@ class FaultyEngine implements Engine {
   openFeed: Engine['openFeed'] = (ranges, sink, options) =>
     this.#engine.openFeed(
       ranges,
-      { ...sink, onEvents: (range, events) => (this.isLosing ? undefined : sink.onEvents(range, events)) },
+      {
+        ...sink,
+        onEvents: (range, events) => {
+          if (this.isLosing) this.lost += events.length
+          else sink.onEvents(range, events)
+        },
+      },
       options,
     );
 
