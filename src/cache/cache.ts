@@ -186,6 +186,7 @@ export class Cache implements AsyncDisposable {
     const now = this.#parts.clock.monotonicMs()
     const unusedMs = this.#options.unusedMs ?? UNUSED_MS
     for (const resource of this.#all()) {
+      resource.endTurn()
       if (now - (resource.unusedSinceMs ?? now) > unusedMs) resource.drop()
     }
     this.#tidyShelves()

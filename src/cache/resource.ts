@@ -220,8 +220,9 @@ export class Resource {
     this.#watchers.add(watcher)
   }
 
-  bookmark(): void {
-    for (const watcher of this.#watchers) watcher.requestBookmark()
+  /** Of the housekeeper. */
+  endTurn(): void {
+    for (const watcher of this.#watchers) watcher.endTurn()
   }
 
   /** An item that lives outside of the cache, for one reader. */

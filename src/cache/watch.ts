@@ -9,7 +9,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import { type Change, initialEvent, type WatchEvent } from './event.ts'
-import type { Shelf } from './made.ts'
+import { type Shelf, TURNS_KEPT } from './made.ts'
 import type { Item } from './item.ts'
 import type { Ring } from './ring.ts'
 
@@ -79,6 +79,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   #seen: Revision
   #markInitialEnd: boolean
   #isBookmarkDue = false
+  /** Turns of the housekeeper since the last take. */
+  #idleTurns = 0
   #closed: CloseReason | undefined
   #onReady: (() => void) | undefined
 
@@ -118,6 +120,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
 
   /** Events that are there now; none means: wait for onReady, or, if closed, the end. */
   take(): readonly WatchEvent[] {
+    this.#idleTurns = 0
     const events: WatchEvent[] = []
     if (this.#closed === undefined) {
       const room = this.#takeInitial(events, TAKE_BYTES)
@@ -139,6 +142,14 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   requestBookmark(): void {
     this.#isBookmarkDue = true
     this.wake()
+  }
+
+  /**
+   * Ends a turn of the housekeeper. Who is being shown what was there before holds on to that past, and does not take it: it
+   * is too slow, as one whose place in the ring is gone.
+   */
+  endTurn(): void {
+    if (this.state === 'replaying' && ++this.#idleTurns > TURNS_KEPT) this.close('too-slow')
   }
 
   close(reason: CloseReason = 'caller'): void {

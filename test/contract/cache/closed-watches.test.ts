@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { TURNS_KEPT } from '../../../src/cache/made.ts'
 import type { Watcher } from '../../../src/cache/watch.ts'
 import { ScriptedCache } from '../../harness/scripted-engine.ts'
 
@@ -50,4 +51,21 @@ test('watches that were closed leave nothing, however quiet the resource is', as
   assert.equal(cache.stats().watchers, 0)
   assert.equal(some.filter((reference) => reference.deref() !== undefined).length, 0)
   assert.ok(grownBytes < GROWTH_BYTES_MAX, `${grownBytes} bytes more than before`)
+})
+
+test('a watcher that does not take what was there before is cut off, one that takes some of it is not', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, reader, range } = scripted
+  for (let i = 0; i < 8; i++) scripted.put(`a${i}`, 'x'.repeat(200_000))
+  await cache.start()
+  const watch = (): Promise<Watcher> => reader.watch({ range, start: { initial: 'any' } })
+  const [stuck, slow] = await Promise.all([watch(), watch()])
+  for (let turn = 0; turn <= TURNS_KEPT; turn++) {
+    assert.equal(stuck.state, 'replaying')
+    if (turn % 4 === 1) slow.take()
+    cache.tidy()
+  }
+  assert.equal(stuck.closedBecause, 'too-slow')
+  assert.equal(slow.state, 'replaying')
+  slow.close()
 })
