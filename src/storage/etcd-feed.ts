@@ -38,7 +38,7 @@ export class EtcdFeed implements FeedStream {
       onProgressAll: (revision) => this.#onProgress(revision),
       onEnd: (error) => this.#end(error && toStorageError(error, { isWrite: false })),
     })
-    for (const [index, range] of ranges.entries()) this.#watch(index, range, range.after)
+    for (const [index, range] of ranges.entries()) this.#watch(index, range)
   }
 
   requestProgress(): void {
@@ -53,15 +53,17 @@ export class EtcdFeed implements FeedStream {
   /**
    * A watch starts with the revision already known, whose events are left out: etcd tells no progress before the first revision
    * of a watch has happened, so one that starts with the next revision would be silent in a database where nothing happens.
+   *
+   * If etcd has compacted the next revision, the range has lost its history, although etcd would still tell that revision:
+   * before 3.5.19 it forgets a deletion that happened in the very revision it compacts to.
    */
-  #watch(index: number, range: FeedRange, startRevision: Revision): void {
-    const { from, to, after } = range
+  #watch(index: number, { from, to, after }: FeedRange): void {
     let told = after
     this.#stream.create(
       {
         key: toBytes(from),
         rangeEnd: to === keyAfter(from) ? undefined : toBytes(to),
-        startRevision,
+        startRevision: after,
         fragment: true,
         prevKv: this.#previous,
       },
@@ -79,8 +81,6 @@ export class EtcdFeed implements FeedStream {
         onCanceled: ({ reason, compactRevision }) => {
           if (this.#isEnded) return
           if (compactRevision === 0) return this.#end(new StorageError('unavailable', `watch cancelled: ${reason}`))
-          // Only the revision that is known anyhow is gone: all that is to be told is still there.
-          if (compactRevision === after + 1 && startRevision === after) return this.#watch(index, range, after + 1)
           this.#onAnswered(index)
           this.#sink.onCompacted(index, compactRevision)
         },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
+import { systemClock } from '../lib/clock.ts'
 import { silent } from '../lib/log.ts'
 import type { Engine, FeedSink } from './engine.ts'
 import { Feed, SILENCE_MAX_MS } from './feed.ts'
@@ -53,4 +54,18 @@ test('a stream that was opened but has told nothing is not live', async () => {
   } finally {
     mock.timers.reset()
   }
+})
+
+test('a range whose very next revision is compacted has a gap', async () => {
+  const engine = new StreamEngine()
+  await using feed = new Feed({ engine, root, log: silent, clock: systemClock })
+  await feed.start()
+  let gaps = 0
+  const ignore = { onEvents: () => undefined, onReset: () => undefined }
+  feed.subscribe(`${root}pods/`, { ...ignore, onGap: () => gaps++ })
+  engine.revision = 12
+  engine.sinks.at(-1)?.onCompacted(0, feed.revision + 1)
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(gaps, 1)
+  assert.equal(engine.sinks.length, 2)
 })

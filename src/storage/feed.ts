@@ -305,7 +305,7 @@ export class Feed implements AsyncDisposable {
 
   /** The history that a range still needed is gone. Its resources list again; the other ranges go on where they were. */
   #onCompacted(oldest: Revision): void {
-    const lost = this.#ranges.filter((range) => range.revision + 1 < oldest)
+    const lost = this.#ranges.filter((range) => range.revision < oldest)
     this.#reopenAfter(lost).catch((error: unknown) => {
       this.#log('error', 'feed cannot go on after compaction', { error: String(error) })
     })

@@ -81,3 +81,20 @@ test('an etcd that is full says so, and that the write may have happened', async
   }
   await assert.rejects(fill(), (error) => error instanceof StorageError && error.code === 'no-space' && error.ambiguous)
 })
+
+test('a compaction of the next revision is told: older etcds forget a deletion in it', async () => {
+  await using etcd = await startEtcd()
+  const client = new EtcdClient({ endpoints: [etcd.clientUrl] })
+  await using engine = new EtcdEngine(client)
+  const store = newStore(engine)
+  const after = await store.create('/x/a', bytes(1))
+  const next = await store.create('/x/b', bytes(1))
+  await client.kv.compact({ revision: next })
+  using feed = new Recorder(engine, [
+    { ...rangeOf('/x/'), after },
+    { ...rangeOf('/y/'), after: next },
+  ])
+  await until(() => feed.compacted.length > 0, 'compaction')
+  assert.deepEqual(feed.compacted, [{ range: 0, oldest: next }])
+  await feed.reach(next)
+})
