@@ -43,6 +43,9 @@ export type ObjectReader = Pick<Reader, 'known' | 'get' | 'list' | 'expect'> & {
   readonly watch: (options: WatchOptions) => Promise<EventSource>
 }
 
+/** A tree that is the state at the revision, at least until the end of the turn. */
+type State = { readonly tree: Tree; readonly revision: Revision; readonly isCurrent: boolean }
+
 export class Reader {
   readonly #resource: Resource
   readonly #parts: Parts
@@ -60,14 +63,14 @@ export class Reader {
   }
 
   async get(key: Key, at: At): Promise<{ readonly revision: Revision; readonly item: Item | undefined }> {
-    const state = await this.#state(at)
+    const state = this.#shown(await this.#state(at))
     if (state !== undefined) return { revision: state.revision, item: state.tree.get(key) }
     const { revision, items } = await this.#fromStore(rangeOfKey(key), at, {})
     return { revision, item: items[0] }
   }
 
   async list(range: KeyRange, at: At, selection: Selection = {}): Promise<Listed> {
-    const state = await this.#state(at)
+    const state = this.#shown(await this.#state(at))
     if (state === undefined) return this.#fromStore(range, at, selection)
     const { revision } = state
     if (!state.isCurrent || (selection.limit ?? 0) === 0)
@@ -103,29 +106,39 @@ export class Reader {
     this.#resource.expect(key, revision, object, wire)
   }
 
-  /** Undefined: memory cannot answer, the database may. */
-  async #state(at: At): Promise<{ tree: Tree; revision: Revision; isCurrent: boolean } | undefined> {
+  /**
+   * Waits for the state that was asked for. The current one is taken by `#shown`, in the same turn as it is used: while somebody
+   * awaits it, it moves on. 'store': memory cannot answer, the database may.
+   */
+  async #state(at: At): Promise<'current' | 'store' | State> {
     const resource = this.#resource
     const isFresh = await resource.ensure()
     if (at === 'latest') {
-      if (!isFresh && !(await resource.reach(await this.#parts.feed.prove(), REACH_MS))) return undefined
+      if (!isFresh && !(await resource.reach(await this.#parts.feed.prove(), REACH_MS))) return 'store'
     } else if (at !== 'any' && 'atLeast' in at) {
       if (!(await resource.reach(at.atLeast, REACH_MS))) throw tooNew(at.atLeast, resource.revision)
     } else if (at !== 'any') {
       return this.#stateAt(at.exactly)
     }
-    return { tree: resource.tree, revision: resource.revision, isCurrent: true }
+    return 'current'
   }
 
-  async #stateAt(revision: Revision): Promise<{ tree: Tree; revision: Revision; isCurrent: boolean } | undefined> {
+  /** Undefined: the resource has let go of its objects meanwhile, or cannot answer. */
+  #shown(state: 'current' | 'store' | State): State | undefined {
+    if (typeof state === 'object') return state
+    const tree = state === 'current' ? this.#resource.known() : undefined
+    return tree && { tree, revision: this.#resource.revision, isCurrent: true }
+  }
+
+  async #stateAt(revision: Revision): Promise<'store' | State> {
     const resource = this.#resource
     if (resource.revision < revision) {
       const newest = await this.#parts.feed.prove()
       if (newest < revision) throw tooNew(revision, newest)
-      if (!(await resource.reach(revision, REACH_MS))) return undefined
+      if (!(await resource.reach(revision, REACH_MS))) return 'store'
     }
     const tree = await resource.stateAt(revision)
-    return tree && { tree, revision, isCurrent: false }
+    return tree === undefined ? 'store' : { tree, revision, isCurrent: false }
   }
 
   async #fromStore(range: KeyRange, at: At, { limit = 0, matches }: Selection): Promise<Listed> {

@@ -179,7 +179,7 @@ export class Resource {
 
   /** The state at a revision that the resource has reached; undefined if that is too long ago. */
   stateAt(revision: Revision): Promise<Tree | undefined> {
-    return this.#versions.at(revision, () => this.#tree)
+    return this.#versions.at(revision, () => this.version().tree)
   }
 
   /** The current state, which stays as it is. */
