@@ -80,6 +80,7 @@ export class Cache implements AsyncDisposable {
     this.#options = options
     this.made = new Shelf(budgets?.madeBytes ?? MADE_BYTES)
     this.#feed = new Feed({ engine, root, clock, log })
+    let listings = 0
     this.#parts = {
       engine,
       store,
@@ -91,6 +92,7 @@ export class Cache implements AsyncDisposable {
       decoded: new DecodedShelf(budgets?.decodedBytes ?? DECODED_BYTES),
       frames: new Shelf(budgets?.framesBytes ?? FRAMES_BYTES),
       past: new Shelf(budgets?.pastBytes ?? PAST_BYTES),
+      newListing: () => ++listings,
       histories: new HistoryBudget(budgets?.historiesBytes ?? HISTORIES_BYTES),
       watchReadyMs: options.watchReadyMs ?? WATCH_READY_MS,
     }

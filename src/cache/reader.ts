@@ -27,6 +27,8 @@ export type At = 'any' | 'latest' | { readonly atLeast: Revision } | { readonly 
 export type Listed = Selected & {
   /** The revision at which the list is true. */
   readonly revision: Revision
+  /** Names the state, among all that this process has shown; absent where it was not shown from memory. */
+  readonly state?: string
 }
 
 export type WatchOptions = {
@@ -44,7 +46,13 @@ export type ObjectReader = Pick<Reader, 'known' | 'get' | 'list' | 'expect'> & {
 }
 
 /** A tree that is the state at the revision, at least until the end of the turn. */
-type State = { readonly tree: Tree; readonly revision: Revision; readonly isCurrent: boolean }
+type State = {
+  readonly tree: Tree
+  readonly revision: Revision
+  /** Of the resource when the state was taken. */
+  readonly listing: number
+  readonly isCurrent: boolean
+}
 
 export class Reader {
   readonly #resource: Resource
@@ -73,13 +81,14 @@ export class Reader {
     const state = this.#shown(await this.#state(at))
     if (state === undefined) return this.#fromStore(range, at, selection)
     const { revision } = state
+    const name = `${state.listing}@${revision}`
     if (!state.isCurrent || (selection.limit ?? 0) === 0)
-      return { revision, ...(await select(state.tree, range, selection)) }
+      return { revision, state: name, ...(await select(state.tree, range, selection)) }
     // If there are more pages, they will ask for this very state.
     const version = this.#resource.version()
     const selected = await select(version.tree, range, selection, version.counts)
     if (selected.more) this.#resource.keep(version)
-    return { revision, ...selected }
+    return { revision, state: name, ...selected }
   }
 
   /** Fails with 'compacted' when the events after the revision are gone, and with 'too-new'. */
@@ -127,7 +136,8 @@ export class Reader {
   #shown(state: 'current' | 'store' | State): State | undefined {
     if (typeof state === 'object') return state
     const tree = state === 'current' ? this.#resource.known() : undefined
-    return tree && { tree, revision: this.#resource.revision, isCurrent: true }
+    const { revision, listing } = this.#resource
+    return tree && { tree, revision, listing, isCurrent: true }
   }
 
   async #stateAt(revision: Revision): Promise<'store' | State> {
@@ -137,8 +147,9 @@ export class Reader {
       if (newest < revision) throw tooNew(revision, newest)
       if (!(await resource.reach(revision, REACH_MS))) return 'store'
     }
+    const { listing } = resource
     const tree = await resource.stateAt(revision)
-    return tree === undefined ? 'store' : { tree, revision, isCurrent: false }
+    return tree === undefined ? 'store' : { tree, revision, listing, isCurrent: false }
   }
 
   async #fromStore(range: KeyRange, at: At, { limit = 0, matches }: Selection): Promise<Listed> {

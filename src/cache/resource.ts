@@ -55,6 +55,8 @@ export type Parts = {
   readonly frames: Shelf
   /** Events, over all resources: a quiet one loses nothing by the others but speed, since the database has its history. */
   readonly past: Shelf
+  /** A number that nothing else of the process has. */
+  readonly newListing: () => number
   readonly histories: HistoryBudget
   /** How long a watch waits for its resource. */
   readonly watchReadyMs: number
@@ -92,6 +94,7 @@ export class Resource {
   #versions = new Versions(this.#ring)
   /** A copy of the tree for whoever needs one that stays; gone with the next change. */
   #current: Version | undefined
+  #listing = 0
   /** The revision of the last list; the feed's is used beyond it. */
   #listed: Revision = 0
   #usedAtMs = 0
@@ -124,6 +127,11 @@ export class Resource {
 
   get ring(): Ring {
     return this.#ring
+  }
+
+  /** Names the list that it began with: with a revision it names a state, also where two databases have the same revisions. */
+  get listing(): number {
+    return this.#listing
   }
 
   get watcherCount(): number {
@@ -281,6 +289,7 @@ export class Resource {
     this.#ring = this.#newRing(revision)
     this.#versions = new Versions(this.#ring)
     this.#listed = revision
+    this.#listing = this.#parts.newListing()
   }
 
   #releaseTree(tree: Tree): void {
