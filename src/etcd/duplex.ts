@@ -83,7 +83,7 @@ export class Duplex implements AnswerListener {
   abandon(): void {
     this.#isEnded = true
     this.#stopListening()
-    this.#stream.cancel(CODE.cancel)
+    this.#stream.cancel(CODE.CANCEL)
   }
 
   /** Stops and goes on receiving: etcd is held up by its flow-control window. */
@@ -122,13 +122,13 @@ export class Duplex implements AnswerListener {
     this.#connection.release()
     if (this.#status === 'ok' && this.#frames.isPartial) this.#end(this.#error('Internal', 'a message is cut off'))
     else if (this.#status === 'ok') this.#end(undefined)
-    else this.#end(this.#status ?? this.#connection.streamLost(this.#stream, code === CODE.refused))
+    else this.#end(this.#status ?? this.#connection.streamLost(this.#stream, code === CODE.REFUSED_STREAM))
   }
 
   #giveUp(error: EtcdError | undefined): void {
     if (this.#isEnded) return
     this.#end(error)
-    this.#stream.cancel(CODE.cancel)
+    this.#stream.cancel(CODE.CANCEL)
   }
 
   #end(error: EtcdError | undefined): void {

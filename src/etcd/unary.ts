@@ -106,7 +106,7 @@ class UnaryCall<T> implements AnswerListener {
 
   onClose(code: number): void {
     this.#connection.release()
-    if (!this.#isSettled) this.#fail(this.#connection.streamLost(this.#stream, code === CODE.refused))
+    if (!this.#isSettled) this.#fail(this.#connection.streamLost(this.#stream, code === CODE.REFUSED_STREAM))
   }
 
   readonly #onTimeout = (): void => {
@@ -129,7 +129,7 @@ class UnaryCall<T> implements AnswerListener {
   #abandon(error: EtcdError): void {
     if (this.#isSettled) return
     this.#fail(error)
-    this.#stream.cancel(CODE.cancel)
+    this.#stream.cancel(CODE.CANCEL)
   }
 
   #fail(error: EtcdError): void {

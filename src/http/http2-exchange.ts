@@ -58,6 +58,6 @@ export class Http2Exchange extends Exchange {
   }
 
   abort(): void {
-    this.#stream.reset(CODE.cancel)
+    this.#stream.reset(CODE.CANCEL)
   }
 }

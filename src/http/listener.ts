@@ -10,7 +10,7 @@ import { unreadableRequest } from '../api/errors.ts'
 import type { ApiResponse, Handler } from '../api/request.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/output.ts'
-import { CODE, type ConnectionError } from '../http2/protocol.ts'
+import { CODE, codeName, type ConnectionError } from '../http2/protocol.ts'
 import { ServerConnection } from '../http2/server-connection.ts'
 import type { ServerStream } from '../http2/server-stream.ts'
 import { Blocks } from '../lib/blocks.ts'
@@ -160,8 +160,10 @@ export class Listener implements AsyncDisposable {
   #openHttp2(socket: TLSSocket, connection: Connection): void {
     const { mayReset, mayControl, remoteAddress } = connection
     const onRequest = (stream: ServerStream): void => this.#onHttp2(stream, connection)
-    const onFault = ({ code, message: error }: ConnectionError): void =>
-      this.#log(code === CODE.calm ? 'warn' : 'debug', 'a connection was ended', { error, remoteAddress })
+    const onFault = ({ code, message: error }: ConnectionError): void => {
+      const level = code === CODE.ENHANCE_YOUR_CALM ? 'warn' : 'debug'
+      this.#log(level, 'HTTP/2 connection error', { code: codeName(code), error, remoteAddress })
+    }
     const owner = { onRequest, mayReset, mayControl, onFault }
     connection.http2 = new ServerConnection({ ...this.#http2, socket, limits: this.#limits, owner })
   }
@@ -265,7 +267,7 @@ export class Listener implements AsyncDisposable {
     for (const connection of this.#connections.values()) {
       if (connection.http2 === undefined) continue
       this.#endIfIdle(connection, connection.http2, nowMs)
-      this.#endIfDeaf(connection, connection.http2, nowMs)
+      this.#endIfUnresponsive(connection, connection.http2, nowMs)
     }
   }
 
@@ -282,8 +284,8 @@ export class Listener implements AsyncDisposable {
     else if (idleMs >= this.#limits.idleMsMax) http2.close()
   }
 
-  /** Who does not even take the end of a stream has gone without a word. */
-  #endIfDeaf(connection: Connection, { waitingBytes, writes }: ServerConnection, nowMs: number): void {
+  /** Who takes nothing at all, not even control frames, has vanished. */
+  #endIfUnresponsive(connection: Connection, { waitingBytes, writes }: ServerConnection, nowMs: number): void {
     if (waitingBytes === 0 || writes !== connection.writesSeen) connection.stalledSinceMs = nowMs
     connection.writesSeen = writes
     if (nowMs - connection.stalledSinceMs >= 2 * this.#limits.stallMsMax) connection.socket.destroy()

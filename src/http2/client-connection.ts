@@ -1,6 +1,6 @@
 /** The client's side of a connection: we make requests, and the peer answers. */
 import { type AnswerListener, ClientStream, type ClientStreamOwner } from './client-stream.ts'
-import { broken, Connection, type ConnectionParts } from './connection.ts'
+import { protocolError, Connection, type ConnectionParts } from './connection.ts'
 import type { Field } from './field.ts'
 import { CODE, type Code, type ConnectionError, SETTING, STREAM_ID_MAX } from './protocol.ts'
 import type { Send } from './sending-stream.ts'
@@ -37,8 +37,8 @@ export class ClientConnection extends Connection<ClientStream> implements Client
       isServer: false,
       window: connectionWindow,
       settings: [
-        [SETTING.enablePush, 0],
-        [SETTING.initialWindow, streamWindow],
+        [SETTING.ENABLE_PUSH, 0],
+        [SETTING.INITIAL_WINDOW_SIZE, streamWindow],
       ],
     })
     this.#owner = owner
@@ -83,7 +83,7 @@ export class ClientConnection extends Connection<ClientStream> implements Client
   }
 
   returnWindow(stream: ClientStream, bytes: number): void {
-    this.giveBack(stream, bytes, this.#streamWindow)
+    this.updateWindow(stream, bytes, this.#streamWindow)
   }
 
   protected onFields(
@@ -92,8 +92,8 @@ export class ClientConnection extends Connection<ClientStream> implements Client
     { fields, isWithin }: { fields: readonly Field[]; isWithin: boolean },
   ): void {
     const stream = this.streams.get(id)
-    if (stream === undefined) return this.onStray(id)
-    if (!isWithin || stream.isRemoteEnded) return this.offend(stream, CODE.protocol)
+    if (stream === undefined) return this.onIdleOrClosed(id)
+    if (!isWithin || stream.isRemoteEnded) return this.streamError(stream, CODE.PROTOCOL_ERROR)
     if (stream.hasHead) stream.receiveTrailers(fields)
     else if (isInformational(fields)) return
     else stream.receiveHead(fields)
@@ -109,13 +109,13 @@ export class ClientConnection extends Connection<ClientStream> implements Client
   #endRemote(stream: ClientStream): void {
     if (stream.isClosed) return
     stream.isRemoteEnded = true
-    if (!stream.isEnding || stream.leftBytes > 0) this.sender.reset(stream.id, CODE.none)
-    this.#remove(stream, CODE.none)
+    if (!stream.isEnding || stream.leftBytes > 0) this.sender.reset(stream.id, CODE.NO_ERROR)
+    this.#remove(stream, CODE.NO_ERROR)
   }
 
   /** Of a stream that we have given up, most likely. */
-  protected onStray(id: number): void {
-    if (id >= this.#nextId || id % 2 === 0) throw broken('a stream that has not begun')
+  protected onIdleOrClosed(id: number): void {
+    if (id >= this.#nextId || id % 2 === 0) throw protocolError('a frame on an idle stream')
   }
 
   protected onReset(stream: ClientStream, code: number): void {
@@ -125,7 +125,7 @@ export class ClientConnection extends Connection<ClientStream> implements Client
   protected onGoaway(code: number, lastId: number): void {
     this.#owner.onGoaway(code, lastId)
     // They were not looked at, and will not be (RFC 9113, 6.8).
-    for (const stream of [...this.streams.values()]) if (stream.id > lastId) this.#remove(stream, CODE.refused)
+    for (const stream of [...this.streams.values()]) if (stream.id > lastId) this.#remove(stream, CODE.REFUSED_STREAM)
   }
 
   protected override onSettings(): void {
@@ -140,7 +140,7 @@ export class ClientConnection extends Connection<ClientStream> implements Client
     // The stream is over when the answer is.
   }
 
-  protected offend(stream: ClientStream, code: Code): void {
+  protected streamError(stream: ClientStream, code: Code): void {
     this.cancel(stream, code)
   }
 

@@ -65,7 +65,7 @@ export class ClientStream extends SendingStream {
     if (this.#held !== undefined) return
     if (this.#trailers !== undefined) this.#listener.onTrailers(this.#trailers)
     this.#trailers = undefined
-    if (this.#isToldAtResume) this.#listener.onClose(CODE.none)
+    if (this.#isToldAtResume) this.#listener.onClose(CODE.NO_ERROR)
     this.#isToldAtResume = false
   }
 
@@ -93,7 +93,7 @@ export class ClientStream extends SendingStream {
     if (this.isClosed) return
     this.isClosed = true
     this.stopSending()
-    if (code === CODE.none && this.#held !== undefined) this.#isToldAtResume = true
+    if (code === CODE.NO_ERROR && this.#held !== undefined) this.#isToldAtResume = true
     else this.#listener.onClose(code)
   }
 }

@@ -105,14 +105,14 @@ export abstract class Connection<Stream extends ReceivingStream> {
   protected abstract onFields(id: number, isEnd: boolean, block: { fields: readonly Field[]; isWithin: boolean }): void
   /** Of a stream that is there, and is not at its end. */
   protected abstract onBody(stream: Stream, chunk: Buffer, isEnd: boolean): void
-  /** A frame of a stream that is not there. */
-  protected abstract onStray(id: number, type: number): void
+  /** A frame of a stream that has not begun, or is over. */
+  protected abstract onIdleOrClosed(id: number, type: number): void
   protected abstract onReset(stream: Stream, code: number): void
   protected abstract onGoaway(code: number, lastId: number): void
   /** The last byte that we send on a stream is on its way. */
   protected abstract onSent(id: number): void
-  /** The stream has broken a rule. */
-  protected abstract offend(stream: Stream, code: Code): void
+  /** A stream error (RFC 9113, 5.4.2): RST_STREAM with this code. */
+  protected abstract streamError(stream: Stream, code: Code): void
   /** The connection ends for what the peer did. */
   protected abstract onFault(error: ConnectionError): void
 
@@ -123,8 +123,8 @@ export abstract class Connection<Stream extends ReceivingStream> {
   /** All that came together has been read. */
   protected onRead(): void {}
 
-  /** The peer may send so much more on this stream. */
-  protected giveBack(stream: Stream, bytes: number, window: number): void {
+  /** The peer may send so much more on this stream: it is told by WINDOW_UPDATE when that is worth a frame. */
+  protected updateWindow(stream: Stream, bytes: number, window: number): void {
     if (stream.isRemoteEnded || stream.isClosed) return
     stream.returnedBytes += bytes
     if (stream.returnedBytes < window / 2) return
@@ -143,7 +143,7 @@ export abstract class Connection<Stream extends ReceivingStream> {
     this.isOver = true
     const streams = [...this.streams.values()]
     this.streams.clear()
-    for (const stream of streams) stream.close(CODE.cancel)
+    for (const stream of streams) stream.close(CODE.CANCEL)
   }
 
   readonly #onChunk = (chunk: Buffer): void => {
@@ -155,51 +155,54 @@ export abstract class Connection<Stream extends ReceivingStream> {
       return this.fail(error)
     }
     this.onRead()
-    this.sender.pauseIfDeaf()
+    this.sender.pauseReadingIfFull()
   }
 
   readonly #onFrame = (frame: Frame): void => {
     if (this.isOver) return
     const { type } = frame
-    if (this.#headerBlock !== undefined && type !== FRAME.continuation) throw broken('headers are interrupted')
+    if (this.#headerBlock !== undefined && type !== FRAME.CONTINUATION)
+      throw protocolError('a field block is interrupted by another frame than CONTINUATION')
     if (!this.#hasSettings) {
-      if (type !== FRAME.settings || hasFlag(frame, FLAG.ack)) throw broken('settings must come first')
+      if (type !== FRAME.SETTINGS || hasFlag(frame, FLAG.ACK)) throw protocolError('the first frame is not SETTINGS')
       this.#hasSettings = true
     }
-    if (type === FRAME.headers) this.#onHeaders(frame)
-    else if (type === FRAME.data) this.#onData(frame)
-    else if (type === FRAME.windowUpdate) this.#onWindowUpdate(frame)
-    else if (type === FRAME.reset) this.#onReset(frame)
-    else if (type === FRAME.settings) this.#onSettings(frame)
-    else if (type === FRAME.ping) this.#onPing(frame)
-    else if (type === FRAME.continuation) this.#onContinuation(frame)
-    else if (type === FRAME.goaway) this.#onGoaway(frame)
-    else if (type === FRAME.pushPromise) throw broken('nobody here takes a push')
+    if (type === FRAME.HEADERS) this.#onHeaders(frame)
+    else if (type === FRAME.DATA) this.#onData(frame)
+    else if (type === FRAME.WINDOW_UPDATE) this.#onWindowUpdate(frame)
+    else if (type === FRAME.RST_STREAM) this.#onReset(frame)
+    else if (type === FRAME.SETTINGS) this.#onSettings(frame)
+    else if (type === FRAME.PING) this.#onPing(frame)
+    else if (type === FRAME.CONTINUATION) this.#onContinuation(frame)
+    else if (type === FRAME.GOAWAY) this.#onGoaway(frame)
+    else if (type === FRAME.PUSH_PROMISE)
+      throw protocolError('PUSH_PROMISE, which only a server may send and nobody here has enabled')
     else this.#onOther(frame)
   }
 
   #onHeaders(frame: Frame): void {
     const { stream, bytes } = frame
-    if (stream === 0) throw broken('headers of no stream')
+    if (stream === 0) throw protocolError('HEADERS on stream 0')
     const { start, end } = unpadded(frame)
-    const priorityBytes = hasFlag(frame, FLAG.priority) ? PRIORITY_BYTES : 0
-    if (end - start < priorityBytes) throw wrongSize('headers')
-    if (priorityBytes > 0 && dependsOnItself(frame, start)) throw broken('a stream depends on itself')
-    const isEnd = hasFlag(frame, FLAG.endStream)
+    const priorityBytes = hasFlag(frame, FLAG.PRIORITY) ? PRIORITY_BYTES : 0
+    if (end - start < priorityBytes) throw wrongSize('HEADERS')
+    if (priorityBytes > 0 && dependsOnItself(frame, start)) throw protocolError('a stream depends on itself')
+    const isEnd = hasFlag(frame, FLAG.END_STREAM)
     const block = bytes.subarray(start + priorityBytes, end)
-    if (hasFlag(frame, FLAG.endHeaders)) this.#onBlock(stream, isEnd, block)
+    if (hasFlag(frame, FLAG.END_HEADERS)) this.#onBlock(stream, isEnd, block)
     else this.#headerBlock = { stream, isEnd, parts: [block], bytes: block.length }
   }
 
   #onContinuation(frame: Frame): void {
     const begun = this.#headerBlock
-    if (begun === undefined || begun.stream !== frame.stream) throw broken('headers go on that have not begun')
+    if (begun === undefined || begun.stream !== frame.stream)
+      throw protocolError('CONTINUATION without HEADERS before it')
     begun.parts.push(frame.bytes.subarray(frame.start, frame.end))
     begun.bytes += frame.end - frame.start
     if (begun.bytes > this.limits.headerBytesMax || begun.parts.length > CONTINUATIONS_MAX) {
-      throw new ConnectionError(CODE.calm, 'headers do not come to an end')
+      throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'a field block is too long, or in too many CONTINUATION frames')
     }
-    if (!hasFlag(frame, FLAG.endHeaders)) return
+    if (!hasFlag(frame, FLAG.END_HEADERS)) return
     this.#headerBlock = undefined
     this.#onBlock(begun.stream, begun.isEnd, Buffer.concat(begun.parts))
   }
@@ -213,108 +216,111 @@ export abstract class Connection<Stream extends ReceivingStream> {
 
   #onData(frame: Frame): void {
     const { stream: id, bytes } = frame
-    if (id === 0) throw broken('a body of no stream')
-    // Padding counts as well.
+    if (id === 0) throw protocolError('DATA on stream 0')
+    // Padding counts for flow control as well (RFC 9113, 6.1).
     const size = frame.end - frame.start
     this.#takeWindow(size)
     const { start, end } = unpadded(frame)
     const stream = this.streams.get(id)
-    if (stream === undefined) return this.onStray(id, FRAME.data)
-    if (stream.isRemoteEnded) return this.offend(stream, CODE.streamClosed)
+    if (stream === undefined) return this.onIdleOrClosed(id, FRAME.DATA)
+    if (stream.isRemoteEnded) return this.streamError(stream, CODE.STREAM_CLOSED)
     stream.receiveWindow -= size
-    if (stream.receiveWindow < 0) return this.offend(stream, CODE.flowControl)
-    const isEnd = hasFlag(frame, FLAG.endStream)
-    if (end === start && !isEnd) this.countControl('empty frames')
+    if (stream.receiveWindow < 0) return this.streamError(stream, CODE.FLOW_CONTROL_ERROR)
+    const isEnd = hasFlag(frame, FLAG.END_STREAM)
+    if (end === start && !isEnd) this.countControl('empty DATA')
     stream.returnedBytes += size - (end - start)
     this.onBody(stream, bytes.subarray(start, end), isEnd)
   }
 
   #takeWindow(bytes: number): void {
     this.#receiveWindow -= bytes
-    if (this.#receiveWindow < 0) throw new ConnectionError(CODE.flowControl, 'more was sent than allowed')
+    if (this.#receiveWindow < 0)
+      throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'DATA beyond the window of the connection')
     if (this.#receiveWindow > this.#window / 2) return
     this.sender.windowUpdate(0, this.#window - this.#receiveWindow)
     this.#receiveWindow = this.#window
   }
 
   #onWindowUpdate({ stream: id, bytes, start, end }: Frame): void {
-    if (end - start !== 4) throw wrongSize('a window update')
+    if (end - start !== 4) throw wrongSize('WINDOW_UPDATE')
     const more = readUint32(bytes, start) & WINDOW_MAX
     if (id === 0) {
-      if (more === 0) throw broken('a window update of nothing')
+      if (more === 0) throw protocolError('WINDOW_UPDATE of 0')
       return this.sender.openWindow(more)
     }
     const stream = this.streams.get(id)
-    if (stream === undefined) return this.onStray(id, FRAME.windowUpdate)
-    if (more === 0) return this.offend(stream, CODE.protocol)
+    if (stream === undefined) return this.onIdleOrClosed(id, FRAME.WINDOW_UPDATE)
+    if (more === 0) return this.streamError(stream, CODE.PROTOCOL_ERROR)
     stream.sendWindow += more
-    if (stream.sendWindow > WINDOW_MAX) this.offend(stream, CODE.flowControl)
+    if (stream.sendWindow > WINDOW_MAX) this.streamError(stream, CODE.FLOW_CONTROL_ERROR)
     else this.sender.enqueue(stream)
   }
 
   #onReset({ stream: id, bytes, start, end }: Frame): void {
-    if (id === 0) throw broken('the end of no stream')
-    if (end - start !== 4) throw wrongSize('the end of a stream')
+    if (id === 0) throw protocolError('RST_STREAM on stream 0')
+    if (end - start !== 4) throw wrongSize('RST_STREAM')
     const stream = this.streams.get(id)
-    if (stream === undefined) this.onStray(id, FRAME.reset)
+    if (stream === undefined) this.onIdleOrClosed(id, FRAME.RST_STREAM)
     else this.onReset(stream, readUint32(bytes, start))
   }
 
   #onSettings(frame: Frame): void {
     const { bytes, start, end } = frame
-    if (frame.stream !== 0) throw broken('settings of a stream')
-    if (hasFlag(frame, FLAG.ack)) {
-      if (end !== start) throw wrongSize('settings')
+    if (frame.stream !== 0) throw protocolError('SETTINGS on a stream')
+    if (hasFlag(frame, FLAG.ACK)) {
+      if (end !== start) throw wrongSize('SETTINGS')
       return
     }
-    if ((end - start) % 6 !== 0) throw wrongSize('settings')
+    if ((end - start) % 6 !== 0) throw wrongSize('SETTINGS')
     for (let at = start; at < end; at += 6) {
       this.#onSetting((byte(bytes, at) << 8) | byte(bytes, at + 1), readUint32(bytes, at + 2))
     }
-    this.countControl('settings')
+    this.countControl('SETTINGS')
     this.sender.acknowledgeSettings()
     this.onSettings()
   }
 
   /** The others are about what we never do. */
   #onSetting(id: number, value: number): void {
-    if (id === SETTING.enablePush && value > 1) throw broken('a setting has a value that it cannot have')
-    if (id === SETTING.frameBytesMax && (value < FRAME_BYTES_MAX || value > 0xffffff))
-      throw broken('a wrong frame size')
-    if (id === SETTING.streamsMax) this.peerStreamsMax = value
-    if (id !== SETTING.initialWindow) return
-    if (value > WINDOW_MAX) throw new ConnectionError(CODE.flowControl, 'the window is too large')
+    if (id === SETTING.ENABLE_PUSH && value > 1) throw protocolError('SETTINGS_ENABLE_PUSH is neither 0 nor 1')
+    if (id === SETTING.MAX_FRAME_SIZE && (value < FRAME_BYTES_MAX || value > 0xffffff))
+      throw protocolError('SETTINGS_MAX_FRAME_SIZE is out of range')
+    if (id === SETTING.MAX_CONCURRENT_STREAMS) this.peerStreamsMax = value
+    if (id !== SETTING.INITIAL_WINDOW_SIZE) return
+    if (value > WINDOW_MAX)
+      throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'SETTINGS_INITIAL_WINDOW_SIZE makes a window too large')
     const more = value - this.initialSendWindow
     this.initialSendWindow = value
     for (const stream of this.streams.values()) {
       stream.sendWindow += more
-      if (stream.sendWindow > WINDOW_MAX) throw new ConnectionError(CODE.flowControl, 'the window is too large')
+      if (stream.sendWindow > WINDOW_MAX)
+        throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'SETTINGS_INITIAL_WINDOW_SIZE makes a window too large')
       this.sender.enqueue(stream)
     }
   }
 
   #onPing(frame: Frame): void {
     const { bytes, start, end } = frame
-    if (frame.stream !== 0) throw broken('a ping of a stream')
-    if (end - start !== 8) throw wrongSize('a ping')
-    if (hasFlag(frame, FLAG.ack)) return this.onPong()
-    this.countControl('pings')
+    if (frame.stream !== 0) throw protocolError('PING on a stream')
+    if (end - start !== 8) throw wrongSize('PING')
+    if (hasFlag(frame, FLAG.ACK)) return this.onPong()
+    this.countControl('PING')
     this.sender.ping(bytes, start, { isAnswer: true })
   }
 
   #onGoaway({ stream, bytes, start, end }: Frame): void {
-    if (stream !== 0) throw broken('a goodbye of a stream')
-    if (end - start < 8) throw wrongSize('a goodbye')
+    if (stream !== 0) throw protocolError('GOAWAY on a stream')
+    if (end - start < 8) throw wrongSize('GOAWAY')
     this.onGoaway(readUint32(bytes, start + 4), readUint32(bytes, start) & STREAM_ID_MAX)
   }
 
   /** Priorities, which nobody heeds any more (RFC 9113, 5.3), and what we do not know. */
   #onOther(frame: Frame): void {
-    this.countControl('frames that say nothing')
-    if (frame.type !== FRAME.priority) return
-    if (frame.stream === 0) throw broken('a priority of no stream')
-    if (frame.end - frame.start !== PRIORITY_BYTES) throw wrongSize('a priority')
-    if (dependsOnItself(frame, frame.start)) throw broken('a stream depends on itself')
+    this.countControl('PRIORITY and unknown')
+    if (frame.type !== FRAME.PRIORITY) return
+    if (frame.stream === 0) throw protocolError('PRIORITY on stream 0')
+    if (frame.end - frame.start !== PRIORITY_BYTES) throw wrongSize('PRIORITY')
+    if (dependsOnItself(frame, frame.start)) throw protocolError('a stream depends on itself')
   }
 }
 
@@ -328,12 +334,13 @@ const dependsOnItself = ({ bytes, stream }: Frame, at: number): boolean =>
 /** Where the content is without its padding. */
 function unpadded(frame: Frame): { start: number; end: number } {
   const { bytes, start, end } = frame
-  if (!hasFlag(frame, FLAG.padded)) return { start, end }
+  if (!hasFlag(frame, FLAG.PADDED)) return { start, end }
   if (end === start) throw wrongSize('padding')
   const padding = byte(bytes, start)
-  if (padding > end - start - 1) throw broken('more padding than frame')
+  if (padding > end - start - 1) throw protocolError('more padding than payload')
   return { start: start + 1, end: end - padding }
 }
 
-export const broken = (message: string): ConnectionError => new ConnectionError(CODE.protocol, message)
-const wrongSize = (what: string): ConnectionError => new ConnectionError(CODE.frameSize, `${what} of a wrong size`)
+export const protocolError = (message: string): ConnectionError => new ConnectionError(CODE.PROTOCOL_ERROR, message)
+const wrongSize = (what: string): ConnectionError =>
+  new ConnectionError(CODE.FRAME_SIZE_ERROR, `${what} has a wrong size`)

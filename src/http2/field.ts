@@ -4,7 +4,7 @@ export type Field = {
   readonly name: string
   readonly value: string
   /** Name in lower case and of the letters that a name may have, value without line ends: RFC 9113, 8.2.1. */
-  readonly isSound: boolean
+  readonly isValid: boolean
   /** As HPACK and SETTINGS_MAX_HEADER_LIST_SIZE count it. */
   readonly size: number
 }
@@ -14,7 +14,7 @@ const ENTRY_BYTES = 32
 
 export function createField(name: string, value: string): Field {
   const size = name.length + value.length + ENTRY_BYTES
-  return { name, value, isSound: isName(name) && isValue(value), size }
+  return { name, value, isValid: isName(name) && isValue(value), size }
 }
 
 /** Of the 128 codes of ASCII: what a name may be made of. */

@@ -38,7 +38,7 @@ export class FrameReader {
     const seen = this.#prefaceBytes
     const bytes = Math.min(chunk.length, preface.length - seen)
     if (preface.compare(chunk, 0, bytes, seen, seen + bytes) !== 0) {
-      throw new ConnectionError(CODE.protocol, 'this is not HTTP/2')
+      throw new ConnectionError(CODE.PROTOCOL_ERROR, 'no connection preface')
     }
     this.#prefaceBytes += bytes
     return bytes
@@ -88,6 +88,7 @@ export class FrameReader {
 
 function lengthOf(bytes: Buffer, at: number): number {
   const length = (byte(bytes, at) << 16) | (byte(bytes, at + 1) << 8) | byte(bytes, at + 2)
-  if (length > FRAME_BYTES_MAX) throw new ConnectionError(CODE.frameSize, 'a frame is longer than agreed')
+  if (length > FRAME_BYTES_MAX)
+    throw new ConnectionError(CODE.FRAME_SIZE_ERROR, 'a frame is longer than SETTINGS_MAX_FRAME_SIZE')
   return length
 }

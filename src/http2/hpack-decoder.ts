@@ -40,7 +40,7 @@ export class HpackDecoder {
     while (this.#at < block.length) {
       const first = byte(block, this.#at)
       if (first >= 0x20 && first < 0x40) {
-        if (!isFirst) throw broken('a table changes its size in the middle of a block')
+        if (!isFirst) throw compressionError('a dynamic table size update is not at the start of a block')
         this.#resize(this.#integer(0x1f))
         continue
       }
@@ -64,7 +64,7 @@ export class HpackDecoder {
       index <= staticFields.length
         ? staticFields[index - 1]
         : this.#table[this.#table.length - (index - staticFields.length)]
-    if (field === undefined) throw broken('a header refers to an entry that is not there')
+    if (field === undefined) throw compressionError('a field refers to an entry that is not in the table')
     return field
   }
 
@@ -82,7 +82,8 @@ export class HpackDecoder {
   }
 
   #resize(bytes: number): void {
-    if (bytes > TABLE_BYTES_MAX) throw broken('a table of headers is larger than agreed')
+    if (bytes > TABLE_BYTES_MAX)
+      throw compressionError('a dynamic table size update is beyond SETTINGS_HEADER_TABLE_SIZE')
     this.#tableBytesMax = bytes
     this.#evict()
   }
@@ -99,31 +100,31 @@ export class HpackDecoder {
     const length = this.#integer(0x7f)
     const start = this.#at
     const end = start + length
-    if (end > block.length) throw broken('a header is longer than its block')
+    if (end > block.length) throw compressionError('a header is longer than its block')
     this.#at = end
     // One character for each byte, as Node hands out headers.
     if (!isCoded) return block.toString('latin1', start, end)
     const room = Math.ceil(length * EXPANSION_MAX)
     if (room > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(room * 2)
     const written = decodeHuffman(block, { start, end }, this.#scratch)
-    if (written === -1) throw broken('a header is no Huffman code')
+    if (written === -1) throw compressionError('a header is no Huffman code')
     return this.#scratch.toString('latin1', 0, written)
   }
 
   #integer(prefix: number): number {
     const block = this.#block
-    if (this.#at >= block.length) throw broken('a block of headers ends too early')
+    if (this.#at >= block.length) throw compressionError('a block of headers ends too early')
     const first = byte(block, this.#at++) & prefix
     if (first < prefix) return first
     let value = prefix
     for (let bytes = 0; bytes < INTEGER_BYTES_MAX; bytes++) {
-      if (this.#at >= block.length) throw broken('a block of headers ends too early')
+      if (this.#at >= block.length) throw compressionError('a block of headers ends too early')
       const next = byte(block, this.#at++)
       value += (next & 0x7f) * 2 ** (7 * bytes)
       if (next < 0x80) return value
     }
-    throw broken('a number in a header is too large')
+    throw compressionError('a number in a header is too large')
   }
 }
 
-const broken = (message: string): ConnectionError => new ConnectionError(CODE.compression, message)
+const compressionError = (message: string): ConnectionError => new ConnectionError(CODE.COMPRESSION_ERROR, message)

@@ -64,11 +64,11 @@ test('what does not fit into the table falls out of it', () => {
   // The table for 34 bytes has room for one such entry.
   decode(decoder, '3f03 4001630164')
   assert.deepEqual(decode(decoder, 'be'), ['c: d'])
-  assert.throws(() => decode(decoder, 'bf'), /an entry that is not there/)
+  assert.throws(() => decode(decoder, 'bf'), /an entry that is not in the table/)
 })
 
 const broken: readonly [string, string][] = [
-  ['an entry that is not there', 'be'],
+  ['an entry that is not in the table', 'be'],
   ['entry zero', '80'],
   ['a number that does not end', '7fffffffffffffff'],
   ['a number that is cut off', '7f'],
@@ -148,7 +148,7 @@ test('a field is sound when HTTP allows it', () => {
     [':path', '/'],
     ['a', 'k\u00e4the '],
   ] as const) {
-    assert.ok(createField(name, value).isSound, `${name}: ${value}`)
+    assert.ok(createField(name, value).isValid, `${name}: ${value}`)
   }
   for (const [name, value] of [
     ['', 'x'],
@@ -160,6 +160,6 @@ test('a field is sound when HTTP allows it', () => {
     ['a', 'x\0'],
     ['\u00e4', 'x'],
   ] as const) {
-    assert.ok(!createField(name, value).isSound, `${name}: ${value}`)
+    assert.ok(!createField(name, value).isValid, `${name}: ${value}`)
   }
 })

@@ -9,8 +9,8 @@ import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from './protocol.ts'
 
 /** With this much on its way to the socket no body goes on: four blocks keep any network busy between two turns. */
 const FULL_BYTES = 4 * BLOCK_BYTES
-/** Only answers to pings and the like go on then; beyond this we do not even listen any more. */
-const DEAF_BYTES = 4 * FULL_BYTES
+/** Only answers to PING and the like go on then; beyond this nothing is read any more. */
+const READ_NO_MORE_BYTES = 4 * FULL_BYTES
 /** What is left of a block when it is not worth beginning another frame in it. */
 const SCRAP_BYTES = 512
 
@@ -72,8 +72,8 @@ export class Output {
     return this.bytes >= FULL_BYTES
   }
 
-  get isDeaf(): boolean {
-    return this.bytes >= DEAF_BYTES
+  get isTooFullToRead(): boolean {
+    return this.bytes >= READ_NO_MORE_BYTES
   }
 
   /** How long a frame may be so that the block that is being filled has room for it. */

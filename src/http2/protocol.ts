@@ -1,36 +1,46 @@
 /** The numbers of HTTP/2 (RFC 9113), and the two ways in which a peer can break it. */
 
 export const FRAME = {
-  data: 0,
-  headers: 1,
-  priority: 2,
-  reset: 3,
-  settings: 4,
-  pushPromise: 5,
-  ping: 6,
-  goaway: 7,
-  windowUpdate: 8,
-  continuation: 9,
+  DATA: 0,
+  HEADERS: 1,
+  PRIORITY: 2,
+  RST_STREAM: 3,
+  SETTINGS: 4,
+  PUSH_PROMISE: 5,
+  PING: 6,
+  GOAWAY: 7,
+  WINDOW_UPDATE: 8,
+  CONTINUATION: 9,
 } as const
 
-export const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4, padded: 0x8, priority: 0x20 } as const
+export const FLAG = { ACK: 0x1, END_STREAM: 0x1, END_HEADERS: 0x4, PADDED: 0x8, PRIORITY: 0x20 } as const
 
-export const SETTING = { enablePush: 2, streamsMax: 3, initialWindow: 4, frameBytesMax: 5, headerListMax: 6 } as const
+export const SETTING = {
+  ENABLE_PUSH: 2,
+  MAX_CONCURRENT_STREAMS: 3,
+  INITIAL_WINDOW_SIZE: 4,
+  MAX_FRAME_SIZE: 5,
+  MAX_HEADER_LIST_SIZE: 6,
+} as const
 
 export const CODE = {
-  none: 0,
-  protocol: 1,
-  internal: 2,
-  flowControl: 3,
-  streamClosed: 5,
-  frameSize: 6,
-  refused: 7,
-  cancel: 8,
-  compression: 9,
-  calm: 11,
+  NO_ERROR: 0,
+  PROTOCOL_ERROR: 1,
+  INTERNAL_ERROR: 2,
+  FLOW_CONTROL_ERROR: 3,
+  STREAM_CLOSED: 5,
+  FRAME_SIZE_ERROR: 6,
+  REFUSED_STREAM: 7,
+  CANCEL: 8,
+  COMPRESSION_ERROR: 9,
+  ENHANCE_YOUR_CALM: 11,
 } as const
 
 export type Code = (typeof CODE)[keyof typeof CODE]
+
+/** As RFC 9113, section 7, names it: for the log. */
+export const codeName = (code: number): string =>
+  Object.entries(CODE).find(([, number]) => number === code)?.[0] ?? `${code}`
 
 export const FRAME_HEAD_BYTES = 9
 /** What a frame may hold unless its receiver has said otherwise, which we never do, and never make use of. */
@@ -42,7 +52,7 @@ export const STREAM_ID_MAX = 0x7fffffff
 /** What a client sends first. */
 export const preface: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
-/** The peer has broken the protocol for the whole connection: it ends. */
+/** A connection error (RFC 9113, 5.4.1): GOAWAY with this code, and the connection ends. */
 export class ConnectionError extends Error {
   readonly code: Code
 

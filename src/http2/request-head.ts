@@ -60,7 +60,7 @@ export class HeadReader {
     for (; at < fields.length; at++) {
       const field = fields[at]
       if (field === undefined || field.name.charCodeAt(0) !== COLON) break
-      if (!field.isSound || !isPseudo(field.name) || pseudo[field.name] !== '') return undefined
+      if (!field.isValid || !isPseudo(field.name) || pseudo[field.name] !== '') return undefined
       pseudo[field.name] = field.value
     }
     const { ':method': method, ':path': target } = pseudo
@@ -79,7 +79,7 @@ export class HeadReader {
 
   #readHeaders(fields: readonly Field[], start: number): Headers | undefined {
     const regular = fields.slice(start)
-    if (!areTrailersSound(regular)) return undefined
+    if (!areFieldsValid(regular)) return undefined
     const headers = joinFields(regular)
     const contentLength = lengthOf(regular)
     if (contentLength === undefined) return undefined
@@ -90,9 +90,9 @@ export class HeadReader {
 }
 
 /** Whether these are fields that may stand behind the pseudo fields, or behind a body. */
-export function areTrailersSound(fields: readonly Field[]): boolean {
-  for (const { name, value, isSound } of fields) {
-    if (!isSound || name.charCodeAt(0) === COLON || forbidden.has(name)) return false
+export function areFieldsValid(fields: readonly Field[]): boolean {
+  for (const { name, value, isValid } of fields) {
+    if (!isValid || name.charCodeAt(0) === COLON || forbidden.has(name)) return false
     if (name === 'te' && value !== 'trailers') return false
   }
   return true

@@ -74,8 +74,8 @@ export class Sender {
     const { block, length } = this.#encoder
     for (let sent = 0; sent < length; ) {
       const bytes = Math.min(length - sent, FRAME_BYTES_MAX)
-      const flags = (sent + bytes === length ? FLAG.endHeaders : 0) | (isEnd && sent === 0 ? FLAG.endStream : 0)
-      const type = sent === 0 ? FRAME.headers : FRAME.continuation
+      const flags = (sent + bytes === length ? FLAG.END_HEADERS : 0) | (isEnd && sent === 0 ? FLAG.END_STREAM : 0)
+      const type = sent === 0 ? FRAME.HEADERS : FRAME.CONTINUATION
       const at = this.#output.frame({ length: bytes, type, flags, stream: stream.id })
       block.copy(this.#output.memory, at, sent, sent + bytes)
       sent += bytes
@@ -101,12 +101,13 @@ export class Sender {
   /** The client takes so much more. */
   openWindow(bytes: number): void {
     this.#window += bytes
-    if (this.#window > WINDOW_MAX) throw new ConnectionError(CODE.flowControl, 'the window is too large')
+    if (this.#window > WINDOW_MAX)
+      throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'WINDOW_UPDATE makes the window of the connection too large')
     if (this.#queue.length > 0) this.#output.wake()
   }
 
   settings(settings: readonly (readonly [id: number, value: number])[]): void {
-    let at = this.#output.frame({ length: 6 * settings.length, type: FRAME.settings, flags: 0, stream: 0 })
+    let at = this.#output.frame({ length: 6 * settings.length, type: FRAME.SETTINGS, flags: 0, stream: 0 })
     for (const [id, value] of settings) {
       this.#output.memory.writeUInt16BE(id, at)
       writeUint32(this.#output.memory, at + 2, value)
@@ -115,27 +116,27 @@ export class Sender {
   }
 
   acknowledgeSettings(): void {
-    this.#output.frame({ length: 0, type: FRAME.settings, flags: FLAG.ack, stream: 0 })
+    this.#output.frame({ length: 0, type: FRAME.SETTINGS, flags: FLAG.ACK, stream: 0 })
   }
 
   /** Eight bytes from `start`. */
   ping(bytes: Buffer, start: number, { isAnswer }: { readonly isAnswer: boolean }): void {
-    const at = this.#output.frame({ length: 8, type: FRAME.ping, flags: isAnswer ? FLAG.ack : 0, stream: 0 })
+    const at = this.#output.frame({ length: 8, type: FRAME.PING, flags: isAnswer ? FLAG.ACK : 0, stream: 0 })
     bytes.copy(this.#output.memory, at, start, start + 8)
   }
 
   windowUpdate(id: number, bytes: number): void {
-    const at = this.#output.frame({ length: 4, type: FRAME.windowUpdate, flags: 0, stream: id })
+    const at = this.#output.frame({ length: 4, type: FRAME.WINDOW_UPDATE, flags: 0, stream: id })
     writeUint32(this.#output.memory, at, bytes)
   }
 
   reset(id: number, code: Code): void {
-    const at = this.#output.frame({ length: 4, type: FRAME.reset, flags: 0, stream: id })
+    const at = this.#output.frame({ length: 4, type: FRAME.RST_STREAM, flags: 0, stream: id })
     writeUint32(this.#output.memory, at, code)
   }
 
   goaway(lastId: number, code: Code): void {
-    const at = this.#output.frame({ length: 8, type: FRAME.goaway, flags: 0, stream: 0 })
+    const at = this.#output.frame({ length: 8, type: FRAME.GOAWAY, flags: 0, stream: 0 })
     writeUint32(this.#output.memory, at, lastId)
     writeUint32(this.#output.memory, at + 4, code)
   }
@@ -145,14 +146,14 @@ export class Sender {
     this.#output.end()
   }
 
-  /** Answers to what the client sends pile up: it is not listened to until it has taken some. */
-  pauseIfDeaf(): void {
-    if (this.#output.isDeaf) this.#socket.pause()
+  /** Answers to PING, SETTINGS and resets pile up: the socket is not read until the peer has taken some. */
+  pauseReadingIfFull(): void {
+    if (this.#output.isTooFullToRead) this.#socket.pause()
   }
 
   readonly #onWritten = (): void => {
     if (this.#queue.length > 0 && this.#window > 0) this.#output.wake()
-    if (this.#socket.isPaused() && !this.#output.isDeaf) this.#socket.resume()
+    if (this.#socket.isPaused() && !this.#output.isTooFullToRead) this.#socket.resume()
   }
 
   readonly #onTurn = (): void => {
@@ -179,7 +180,7 @@ export class Sender {
     }
     if (stream.leftBytes > 0) return
     if (!stream.isEnding) return stream.taken()
-    if (!isEnded) this.#output.frame({ length: 0, type: FRAME.data, flags: FLAG.endStream, stream: stream.id })
+    if (!isEnded) this.#output.frame({ length: 0, type: FRAME.DATA, flags: FLAG.END_STREAM, stream: stream.id })
     this.#onFinished(stream)
   }
 
@@ -188,8 +189,8 @@ export class Sender {
     stream.sentBytes += length
     stream.sendWindow -= length
     this.#window -= length
-    const flags = isEnd ? FLAG.endStream : 0
-    const at = this.#output.frame({ length, type: FRAME.data, flags, stream: stream.id })
+    const flags = isEnd ? FLAG.END_STREAM : 0
+    const at = this.#output.frame({ length, type: FRAME.DATA, flags, stream: stream.id })
     stream.copy(this.#output.memory, at, at + length)
   }
 }

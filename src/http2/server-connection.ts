@@ -2,12 +2,12 @@
  * The server's side of a connection: requests come as streams, and are answered. Whatever breaks the protocol ends the stream or
  * the connection; the owner decides how much of what is allowed is too much.
  */
-import { broken, Connection, type ConnectionParts } from './connection.ts'
+import { protocolError, Connection, type ConnectionParts } from './connection.ts'
 import type { Field } from './field.ts'
 import type { HeaderLimits } from './hpack-decoder.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import { CODE, type Code, ConnectionError, FRAME, SETTING } from './protocol.ts'
-import { areTrailersSound, HeadReader } from './request-head.ts'
+import { areFieldsValid, HeadReader } from './request-head.ts'
 import type { SendingStream } from './sending-stream.ts'
 import { ServerStream, type StreamOwner } from './server-stream.ts'
 
@@ -48,9 +48,9 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
         isServer: true,
         window: CONNECTION_WINDOW,
         settings: [
-          [SETTING.streamsMax, limits.streamsMax],
-          [SETTING.initialWindow, STREAM_WINDOW],
-          [SETTING.headerListMax, limits.headerBytesMax],
+          [SETTING.MAX_CONCURRENT_STREAMS, limits.streamsMax],
+          [SETTING.INITIAL_WINDOW_SIZE, STREAM_WINDOW],
+          [SETTING.MAX_HEADER_LIST_SIZE, limits.headerBytesMax],
         ],
       },
     )
@@ -62,7 +62,7 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
   close(): void {
     if (this.isClosing) return
     this.isClosing = true
-    this.sender.goaway(this.lastId, CODE.none)
+    this.sender.goaway(this.lastId, CODE.NO_ERROR)
     this.#endIfDone()
   }
 
@@ -86,7 +86,7 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
   }
 
   returnWindow(stream: ServerStream, bytes: number): void {
-    this.giveBack(stream, bytes, STREAM_WINDOW)
+    this.updateWindow(stream, bytes, STREAM_WINDOW)
   }
 
   protected override onRead(): void {
@@ -101,15 +101,15 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
     const known = this.streams.get(id)
     if (known !== undefined) return this.#onTrailers(known, isEnd, fields)
     if (this.#dropped.has(id)) return
-    if (id % 2 === 0 || id < this.lastId) throw broken('a stream has a number that it cannot have')
-    if (id === this.lastId) throw new ConnectionError(CODE.streamClosed, 'headers of a stream that is over')
-    // After our goodbye nothing new is begun: the client asks elsewhere.
+    if (id % 2 === 0 || id < this.lastId) throw protocolError('a stream identifier is even, or lower than one before')
+    if (id === this.lastId) throw new ConnectionError(CODE.STREAM_CLOSED, 'HEADERS on a closed stream')
+    // After our GOAWAY no stream is begun: the client asks elsewhere.
     if (this.isClosing) return
     this.lastId = id
-    if (this.streams.size >= this.#streamsMax) return this.#refuse(id, CODE.refused, isEnd)
+    if (this.streams.size >= this.#streamsMax) return this.#refuse(id, CODE.REFUSED_STREAM, isEnd)
     const head = isWithin ? this.#heads.read(fields) : undefined
-    if (head === undefined) return this.#refuse(id, isWithin ? CODE.protocol : CODE.calm, isEnd)
-    if (isEnd && head.contentLength > 0) return this.#refuse(id, CODE.protocol, isEnd)
+    if (head === undefined) return this.#refuse(id, isWithin ? CODE.PROTOCOL_ERROR : CODE.ENHANCE_YOUR_CALM, isEnd)
+    if (isEnd && head.contentLength > 0) return this.#refuse(id, CODE.PROTOCOL_ERROR, isEnd)
     const windows = { sendWindow: this.initialSendWindow, receiveWindow: STREAM_WINDOW }
     const stream = new ServerStream(this, { id, head, isEnded: isEnd, ...windows })
     this.streams.set(id, stream)
@@ -117,31 +117,33 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
   }
 
   #onTrailers(stream: ServerStream, isEnd: boolean, fields: readonly Field[]): void {
-    if (stream.isRemoteEnded) return this.offend(stream, CODE.streamClosed)
-    if (!isEnd || !areTrailersSound(fields)) return this.offend(stream, CODE.protocol)
+    if (stream.isRemoteEnded) return this.streamError(stream, CODE.STREAM_CLOSED)
+    if (!isEnd || !areFieldsValid(fields)) return this.streamError(stream, CODE.PROTOCOL_ERROR)
     this.#endRemote(stream)
   }
 
   protected onBody(stream: ServerStream, chunk: Buffer, isEnd: boolean): void {
     stream.receivedBytes += chunk.length
     const { contentLength } = stream.head
-    if (contentLength !== -1 && stream.receivedBytes > contentLength) return this.offend(stream, CODE.protocol)
+    if (contentLength !== -1 && stream.receivedBytes > contentLength)
+      return this.streamError(stream, CODE.PROTOCOL_ERROR)
     if (chunk.length > 0) stream.receive(chunk)
     if (isEnd) this.#endRemote(stream)
   }
 
   #endRemote(stream: ServerStream): void {
     const { contentLength } = stream.head
-    if (contentLength !== -1 && contentLength !== stream.receivedBytes) return this.offend(stream, CODE.protocol)
+    if (contentLength !== -1 && contentLength !== stream.receivedBytes)
+      return this.streamError(stream, CODE.PROTOCOL_ERROR)
     stream.endRemote()
   }
 
-  protected onStray(id: number, type: number): void {
+  protected onIdleOrClosed(id: number, type: number): void {
     if (id > this.lastId) {
-      if (!this.isClosing) throw broken('a stream that has not begun')
-    } else if (type === FRAME.reset) this.countControl('ends of streams that are over')
-    else if (type === FRAME.data && !this.#dropped.has(id)) {
-      throw new ConnectionError(CODE.streamClosed, 'a body of a stream that is over')
+      if (!this.isClosing) throw protocolError('a frame on an idle stream')
+    } else if (type === FRAME.RST_STREAM) this.countControl('RST_STREAM')
+    else if (type === FRAME.DATA && !this.#dropped.has(id)) {
+      throw new ConnectionError(CODE.STREAM_CLOSED, 'DATA on a closed stream')
     }
   }
 
@@ -159,15 +161,15 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
   }
 
   protected override countControl(what: string): void {
-    if (!this.#owner.mayControl()) throw new ConnectionError(CODE.calm, `too many ${what}`)
+    if (!this.#owner.mayControl()) throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, `too many ${what} frames`)
   }
 
   #countReset(): void {
-    if (!this.#owner.mayReset()) throw new ConnectionError(CODE.calm, 'too many requests that were given up')
+    if (!this.#owner.mayReset()) throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'too many streams were reset')
   }
 
-  /** It counts as given up: making us reset a stream costs no more than a reset. */
-  protected offend(stream: ServerStream, code: Code): void {
+  /** It counts like a reset by the client: making us reset a stream costs no more (CVE-2025-8671). */
+  protected streamError(stream: ServerStream, code: Code): void {
     this.reset(stream, code)
     this.#countReset()
   }
@@ -189,7 +191,7 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
   protected onSent(id: number): void {
     const stream = this.streams.get(id)
     if (stream === undefined) return
-    if (!stream.isRemoteEnded) this.#sendReset(id, CODE.none, false)
+    if (!stream.isRemoteEnded) this.#sendReset(id, CODE.NO_ERROR, false)
     this.#remove(stream)
   }
 
