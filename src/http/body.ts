@@ -1,6 +1,7 @@
 /** Reads the body of a request, within its limits of size and time. */
 import { badRequest, bodyTooLarge } from '../api/errors.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Limits } from './limits.ts'
 
 export interface BodySource {
@@ -12,8 +13,7 @@ export interface BodySource {
 /** Fails with an ApiError. Then the rest of the body is not read. */
 export function readBody(source: BodySource, { bodyBytesMax, bodyMsMax }: Limits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let bytes = 0
+    const received = new GrowingBuffer()
     let timer: NodeJS.Timeout | undefined
     let isOver = false
     const stop = (): boolean => {
@@ -29,14 +29,11 @@ export function readBody(source: BodySource, { bodyBytesMax, bodyMsMax }: Limits
     }
     source.read({
       onData: (chunk) => {
-        bytes += chunk.length
-        if (bytes <= bodyBytesMax) chunks.push(chunk)
+        if (received.length + chunk.length <= bodyBytesMax) received.append(chunk)
         else fail(bodyTooLarge(bodyBytesMax))
       },
       onEnd: () => {
-        if (!stop()) return
-        const [only] = chunks
-        resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes))
+        if (stop()) resolve(received.take())
       },
       onClose: () => fail(badRequest('the connection ended before the body did')),
     })

@@ -1,4 +1,5 @@
 /** One request that we make, and its answer. */
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Field } from './field.ts'
 import { CODE, type Code } from './protocol.ts'
 import { type Send, SendingStream } from './sending-stream.ts'
@@ -28,7 +29,7 @@ export class ClientStream extends SendingStream {
   readonly #owner: ClientStreamOwner
   readonly #listener: AnswerListener
   /** What came while it was paused. */
-  #held: Buffer[] | undefined
+  #held: GrowingBuffer | undefined
   #trailers: readonly Field[] | undefined
   #isToldAtResume = false
 
@@ -54,13 +55,13 @@ export class ClientStream extends SendingStream {
 
   /** What comes is held, up to the window. */
   pause(): void {
-    this.#held ??= []
+    this.#held ??= new GrowingBuffer()
   }
 
   resume(): void {
-    const held = this.#held ?? []
+    const held = this.#held?.take()
     this.#held = undefined
-    for (const chunk of held) this.receive(chunk)
+    if (held !== undefined && held.length > 0) this.receive(held)
     // Somebody may have paused it again.
     if (this.#held !== undefined) return
     if (this.#trailers !== undefined) this.#listener.onTrailers(this.#trailers)
@@ -76,10 +77,7 @@ export class ClientStream extends SendingStream {
   }
 
   receive(chunk: Buffer): void {
-    if (this.#held !== undefined) {
-      this.#held.push(chunk)
-      return
-    }
+    if (this.#held !== undefined) return this.#held.append(chunk)
     this.#listener.onData(chunk)
     this.#owner.returnWindow(this, chunk.length)
   }

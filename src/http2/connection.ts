@@ -25,6 +25,9 @@ import type { SendingStream } from './sending-stream.ts'
 
 /** Headers of a megabyte are 64 frames; more are a flood of small ones. */
 const CONTINUATIONS_MAX = 256
+/** DATA with less than this is mostly frame, and a window opened by less makes us send such DATA: both are counted like
+ * frames that say nothing (CVE-2019-9511, CVE-2019-9518). No client in good faith sends many of them. */
+const TINY_BYTES = 32
 /** After its last word, a connection has this long to go by itself. */
 const LINGER_MS = 1000
 
@@ -221,13 +224,13 @@ export abstract class Connection<Stream extends ReceivingStream> {
     const size = frame.end - frame.start
     this.#takeWindow(size)
     const { start, end } = unpadded(frame)
+    const isEnd = hasFlag(frame, FLAG.END_STREAM)
     const stream = this.streams.get(id)
+    if (end - start < TINY_BYTES && (!isEnd || stream === undefined)) this.countControl('small DATA')
     if (stream === undefined) return this.onIdleOrClosed(id, FRAME.DATA)
     if (stream.isRemoteEnded) return this.streamError(stream, CODE.STREAM_CLOSED)
     stream.receiveWindow -= size
     if (stream.receiveWindow < 0) return this.streamError(stream, CODE.FLOW_CONTROL_ERROR)
-    const isEnd = hasFlag(frame, FLAG.END_STREAM)
-    if (end === start && !isEnd) this.countControl('empty DATA')
     stream.returnedBytes += size - (end - start)
     this.onBody(stream, bytes.subarray(start, end), isEnd)
   }
@@ -244,6 +247,7 @@ export abstract class Connection<Stream extends ReceivingStream> {
   #onWindowUpdate({ stream: id, bytes, start, end }: Frame): void {
     if (end - start !== 4) throw wrongSize('WINDOW_UPDATE')
     const more = readUint32(bytes, start) & WINDOW_MAX
+    if (more < TINY_BYTES) this.countControl('small WINDOW_UPDATE')
     if (id === 0) {
       if (more === 0) throw protocolError('WINDOW_UPDATE of 0')
       return this.sender.openWindow(more)

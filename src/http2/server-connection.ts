@@ -100,11 +100,12 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
     const { fields, isWithin } = block
     const known = this.streams.get(id)
     if (known !== undefined) return this.#onTrailers(known, isEnd, fields)
-    if (this.#dropped.has(id)) return
+    // Trailers that were on their way: one block for each stream, not a flood of them.
+    if (this.#dropped.has(id)) return this.countControl('HEADERS')
     if (id % 2 === 0 || id < this.lastId) throw protocolError('a stream identifier is even, or lower than one before')
     if (id === this.lastId) throw new ConnectionError(CODE.STREAM_CLOSED, 'HEADERS on a closed stream')
     // After our GOAWAY no stream is begun: the client asks elsewhere.
-    if (this.isClosing) return
+    if (this.isClosing) return this.countControl('HEADERS')
     this.lastId = id
     if (this.streams.size >= this.#streamsMax) return this.#refuse(id, CODE.REFUSED_STREAM, isEnd)
     const head = isWithin ? this.#heads.read(fields) : undefined

@@ -1,4 +1,5 @@
 /** One request of a connection and its answer. What it receives is held until somebody reads. */
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import type { Code } from './protocol.ts'
 import type { RequestHead } from './request-head.ts'
@@ -44,7 +45,7 @@ export class ServerStream extends SendingStream {
   /** Called once: the answer is sent, or the stream was given up by one of the two sides. */
   onClose: (() => void) | undefined
   /** Body that nobody has read yet. */
-  #held: Buffer[] = []
+  readonly #held = new GrowingBuffer()
   #reader: BodyListener | undefined
   #isDropping = false
 
@@ -75,12 +76,7 @@ export class ServerStream extends SendingStream {
   /** Tells what has come and what will come of the body. */
   read(reader: BodyListener): void {
     this.#reader = reader
-    const held = this.#held
-    this.#held = []
-    for (const chunk of held) {
-      reader.onData(chunk)
-      this.#owner.returnWindow(this, chunk.length)
-    }
+    if (this.#held.length > 0) this.#deliver(reader, this.#held.take())
     if (this.isRemoteEnded) reader.onEnd()
     else if (this.isClosed) reader.onClose()
   }
@@ -88,18 +84,19 @@ export class ServerStream extends SendingStream {
   /** Nobody wants the rest of the body. */
   drop(): void {
     this.#reader = undefined
-    this.#held = []
+    this.#held.take()
     this.#isDropping = true
   }
 
   /** For the connection, as is all below. */
   receive(chunk: Buffer): void {
     if (this.#isDropping) return
-    if (this.#reader === undefined) {
-      this.#held.push(chunk)
-      return
-    }
-    this.#reader.onData(chunk)
+    if (this.#reader === undefined) this.#held.append(chunk)
+    else this.#deliver(this.#reader, chunk)
+  }
+
+  #deliver(reader: BodyListener, chunk: Buffer): void {
+    reader.onData(chunk)
     this.#owner.returnWindow(this, chunk.length)
   }
 

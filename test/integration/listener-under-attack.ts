@@ -1,0 +1,40 @@
+/** A listener with a handler of the test's own, as the target of attacks: what it complains of fails the test. */
+import assert from 'node:assert/strict'
+import type { Handler } from '../../src/api/request.ts'
+import type { Limits } from '../../src/http/limits.ts'
+import { Listener } from '../../src/http/listener.ts'
+import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
+
+const certificate = createSelfSigned('attacked', ['127.0.0.1'], Date.now())
+
+export type AttackedListener = AsyncDisposable & {
+  readonly listener: Listener
+  readonly port: number
+  /** What was logged of connections that were ended, as `CODE message`. */
+  readonly connectionErrors: readonly string[]
+}
+
+export async function startListener(handler: Handler, limits: Partial<Limits> = {}): Promise<AttackedListener> {
+  const complaints: string[] = []
+  const connectionErrors: string[] = []
+  const listener = new Listener({
+    handler,
+    ...certificate,
+    limits,
+    log: (level, message, fields) => {
+      if (level === 'error') complaints.push(`${message} ${JSON.stringify(fields)}`)
+      if (message === 'HTTP/2 connection error')
+        connectionErrors.push(`${String(fields?.['code'])} ${String(fields?.['error'])}`)
+    },
+  })
+  await listener.listen(0, '127.0.0.1')
+  return {
+    listener,
+    port: listener.port,
+    connectionErrors,
+    [Symbol.asyncDispose]: async () => {
+      await listener[Symbol.asyncDispose]()
+      assert.deepEqual(complaints, [])
+    },
+  }
+}
