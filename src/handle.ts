@@ -2,10 +2,11 @@
 import type { RequestContext } from './api/context.ts'
 import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
 import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from './api/request.ts'
-import type { User } from './api/user.ts'
+import { anonymousUser, type User } from './api/user.ts'
 import type { Documents } from './discovery/documents.ts'
 import { printError } from './discovery/print.ts'
 import type { Gate, Passed } from './gate/gate.ts'
+import { asksToImpersonate } from './gate/impersonate.ts'
 import { requestInfo } from './gate/request-info.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
@@ -95,7 +96,13 @@ class Life {
       ...(warnings.length === 0 ? {} : { warning: warningHeaders(warnings) }),
       ...response.headers,
     }
-    return { ...response, headers }
+    return { ...response, headers, isUnauthenticated: this.#isUnauthenticated() }
+  }
+
+  /** Who was authenticated may ask to be taken for anybody. */
+  #isUnauthenticated(): boolean {
+    const user = this.#context?.user
+    return user === undefined || (user.name === anonymousUser.name && !asksToImpersonate(this.#request.headers))
   }
 
   /** Neither the query nor any header: both may hold what is nobody's business. */

@@ -148,6 +148,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     clientCaPem: config.clientCaPem ?? undefined,
     tlsMinVersion: config.tlsMinVersion,
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
+    endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
     limits,
     log,
   })

@@ -52,7 +52,10 @@ export type FrameSource = {
   readonly close: () => void
 }
 
-export type ApiResponse =
+export type ApiResponse = {
+  /** Whoever asked has not shown who they are. What they may hold of the server is bounded more tightly. */
+  readonly isUnauthenticated?: boolean
+} & (
   | {
       readonly status: number
       readonly headers: Headers
@@ -80,6 +83,7 @@ export type ApiResponse =
       /** Takes the connection over and speaks on it whatever was agreed upon. Only where the client asked for an upgrade. */
       readonly tunnel: (connection: Duplex) => void
     }
+)
 
 export type Handler = (request: ApiRequest) => Promise<ApiResponse>
 

@@ -16,7 +16,11 @@ export type ParsedGates = {
 }
 
 /** Those whose value changes what Keelson does. Any other one can only be set to what it is. */
-export const gatesActedOn: readonly string[] = ['CBORServingAndStorage', 'WatchList']
+export const gatesActedOn: readonly string[] = [
+  'CBORServingAndStorage',
+  'UnauthenticatedHTTP2DOSMitigation',
+  'WatchList',
+]
 
 const groupGates: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta'])
 

@@ -12,6 +12,8 @@ export class Connection {
   open = 0
   /** Since when there is none. */
   idleSinceMs = performance.now()
+  /** Somebody on it has shown who they are. */
+  isAuthenticated = false
   /** Since when the client has taken nothing of what is there for it, as far as the listener has looked. */
   stalledSinceMs = 0
   writesSeen = -1

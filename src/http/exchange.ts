@@ -29,6 +29,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   takesCbor = false
   /** Of the listener's roster. */
   place = -1
+  /** Whoever asks has not shown who they are, as far as is known. */
+  isUnauthenticated = false
   /** Since when nothing has been written, as far as the listener has looked. */
   stalledSinceMs = 0
   progressSeen = -1

@@ -42,6 +42,8 @@ export type ListenerOptions = Certificate & {
   readonly limits?: Partial<Limits>
   /** Whether answers and bodies may be CBOR. */
   readonly takesCbor?: boolean
+  /** Whether an HTTP/2 connection ends after an answer to somebody who has not shown who they are. Absent: it does. */
+  readonly endsUnauthenticated?: boolean
 }
 
 export class Listener implements AsyncDisposable {
@@ -51,6 +53,7 @@ export class Listener implements AsyncDisposable {
   readonly #log: Log
   readonly #limits: Limits
   readonly #takesCbor: boolean
+  readonly #endsUnauthenticated: boolean
   readonly #tls: Pick<ListenerOptions, 'clientCaPem' | 'tlsMinVersion'>
   readonly #responder = new Responder()
   readonly #http2 = { encoder: new HpackEncoder(), blocks: new Blocks(), turn: new Turn() }
@@ -68,6 +71,7 @@ export class Listener implements AsyncDisposable {
     this.#log = options.log
     this.#limits = { ...defaultLimits, ...options.limits }
     this.#takesCbor = options.takesCbor ?? false
+    this.#endsUnauthenticated = options.endsUnauthenticated ?? true
     this.#tls = options
     this.#server = createServer(serverOptions(options, this.#limits), (socket) => this.#onSocket(socket))
     this.#server.maxConnections = this.#limits.connectionsMax
@@ -75,7 +79,7 @@ export class Listener implements AsyncDisposable {
       this.#log('debug', 'TLS handshake failed', { error: error.message })
       socket.destroy()
     })
-    const lookMs = Math.min(this.#limits.stallMsMax, this.#limits.idleMsMax) / LOOKS_PER_LIMIT
+    const lookMs = Math.min(this.#stallMsMax(true), this.#limits.idleMsMax) / LOOKS_PER_LIMIT
     this.#looking = setInterval(() => this.#look(), lookMs).unref()
   }
 
@@ -231,6 +235,8 @@ export class Listener implements AsyncDisposable {
   async #answer(exchange: Exchange, isReadable: boolean): Promise<void> {
     try {
       const response = isReadable ? await this.#handler(exchange) : unreadable()
+      if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
+      else exchange.connection.isAuthenticated = true
       if ('stream' in response || 'frames' in response) {
         this.#streaming.add(exchange)
         if (this.#isClosing) exchange.close()
@@ -243,6 +249,12 @@ export class Listener implements AsyncDisposable {
       this.#log('error', 'an answer could not be written', { error: String(error) })
       exchange.abort()
     }
+  }
+
+  /** As kube-apiserver: who has not shown who they are gets no further request out of an HTTP/2 connection (CVE-2023-44487). */
+  #boundUnauthenticated(exchange: Exchange): void {
+    exchange.isUnauthenticated = true
+    if (this.#endsUnauthenticated) exchange.connection.http2?.close()
   }
 
   #handOver(exchange: Exchange, response: Extract<ApiResponse, { tunnel: unknown }>): void {
@@ -275,7 +287,7 @@ export class Listener implements AsyncDisposable {
   #endIfStalled(exchange: Exchange, nowMs: number): void {
     if (!exchange.isWriting || exchange.progress !== exchange.progressSeen) exchange.stalledSinceMs = nowMs
     exchange.progressSeen = exchange.progress
-    if (nowMs - exchange.stalledSinceMs >= this.#limits.stallMsMax) exchange.abort()
+    if (nowMs - exchange.stalledSinceMs >= this.#stallMsMax(exchange.isUnauthenticated)) exchange.abort()
   }
 
   #endIfIdle({ open, idleSinceMs, socket }: Connection, http2: ServerConnection, nowMs: number): void {
@@ -288,7 +300,14 @@ export class Listener implements AsyncDisposable {
   #endIfUnresponsive(connection: Connection, { waitingBytes, writes }: ServerConnection, nowMs: number): void {
     if (waitingBytes === 0 || writes !== connection.writesSeen) connection.stalledSinceMs = nowMs
     connection.writesSeen = writes
-    if (nowMs - connection.stalledSinceMs >= 2 * this.#limits.stallMsMax) connection.socket.destroy()
+    if (nowMs - connection.stalledSinceMs >= 2 * this.#stallMsMax(!connection.isAuthenticated)) {
+      connection.socket.destroy()
+    }
+  }
+
+  #stallMsMax(isUnauthenticated: boolean): number {
+    const { stallMsMax, unauthenticatedStallMsMax } = this.#limits
+    return isUnauthenticated ? Math.min(stallMsMax, unauthenticatedStallMsMax) : stallMsMax
   }
 }
 

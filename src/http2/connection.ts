@@ -25,6 +25,8 @@ import type { SendingStream } from './sending-stream.ts'
 
 /** Headers of a megabyte are 64 frames; more are a flood of small ones. */
 const CONTINUATIONS_MAX = 256
+/** As nghttp2: there are seven settings, and each entry is work (CVE-2020-11080). */
+const SETTINGS_MAX = 32
 /** DATA with less than this is mostly frame, and a window opened by less makes us send such DATA: both are counted like
  * frames that say nothing (CVE-2019-9511, CVE-2019-9518). No client in good faith sends many of them. */
 const TINY_BYTES = 32
@@ -273,13 +275,21 @@ export abstract class Connection<Stream extends ReceivingStream> {
     if (frame.stream !== 0) throw protocolError('SETTINGS on a stream')
     if (hasFlag(frame, FLAG.ACK)) {
       if (end !== start) throw wrongSize('SETTINGS')
-      return
+      return this.countControl('SETTINGS')
     }
-    if ((end - start) % 6 !== 0) throw wrongSize('SETTINGS')
-    for (let at = start; at < end; at += 6) {
-      this.#onSetting((byte(bytes, at) << 8) | byte(bytes, at + 1), readUint32(bytes, at + 2))
+    if ((end - start) % SETTING_BYTES !== 0) throw wrongSize('SETTINGS')
+    if (end - start > SETTINGS_MAX * SETTING_BYTES) {
+      throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'SETTINGS has too many entries')
     }
     this.countControl('SETTINGS')
+    let window = this.initialSendWindow
+    for (let at = start; at < end; at += SETTING_BYTES) {
+      const id = (byte(bytes, at) << 8) | byte(bytes, at + 1)
+      const value = readUint32(bytes, at + 2)
+      if (id === SETTING.INITIAL_WINDOW_SIZE) window = value
+      this.#onSetting(id, value)
+    }
+    if (window !== this.initialSendWindow) this.#resizeWindows(window)
     this.sender.acknowledgeSettings()
     this.onSettings()
   }
@@ -290,15 +300,16 @@ export abstract class Connection<Stream extends ReceivingStream> {
     if (id === SETTING.MAX_FRAME_SIZE && (value < FRAME_BYTES_MAX || value > 0xffffff))
       throw protocolError('SETTINGS_MAX_FRAME_SIZE is out of range')
     if (id === SETTING.MAX_CONCURRENT_STREAMS) this.peerStreamsMax = value
-    if (id !== SETTING.INITIAL_WINDOW_SIZE) return
-    if (value > WINDOW_MAX)
-      throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'SETTINGS_INITIAL_WINDOW_SIZE makes a window too large')
-    const more = value - this.initialSendWindow
-    this.initialSendWindow = value
+    if (id === SETTING.INITIAL_WINDOW_SIZE && value > WINDOW_MAX) throw windowTooLarge()
+  }
+
+  /** Once for each frame, however often it names the setting: this walks through all streams. */
+  #resizeWindows(window: number): void {
+    const more = window - this.initialSendWindow
+    this.initialSendWindow = window
     for (const stream of this.streams.values()) {
       stream.sendWindow += more
-      if (stream.sendWindow > WINDOW_MAX)
-        throw new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'SETTINGS_INITIAL_WINDOW_SIZE makes a window too large')
+      if (stream.sendWindow > WINDOW_MAX) throw windowTooLarge()
       this.sender.enqueue(stream)
     }
   }
@@ -307,14 +318,15 @@ export abstract class Connection<Stream extends ReceivingStream> {
     const { bytes, start, end } = frame
     if (frame.stream !== 0) throw protocolError('PING on a stream')
     if (end - start !== 8) throw wrongSize('PING')
-    if (hasFlag(frame, FLAG.ACK)) return this.onPong()
     this.countControl('PING')
-    this.sender.ping(bytes, start, { isAnswer: true })
+    if (hasFlag(frame, FLAG.ACK)) this.onPong()
+    else this.sender.ping(bytes, start, { isAnswer: true })
   }
 
   #onGoaway({ stream, bytes, start, end }: Frame): void {
     if (stream !== 0) throw protocolError('GOAWAY on a stream')
     if (end - start < 8) throw wrongSize('GOAWAY')
+    this.countControl('GOAWAY')
     this.onGoaway(readUint32(bytes, start + 4), readUint32(bytes, start) & STREAM_ID_MAX)
   }
 
@@ -327,6 +339,11 @@ export abstract class Connection<Stream extends ReceivingStream> {
     if (dependsOnItself(frame, frame.start)) throw protocolError('a stream depends on itself')
   }
 }
+
+const windowTooLarge = (): ConnectionError =>
+  new ConnectionError(CODE.FLOW_CONTROL_ERROR, 'SETTINGS_INITIAL_WINDOW_SIZE makes a window too large')
+
+const SETTING_BYTES = 6
 
 const hasFlag = ({ flags }: Frame, flag: number): boolean => (flags & flag) !== 0
 

@@ -1,11 +1,27 @@
 /** Floods of frames that cost their sender nothing: each ends its own connection, and costs the server and others little. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handler } from '../../src/api/request.ts'
 import { measureFootprint } from '../harness/leaks.ts'
-import { END_HEADERS, FRAME, frame, headers, RawHttp2, request } from '../harness/raw-http2.ts'
+import {
+  ACK,
+  END_HEADERS,
+  END_STREAM,
+  FRAME,
+  frame,
+  headers,
+  preface,
+  RawHttp2,
+  request,
+  SETTING,
+  settings,
+  uint32,
+} from '../harness/raw-http2.ts'
 import { startListener } from './listener-under-attack.ts'
 
+const NO_ERROR = 0
+const CANCEL = 8
 const ENHANCE_YOUR_CALM = 11
 const never: Handler = () => new Promise(() => undefined)
 const readsBody: Handler = async (call) => {
@@ -38,5 +54,70 @@ describe('DATA', () => {
     }
     assert.equal(await client.goawayCode(), ENHANCE_YOUR_CALM)
     assert.deepEqual(server.connectionErrors, ['ENHANCE_YOUR_CALM too many small DATA frames'])
+  })
+})
+
+describe('SETTINGS', () => {
+  test('more entries than there can be reason for end the connection', async () => {
+    await using server = await startListener(never)
+    using client = await RawHttp2.open(server.port)
+    const entries = Array.from({ length: 33 }, (_, at) => [SETTING.INITIAL_WINDOW_SIZE, 65_535 + (at % 2)] as const)
+    await client.send(settings(...entries.slice(1)))
+    assert.ok(await client.until(({ type, flags }) => type === FRAME.SETTINGS && flags === ACK))
+    assert.ok(!client.isOver)
+    await client.send(settings(...entries))
+    assert.equal(await client.goawayCode(), ENHANCE_YOUR_CALM)
+    assert.deepEqual(server.connectionErrors, ['ENHANCE_YOUR_CALM SETTINGS has too many entries'])
+  })
+
+  test('the last of several windows counts', async () => {
+    await using server = await startListener(async () => ({ status: 200, headers: {}, body: Buffer.alloc(1000) }))
+    const windows = [0, 500, 100].map((window) => [SETTING.INITIAL_WINDOW_SIZE, window] as const)
+    using client = await RawHttp2.open(server.port, Buffer.concat([preface, settings(...windows)]))
+    await client.send(headers(1, request('GET', '/')))
+    const data = await client.until(({ type }) => type === FRAME.DATA)
+    assert.equal(data?.payload.length, 100)
+  })
+})
+
+describe('answers to nobody', () => {
+  const refuses: Handler = async () => ({ status: 401, headers: {}, body: Buffer.from('no'), isUnauthenticated: true })
+
+  test('a window of 0 does not keep them', async () => {
+    await using server = await startListener(refuses, { unauthenticatedStallMsMax: 200 })
+    const first = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])])
+    using client = await RawHttp2.open(server.port, first)
+    await client.send(...Array.from({ length: 250 }, (_, at) => headers(1 + 2 * at, request('GET', '/'))))
+    assert.equal(await client.resetCode(1), CANCEL)
+    assert.ok(await client.closed(), 'and the connection goes')
+  })
+
+  test('nor does a client that reads nothing at all', async () => {
+    await using server = await startListener(
+      async () => ({ status: 401, headers: {}, body: Buffer.alloc(1_000_000), isUnauthenticated: true }),
+      { unauthenticatedStallMsMax: 200 },
+    )
+    using client = await RawHttp2.open(server.port)
+    client.socket.pause()
+    const opens = [
+      frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(0x7fff0000)),
+      settings([SETTING.INITIAL_WINDOW_SIZE, 1 << 24]),
+    ]
+    await client.send(...opens, ...Array.from({ length: 20 }, (_, at) => headers(1 + 2 * at, request('GET', '/'))))
+    const untilMs = performance.now() + 5000
+    while (server.listener.openConnections > 0 && performance.now() < untilMs) await sleep(20)
+    assert.equal(server.listener.openConnections, 0)
+  })
+
+  test('the connection takes no request after the first', async () => {
+    await using server = await startListener(refuses)
+    using client = await RawHttp2.open(server.port)
+    await client.send(headers(1, request('GET', '/')))
+    assert.equal(await client.goawayCode(), NO_ERROR)
+    assert.ok(
+      await client.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0),
+      'it is answered',
+    )
+    assert.ok(await client.closed())
   })
 })

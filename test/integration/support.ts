@@ -96,9 +96,11 @@ export const clients: { readonly [version: string]: (url: string) => Client } = 
 }
 
 class Http2Client implements Client {
-  readonly #session: ClientHttp2Session
+  readonly #url: string
+  #session: ClientHttp2Session
 
   constructor(url: string) {
+    this.#url = url
     this.#session = connect(url, { rejectUnauthorized: false })
   }
 
@@ -131,6 +133,8 @@ class Http2Client implements Client {
 
   #open(call: Call) {
     const body = bodyOf(call)
+    // A server says GOAWAY after an answer to somebody whom it does not know.
+    if (this.#session.closed) this.#session = connect(this.#url, { rejectUnauthorized: false })
     const stream = this.#session.request(
       { ':method': call.method ?? 'GET', ':path': call.path, ...headersOf(call, body) },
       { endStream: body === undefined },
