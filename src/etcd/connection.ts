@@ -8,6 +8,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { ClientConnection, type ClientOwner } from '../http2/client-connection.ts'
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
+import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/output.ts'
 import { Blocks } from '../lib/blocks.ts'
@@ -198,6 +199,7 @@ export class Connection {
         encoder: new HpackEncoder(),
         blocks: new Blocks(),
         turn: new Turn(),
+        headerMemory: new HeaderMemory(),
       })
     })
   }

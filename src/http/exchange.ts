@@ -20,10 +20,12 @@ export type Head = {
   readonly limits: Limits
 }
 
+const noHeaders: IncomingHttpHeaders = Object.freeze({})
+
 export abstract class Exchange implements ApiRequest, Outgoing {
-  readonly method: string
-  readonly path: string
-  readonly headers: IncomingHttpHeaders
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
   readonly connection: Connection
   readonly peerCertificate: () => X509Certificate | undefined
   takesCbor = false
@@ -35,7 +37,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   stalledSinceMs = 0
   progressSeen = -1
   readonly #limits: Limits
-  readonly #queryText: string
+  #queryText: string
   #query: URLSearchParams | undefined
   #controller: AbortController | undefined
   #onClose: (() => void) | undefined
@@ -105,6 +107,15 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#onClose?.()
     // After a whole answer nobody listens any more, and an abort is not cheap.
     if (!this.isAnswered) this.#controller?.abort()
+  }
+
+  /** Once the answer has begun nobody reads the request any more, and it may be large: a client can keep an answer waiting. */
+  protected releaseHead(): void {
+    if (this.takesBody) this.method = ''
+    this.path = ''
+    this.headers = noHeaders
+    this.#queryText = ''
+    this.#query = undefined
   }
 
   /** The same promise for whoever asks again. */

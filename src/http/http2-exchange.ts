@@ -43,6 +43,7 @@ export class Http2Exchange extends Exchange {
     if (length !== undefined) head.field('content-length', `${length}`)
     head.field('date', this.#date.get())
     this.#stream.sendHead(isEnd)
+    this.releaseHead()
   }
 
   flushHead(): void {

@@ -8,9 +8,10 @@ import type { Socket } from 'node:net'
 import { createServer, type Server, type TlsOptions, type TLSSocket } from 'node:tls'
 import { unreadableRequest } from '../api/errors.ts'
 import type { ApiResponse, Handler } from '../api/request.ts'
+import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/output.ts'
-import { CODE, codeName, type ConnectionError } from '../http2/protocol.ts'
+import { CODE, codeName, ConnectionError } from '../http2/protocol.ts'
 import { ServerConnection } from '../http2/server-connection.ts'
 import type { ServerStream } from '../http2/server-stream.ts'
 import { Blocks } from '../lib/blocks.ts'
@@ -56,7 +57,12 @@ export class Listener implements AsyncDisposable {
   readonly #endsUnauthenticated: boolean
   readonly #tls: Pick<ListenerOptions, 'clientCaPem' | 'tlsMinVersion'>
   readonly #responder = new Responder()
-  readonly #http2 = { encoder: new HpackEncoder(), blocks: new Blocks(), turn: new Turn() }
+  readonly #http2 = {
+    encoder: new HpackEncoder(),
+    blocks: new Blocks(),
+    turn: new Turn(),
+    headerMemory: new HeaderMemory(),
+  }
   readonly #date = new AnswerDate()
   readonly #connections = new Map<Socket, Connection>()
   readonly #exchanges = new Roster<Exchange>()
@@ -279,6 +285,7 @@ export class Listener implements AsyncDisposable {
     for (const connection of this.#connections.values()) {
       if (connection.http2 === undefined) continue
       this.#endIfIdle(connection, connection.http2, nowMs)
+      this.#endIfHeadersStall(connection.http2, nowMs)
       this.#endIfUnresponsive(connection, connection.http2, nowMs)
     }
   }
@@ -294,6 +301,12 @@ export class Listener implements AsyncDisposable {
     const idleMs = open > 0 ? 0 : nowMs - idleSinceMs
     if (idleMs > 2 * this.#limits.idleMsMax) socket.destroy()
     else if (idleMs >= this.#limits.idleMsMax) http2.close()
+  }
+
+  #endIfHeadersStall(http2: ServerConnection, nowMs: number): void {
+    const { fieldBlockSinceMs } = http2
+    if (fieldBlockSinceMs === undefined || nowMs - fieldBlockSinceMs < this.#limits.headMsMax) return
+    http2.fail(new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'a field block did not come in time'))
   }
 
   /** Who takes nothing at all, not even control frames, has vanished. */

@@ -1,6 +1,6 @@
 /** The client's side of a connection: we make requests, and the peer answers. */
 import { type AnswerListener, ClientStream, type ClientStreamOwner } from './client-stream.ts'
-import { protocolError, Connection, type ConnectionParts } from './connection.ts'
+import { Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
 import type { Field } from './field.ts'
 import { CODE, type Code, type ConnectionError, SETTING, STREAM_ID_MAX } from './protocol.ts'
 import type { Send } from './sending-stream.ts'
@@ -86,14 +86,10 @@ export class ClientConnection extends Connection<ClientStream> implements Client
     this.updateWindow(stream, bytes, this.#streamWindow)
   }
 
-  protected onFields(
-    id: number,
-    isEnd: boolean,
-    { fields, isWithin }: { fields: readonly Field[]; isWithin: boolean },
-  ): void {
+  protected onFields(id: number, isEnd: boolean, { fields, bytes }: FieldBlock): void {
     const stream = this.streams.get(id)
     if (stream === undefined) return this.onIdleOrClosed(id)
-    if (!isWithin || stream.isRemoteEnded) return this.streamError(stream, CODE.PROTOCOL_ERROR)
+    if (bytes === -1 || stream.isRemoteEnded) return this.streamError(stream, CODE.PROTOCOL_ERROR)
     if (stream.hasHead) stream.receiveTrailers(fields)
     else if (isInformational(fields)) return
     else stream.receiveHead(fields)

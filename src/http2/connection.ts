@@ -3,8 +3,10 @@
  * What a stream is, and what its headers mean, is the business of the side.
  */
 import type { Socket } from 'node:net'
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Field } from './field.ts'
 import { type Frame, FrameReader } from './frame-reader.ts'
+import { type HeaderMemory, LARGE_HEADER_BYTES } from './header-memory.ts'
 import { type HeaderLimits, HpackDecoder } from './hpack-decoder.ts'
 import {
   byte,
@@ -33,7 +35,11 @@ const TINY_BYTES = 32
 /** After its last word, a connection has this long to go by itself. */
 const LINGER_MS = 1000
 
-export type ConnectionParts = Omit<SenderParts, 'onFinished'> & { readonly limits: HeaderLimits }
+export type ConnectionParts = Omit<SenderParts, 'onFinished'> & {
+  readonly limits: HeaderLimits
+  /** Shared by all connections. */
+  readonly headerMemory: HeaderMemory
+}
 
 type Side = {
   /** The peer begins with the preface of a client. */
@@ -43,7 +49,23 @@ type Side = {
   readonly window: number
 }
 
-type HeaderBlock = { readonly stream: number; readonly isEnd: boolean; readonly parts: Buffer[]; bytes: number }
+/** A field block whose CONTINUATION frames are still to come. */
+type OpenBlock = {
+  readonly stream: number
+  readonly isEnd: boolean
+  readonly bytes: GrowingBuffer
+  readonly sinceMs: number
+  frames: number
+  /** What it has of the memory for large ones. */
+  heldBytes: number
+}
+
+export type FieldBlock = {
+  /** Good until the call returns. Not all of them if they are too many. */
+  readonly fields: readonly Field[]
+  /** As SETTINGS_MAX_HEADER_LIST_SIZE counts them; -1: more than allowed. */
+  readonly bytes: number
+}
 
 /** A stream that receives, too. */
 export interface ReceivingStream extends SendingStream {
@@ -57,6 +79,7 @@ export abstract class Connection<Stream extends ReceivingStream> {
   protected readonly sender: Sender
   protected readonly streams = new Map<number, Stream>()
   protected readonly limits: HeaderLimits
+  protected readonly headerMemory: HeaderMemory
   /** What new streams may send, and receive. */
   protected initialSendWindow = DEFAULT_WINDOW
   /** How many streams the peer takes at once. */
@@ -65,16 +88,18 @@ export abstract class Connection<Stream extends ReceivingStream> {
   protected isOver = false
   readonly #socket: Socket
   readonly #reader: FrameReader
-  readonly #decoder = new HpackDecoder()
+  readonly #decoder: HpackDecoder
   readonly #fields: Field[] = []
   readonly #window: number
   #receiveWindow: number
   #hasSettings = false
-  #headerBlock: HeaderBlock | undefined
+  #openBlock: OpenBlock | undefined
 
-  constructor({ socket, limits, ...shared }: ConnectionParts, { isServer, settings, window }: Side) {
+  constructor({ socket, limits, headerMemory, ...shared }: ConnectionParts, { isServer, settings, window }: Side) {
     this.#socket = socket
     this.limits = limits
+    this.headerMemory = headerMemory
+    this.#decoder = new HpackDecoder(headerMemory)
     this.sender = new Sender({ ...shared, socket, onFinished: (stream) => this.onSent(stream.id) })
     this.#reader = new FrameReader(isServer, this.#onFrame)
     this.#window = window
@@ -95,6 +120,11 @@ export abstract class Connection<Stream extends ReceivingStream> {
     return this.sender.writes
   }
 
+  /** Since when the rest of a field block is awaited. */
+  get fieldBlockSinceMs(): number | undefined {
+    return this.#openBlock?.sinceMs
+  }
+
   /** Tells the peer why, and ends. */
   fail(error: ConnectionError): void {
     if (this.isOver) return
@@ -106,8 +136,7 @@ export abstract class Connection<Stream extends ReceivingStream> {
 
   /** The last stream of the peer's that was begun. */
   protected abstract readonly lastId: number
-  /** What a block of headers says. `fields` is good until this returns; it holds not all of them if they are too many. */
-  protected abstract onFields(id: number, isEnd: boolean, block: { fields: readonly Field[]; isWithin: boolean }): void
+  protected abstract onFields(id: number, isEnd: boolean, block: FieldBlock): void
   /** Of a stream that is there, and is not at its end. */
   protected abstract onBody(stream: Stream, chunk: Buffer, isEnd: boolean): void
   /** A frame of a stream that has not begun, or is over. */
@@ -146,6 +175,8 @@ export abstract class Connection<Stream extends ReceivingStream> {
   /** Nothing more will come. */
   protected abandon(): void {
     this.isOver = true
+    this.#dropOpenBlock()
+    this.#fields.length = 0
     const streams = [...this.streams.values()]
     this.streams.clear()
     for (const stream of streams) stream.close(CODE.CANCEL)
@@ -166,7 +197,7 @@ export abstract class Connection<Stream extends ReceivingStream> {
   readonly #onFrame = (frame: Frame): void => {
     if (this.isOver) return
     const { type } = frame
-    if (this.#headerBlock !== undefined && type !== FRAME.CONTINUATION)
+    if (this.#openBlock !== undefined && type !== FRAME.CONTINUATION)
       throw protocolError('a field block is interrupted by another frame than CONTINUATION')
     if (!this.#hasSettings) {
       if (type !== FRAME.SETTINGS || hasFlag(frame, FLAG.ACK)) throw protocolError('the first frame is not SETTINGS')
@@ -195,28 +226,47 @@ export abstract class Connection<Stream extends ReceivingStream> {
     const isEnd = hasFlag(frame, FLAG.END_STREAM)
     const block = bytes.subarray(start + priorityBytes, end)
     if (hasFlag(frame, FLAG.END_HEADERS)) this.#onBlock(stream, isEnd, block)
-    else this.#headerBlock = { stream, isEnd, parts: [block], bytes: block.length }
+    else this.#openBlockOf(stream, isEnd, block)
+  }
+
+  #openBlockOf(stream: number, isEnd: boolean, block: Buffer): void {
+    const bytes = new GrowingBuffer()
+    bytes.append(block)
+    this.#openBlock = { stream, isEnd, bytes, sinceMs: performance.now(), frames: 1, heldBytes: 0 }
   }
 
   #onContinuation(frame: Frame): void {
-    const begun = this.#headerBlock
-    if (begun === undefined || begun.stream !== frame.stream)
+    const open = this.#openBlock
+    if (open === undefined || open.stream !== frame.stream)
       throw protocolError('CONTINUATION without HEADERS before it')
-    begun.parts.push(frame.bytes.subarray(frame.start, frame.end))
-    begun.bytes += frame.end - frame.start
-    if (begun.bytes > this.limits.headerBytesMax || begun.parts.length > CONTINUATIONS_MAX) {
+    open.frames++
+    const { length } = open.bytes
+    const size = frame.end - frame.start
+    if (length + size > this.limits.headerBytesMax || open.frames > CONTINUATIONS_MAX) {
       throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'a field block is too long, or in too many CONTINUATION frames')
     }
+    if (length + size > LARGE_HEADER_BYTES) {
+      if (!this.headerMemory.take(size)) {
+        throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'too many large field blocks at once')
+      }
+      open.heldBytes += size
+    }
+    open.bytes.append(frame.bytes.subarray(frame.start, frame.end))
     if (!hasFlag(frame, FLAG.END_HEADERS)) return
-    this.#headerBlock = undefined
-    this.#onBlock(begun.stream, begun.isEnd, Buffer.concat(begun.parts))
+    this.#dropOpenBlock()
+    this.#onBlock(open.stream, open.isEnd, open.bytes.take())
+  }
+
+  #dropOpenBlock(): void {
+    this.headerMemory.give(this.#openBlock?.heldBytes ?? 0)
+    this.#openBlock = undefined
   }
 
   #onBlock(id: number, isEnd: boolean, block: Buffer): void {
     const fields = this.#fields
+    const bytes = this.#decoder.decode(block, fields, this.limits)
+    this.onFields(id, isEnd, { fields, bytes })
     fields.length = 0
-    const isWithin = this.#decoder.decode(block, fields, this.limits)
-    this.onFields(id, isEnd, { fields, isWithin })
   }
 
   #onData(frame: Frame): void {

@@ -1,5 +1,6 @@
 /** Reads blocks of header fields (RFC 7541). One for each connection: what was sent before is referred to by number. */
 import { createField, type Field } from './field.ts'
+import type { HeaderMemory } from './header-memory.ts'
 import { decodeHuffman } from './huffman.ts'
 import { byte, CODE, ConnectionError } from './protocol.ts'
 import { staticTable } from './static-table.ts'
@@ -23,15 +24,19 @@ export class HpackDecoder {
   readonly #table: Field[] = []
   #tableBytes = 0
   #tableBytesMax = TABLE_BYTES_MAX
-  #scratch: Buffer = Buffer.allocUnsafeSlow(256)
+  readonly #memory: HeaderMemory
   #block: Buffer = none
   #at = 0
 
+  constructor(memory: HeaderMemory) {
+    this.#memory = memory
+  }
+
   /**
-   * Appends the fields of a block to `into`; false when they are more than allowed, and the rest was left out. Fails with a
-   * ConnectionError: who cannot read one block cannot read the next.
+   * Appends the fields of a block to `into`. Their size, as SETTINGS_MAX_HEADER_LIST_SIZE counts it; -1 when they are more
+   * than allowed, and the rest was left out. Fails with a ConnectionError: who cannot read one block cannot read the next.
    */
-  decode(block: Buffer, into: Field[], { headerBytesMax, headersMax }: HeaderLimits): boolean {
+  decode(block: Buffer, into: Field[], { headerBytesMax, headersMax }: HeaderLimits): number {
     this.#block = block
     this.#at = 0
     let isFirst = true
@@ -51,7 +56,7 @@ export class HpackDecoder {
       if (isWithin) into.push(field)
     }
     this.#block = none
-    return isWithin
+    return isWithin ? bytes : -1
   }
 
   #field(first: number): Field {
@@ -104,11 +109,10 @@ export class HpackDecoder {
     this.#at = end
     // One character for each byte, as Node hands out headers.
     if (!isCoded) return block.toString('latin1', start, end)
-    const room = Math.ceil(length * EXPANSION_MAX)
-    if (room > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(room * 2)
-    const written = decodeHuffman(block, { start, end }, this.#scratch)
+    const scratch = this.#memory.scratch(Math.ceil(length * EXPANSION_MAX))
+    const written = decodeHuffman(block, { start, end }, scratch)
     if (written === -1) throw compressionError('a header is no Huffman code')
-    return this.#scratch.toString('latin1', 0, written)
+    return scratch.toString('latin1', 0, written)
   }
 
   #integer(prefix: number): number {

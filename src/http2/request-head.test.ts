@@ -9,30 +9,40 @@ const fieldsOf = (...lines: readonly string[]): Field[] =>
     return createField(line.slice(0, at), line.slice(at + 1))
   })
 
+const SMALL = 200
+
 const pseudo = [':method=GET', ':scheme=https', ':path=/a?b=c', ':authority=x'] as const
 
 test('a request is its method, its target and its headers', () => {
-  const head = new HeadReader().read(fieldsOf(...pseudo, 'accept=a', 'accept=b', 'cookie=a', 'cookie=b', 'x=1'))
+  const head = new HeadReader().read(fieldsOf(...pseudo, 'accept=a', 'accept=b', 'cookie=a', 'cookie=b', 'x=1'), SMALL)
   assert.deepEqual([head?.method, head?.target, head?.contentLength], ['GET', '/a?b=c', -1])
   assert.deepEqual({ ...head?.headers }, { accept: 'a, b', cookie: 'a; b', x: '1' })
 })
 
 test('of headers that can be there once the first counts', () => {
-  const head = new HeadReader().read(fieldsOf(...pseudo, 'authorization=a', 'authorization=b'))
+  const head = new HeadReader().read(fieldsOf(...pseudo, 'authorization=a', 'authorization=b'), SMALL)
   assert.equal(head?.headers.authorization, 'a')
 })
 
 test('names of JavaScript are names like others', () => {
-  const head = new HeadReader().read(fieldsOf(...pseudo, '__proto__=x', 'constructor=y'))
+  const head = new HeadReader().read(fieldsOf(...pseudo, '__proto__=x', 'constructor=y'), SMALL)
   assert.deepEqual(Object.entries(head?.headers ?? {}), [
     ['__proto__', 'x'],
     ['constructor', 'y'],
   ])
 })
 
+test("headers are nobody's to change, and large ones are not remembered", () => {
+  const reader = new HeadReader()
+  const lines = fieldsOf(...pseudo, `x=${'y'.repeat(10_000)}`)
+  const first = reader.read(lines, 10_200)?.headers
+  assert.ok(Object.isFrozen(first))
+  assert.notEqual(reader.read(lines, 10_200)?.headers, first)
+})
+
 test('requests with the same headers share them, others do not', () => {
   const reader = new HeadReader()
-  const read = (...lines: readonly string[]) => reader.read(fieldsOf(...pseudo, ...lines))?.headers
+  const read = (...lines: readonly string[]) => reader.read(fieldsOf(...pseudo, ...lines), SMALL)?.headers
   const first = read('accept=a', 'x=1')
   assert.equal(read('accept=a', 'x=1'), first)
   for (const lines of [['accept=a'], ['accept=a', 'x=2'], ['x=1', 'accept=a'], ['accept=a', 'x=1', 'y=1'], []]) {
@@ -68,7 +78,7 @@ describe('malformed requests', () => {
     ['CONNECT with a path', [':method=CONNECT', ...without(':method')]],
   ]
   for (const [what, lines] of cases) {
-    test(what, () => assert.equal(new HeadReader().read(fieldsOf(...lines)), undefined))
+    test(what, () => assert.equal(new HeadReader().read(fieldsOf(...lines), SMALL), undefined))
   }
 
   test('and some that are not', () => {
@@ -79,7 +89,7 @@ describe('malformed requests', () => {
       [':method=OPTIONS', ':scheme=https', ':path=*'],
       [':method=CONNECT', ':authority=x'],
     ]) {
-      assert.notEqual(new HeadReader().read(fieldsOf(...lines)), undefined, lines.join())
+      assert.notEqual(new HeadReader().read(fieldsOf(...lines), SMALL), undefined, lines.join())
     }
   })
 })

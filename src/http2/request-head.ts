@@ -48,13 +48,16 @@ const single: ReadonlySet<string> = new Set([
 
 type Headers = { readonly headers: IncomingHttpHeaders; readonly contentLength: number }
 
+/** Longer headers are not remembered: each connection would keep them for as long as it lasts. */
+const REMEMBERED_BYTES_MAX = 8 * 1024
+
 /** One for each connection: a client's requests differ in their target and hardly ever in their headers. */
 export class HeadReader {
   #lastFields: readonly Field[] = []
   #last: Headers = { headers: {}, contentLength: -1 }
 
-  /** Undefined for a malformed request. */
-  read(fields: readonly Field[]): RequestHead | undefined {
+  /** Undefined for a malformed request. `bytes`: the size of all fields. */
+  read(fields: readonly Field[], bytes: number): RequestHead | undefined {
     const pseudo = { ':method': '', ':scheme': '', ':path': '', ':authority': '' }
     let at = 0
     for (; at < fields.length; at++) {
@@ -65,7 +68,7 @@ export class HeadReader {
     }
     const { ':method': method, ':path': target } = pseudo
     if (!isWhole(method, target, pseudo[':scheme'])) return undefined
-    const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields, at)
+    const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields.slice(at), bytes)
     if (known === undefined) return undefined
     return { method, target, headers: known.headers, contentLength: known.contentLength }
   }
@@ -77,13 +80,14 @@ export class HeadReader {
     return true
   }
 
-  #readHeaders(fields: readonly Field[], start: number): Headers | undefined {
-    const regular = fields.slice(start)
-    if (!areFieldsValid(regular)) return undefined
-    const headers = joinFields(regular)
-    const contentLength = lengthOf(regular)
+  #readHeaders(fields: readonly Field[], bytes: number): Headers | undefined {
+    if (!areFieldsValid(fields)) return undefined
+    const contentLength = lengthOf(fields)
     if (contentLength === undefined) return undefined
-    this.#lastFields = regular
+    // Requests share them, so nobody may change them.
+    const headers = Object.freeze(joinFields(fields))
+    if (bytes > REMEMBERED_BYTES_MAX) return { headers, contentLength }
+    this.#lastFields = fields
     this.#last = { headers, contentLength }
     return this.#last
   }

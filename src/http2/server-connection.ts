@@ -2,8 +2,9 @@
  * The server's side of a connection: requests come as streams, and are answered. Whatever breaks the protocol ends the stream or
  * the connection; the owner decides how much of what is allowed is too much.
  */
-import { protocolError, Connection, type ConnectionParts } from './connection.ts'
+import { Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
 import type { Field } from './field.ts'
+import { LARGE_HEADER_BYTES } from './header-memory.ts'
 import type { HeaderLimits } from './hpack-decoder.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import { CODE, type Code, ConnectionError, FRAME, SETTING } from './protocol.ts'
@@ -76,6 +77,10 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
     this.sender.sendHead(stream, isEnd)
   }
 
+  giveHeaderMemory(bytes: number): void {
+    this.headerMemory.give(bytes)
+  }
+
   get send(): (stream: SendingStream) => void {
     return this.sender.send
   }
@@ -96,8 +101,7 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
     for (const stream of begun) if (!stream.isClosed) this.#owner.onRequest(stream)
   }
 
-  protected onFields(id: number, isEnd: boolean, block: { fields: readonly Field[]; isWithin: boolean }): void {
-    const { fields, isWithin } = block
+  protected onFields(id: number, isEnd: boolean, { fields, bytes }: FieldBlock): void {
     const known = this.streams.get(id)
     if (known !== undefined) return this.#onTrailers(known, isEnd, fields)
     // Trailers that were on their way: one block for each stream, not a flood of them.
@@ -108,11 +112,14 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
     if (this.isClosing) return this.countControl('HEADERS')
     this.lastId = id
     if (this.streams.size >= this.#streamsMax) return this.#refuse(id, CODE.REFUSED_STREAM, isEnd)
-    const head = isWithin ? this.#heads.read(fields) : undefined
-    if (head === undefined) return this.#refuse(id, isWithin ? CODE.PROTOCOL_ERROR : CODE.ENHANCE_YOUR_CALM, isEnd)
+    if (bytes === -1) return this.#refuse(id, CODE.ENHANCE_YOUR_CALM, isEnd)
+    const head = this.#heads.read(fields, bytes)
+    if (head === undefined) return this.#refuse(id, CODE.PROTOCOL_ERROR, isEnd)
     if (isEnd && head.contentLength > 0) return this.#refuse(id, CODE.PROTOCOL_ERROR, isEnd)
+    const heldBytes = bytes > LARGE_HEADER_BYTES ? bytes : 0
+    if (!this.headerMemory.take(heldBytes)) return this.#refuse(id, CODE.ENHANCE_YOUR_CALM, isEnd)
     const windows = { sendWindow: this.initialSendWindow, receiveWindow: STREAM_WINDOW }
-    const stream = new ServerStream(this, { id, head, isEnded: isEnd, ...windows })
+    const stream = new ServerStream(this, { id, head, heldBytes, isEnded: isEnd, ...windows })
     this.streams.set(id, stream)
     this.#begun.push(stream)
   }
@@ -125,7 +132,7 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
 
   protected onBody(stream: ServerStream, chunk: Buffer, isEnd: boolean): void {
     stream.receivedBytes += chunk.length
-    const { contentLength } = stream.head
+    const { contentLength } = stream
     if (contentLength !== -1 && stream.receivedBytes > contentLength)
       return this.streamError(stream, CODE.PROTOCOL_ERROR)
     if (chunk.length > 0) stream.receive(chunk)
@@ -133,7 +140,7 @@ export class ServerConnection extends Connection<ServerStream> implements Stream
   }
 
   #endRemote(stream: ServerStream): void {
-    const { contentLength } = stream.head
+    const { contentLength } = stream
     if (contentLength !== -1 && contentLength !== stream.receivedBytes)
       return this.streamError(stream, CODE.PROTOCOL_ERROR)
     stream.endRemote()

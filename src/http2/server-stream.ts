@@ -23,18 +23,27 @@ export interface StreamOwner {
   readonly reset: (stream: ServerStream, code: Code) => void
   /** The client may send so much more of the body. */
   readonly returnWindow: (stream: ServerStream, bytes: number) => void
+  /** Of what large headers share. */
+  readonly giveHeaderMemory: (bytes: number) => void
 }
 
 type First = {
   readonly id: number
   readonly head: RequestHead
+  /** What the head has of the memory for large ones. */
+  readonly heldBytes: number
   readonly isEnded: boolean
   readonly sendWindow: number
   readonly receiveWindow: number
 }
 
+const noHead: RequestHead = { method: '', target: '', headers: {}, contentLength: -1 }
+
 export class ServerStream extends SendingStream {
-  readonly head: RequestHead
+  /** Empty from the moment that the answer has begun: then nobody reads it any more. */
+  head: RequestHead
+  readonly contentLength: number
+  #heldBytes: number
   readonly #owner: StreamOwner
   /** What the client may still send; and what has been read of that and not yet told to it. Kept by the connection. */
   receiveWindow: number
@@ -49,10 +58,12 @@ export class ServerStream extends SendingStream {
   #reader: BodyListener | undefined
   #isDropping = false
 
-  constructor(owner: StreamOwner, { id, head, isEnded, sendWindow, receiveWindow }: First) {
+  constructor(owner: StreamOwner, { id, head, heldBytes, isEnded, sendWindow, receiveWindow }: First) {
     super(id, sendWindow, owner.send)
     this.#owner = owner
     this.head = head
+    this.contentLength = head.contentLength
+    this.#heldBytes = heldBytes
     this.isRemoteEnded = isEnded
     this.receiveWindow = receiveWindow
   }
@@ -66,6 +77,9 @@ export class ServerStream extends SendingStream {
   sendHead(isEnd: boolean): void {
     if (this.isClosed) return
     if (isEnd) this.isEnding = true
+    this.#releaseHead()
+    // A body that nobody has asked for will not be asked for any more.
+    if (this.#reader === undefined) this.drop()
     this.#owner.sendHead(this, isEnd)
   }
 
@@ -100,6 +114,12 @@ export class ServerStream extends SendingStream {
     this.#owner.returnWindow(this, chunk.length)
   }
 
+  #releaseHead(): void {
+    this.head = noHead
+    if (this.#heldBytes > 0) this.#owner.giveHeaderMemory(this.#heldBytes)
+    this.#heldBytes = 0
+  }
+
   endRemote(): void {
     this.isRemoteEnded = true
     this.#reader?.onEnd()
@@ -109,6 +129,7 @@ export class ServerStream extends SendingStream {
     if (this.isClosed) return
     this.isClosed = true
     if (!this.isRemoteEnded) this.#reader?.onClose()
+    this.#releaseHead()
     this.drop()
     this.stopSending()
     this.onClose?.()

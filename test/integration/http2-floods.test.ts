@@ -8,9 +8,11 @@ import {
   ACK,
   END_HEADERS,
   END_STREAM,
+  field,
   FRAME,
   frame,
   headers,
+  longHeaders,
   preface,
   RawHttp2,
   request,
@@ -28,6 +30,8 @@ const readsBody: Handler = async (call) => {
   await call.body().catch(() => undefined)
   return never(call)
 }
+
+const refuses: Handler = async () => ({ status: 401, headers: {}, body: Buffer.from('no'), isUnauthenticated: true })
 
 describe('DATA', () => {
   test('a body in frames of one byte takes about as much memory as the body', async () => {
@@ -81,8 +85,6 @@ describe('SETTINGS', () => {
 })
 
 describe('answers to nobody', () => {
-  const refuses: Handler = async () => ({ status: 401, headers: {}, body: Buffer.from('no'), isUnauthenticated: true })
-
   test('a window of 0 does not keep them', async () => {
     await using server = await startListener(refuses, { unauthenticatedStallMsMax: 200 })
     const first = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])])
@@ -104,9 +106,8 @@ describe('answers to nobody', () => {
       settings([SETTING.INITIAL_WINDOW_SIZE, 1 << 24]),
     ]
     await client.send(...opens, ...Array.from({ length: 20 }, (_, at) => headers(1 + 2 * at, request('GET', '/'))))
-    const untilMs = performance.now() + 5000
-    while (server.listener.openConnections > 0 && performance.now() < untilMs) await sleep(20)
-    assert.equal(server.listener.openConnections, 0)
+    await server.connections(1)
+    await server.connections(0)
   })
 
   test('the connection takes no request after the first', async () => {
@@ -119,5 +120,55 @@ describe('answers to nobody', () => {
       'it is answered',
     )
     assert.ok(await client.closed())
+  })
+})
+
+describe('headers', () => {
+  test('those of many connections that do not come to their end have a budget in common', async () => {
+    const LARGE_BYTES = 900_000
+    await using server = await startListener(never)
+    const clients: RawHttp2[] = []
+    for (let at = 0; at < 40; at++) {
+      const client = await RawHttp2.open(server.port)
+      clients.push(client)
+      await client.send(longHeaders(1, Buffer.alloc(LARGE_BYTES), { isEnd: false }))
+    }
+    const last = clients.at(-1)
+    assert.equal(await last?.goawayCode(), ENHANCE_YOUR_CALM)
+    assert.match(server.connectionErrors.at(-1) ?? '', /too many large field blocks at once/)
+    using small = await RawHttp2.open(server.port)
+    await small.send(longHeaders(1, request('GET', '/', field('x', 'y'.repeat(15_000))), { frameBytes: 1000 }))
+    await small.send(
+      headers(3, request('GET', '/'), END_HEADERS | END_STREAM),
+      frame(FRAME.PING, 0, 0, Buffer.alloc(8)),
+    )
+    assert.ok(await small.until(({ type }) => type === FRAME.PING), 'others are not held up')
+    for (const client of clients) client[Symbol.dispose]()
+    await server.connections(1)
+    using next = await RawHttp2.open(server.port)
+    await next.send(longHeaders(1, Buffer.alloc(LARGE_BYTES), { isEnd: false }), Buffer.alloc(0))
+    assert.equal(await next.goawayCode(100), undefined, 'what they had is free again')
+  })
+
+  test('those that do not come to their end in time end the connection', async () => {
+    await using server = await startListener(never, { headMsMax: 200, idleMsMax: 400 })
+    using client = await RawHttp2.open(server.port)
+    await client.send(headers(1, request('GET', '/'), END_STREAM))
+    assert.equal(await client.goawayCode(), ENHANCE_YOUR_CALM)
+    assert.deepEqual(server.connectionErrors, ['ENHANCE_YOUR_CALM a field block did not come in time'])
+  })
+
+  test('a request is let go of as soon as its answer begins', async () => {
+    let seen: WeakRef<object> | undefined
+    await using server = await startListener(async ({ headers: given }) => {
+      seen = new WeakRef(given)
+      return { status: 200, headers: {}, body: Buffer.alloc(1_000_000) }
+    })
+    using client = await RawHttp2.open(server.port)
+    await client.send(longHeaders(1, request('GET', '/', field('x', 'y'.repeat(500_000)))))
+    assert.ok(await client.until(({ type }) => type === FRAME.DATA))
+    await sleep(20)
+    measureFootprint()
+    assert.equal(seen?.deref(), undefined, 'the client takes no more of its answer, and its headers are gone')
   })
 })

@@ -1,5 +1,6 @@
 /** A listener with a handler of the test's own, as the target of attacks: what it complains of fails the test. */
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handler } from '../../src/api/request.ts'
 import type { Limits } from '../../src/http/limits.ts'
 import { Listener } from '../../src/http/listener.ts'
@@ -10,6 +11,8 @@ const certificate = createSelfSigned('attacked', ['127.0.0.1'], Date.now())
 export type AttackedListener = AsyncDisposable & {
   readonly listener: Listener
   readonly port: number
+  /** Comes back when so many are open. */
+  readonly connections: (count: number) => Promise<void>
   /** What was logged of connections that were ended, as `CODE message`. */
   readonly connectionErrors: readonly string[]
 }
@@ -31,6 +34,11 @@ export async function startListener(handler: Handler, limits: Partial<Limits> = 
   return {
     listener,
     port: listener.port,
+    connections: async (count) => {
+      const untilMs = performance.now() + 10_000
+      while (listener.openConnections !== count && performance.now() < untilMs) await sleep(10)
+      assert.equal(listener.openConnections, count)
+    },
     connectionErrors,
     [Symbol.asyncDispose]: async () => {
       await listener[Symbol.asyncDispose]()

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
 import { ApiError } from '../../src/api/errors.ts'
-import { type ApiRequest, type ApiResponse, type Handler, utf8Header } from '../../src/api/request.ts'
+import { type ApiResponse, type Handler, utf8Header } from '../../src/api/request.ts'
 import type { Limits } from '../../src/http/limits.ts'
 import { Listener } from '../../src/http/listener.ts'
 import { CertificateReloader } from '../../src/http/reload.ts'
@@ -119,9 +119,13 @@ describe('answers', () => {
   })
 
   test('a long target, long headers and names in UTF-8 get through', async () => {
-    const seen: ApiRequest[] = []
+    let seen = 0
     await using server = await start(async (request) => {
-      seen.push(request)
+      seen++
+      assert.equal(request.path.length, 17_001)
+      assert.equal(request.query.get('a')?.length, 17_000)
+      assert.equal(utf8Header(request.headers['user-agent'] ?? ''), 'käthe ☃')
+      assert.equal(request.remoteAddress, '127.0.0.1')
       return text('ok')
     })
     const path = `/${'x'.repeat(17_000)}?a=${'y'.repeat(17_000)}`
@@ -131,12 +135,7 @@ describe('answers', () => {
     assert.equal((await ask(session, { ':path': path, ...headers })).status, 200)
     session.destroy()
     assert.equal((await askOnce(server.url + path, { headers })).status, 200)
-    for (const request of seen) {
-      assert.equal(request.path.length, 17_001)
-      assert.equal(request.query.get('a')?.length, 17_000)
-      assert.equal(utf8Header(request.headers['user-agent'] ?? ''), 'käthe ☃')
-      assert.equal(request.remoteAddress, '127.0.0.1')
-    }
+    assert.equal(seen, 2)
   })
 })
 

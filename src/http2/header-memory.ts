@@ -1,0 +1,36 @@
+/**
+ * The memory that all connections share for headers, so that what anybody can send before authentication is bounded for all
+ * of them together: a buffer to decode Huffman codes in, and a budget for requests with large headers.
+ */
+
+/** Requests with less are not counted: clients send one or two KB, with long tokens eight. */
+export const LARGE_HEADER_BYTES: number = 16 * 1024
+/** What large ones may have together while they come, and until they are answered: 32 of the largest. */
+const LARGE_HEADERS_BYTES_MAX = 32 * 1024 * 1024
+
+export class HeaderMemory {
+  #scratch: Buffer = Buffer.allocUnsafeSlow(1024)
+  #heldBytes = 0
+  readonly #heldBytesMax: number
+
+  constructor(heldBytesMax: number = LARGE_HEADERS_BYTES_MAX) {
+    this.#heldBytesMax = heldBytesMax
+  }
+
+  /** Room for so many bytes, good until the next call. */
+  scratch(bytes: number): Buffer {
+    if (bytes > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(2 * bytes)
+    return this.#scratch
+  }
+
+  /** False: others have taken all there is. What was taken is to be given back. */
+  take(bytes: number): boolean {
+    if (this.#heldBytes + bytes > this.#heldBytesMax) return false
+    this.#heldBytes += bytes
+    return true
+  }
+
+  give(bytes: number): void {
+    this.#heldBytes -= bytes
+  }
+}
