@@ -45,6 +45,10 @@ import { createNow } from './verbs/timestamps.ts'
  * pod or a service usually ends it for good after half a minute.
  */
 const STOP_GRACE_MS_MAX = 25_000
+/** The loops take this server out of lists that others read, which takes etcd: without it nobody waits longer for them. */
+const LOOPS_STOP_MS_MAX = 5_000
+/** All that stops after the last request: timers, workers, connections to etcd. */
+const PARTS_STOP_MS_MAX = 5_000
 
 /** Told to others where a test lets the system choose a port. */
 const DEFAULT_PORT = 6443
@@ -60,17 +64,19 @@ export class Server implements AsyncDisposable {
   readonly url: string
   /** Reads the serving certificate again now. Never fails. */
   readonly reloadCertificate: () => Promise<void>
-  readonly #parts: AsyncDisposableStack
+  readonly #stop: () => Promise<void>
+  #stopping: Promise<void> | undefined
 
-  constructor(url: string, reloadCertificate: () => Promise<void>, parts: AsyncDisposableStack) {
+  constructor(url: string, reloadCertificate: () => Promise<void>, stop: () => Promise<void>) {
     this.url = url
     this.reloadCertificate = reloadCertificate
-    this.#parts = parts
+    this.#stop = stop
   }
 
-  /** Fails readiness first, answers the requests under way, then lets go of everything. */
+  /** Fails readiness first, answers the requests under way, then lets go of everything. Fails when that takes too long. */
   stop(): Promise<void> {
-    return this.#parts.disposeAsync()
+    this.#stopping ??= this.#stop()
+    return this.#stopping
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -152,14 +158,11 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     limits,
     log,
   })
-  parts.defer(() => listener.close(Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)))
+  const { watchGraceMs } = config
+  const graceMs = Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)
+  parts.defer(() => listener.close({ graceMs, watchGraceMs }))
   const use = (next: Certificate): void => listener.setCertificate(next)
   const reloader = parts.use(new CertificateReloader(files, certificate, { use, log }))
-  // First of all to be told: readiness fails while requests are still taken, so that balancers look elsewhere.
-  parts.defer(async () => {
-    phase.isStopping = true
-    if (config.stopDelayMs > 0) await sleep(config.stopDelayMs)
-  })
   await Promise.all([listen(listener, config), bootstrap.start()])
   const loops = startOwnLoops({
     handle,
@@ -172,9 +175,49 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     clock,
     log,
   })
-  for (const loop of loops) parts.use(loop)
+  const stopping = {
+    // Readiness fails while requests are still taken, so that balancers look elsewhere.
+    onStop: () => {
+      phase.isStopping = true
+    },
+    loops,
+    parts: parts.move(),
+    delayMs: config.stopDelayMs,
+    partsMsMax: Math.max(graceMs, watchGraceMs) + PARTS_STOP_MS_MAX,
+  }
   const url = `https://${hostPort(config.bindAddress, listener.port)}`
-  return new Server(url, () => reloader.look(), parts.move())
+  return new Server(
+    url,
+    () => reloader.look(),
+    () => stopAll(stopping),
+  )
+}
+
+type Stopping = {
+  readonly onStop: () => void
+  readonly loops: readonly AsyncDisposable[]
+  readonly parts: AsyncDisposableStack
+  readonly delayMs: number
+  readonly partsMsMax: number
+}
+
+async function stopAll({ onStop, loops, parts, delayMs, partsMsMax }: Stopping): Promise<void> {
+  onStop()
+  const loopsEnded = Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
+  await Promise.all([sleep(delayMs), inTime(Promise.allSettled([loopsEnded]), LOOPS_STOP_MS_MAX)])
+  const allEnded = Promise.all([parts.disposeAsync(), loopsEnded])
+  if (!(await inTime(allEnded, partsMsMax))) throw new Error(`some parts are still at work after ${partsMsMax} ms`)
+}
+
+/** False: it has not come to its end by then, and nobody waits for it any more. */
+async function inTime(ending: Promise<unknown>, msMax: number): Promise<boolean> {
+  const over = new AbortController()
+  const late = sleep(msMax, false, { signal: over.signal }).catch(() => false)
+  try {
+    return await Promise.race([ending.then(() => true), late])
+  } finally {
+    over.abort()
+  }
 }
 
 function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallMs }: Clock) {

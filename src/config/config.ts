@@ -51,7 +51,7 @@ export type Config = {
   readonly eventTtlSeconds: number
   /** From the order to stop until no more connections are taken. */
   readonly stopDelayMs: number
-  /** How long watches may take to end. */
+  /** Over how long the ends of watches are spread. */
   readonly watchGraceMs: number
   readonly featureGates: FeatureGates
   readonly runtime: RuntimeConfig

@@ -163,7 +163,7 @@ const flagTable = {
     section: generic,
     type: 'duration',
     default: '0s',
-    help: 'How long watches may take to end when the server stops.',
+    help: 'Over how long the ends of watches are spread when the server stops. 0: they end at once.',
   },
 
   'runtime-config': {

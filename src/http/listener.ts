@@ -20,6 +20,7 @@ import { Roster } from '../lib/roster.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
 import { Connection } from './connection.ts'
 import { AnswerDate } from './date.ts'
+import { drain } from './drain.ts'
 import type { Exchange } from './exchange.ts'
 import { Http1Exchange } from './http1-exchange.ts'
 import { Http2Exchange } from './http2-exchange.ts'
@@ -47,6 +48,13 @@ export type ListenerOptions = Certificate & {
   readonly endsUnauthenticated?: boolean
 }
 
+export type StopTimes = {
+  /** What requests under way may take to be answered. */
+  readonly graceMs: number
+  /** Over how long the ends of watches are spread; 0: they all end at once. */
+  readonly watchGraceMs?: number
+}
+
 export class Listener implements AsyncDisposable {
   readonly #server: Server
   #http1: Http1Server | undefined
@@ -66,11 +74,13 @@ export class Listener implements AsyncDisposable {
   readonly #date = new AnswerDate()
   readonly #connections = new Map<Socket, Connection>()
   readonly #exchanges = new Roster<Exchange>()
-  /** Those whose answer goes on until somebody ends it. */
+  /** Those whose answer goes on until somebody ends it: watches, and all others. */
+  readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
+  /** Connections whose TLS handshake is not over, by their peer. */
+  readonly #handshaking = new Map<string, Socket>()
   readonly #looking: NodeJS.Timeout
   #isClosing = false
-  #idle: (() => void) | undefined
 
   constructor(options: ListenerOptions) {
     this.#handler = options.handler
@@ -80,6 +90,7 @@ export class Listener implements AsyncDisposable {
     this.#endsUnauthenticated = options.endsUnauthenticated ?? true
     this.#tls = options
     this.#server = createServer(serverOptions(options, this.#limits), (socket) => this.#onSocket(socket))
+    this.#server.on('connection', (socket) => this.#onHandshake(socket))
     this.#server.maxConnections = this.#limits.connectionsMax
     this.#server.on('tlsClientError', (error, socket) => {
       this.#log('debug', 'TLS handshake failed', { error: error.message })
@@ -104,57 +115,60 @@ export class Listener implements AsyncDisposable {
     return this.#connections.size
   }
 
+  get openRequests(): number {
+    return this.#exchanges.size
+  }
+
   /** For connections from now on; those that are open keep theirs. Fails when key and certificate do not fit. */
   setCertificate(certificate: Certificate): void {
     this.#server.setSecureContext(secureContext(certificate, this.#tls))
   }
 
   /**
-   * Takes no more connections, tells clients to go elsewhere, ends the watches, and gives the requests under way `graceMs` to
-   * be answered. Then everything ends, answered or not.
+   * Takes no more connections, tells clients by GOAWAY to go elsewhere, and ends the watches, spread over `watchGraceMs`. It
+   * comes back when all requests under way are answered, to the last byte that their clients take. After `graceMs`
+   * everything ends, answered or not.
    */
-  async close(graceMs: number): Promise<void> {
+  async close({ graceMs, watchGraceMs = 0 }: StopTimes): Promise<void> {
     this.#isClosing = true
-    clearInterval(this.#looking)
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve())
     })
-    // Sends GOAWAY: requests under way go on, new ones are the next server's.
-    for (const { http2 } of this.#connections.values()) http2?.close()
+    for (const socket of this.#handshaking.values()) socket.destroy()
+    for (const connection of this.#connections.values()) this.#closeConnection(connection)
     this.#http1?.close()
     for (const exchange of this.#streaming) exchange.close()
-    if (this.#exchanges.size > 0 && graceMs > 0) await this.#answered(graceMs)
-    for (const exchange of this.#exchanges.members()) exchange.close()
-    // What has been answered may still be on its way to the client; what has not is cut off.
-    for (const { open, socket } of this.#connections.values()) {
-      if (open === 0) socket.destroySoon()
-      else socket.destroy()
-    }
-    const timer = setTimeout(() => this.#destroy(), FLUSH_MS_MAX)
+    const timer = setTimeout(() => this.#destroy(), Math.max(graceMs, watchGraceMs))
+    await drain(this.#watching, watchGraceMs)
     await closed
     clearTimeout(timer)
+    clearInterval(this.#looking)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.close(0)
+    return this.close({ graceMs: 0 })
+  }
+
+  /** Requests under way go on, new ones are the next server's. HTTP/1.1 tells so with the next answer. */
+  #closeConnection({ http2, open, socket }: Connection): void {
+    if (http2 !== undefined) http2.close()
+    else if (open === 0) socket.destroySoon()
   }
 
   #destroy(): void {
+    for (const exchange of this.#exchanges.members()) exchange.close()
     for (const { socket } of this.#connections.values()) socket.destroy()
   }
 
-  /** Comes back when no request is open, or the time is up. */
-  async #answered(graceMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, graceMs)
-      this.#idle = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+  #onHandshake(socket: Socket): void {
+    const peer = peerOf(socket)
+    this.#handshaking.set(peer, socket)
+    socket.on('close', () => this.#handshaking.get(peer) === socket && this.#handshaking.delete(peer))
+    if (this.#isClosing) socket.destroy()
   }
 
   #onSocket(socket: TLSSocket): void {
+    this.#handshaking.delete(peerOf(socket))
     const connection = new Connection(socket, this.#limits)
     this.#connections.set(socket, connection)
     socket.on('close', () => this.#connections.delete(socket))
@@ -243,10 +257,9 @@ export class Listener implements AsyncDisposable {
       const response = isReadable ? await this.#handler(exchange) : unreadable()
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
-      if ('stream' in response || 'frames' in response) {
-        this.#streaming.add(exchange)
-        if (this.#isClosing) exchange.close()
-      }
+      if ('frames' in response) this.#watching.add(exchange)
+      else if ('stream' in response) this.#streaming.add(exchange)
+      if (this.#isClosing && !('body' in response)) exchange.close()
       if ('tunnel' in response) return this.#handOver(exchange, response)
       const responding = this.#responder.respond(exchange, response)
       if (responding !== undefined) await responding
@@ -274,9 +287,10 @@ export class Listener implements AsyncDisposable {
     const { connection } = exchange
     connection.open--
     if (connection.open === 0) connection.idleSinceMs = performance.now()
+    this.#watching.delete(exchange)
     this.#streaming.delete(exchange)
     exchange.close()
-    if (this.#exchanges.size === 0) this.#idle?.()
+    if (this.#isClosing) this.#closeConnection(connection)
   }
 
   #look(): void {
@@ -324,13 +338,12 @@ export class Listener implements AsyncDisposable {
   }
 }
 
-/** Answers that were handed to the socket before the end have this long to get through. */
-const FLUSH_MS_MAX = 1_000
-
 function unreadable(): ApiResponse {
   const { code, message } = unreadableRequest()
   return { status: code, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(message) }
 }
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
 const noTarget = { path: '', query: '' }
 

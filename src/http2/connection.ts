@@ -32,8 +32,13 @@ const SETTINGS_MAX = 32
 /** DATA with less than this is mostly frame, and a window opened by less makes us send such DATA: both are counted like
  * frames that say nothing (CVE-2019-9511, CVE-2019-9518). No client in good faith sends many of them. */
 const TINY_BYTES = 32
-/** After its last word, a connection has this long to go by itself. */
-const LINGER_MS = 1000
+/** After a connection error the peer has this long to read GOAWAY. */
+const ERROR_LINGER_MS = 1000
+/**
+ * After our last byte the peer has all that we sent, or the network still has some of it: closing the socket while the peer
+ * goes on sending (WINDOW_UPDATE for what it reads) would cut that off. A peer that is silent for this long has it all.
+ */
+const LINGER_MS = 2000
 
 export type ConnectionParts = Omit<SenderParts, 'onFinished'> & {
   readonly limits: HeaderLimits
@@ -94,6 +99,8 @@ export abstract class Connection<Stream extends ReceivingStream> {
   #receiveWindow: number
   #hasSettings = false
   #openBlock: OpenBlock | undefined
+  #isEnding = false
+  #lingering: NodeJS.Timeout | undefined
 
   constructor({ socket, limits, headerMemory, ...shared }: ConnectionParts, { isServer, settings, window }: Side) {
     this.#socket = socket
@@ -131,7 +138,8 @@ export abstract class Connection<Stream extends ReceivingStream> {
     this.sender.goaway(this.lastId, error.code)
     this.onFault(error)
     this.abandon()
-    this.end()
+    this.sender.end()
+    setTimeout(() => this.#socket.destroy(), ERROR_LINGER_MS).unref()
   }
 
   /** The last stream of the peer's that was begun. */
@@ -167,9 +175,14 @@ export abstract class Connection<Stream extends ReceivingStream> {
     stream.returnedBytes = 0
   }
 
+  /** Once all that is there to send has been sent, however long the peer takes for it. */
   protected end(): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
     this.sender.end()
-    setTimeout(() => this.#socket.destroy(), LINGER_MS).unref()
+    this.#socket.once('finish', () => {
+      this.#lingering = setTimeout(() => this.#socket.destroy(), LINGER_MS).unref()
+    })
   }
 
   /** Nothing more will come. */
@@ -183,6 +196,7 @@ export abstract class Connection<Stream extends ReceivingStream> {
   }
 
   readonly #onChunk = (chunk: Buffer): void => {
+    this.#lingering?.refresh()
     if (this.isOver) return
     try {
       this.#reader.read(chunk)

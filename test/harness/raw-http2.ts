@@ -71,13 +71,13 @@ export const block = (...fields: readonly (readonly [name: string, value: string
   Buffer.concat(fields.map(([name, value]) => field(name, value)))
 
 /** The fields that every request has, then what is given. */
-export const request = (method: string, path: string, ...more: readonly Buffer[]): Buffer =>
+export const requestFields = (method: string, path: string, ...more: readonly Buffer[]): Buffer =>
   Buffer.concat([
     block([':method', method], [':scheme', 'https'], [':path', path], [':authority', '127.0.0.1']),
     ...more,
   ])
 
-export const headers = (stream: number, fields: Buffer, flags: number = END_STREAM | END_HEADERS): Buffer =>
+export const headersFrame = (stream: number, fields: Buffer, flags: number = END_STREAM | END_HEADERS): Buffer =>
   frame(FRAME.HEADERS, flags, stream, fields)
 
 export const settings = (...entries: readonly (readonly [id: number, value: number])[]): Buffer => {
@@ -97,7 +97,9 @@ export function longHeaders(stream: number, fields: Buffer, { frameBytes = 16_38
   for (let at = 0; at < fields.length; at += frameBytes) {
     const flags = at + frameBytes >= fields.length && isEnd ? END_HEADERS : 0
     const part = fields.subarray(at, at + frameBytes)
-    frames.push(at === 0 ? headers(stream, part, flags | END_STREAM) : frame(FRAME.CONTINUATION, flags, stream, part))
+    frames.push(
+      at === 0 ? headersFrame(stream, part, flags | END_STREAM) : frame(FRAME.CONTINUATION, flags, stream, part),
+    )
   }
   return Buffer.concat(frames)
 }

@@ -14,13 +14,13 @@ import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import {
   field,
-  headers,
+  headersFrame,
   indexedField,
   integer,
   longHeaders,
   preface,
   RawHttp2,
-  request,
+  requestFields,
   SETTING,
   settings,
 } from '../harness/raw-http2.ts'
@@ -50,23 +50,26 @@ const first = (...entries: readonly (readonly [number, number])[]): Buffer =>
 
 /** All that a connection sends, by name. */
 const worst: readonly (readonly [name: string, bytes: Buffer])[] = [
-  ['a header of 960 KB', Buffer.concat([first(), longHeaders(1, request('GET', '/api', long))])],
-  ['100 headers of 9 KB', Buffer.concat([first(), longHeaders(1, request('GET', '/api', ...hundredths))])],
+  ['a header of 960 KB', Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', long))])],
+  ['100 headers of 9 KB', Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', ...hundredths))])],
   [
     'a header of 960 KB, and a window of 0',
-    Buffer.concat([first([SETTING.INITIAL_WINDOW_SIZE, 0]), longHeaders(1, request('GET', '/api', long))]),
+    Buffer.concat([first([SETTING.INITIAL_WINDOW_SIZE, 0]), longHeaders(1, requestFields('GET', '/api', long))]),
   ],
-  ['a malformed header of 960 KB', Buffer.concat([first(), longHeaders(1, request('GET', '/api', longField('X')))])],
+  [
+    'a malformed header of 960 KB',
+    Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', longField('X')))]),
+  ],
   [
     'headers that do not come to their end',
-    Buffer.concat([first(), longHeaders(1, request('GET', '/api', long), { isEnd: false })]),
+    Buffer.concat([first(), longHeaders(1, requestFields('GET', '/api', long), { isEnd: false })]),
   ],
   [
     'headers that stop short of being large',
     Buffer.concat([first(), longHeaders(1, Buffer.alloc(16_000), { frameBytes: 1_000, isEnd: false })]),
   ],
-  ['a table of headers that is full', Buffer.concat([first(), headers(1, request('GET', '/', ...filled))])],
-  ['a path of 900 KB', Buffer.concat([first(), longHeaders(1, request('GET', `/${'x'.repeat(900_000)}`))])],
+  ['a table of headers that is full', Buffer.concat([first(), headersFrame(1, requestFields('GET', '/', ...filled))])],
+  ['a path of 900 KB', Buffer.concat([first(), longHeaders(1, requestFields('GET', `/${'x'.repeat(900_000)}`))])],
 ]
 
 async function main(): Promise<void> {

@@ -11,11 +11,11 @@ import {
   field,
   FRAME,
   frame,
-  headers,
+  headersFrame,
   longHeaders,
   preface,
   RawHttp2,
-  request,
+  requestFields,
   SETTING,
   settings,
   uint32,
@@ -39,7 +39,7 @@ describe('DATA', () => {
     const GROWTH_BYTES_MAX = 4_000_000
     await using server = await startListener(readsBody, { controlsBurst: 2 * BODY_BYTES })
     using client = await RawHttp2.open(server.port)
-    await client.send(headers(1, request('POST', '/'), END_HEADERS))
+    await client.send(headersFrame(1, requestFields('POST', '/'), END_HEADERS))
     const before = measureFootprint()
     const batch = Buffer.concat(Array.from({ length: 1000 }, () => frame(FRAME.DATA, 0, 1, Buffer.from('a'))))
     for (let sent = 0; sent < BODY_BYTES; sent += 1000) await client.send(batch)
@@ -52,7 +52,7 @@ describe('DATA', () => {
   test('a flood of frames of one byte ends its connection', async () => {
     await using server = await startListener(readsBody)
     using client = await RawHttp2.open(server.port)
-    await client.send(headers(1, request('POST', '/'), END_HEADERS))
+    await client.send(headersFrame(1, requestFields('POST', '/'), END_HEADERS))
     for (let round = 0; round < 3000 && !client.isOver; round += 100) {
       await client.send(...Array.from({ length: 100 }, () => frame(FRAME.DATA, 0, 1, Buffer.from('a'))))
     }
@@ -78,7 +78,7 @@ describe('SETTINGS', () => {
     await using server = await startListener(async () => ({ status: 200, headers: {}, body: Buffer.alloc(1000) }))
     const windows = [0, 500, 100].map((window) => [SETTING.INITIAL_WINDOW_SIZE, window] as const)
     using client = await RawHttp2.open(server.port, Buffer.concat([preface, settings(...windows)]))
-    await client.send(headers(1, request('GET', '/')))
+    await client.send(headersFrame(1, requestFields('GET', '/')))
     const data = await client.until(({ type }) => type === FRAME.DATA)
     assert.equal(data?.payload.length, 100)
   })
@@ -89,7 +89,7 @@ describe('answers to nobody', () => {
     await using server = await startListener(refuses, { unauthenticatedStallMsMax: 200 })
     const first = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])])
     using client = await RawHttp2.open(server.port, first)
-    await client.send(...Array.from({ length: 250 }, (_, at) => headers(1 + 2 * at, request('GET', '/'))))
+    await client.send(...Array.from({ length: 250 }, (_, at) => headersFrame(1 + 2 * at, requestFields('GET', '/'))))
     assert.equal(await client.resetCode(1), CANCEL)
     assert.ok(await client.closed(), 'and the connection goes')
   })
@@ -105,7 +105,10 @@ describe('answers to nobody', () => {
       frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(0x7fff0000)),
       settings([SETTING.INITIAL_WINDOW_SIZE, 1 << 24]),
     ]
-    await client.send(...opens, ...Array.from({ length: 20 }, (_, at) => headers(1 + 2 * at, request('GET', '/'))))
+    await client.send(
+      ...opens,
+      ...Array.from({ length: 20 }, (_, at) => headersFrame(1 + 2 * at, requestFields('GET', '/'))),
+    )
     await server.connections(1)
     await server.connections(0)
   })
@@ -113,7 +116,7 @@ describe('answers to nobody', () => {
   test('the connection takes no request after the first', async () => {
     await using server = await startListener(refuses)
     using client = await RawHttp2.open(server.port)
-    await client.send(headers(1, request('GET', '/')))
+    await client.send(headersFrame(1, requestFields('GET', '/')))
     assert.equal(await client.goawayCode(), NO_ERROR)
     assert.ok(
       await client.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0),
@@ -137,9 +140,9 @@ describe('headers', () => {
     assert.equal(await last?.goawayCode(), ENHANCE_YOUR_CALM)
     assert.match(server.connectionErrors.at(-1) ?? '', /too many large field blocks at once/)
     using small = await RawHttp2.open(server.port)
-    await small.send(longHeaders(1, request('GET', '/', field('x', 'y'.repeat(15_000))), { frameBytes: 1000 }))
+    await small.send(longHeaders(1, requestFields('GET', '/', field('x', 'y'.repeat(15_000))), { frameBytes: 1000 }))
     await small.send(
-      headers(3, request('GET', '/'), END_HEADERS | END_STREAM),
+      headersFrame(3, requestFields('GET', '/'), END_HEADERS | END_STREAM),
       frame(FRAME.PING, 0, 0, Buffer.alloc(8)),
     )
     assert.ok(await small.until(({ type }) => type === FRAME.PING), 'others are not held up')
@@ -153,7 +156,7 @@ describe('headers', () => {
   test('those that do not come to their end in time end the connection', async () => {
     await using server = await startListener(never, { headMsMax: 200, idleMsMax: 400 })
     using client = await RawHttp2.open(server.port)
-    await client.send(headers(1, request('GET', '/'), END_STREAM))
+    await client.send(headersFrame(1, requestFields('GET', '/'), END_STREAM))
     assert.equal(await client.goawayCode(), ENHANCE_YOUR_CALM)
     assert.deepEqual(server.connectionErrors, ['ENHANCE_YOUR_CALM a field block did not come in time'])
   })
@@ -165,7 +168,7 @@ describe('headers', () => {
       return { status: 200, headers: {}, body: Buffer.alloc(1_000_000) }
     })
     using client = await RawHttp2.open(server.port)
-    await client.send(longHeaders(1, request('GET', '/', field('x', 'y'.repeat(500_000)))))
+    await client.send(longHeaders(1, requestFields('GET', '/', field('x', 'y'.repeat(500_000)))))
     assert.ok(await client.until(({ type }) => type === FRAME.DATA))
     await sleep(20)
     measureFootprint()

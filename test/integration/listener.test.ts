@@ -17,6 +17,18 @@ import type { Limits } from '../../src/http/limits.ts'
 import { Listener } from '../../src/http/listener.ts'
 import { CertificateReloader } from '../../src/http/reload.ts'
 import { createAuthority, createSelfSigned, issue } from '../../src/lib/x509/certificates.ts'
+import {
+  END_STREAM,
+  FRAME,
+  frame,
+  headersFrame,
+  preface,
+  RawHttp2,
+  requestFields,
+  SETTING,
+  settings,
+  uint32,
+} from '../harness/raw-http2.ts'
 
 const certificate = createSelfSigned('listener', ['127.0.0.1'], Date.now())
 const authority = createAuthority('test authority', Date.now())
@@ -365,6 +377,20 @@ describe('limits', () => {
   })
 })
 
+/** A watch that tells nothing until it is ended. */
+const watched: Handler = async () => {
+  let end: (() => void) | undefined
+  let isOver = false
+  const close = (): void => {
+    isOver = true
+    end?.()
+  }
+  const onReady = (ready: () => void): void => {
+    end = ready
+  }
+  return { status: 200, headers: json, frames: { take: () => (isOver ? undefined : []), onReady, close } }
+}
+
 describe('the end', () => {
   test('requests under way are answered, watches end, new ones go elsewhere', async () => {
     let begin: (() => void) | undefined
@@ -372,18 +398,7 @@ describe('the end', () => {
       begin = resolve
     })
     const handler: Handler = async (request) => {
-      if (request.path === '/watch') {
-        let end: (() => void) | undefined
-        let isOver = false
-        const close = (): void => {
-          isOver = true
-          end?.()
-        }
-        const onReady = (ready: () => void): void => {
-          end = ready
-        }
-        return { status: 200, headers: json, frames: { take: () => (isOver ? undefined : []), onReady, close } }
-      }
+      if (request.path === '/watch') return watched(request)
       begin?.()
       await sleep(200)
       return text('late')
@@ -397,7 +412,7 @@ describe('the end', () => {
     await begun
     const oldVersion = askOnce(server.url, { headers: { connection: 'keep-alive' } })
     await sleep(50)
-    const closed = server.listener.close(5000)
+    const closed = server.listener.close({ graceMs: 5000 })
     watch.resume()
     await Promise.all([once(watch, 'end'), goaway])
     assert.equal(watch.rstCode, constants.NGHTTP2_NO_ERROR)
@@ -417,8 +432,64 @@ describe('the end', () => {
     await once(session, 'connect')
     await sleep(50)
     const startMs = performance.now()
-    await server.listener.close(100)
+    await server.listener.close({ graceMs: 100 })
     assert.ok(performance.now() - startMs < 1000)
+    session.destroy()
+  })
+
+  test('a handshake that does not come to its end holds up nothing', async () => {
+    const server = await start(async () => text('ok'))
+    const silent = connectPlain(server.listener.port, '127.0.0.1')
+    silent.on('error', () => undefined)
+    await once(silent, 'connect')
+    await askOnce(server.url, {})
+    const startMs = performance.now()
+    await server.listener.close({ graceMs: 20_000 })
+    assert.ok(performance.now() - startMs < 2000, `${performance.now() - startMs} ms`)
+  })
+
+  test('a client that reads slowly gets the end of its answer', async () => {
+    const BODY_BYTES = 6_000_000
+    const server = await start(async () => ({ status: 200, headers: json, body: Buffer.alloc(BODY_BYTES) }))
+    const windows = [
+      settings([SETTING.INITIAL_WINDOW_SIZE, 1 << 24]),
+      frame(FRAME.WINDOW_UPDATE, 0, 0, uint32(1 << 24)),
+    ]
+    using client = await RawHttp2.open(server.listener.port, Buffer.concat([preface, ...windows]))
+    await client.send(headersFrame(1, requestFields('GET', '/')))
+    await client.until(({ type }) => type === FRAME.DATA)
+    client.socket.pause()
+    const closed = server.listener.close({ graceMs: 20_000 })
+    // Longer than a connection lingers: it is not over before the client has its answer.
+    await sleep(2500)
+    client.socket.resume()
+    assert.ok(await client.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0))
+    const bytes = client.received.reduce(
+      (sum, { type, payload }) => sum + (type === FRAME.DATA ? payload.length : 0),
+      0,
+    )
+    assert.equal(bytes, BODY_BYTES)
+    await closed
+  })
+
+  test('the ends of watches are spread over the time that they are given', async () => {
+    const WATCHES = 100
+    const server = await start(watched)
+    const session = open(server.url)
+    const endsMs: number[] = []
+    const ends = Array.from({ length: WATCHES }, async () => {
+      const watch = session.request({ ':path': '/' })
+      await once(watch, 'response')
+      watch.resume()
+      await once(watch, 'end')
+      endsMs.push(performance.now())
+    })
+    while (server.listener.openRequests < WATCHES) await sleep(10)
+    const startMs = performance.now()
+    await server.listener.close({ graceMs: 0, watchGraceMs: 400 })
+    await Promise.all(ends)
+    const [earliest, latest] = [Math.min(...endsMs) - startMs, Math.max(...endsMs) - startMs]
+    assert.ok(earliest < 200 && latest > 300, `from ${earliest} to ${latest} ms`)
     session.destroy()
   })
 

@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { clients, startTestServer } from './support.ts'
+import {
+  END_HEADERS,
+  END_STREAM,
+  FRAME,
+  field,
+  frame,
+  headersFrame,
+  RawHttp2,
+  requestFields,
+} from '../harness/raw-http2.ts'
+import { adminToken, clients, startTestServer } from './support.ts'
 
 const DELAY_MS = 600
 
@@ -29,6 +39,39 @@ test('readiness fails while requests are still taken; a write under way is answe
   assert.match(watched.at(-1) ?? '', /^\{"type":"ADDED".*"late"/, 'the last line is whole')
   await stopped
   assert.deepEqual(server.complaints, [])
+})
+
+test('a request whose body is still to come is answered', async () => {
+  const server = await startTestServer()
+  using client = await RawHttp2.open(Number(new URL(server.url).port))
+  const token = field('authorization', `Bearer ${adminToken}`)
+  await client.send(headersFrame(1, requestFields('POST', '/api/v1/namespaces', token), END_HEADERS))
+  await sleep(200)
+  const stopped = server[Symbol.asyncDispose]()
+  assert.equal(await client.goawayCode(), 0)
+  await sleep(500)
+  await client.send(frame(FRAME.DATA, END_STREAM, 1, Buffer.from('garbage')))
+  const answer = await client.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0)
+  assert.match(answer?.payload.toString() ?? '', /"code":400/)
+  await stopped
+})
+
+test('readiness fails at once and the server stops in time, whatever etcd does', async () => {
+  const server = await startTestServer(['--shutdown-delay-duration=2s'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  await client.call({ path: '/readyz' })
+  server.pauseEtcd()
+  const startMs = performance.now()
+  const stopped = server.stop()
+  try {
+    assert.equal((await client.call({ path: '/readyz' })).status, 500)
+    assert.ok(performance.now() - startMs < 1500, `${performance.now() - startMs} ms`)
+    await stopped
+    assert.ok(performance.now() - startMs < 20_000, `${performance.now() - startMs} ms`)
+  } finally {
+    server.resumeEtcd()
+    await server[Symbol.asyncDispose]()
+  }
 })
 
 test('a watch is counted while it goes on, and no longer', async () => {

@@ -41,6 +41,8 @@ export type TestServer = AsyncDisposable & {
   /** etcd stands still until it is resumed. */
   readonly pauseEtcd: () => void
   readonly resumeEtcd: () => void
+  /** The server alone; etcd goes on. */
+  readonly stop: () => Promise<void>
 }
 
 /** `args` are further flags of `keelson serve`. */
@@ -86,6 +88,7 @@ async function startOn(etcd: Etcd, args: readonly string[], owned?: AsyncDisposa
     complaints,
     pauseEtcd: () => etcd.pause(),
     resumeEtcd: () => etcd.resume(),
+    stop: () => server.stop(),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
 }

@@ -1,0 +1,26 @@
+/** Ends long answers one after another, so that their clients do not all come back to the next server at once. */
+
+/** As kube-apiserver: at least so many a second, so that few of them do not take the whole time. */
+const PER_SECOND_MIN = 200
+const TICK_MS = 10
+
+/** Comes back when all are ended, after `graceMs` at the latest; 0: all at once. */
+export async function drain(answers: Iterable<{ readonly close: () => void }>, graceMs: number): Promise<void> {
+  const left = [...answers]
+  if (graceMs <= 0) {
+    for (const answer of left) answer.close()
+    return
+  }
+  const perMs = Math.max(PER_SECOND_MIN / 1000, left.length / graceMs)
+  const startMs = performance.now()
+  let ended = 0
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      const due = Math.min(left.length, Math.ceil((performance.now() - startMs) * perMs))
+      for (; ended < due; ended++) left[ended]?.close()
+      if (ended < left.length) return
+      clearInterval(timer)
+      resolve()
+    }, TICK_MS)
+  })
+}
