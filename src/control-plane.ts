@@ -18,7 +18,7 @@ import type { Definitions } from './controllers/definitions.ts'
 import { createDefinitions } from './definitions.ts'
 import { createAuthenticate } from './gate/authenticate.ts'
 import { type Authorize, authorizeByBootstrapRoles, refusal, rightsByBootstrapRoles } from './gate/authorize.ts'
-import { createVerifyCertificate, parseCertificates, type VerifyCertificate } from './gate/client-certificate.ts'
+import { createVerifyCertificate } from './gate/client-certificate.ts'
 import { createGate } from './gate/gate.ts'
 import { createLookUpToken, type LookUpToken } from './gate/look-up-token.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
@@ -105,7 +105,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const gate = createGate({
     authenticate: createAuthenticate({
       lookUpToken,
-      verifyCertificate: certificateVerifier(config, clock),
+      verifyCertificate: config.clientCaPem === null ? undefined : createVerifyCertificate(clock.wallMs),
       allowsAnonymous: config.allowsAnonymous,
     }),
     authorize,
@@ -143,10 +143,6 @@ const authorizers: { readonly [mode in Config['authorization']]: Authorize } = {
   roles: authorizeByBootstrapRoles,
   'always-allow': () => ({ isAllowed: true, reason: '' }),
   'always-deny': () => ({ isAllowed: false, reason: 'Everything is forbidden.' }),
-}
-
-function certificateVerifier({ clientCaPem }: Config, { wallMs }: Clock): VerifyCertificate | undefined {
-  return clientCaPem === null ? undefined : createVerifyCertificate(parseCertificates(clientCaPem), wallMs)
 }
 
 type ReadAccessOf = (resource: Resource) => ReadAccess

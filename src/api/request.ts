@@ -20,11 +20,14 @@ export type ApiRequest = {
   readonly signal: AbortSignal
   /** Where the connection comes from; empty when it is gone already. */
   readonly remoteAddress: string
-  /**
-   * The certificate that the client showed, and through its `issuerCertificate` those it sent along. Nobody has verified it
-   * yet. The same object for all requests of a connection, so that who verifies it can remember.
-   */
-  readonly peerCertificate: () => X509Certificate | undefined
+  /** What the client showed in the TLS handshake. The same object for all requests of a connection. */
+  readonly peerCertificate: () => PeerCertificate | undefined
+}
+
+export type PeerCertificate = {
+  readonly certificate: X509Certificate
+  /** Whether OpenSSL found a valid chain, for TLS clients, to one of the client authorities when the connection was made. */
+  readonly isVerified: boolean
 }
 
 export type Headers = { readonly [name: string]: string | readonly string[] }

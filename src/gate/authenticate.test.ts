@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
+import type { PeerCertificate } from '../api/request.ts'
 import { createAuthority, issue } from '../lib/x509/certificates.ts'
 import { type Authenticate, createAuthenticate } from './authenticate.ts'
 import { createLookUpToken } from './look-up-token.ts'
-import { createVerifyCertificate, parseCertificates } from './client-certificate.ts'
+import { createVerifyCertificate } from './client-certificate.ts'
 
 const user = (name: string) => ({ name, uid: '', groups: ['g'] })
 const tokens = [
@@ -18,7 +19,7 @@ const authenticate = createAuthenticate({ lookUpToken, allowsAnonymous: true })
 const closed = createAuthenticate({ lookUpToken, allowsAnonymous: false })
 
 /** The name, and the warning if there is one; `401` for who is refused. */
-function seen(headers: IncomingHttpHeaders, by: Authenticate = authenticate, peer?: X509Certificate): string {
+function seen(headers: IncomingHttpHeaders, by: Authenticate = authenticate, peer?: PeerCertificate): string {
   try {
     const found = by({ headers, peerCertificate: () => peer })
     assert.ok(!(found instanceof Promise))
@@ -85,23 +86,20 @@ for (const [what, protocols, wanted] of websocketCases) {
 
 const now = Date.parse('2026-06-01T00:00:00Z')
 const authority = createAuthority('test', now)
-const client = (
-  commonName: string,
-  options: { readonly by?: typeof authority; readonly usage?: 'client' | 'server' } = {},
-) => {
-  const { by = authority, usage = 'client' } = options
+const client = (commonName: string, isVerified = true): PeerCertificate => {
   const organizations = ['system:masters', 'dev']
-  return new X509Certificate(issue(by, { commonName, organizations, usage, hosts: [], nowMs: now }).certificatePem)
+  const { certificatePem } = issue(authority, { commonName, organizations, usage: 'client', hosts: [], nowMs: now })
+  return { certificate: new X509Certificate(certificatePem), isVerified }
 }
 const byCertificate = createAuthenticate({
   lookUpToken,
-  verifyCertificate: createVerifyCertificate(parseCertificates(authority.certificatePem), () => now),
+  verifyCertificate: createVerifyCertificate(() => now),
   allowsAnonymous: true,
 })
 
-test('a client certificate of the authority: its common name is the user, its organizations are groups', () => {
-  const certificate = client('jane')
-  const found = byCertificate({ headers: {}, peerCertificate: () => certificate })
+test('a verified client certificate: its common name is the user, its organizations are groups', () => {
+  const peer = client('jane')
+  const found = byCertificate({ headers: {}, peerCertificate: () => peer })
   assert.ok(!(found instanceof Promise))
   assert.equal(found.user.name, 'jane')
   assert.deepEqual(found.user.groups, ['system:masters', 'dev', 'system:authenticated'])
@@ -110,22 +108,21 @@ test('a client certificate of the authority: its common name is the user, its or
 })
 
 test('other certificates are refused, unless a token is good', () => {
-  const foreign = client('jane', { by: createAuthority('test', now) })
+  const foreign = client('jane', false)
   assert.equal(seen({}, byCertificate, foreign), '401')
   assert.equal(seen({ authorization: 'Bearer b' }, byCertificate, foreign), 'b')
-  assert.equal(seen({}, byCertificate, client('jane', { usage: 'server' })), '401')
   assert.equal(seen({}, byCertificate, client('')), 'system:anonymous')
   assert.equal(seen({}, authenticate, foreign), 'system:anonymous')
 })
 
 test('a certificate counts only in its time', () => {
-  const certificate = client('jane')
+  const peer = client('jane')
   const clock = { now }
-  const verify = createVerifyCertificate(parseCertificates(authority.certificatePem), () => clock.now)
-  const later = createAuthenticate({ lookUpToken, verifyCertificate: verify, allowsAnonymous: true })
-  assert.equal(seen({}, later, certificate), 'jane')
+  const verifyCertificate = createVerifyCertificate(() => clock.now)
+  const later = createAuthenticate({ lookUpToken, verifyCertificate, allowsAnonymous: true })
+  assert.equal(seen({}, later, peer), 'jane')
   clock.now += 11 * 365 * 86_400_000
-  assert.equal(seen({}, later, certificate), '401')
+  assert.equal(seen({}, later, peer), '401')
   clock.now = now - 86_400_000
-  assert.equal(seen({}, later, certificate), '401')
+  assert.equal(seen({}, later, peer), '401')
 })

@@ -3,8 +3,8 @@
  * nobody knows is refused, and only who shows none at all is anonymous.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { X509Certificate } from 'node:crypto'
 import { unauthorized } from '../api/errors.ts'
+import type { PeerCertificate } from '../api/request.ts'
 import { anonymousUser, type User } from '../api/user.ts'
 import { type TokenFound, tokenInHeader, tokenInProtocols } from './bearer-token.ts'
 import { type LookUpToken, withGroup } from './look-up-token.ts'
@@ -13,7 +13,7 @@ import type { VerifyCertificate } from './client-certificate.ts'
 /** What a request shows of its maker. */
 export type Credentials = {
   readonly headers: IncomingHttpHeaders
-  readonly peerCertificate: () => X509Certificate | undefined
+  readonly peerCertificate: () => PeerCertificate | undefined
 }
 
 export type Authenticated = { readonly user: User; readonly warning?: string }
@@ -34,7 +34,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   const { lookUpToken, verifyCertificate, allowsAnonymous } = options
   const certified = new WeakMap<User, Authenticated>()
 
-  const byCertificate = (peer: X509Certificate | undefined): Authenticated | 'bad' | undefined => {
+  const byCertificate = (peer: PeerCertificate | undefined): Authenticated | 'bad' | undefined => {
     if (verifyCertificate === undefined || peer === undefined) return undefined
     const user = verifyCertificate(peer)
     if (user === 'unverified') return 'bad'

@@ -1,6 +1,6 @@
 /** What the requests of one connection share: who is on the other side, and how much it has been asking for. */
-import type { X509Certificate } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
+import type { PeerCertificate } from '../api/request.ts'
 import type { ServerConnection } from '../http2/server-connection.ts'
 import { Bucket } from '../lib/bucket.ts'
 import type { Limits } from './limits.ts'
@@ -21,7 +21,7 @@ export class Connection {
   http2: ServerConnection | undefined
   readonly #resets: Bucket
   readonly #controls: Bucket
-  #certificate: X509Certificate | null | undefined
+  #certificate: PeerCertificate | null | undefined
 
   constructor(socket: TLSSocket, limits: Limits) {
     this.socket = socket
@@ -32,8 +32,8 @@ export class Connection {
   }
 
   /** Asked for once: it is the same for as long as the connection lasts. */
-  readonly peerCertificate = (): X509Certificate | undefined => {
-    if (this.#certificate === undefined) this.#certificate = this.socket.getPeerX509Certificate() ?? null
+  readonly peerCertificate = (): PeerCertificate | undefined => {
+    if (this.#certificate === undefined) this.#certificate = shownBy(this.socket)
     return this.#certificate ?? undefined
   }
 
@@ -42,4 +42,9 @@ export class Connection {
 
   /** False: it sends more pings, settings and empty frames than a client in good faith would. */
   readonly mayControl = (): boolean => this.#controls.take(performance.now())
+}
+
+function shownBy(socket: TLSSocket): PeerCertificate | null {
+  const certificate = socket.getPeerX509Certificate()
+  return certificate === undefined ? null : { certificate, isVerified: socket.authorized }
 }

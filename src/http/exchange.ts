@@ -2,10 +2,9 @@
  * One request and its answer on a socket, the same for HTTP/1.1 and HTTP/2. Its life: begun, body read if anybody asks for
  * it, answered, closed. What few requests need (the query, a signal, the certificate) is made only when asked for.
  */
-import type { X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge } from '../api/errors.ts'
-import type { ApiRequest, Headers } from '../api/request.ts'
+import type { ApiRequest, Headers, PeerCertificate } from '../api/request.ts'
 import { type BodySource, readBody } from './body.ts'
 import type { Connection } from './connection.ts'
 import type { Limits } from './limits.ts'
@@ -27,7 +26,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   path: string
   headers: IncomingHttpHeaders
   readonly connection: Connection
-  readonly peerCertificate: () => X509Certificate | undefined
+  readonly peerCertificate: () => PeerCertificate | undefined
   takesCbor = false
   /** Of the listener's roster. */
   place = -1

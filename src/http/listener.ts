@@ -2,6 +2,7 @@
  * The socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. Each request becomes an Exchange, goes
  * through the handler, and its answer is written back. What a client may use of the server stands in `limits.ts`.
  */
+import { constants } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -18,6 +19,7 @@ import { Blocks } from '../lib/blocks.ts'
 import type { Log } from '../lib/log.ts'
 import { Roster } from '../lib/roster.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
+import { clientTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { Connection } from './connection.ts'
 import { AnswerDate } from './date.ts'
 import { drain } from './drain.ts'
@@ -37,7 +39,10 @@ const KEEP_ALIVE_PROBE_MS = 180_000
 export type ListenerOptions = Certificate & {
   readonly handler: Handler
   readonly log: Log
-  /** Of whom client certificates are asked for. They are not verified here. Absent: none is asked for. */
+  /**
+   * The authorities of client certificates. A client without one, or with one that they do not vouch for, is let in all the
+   * same: what that means is for the handler to say. Absent: no certificate is asked for.
+   */
   readonly clientCaPem?: string | undefined
   /** The oldest version that clients may use. */
   readonly tlsMinVersion?: 'TLSv1.2' | 'TLSv1.3'
@@ -352,7 +357,10 @@ function secureContext(
   { clientCaPem, tlsMinVersion = 'TLSv1.2' }: Pick<ListenerOptions, 'clientCaPem' | 'tlsMinVersion'>,
 ) {
   // Without any authority Node would load the system's 150, which nobody here has a use for.
-  return { cert: certificatePem, key: keyPem, ca: clientCaPem ?? certificatePem, minVersion: tlsMinVersion }
+  const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
+  // A second handshake could bring another certificate, while the verdict on the socket stays that on the first.
+  const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
+  return { cert: certificatePem, key: keyPem, ca, minVersion: tlsMinVersion, secureOptions }
 }
 
 function serverOptions(options: ListenerOptions, limits: Limits): TlsOptions {

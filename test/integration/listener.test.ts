@@ -157,7 +157,7 @@ describe('certificates', () => {
     const same = new Set<unknown>()
     await using server = await start(async ({ peerCertificate }) => {
       same.add(peerCertificate())
-      names.push(peerCertificate()?.subject)
+      names.push(peerCertificate()?.certificate.subject)
       return text('ok')
     })
     const known = issue(authority, {

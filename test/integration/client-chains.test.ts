@@ -1,0 +1,203 @@
+/**
+ * Which client certificates are believed, with real chains over real sockets: what an authority may not do (usages, path
+ * length, names), intermediates as anchors, resumed sessions, renewed serving certificates.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
+import { request } from 'node:https'
+import { after, before, describe, test } from 'node:test'
+import { connect, type SecureVersion, type TLSSocket } from 'node:tls'
+import type { Handler } from '../../src/api/request.ts'
+import { createAuthenticate } from '../../src/gate/authenticate.ts'
+import { createVerifyCertificate } from '../../src/gate/client-certificate.ts'
+import { createLookUpToken } from '../../src/gate/look-up-token.ts'
+import { Listener } from '../../src/http/listener.ts'
+import { silent } from '../../src/lib/log.ts'
+import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
+import { authorityExtensions, CertificateTree, type TreeCertificate } from '../harness/certificate-tree.ts'
+
+const tree = new CertificateTree()
+after(() => tree[Symbol.dispose]())
+const clientAuth = 'extendedKeyUsage=clientAuth'
+const authority = (name: string, by?: TreeCertificate, ...extensions: string[]): TreeCertificate =>
+  tree.make(name, { ...(by === undefined ? {} : { by }), extensions: [...authorityExtensions, ...extensions] })
+const leaf = (name: string, by: TreeCertificate, ...extensions: string[]): TreeCertificate =>
+  tree.make(name, { by, subject: `/O=system:masters/CN=${name}`, extensions: [clientAuth, ...extensions] })
+
+const root = authority('root')
+const plain = authority('plain', root)
+const serverOnly = authority('server-only', root, 'extendedKeyUsage=serverAuth')
+const noMore = tree.make('no-more', {
+  by: root,
+  extensions: ['basicConstraints=critical,CA:true,pathlen:0', 'keyUsage=critical,keyCertSign'],
+})
+const below = authority('below', noMore)
+const named = authority('named', root, 'nameConstraints=critical,permitted;DNS:.inside.example')
+const noAuthority = tree.make('no-authority', { by: root, extensions: ['basicConstraints=critical,CA:false'] })
+
+const clock = { aheadMs: 0 }
+const seen: string[] = []
+const authenticate = createAuthenticate({
+  lookUpToken: createLookUpToken({ entries: [], audiences: [] }),
+  verifyCertificate: createVerifyCertificate(() => Date.now() + clock.aheadMs),
+  allowsAnonymous: true,
+})
+const handler: Handler = async (http) => {
+  let name: string
+  try {
+    name = (await authenticate(http)).user.name
+  } catch {
+    name = 'refused'
+  }
+  seen.push(name)
+  return { status: 200, headers: {}, body: Buffer.from(name) }
+}
+
+const start = async (anchors: readonly TreeCertificate[]): Promise<Listener> => {
+  const serving = createSelfSigned('server', ['127.0.0.1'], Date.now())
+  const clientCaPem = anchors.map(({ certificatePem }) => certificatePem).join('')
+  const listener = new Listener({ handler, log: silent, ...serving, clientCaPem })
+  await listener.listen(0, '127.0.0.1')
+  return listener
+}
+
+type Shown = { readonly cert: string; readonly key: string }
+const shown = (own: TreeCertificate, ...sent: readonly TreeCertificate[]): Shown => ({
+  cert: [own, ...sent].map(({ certificatePem }) => certificatePem).join(''),
+  key: own.keyPem,
+})
+
+/** Whom the server takes the client for, over HTTP/1.1 and over HTTP/2. */
+async function taken({ port }: Listener, client: Shown): Promise<string> {
+  seen.length = 0
+  const options = { host: '127.0.0.1', port, ...client, rejectUnauthorized: false }
+  const asked = request({ ...options, agent: false }).end()
+  const [answer] = await once(asked, 'response')
+  answer.resume()
+  await once(answer, 'end')
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ...client, rejectUnauthorized: false })
+  const stream = session.request({ ':path': '/' }).resume()
+  await once(stream, 'end')
+  session.destroy()
+  assert.equal(seen.length, 2)
+  assert.equal(seen[0], seen[1], 'HTTP/1.1 and HTTP/2 agree')
+  return seen[0] ?? ''
+}
+
+const outside = (name: string, alternative: string): Shown =>
+  shown(leaf(name, named, `subjectAltName=${alternative}`), named)
+const foreign = (): Shown =>
+  shown(leaf('n', tree.make('other', { subject: '/CN=root', extensions: authorityExtensions })))
+
+describe('chains', () => {
+  let listener: Listener
+  before(async () => {
+    listener = await start([root])
+  })
+  after(() => listener[Symbol.asyncDispose]())
+
+  const cases: readonly [string, string, () => Shown][] = [
+    ['of the root', 'a', () => shown(leaf('a', root))],
+    ['of an intermediate', 'b', () => shown(leaf('b', plain), plain)],
+    ['of an intermediate that was not sent', 'refused', () => shown(leaf('c', plain))],
+    ['of an intermediate for servers only', 'refused', () => shown(leaf('d', serverOnly), serverOnly)],
+    ['of an authority below one that may have none', 'refused', () => shown(leaf('e', below), below, noMore)],
+    ['at the end of its path length', 'f', () => shown(leaf('f', noMore), noMore)],
+    ['with a name that its authority may not give', 'refused', () => outside('g', 'DNS:a.outside.example')],
+    ['with a name that its authority may give', 'h', () => outside('h', 'DNS:a.inside.example')],
+    ['of a certificate that is no authority', 'refused', () => shown(leaf('i', noAuthority), noAuthority)],
+    ['for servers', 'refused', () => shown(tree.make('j', { by: root, extensions: ['extendedKeyUsage=serverAuth'] }))],
+    ['for anything', 'k', () => shown(tree.make('k', { by: root, extensions: ['basicConstraints=CA:false'] }))],
+    [
+      'that has run out',
+      'refused',
+      () => shown(tree.make('l', { by: root, extensions: [clientAuth], endsInMs: -1000 })),
+    ],
+    ['of itself', 'refused', () => shown(tree.make('m', { extensions: [clientAuth] }))],
+    ['of another root of that name', 'refused', () => foreign()],
+  ]
+  for (const [what, wanted, client] of cases) {
+    test(`${what}: ${wanted}`, async () => assert.equal(await taken(listener, client()), wanted))
+  }
+})
+
+test('an intermediate as the only anchor', async () => {
+  await using listener = await start([plain])
+  assert.equal(await taken(listener, shown(leaf('o', plain))), 'o')
+  assert.equal(await taken(listener, shown(leaf('p', plain), plain)), 'p')
+  assert.equal(await taken(listener, shown(leaf('q', root))), 'refused')
+  assert.equal(await taken(listener, shown(leaf('r', noMore), noMore)), 'refused')
+})
+
+test('a connection may outlive its certificate, which then no longer counts', async () => {
+  await using listener = await start([root])
+  const client = { ...shown(leaf('s', root)), rejectUnauthorized: false }
+  const session = connectHttp2(`https://127.0.0.1:${listener.port}`, client)
+  const now = async (): Promise<string | undefined> => {
+    await once(session.request({ ':path': '/' }).resume(), 'end')
+    return seen.at(-1)
+  }
+  assert.equal(await now(), 's')
+  clock.aheadMs = 25 * 3_600_000
+  assert.equal(await now(), 'refused')
+  clock.aheadMs = 0
+  assert.equal(await now(), 's')
+  session.destroy()
+})
+
+type Visit = Shown & { readonly session?: Buffer; readonly maxVersion: SecureVersion; readonly port: number }
+
+/** One request on a connection of its own, and the session to resume it by. */
+async function visitWith(options: Visit) {
+  const socket = connect({ ...options, host: '127.0.0.1', rejectUnauthorized: false })
+  const told = options.session === undefined ? once(socket, 'session') : [options.session]
+  await once(socket, 'secureConnect')
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+  const wasResumed = socket.isSessionReused()
+  const [next]: Buffer[] = await told
+  await once(socket.resume(), 'close')
+  return { next, wasResumed, user: seen.at(-1) }
+}
+
+for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+  const visit = (listener: Listener, client: Shown, session?: Buffer) =>
+    visitWith({ ...client, ...(session === undefined ? {} : { session }), maxVersion, port: listener.port })
+
+  describe(`${maxVersion}, a resumed session`, () => {
+    test('has the verdict of its first handshake', async () => {
+      await using listener = await start([root])
+      for (const [client, user] of [
+        [shown(leaf('t', root)), 't'],
+        [shown(leaf('u', serverOnly), serverOnly), 'refused'],
+      ] as const) {
+        const first = await visit(listener, client)
+        assert.deepEqual([first.user, first.wasResumed], [user, false])
+        const second = await visit(listener, client, first.next)
+        assert.deepEqual([second.user, second.wasResumed], [user, true])
+      }
+    })
+
+    test('is not taken over to a renewed certificate', async () => {
+      await using listener = await start([root])
+      const client = shown(leaf('v', root))
+      const first = await visit(listener, client)
+      listener.setCertificate(createSelfSigned('renewed', ['127.0.0.1'], Date.now()))
+      const second = await visit(listener, client, first.next)
+      assert.deepEqual([second.user, second.wasResumed], ['v', false])
+      assert.equal(await taken(listener, shown(leaf('w', serverOnly), serverOnly)), 'refused')
+      assert.equal(await taken(listener, shown(leaf('x', plain), plain)), 'x')
+    })
+  })
+}
+
+test('a client cannot change its certificate within a connection', async () => {
+  await using listener = await start([root])
+  const { port } = listener
+  const options = { host: '127.0.0.1', port, ...shown(leaf('y', root)), rejectUnauthorized: false }
+  const socket: TLSSocket = connect({ ...options, maxVersion: 'TLSv1.2' })
+  await once(socket, 'secureConnect')
+  const failed = once(socket, 'error').then(([error]) => String(error))
+  socket.renegotiate({ rejectUnauthorized: false }, () => undefined)
+  assert.match(await failed, /no renegotiation/)
+})
