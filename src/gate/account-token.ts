@@ -7,12 +7,14 @@ import { accountUserName } from '../api/account-claims.ts'
 import { type Fields, fieldsOf, type KubeObject, numberOf, textOf, textsOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
-import { type Jwt, type JwtKey, parseJwt, verifyJwt } from '../lib/jwt.ts'
+import { type JwtKey, parseJwt, verifyJwt } from '../lib/jwt.ts'
 
 /** Signatures that were found to be good are remembered for so many tokens: looking takes longer than all else here. */
 const VERIFIED_MAX = 4096
 /** A token has a few hundred; what is longer than any header may be is not looked at. */
 const TOKEN_CHARACTERS_MAX = 64 * 1024
+/** The clocks of servers that share their keys may differ by so much, as upstream has it. */
+const LEEWAY_SECONDS = 60
 /** What goes away may still finish its work. */
 const GONE_GRACE_MS = 60_000
 
@@ -43,7 +45,9 @@ export function createAuthenticateAccount(parts: AccountTokenParts): Authenticat
     if (jwt === undefined || !parts.issuers.includes(textOf(jwt.claims['iss']))) return { kind: 'unknown' }
     const digest = hash('sha256', token, 'base64')
     if (!verified.has(digest)) {
-      if (!isSigned(jwt, parts.keys)) return bad('go-jose/go-jose: error in cryptographic primitive')
+      const keys = parts.keys.filter(({ id }) => jwt.keyId === '' || jwt.keyId === id)
+      if (keys.length === 0) return bad('invalid signature, no keys found')
+      if (!keys.some((key) => verifyJwt(jwt, key))) return bad('go-jose/go-jose: error in cryptographic primitive')
       remember(verified, digest)
     }
     return check(jwt.claims, wanted, parts)
@@ -51,10 +55,6 @@ export function createAuthenticateAccount(parts: AccountTokenParts): Authenticat
 }
 
 const bad = (why: string): TokenResult => ({ kind: 'bad', why })
-
-function isSigned(jwt: Jwt, keys: readonly JwtKey[]): boolean {
-  return keys.some((key) => (jwt.keyId === '' || jwt.keyId === key.id) && verifyJwt(jwt, key))
-}
 
 /** The oldest is forgotten first. */
 function remember(verified: Set<string>, digest: string): void {
@@ -70,12 +70,18 @@ async function check(claims: Fields, wanted: readonly string[], parts: AccountTo
   if (audiences.length === 0) {
     return bad(`token audiences ${shown(given)} is invalid for the target audiences ${shown(targets)}`)
   }
-  const nowSeconds = parts.wallMs() / 1000
-  if (numberOf(claims['exp']) <= nowSeconds) return bad('service account token has expired')
-  if (numberOf(claims['nbf']) > nowSeconds) return bad('service account token is not valid yet')
   const own = fieldsOf(claims['kubernetes.io'])
-  const why = (await accountFault(own, parts)) ?? (await boundFault(own, parts))
+  const why =
+    timeFault(claims, parts.wallMs() / 1000) ?? (await accountFault(own, parts)) ?? (await boundFault(own, parts))
   return why === undefined ? { kind: 'known', user: userOf(claims), audiences } : bad(why)
+}
+
+function timeFault(claims: Fields, nowSeconds: number): string | undefined {
+  const [nbf, exp, iat] = [claims['nbf'], claims['exp'], claims['iat']].map(numberOf)
+  if (nowSeconds + LEEWAY_SECONDS < (nbf ?? 0)) return 'service account token is not valid yet'
+  if (nowSeconds - LEEWAY_SECONDS > (exp ?? 0)) return 'service account token has expired'
+  if (nowSeconds + LEEWAY_SECONDS < (iat ?? 0)) return 'service account token is issued in the future'
+  return undefined
 }
 
 const shown = (texts: readonly string[]): string => `[${texts.map(quote).join(' ')}]`

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { parseJwt, readSigningKey, readVerifyingKeys, signJwt, verifyJwt } from './jwt.ts'
 
@@ -30,6 +30,48 @@ for (const [algorithm, { publicKey, privateKey }] of pairs) {
     }
   })
 }
+
+const own = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const [ownKey] = readVerifyingKeys(publicPem(own.publicKey))
+const isVerified = (token: string): boolean => {
+  const jwt = parseJwt(token)
+  return jwt !== undefined && ownKey !== undefined && verifyJwt(jwt, ownKey)
+}
+
+/** Signed as it should be, with another header. */
+function signedWith(header: object): string {
+  const head = Buffer.from(JSON.stringify(header)).toString('base64url')
+  const signed = `${head}.${Buffer.from('{"sub":"a"}').toString('base64url')}`
+  const signature = sign('sha256', Buffer.from(signed), { key: own.privateKey, dsaEncoding: 'ieee-p1363' })
+  return `${signed}.${signature.toString('base64url')}`
+}
+
+const headers: readonly [object, boolean][] = [
+  [{ alg: 'ES256' }, true],
+  [{ alg: 'ES256', crit: ['exp'], exp: 1 }, false],
+  [{ alg: 'ES256', crit: [] }, false],
+  [{ alg: 'ES384' }, false],
+  [{ alg: 'none' }, false],
+  [{}, false],
+  [{ alg: 1 }, false],
+  [{ alg: 'ES256', kid: 1 }, false],
+]
+for (const [header, wanted] of headers) {
+  test(`a header ${JSON.stringify(header)}: ${wanted ? 'taken' : 'refused'}`, () => {
+    assert.equal(isVerified(signedWith(header)), wanted)
+  })
+}
+
+test('base64url is taken as it is defined, without anything between, behind or instead', () => {
+  const token = signedWith({ alg: 'ES256' })
+  assert.ok(isVerified(token))
+  for (const bad of [`${token}=`, `${token} `, `${token}\n`, `${token}AAA`, token.replace('.', '=.'), `\t${token}`]) {
+    assert.equal(parseJwt(bad), undefined, JSON.stringify(bad))
+  }
+  const [head, body, signature = ''] = token.split('.')
+  const other = Buffer.from(signature, 'base64url').toString('base64').replaceAll('=', '')
+  assert.equal(isVerified(`${head}.${body}.${other}`), other === signature)
+})
 
 test('what is no token is none', () => {
   for (const text of ['', 'a', 'a.b', 'a.b.c', 'a.b.c.d', '..', `${btoa('[]')}.${btoa('{}')}.x`, 'e30.e30.']) {

@@ -69,6 +69,9 @@ type JsonFields = { readonly [name: string]: JsonValue }
 export type Jwt = {
   /** Empty: it does not say. */
   readonly keyId: string
+  readonly algorithm: string
+  /** Whether its header demands an extension (RFC 7515, section 4.1.11): none is understood here. */
+  readonly hasCritical: boolean
   readonly claims: JsonFields
   readonly signed: string
   readonly signature: Buffer
@@ -78,17 +81,29 @@ export type Jwt = {
 export function parseJwt(token: string): Jwt | undefined {
   const [head = '', body = '', signature = '', ...more] = token.split('.')
   if (head === '' || body === '' || signature === '' || more.length > 0) return undefined
+  if (![head, body, signature].every(isBase64Url)) return undefined
   const [header, claims] = [decode(head), decode(body)]
   if (header === undefined || claims === undefined) return undefined
-  const { kid } = header
-  const keyId = typeof kid === 'string' ? kid : ''
-  return { keyId, claims, signed: `${head}.${body}`, signature: Buffer.from(signature, 'base64url') }
+  const { kid: keyId = '', alg: algorithm = '', crit } = header
+  if (typeof keyId !== 'string' || typeof algorithm !== 'string') return undefined
+  return {
+    keyId,
+    algorithm,
+    hasCritical: crit !== undefined,
+    claims,
+    signed: `${head}.${body}`,
+    signature: Buffer.from(signature, 'base64url'),
+  }
 }
 
-/** The key says which algorithm it must be, whatever the token claims. */
-export function verifyJwt({ signed, signature }: Jwt, { key, algorithm }: JwtKey): boolean {
-  return verify(digests[algorithm], Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }, signature)
+/** The key says which algorithm it must be: a token that claims another is refused. */
+export function verifyJwt(jwt: Jwt, { key, algorithm }: JwtKey): boolean {
+  if (jwt.hasCritical || jwt.algorithm !== algorithm) return false
+  return verify(digests[algorithm], Buffer.from(jwt.signed), { key, dsaEncoding: 'ieee-p1363' }, jwt.signature)
 }
+
+/** Node's decoder skips what is no digit, takes the other alphabet too, and drops a digit that is left over. */
+const isBase64Url = (part: string): boolean => part.length % 4 !== 1 && /^[A-Za-z0-9_-]+$/.test(part)
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
