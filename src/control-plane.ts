@@ -325,7 +325,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   const partAccess = (): PartAccess | undefined =>
     pods === undefined
       ? undefined
-      : { pods: { resource: pods, access: accessOf(pods) }, objects, kubelet: config.kubelet }
+      : { pods: { resource: pods, access: accessOf(pods) }, objects, kubelet: config.kubelet, random }
   return { accessOf, keysOf, allocation, partAccess }
 }
 

@@ -1,7 +1,7 @@
 /** As much of a kubelet as a server speaks to: logs, a path that tells what it was asked, and connections that echo what they hear. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { createServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
@@ -10,6 +10,8 @@ export type Kubelet = AsyncDisposable & {
   readonly port: number
   /** The requests that came, as `GET /path?query`. */
   readonly asked: readonly string[]
+  /** The headers of those that asked for another protocol. */
+  readonly upgrades: readonly IncomingHttpHeaders[]
 }
 
 /** What RFC 6455 section 4.2.2 adds to the key of the client. */
@@ -17,18 +19,21 @@ const WEBSOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 export async function startKubelet(): Promise<Kubelet> {
   const asked: string[] = []
+  const upgrades: IncomingHttpHeaders[] = []
   const note = ({ method, url }: IncomingMessage): void => void asked.push(`${method} ${url}`)
   const { certificatePem, keyPem } = createSelfSigned('kubelet', ['127.0.0.1'], Date.now())
   const server = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     note(request)
     const { pathname } = new URL(request.url ?? '', 'https://kubelet')
     if (pathname.startsWith('/containerLogs/')) return void response.end('first line\nsecond line\n')
-    response.writeHead(418, { 'x-kubelet': 'yes', 'content-type': 'text/plain' })
+    if (pathname === '/moved') return void response.writeHead(302, { location: '/there?a=b' }).end()
+    response.writeHead(418, { 'x-kubelet': 'yes', 'access-control-allow-origin': '*', 'content-type': 'text/plain' })
     response.end(`${request.method} ${request.url} ${request.headers.authorization ?? 'nobody'}`)
   })
   const sockets = new Set<Duplex>()
   server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
     note(request)
+    upgrades.push(request.headers)
     sockets.add(socket)
     socket.on('error', () => socket.destroy())
     const key = request.headers['sec-websocket-key'] ?? ''
@@ -44,6 +49,7 @@ export async function startKubelet(): Promise<Kubelet> {
   return {
     port,
     asked,
+    upgrades,
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy()
       server.close()

@@ -1,6 +1,7 @@
 /** A server with a node: what reaches the node's kubelet, what comes back, and who hangs up. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'
@@ -64,14 +65,15 @@ test('without an upgrade there is nothing to connect to', async () => {
 
 type Opened = { readonly status: number; readonly socket: Duplex | undefined }
 
-function open(path: string, upgrade: string): Promise<Opened> {
+function open(path: string, upgrade: string, more: OutgoingHttpHeaders = {}): Promise<Opened> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url)
-    const headers = {
+    const headers: OutgoingHttpHeaders = {
       connection: 'Upgrade',
       upgrade,
       authorization: `Bearer ${adminToken}`,
       'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      ...more,
     }
     const request = httpsRequest({ hostname, port, path, headers, rejectUnauthorized: false, agent: false })
     request.on('upgrade', ({ statusCode = 0 }, socket) => resolve({ status: statusCode, socket }))
@@ -83,6 +85,28 @@ function open(path: string, upgrade: string): Promise<Opened> {
     request.end()
   })
 }
+
+test('a token among the protocols of a websocket is for the server alone', async () => {
+  const token = `base64url.bearer.authorization.k8s.io.${Buffer.from(adminToken).toString('base64url')}`
+  const headers = {
+    authorization: '',
+    'sec-websocket-protocol': `v4.channel.k8s.io, ${token}, v5.channel.k8s.io`,
+  }
+  for (const path of [`${pod}/exec?command=ls`, '/api/v1/nodes/n/proxy/exec']) {
+    const { status, socket } = await open(path, 'websocket', headers)
+    assert.equal(status, 101)
+    assert.equal(kubelet.upgrades.at(-1)?.['sec-websocket-protocol'], 'v4.channel.k8s.io, v5.channel.k8s.io')
+    assert.ok(!JSON.stringify(kubelet.upgrades.at(-1)).includes(token))
+    socket?.destroy()
+  }
+})
+
+test('a redirect of who is behind stays below the path of the proxy', async () => {
+  const { status, headers } = await client.call({ path: '/api/v1/nodes/n/proxy/moved' })
+  assert.deepEqual([status, headers['location']], [302, '/api/v1/nodes/n/proxy/there?a=b'])
+  const { headers: others } = await client.call({ path: '/api/v1/nodes/n/proxy/x' })
+  assert.equal(others['access-control-allow-origin'], undefined)
+})
 
 for (const protocol of ['websocket', 'SPDY/3.1']) {
   test(`exec over ${protocol} is a connection to the kubelet`, async () => {

@@ -1,7 +1,7 @@
 /** A request of ours to a kubelet, a pod or a service, and its answer as one of ours. The body is never whole in memory. */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
-import type { ApiRequest, Headers } from '../../api/request.ts'
+import { type ApiRequest, firstHeader, type Headers } from '../../api/request.ts'
 import type { KubeletAccess } from './part.ts'
 
 /** To connect and to say the first word; what follows takes as long as it takes. */
@@ -58,8 +58,8 @@ export async function* chunksOf(message: IncomingMessage): AsyncGenerator<readon
   }
 }
 
-/** Of one connection only, or nobody else's business: who the client is was for this server. */
-const ownHeaders: ReadonlySet<string> = new Set([
+/** Of one connection only (RFC 9110, section 7.6.1). */
+const hopHeaders: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -69,18 +69,47 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
-  'authorization',
-  'host',
-  'content-length',
 ])
 
-export function passedHeaders(headers: IncomingHttpHeaders): Headers {
+/** Who the client is was for this server to know. */
+const isCredential = (name: string): boolean => name === 'authorization' || name.startsWith('impersonate-')
+
+/** What browsers are allowed is for this server to say. */
+const corsHeaders: ReadonlySet<string> = new Set([
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-origin',
+])
+
+/** Of a client's request, those that who is behind may see. */
+export function requestHeaders({ headers, remoteAddress }: ApiRequest): Headers {
+  const passed = endToEnd(headers, (name) => isCredential(name) || name === 'host' || name.startsWith(':'))
+  const protocols = headers['sec-websocket-protocol']
+  const way = firstHeader(headers, 'x-forwarded-for')
+  return {
+    ...passed,
+    ...(protocols === undefined ? {} : { 'sec-websocket-protocol': withoutToken(protocols) }),
+    'x-forwarded-for': way === undefined ? remoteAddress : `${way}, ${remoteAddress}`,
+  }
+}
+
+/** Of an answer, those that the client may see. */
+export const answerHeaders = (headers: IncomingHttpHeaders): Headers =>
+  endToEnd(headers, (name) => corsHeaders.has(name))
+
+function endToEnd(headers: IncomingHttpHeaders, isOwn: (name: string) => boolean): Headers {
+  const named = (headers.connection ?? '').toLowerCase().split(/\s*,\s*/)
   const passed = Object.entries(headers).flatMap(([name, value]): [string, string | readonly string[]][] =>
-    value === undefined || name.startsWith(':') || name.startsWith('impersonate-') || ownHeaders.has(name)
-      ? []
-      : [[name, value]],
+    value === undefined || hopHeaders.has(name) || named.includes(name) || isOwn(name) ? [] : [[name, value]],
   )
   return Object.fromEntries(passed)
+}
+
+/** A websocket of a browser shows its token among the protocols. */
+function withoutToken(protocols: string): string {
+  const all = protocols.split(',').map((protocol) => protocol.trim())
+  return all.filter((protocol) => !protocol.startsWith('base64url.bearer.authorization.k8s.io.')).join(', ')
 }
 
 /** What is behind the client's own path, in the words that a URL has. */

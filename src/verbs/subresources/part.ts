@@ -9,6 +9,8 @@ export type PartAccess = {
   readonly pods: { readonly resource: Resource; readonly access: WriteAccess }
   readonly objects: Objects
   readonly kubelet: KubeletAccess
+  /** From 0 to below 1. */
+  readonly random: () => number
 }
 
 /** How kubelets are reached. */

@@ -1,6 +1,6 @@
 /** Which pod, service or node a proxy leads to: `[scheme:]name[:port]`. */
 import { badRequest, notFound, serviceUnavailable } from '../../api/errors.ts'
-import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import { validateTarget } from '../../registry/rules/addresses.ts'
@@ -59,31 +59,60 @@ function firstPort(pod: KubeObject): string {
 }
 
 const services = { group: '', version: 'v1', plural: 'services' } as const
+const pods = { group: '', version: 'v1', plural: 'pods' } as const
 const endpoints = { group: '', version: 'v1', plural: 'endpoints' } as const
 
-async function serviceTarget(request: ResourceRequest, { objects }: PartAccess): Promise<string> {
+/** Upstream's way: by Endpoints, and only to what is a pod of the namespace, or a service would lead to anything at all. */
+async function serviceTarget(request: ResourceRequest, parts: PartAccess): Promise<string> {
   const { scheme, name, port } = split(request.name, 'service')
+  const { objects, random } = parts
   const place = { namespace: request.namespace, name }
-  const service = await objects.get(services, place, 'latest')
-  if (service === undefined) throw notFound(services, name)
-  const portName = /^[0-9]+$/.test(port) ? portNameOf(service, Number(port)) : port
+  const portName = /^[+-]?[0-9]+$/.test(port) ? await portNameOf(place, Number(port), parts) : port
   const found = await objects.get(endpoints, place, 'latest')
   if (found === undefined) throw notFound(services, name)
-  for (const { addresses, ports } of itemsOf(found['subsets'])) {
-    const [address] = itemsOf(addresses)
+  const subsets = itemsOf(found['subsets'])
+  if (subsets.length === 0) throw serviceUnavailable(`no endpoints available for service ${quote(name)}`)
+  for (const { addresses, ports } of fromAnywhere(subsets, random)) {
     const open = itemsOf(ports).find((one) => textOf(one['name']) === portName)
-    if (address === undefined || open === undefined) continue
-    const target = hostPort({ host: textOf(address['ip']), port: numberOf(open['port']) })
-    return `${scheme === '' ? 'http' : scheme}://${target}`
+    if (open === undefined) continue
+    const ip = await podAddress(itemsOf(addresses), request, parts)
+    if (ip === undefined) continue
+    return `${scheme === '' ? 'http' : scheme}://${hostPort({ host: ip, port: numberOf(open['port']) })}`
   }
-  throw serviceUnavailable(`no endpoints available for service ${quote(name)}`)
+  throw serviceUnavailable(`no endpoints available for service ${quote(request.name)}`)
 }
 
-function portNameOf(service: KubeObject, port: number): string {
+/** All of them once, from a random one on: one client after the other is led elsewhere. */
+function fromAnywhere<T>(items: readonly T[], random: () => number): T[] {
+  const first = Math.floor(random() * items.length)
+  return [...items.slice(first), ...items.slice(0, first)]
+}
+
+/** Who may write Endpoints may write any address into them. A pod of the namespace has it, or nobody is led there. */
+async function podAddress(
+  addresses: readonly Fields[],
+  { namespace }: ResourceRequest,
+  { objects, random }: PartAccess,
+): Promise<string | undefined> {
+  for (const { ip, targetRef } of fromAnywhere(addresses, random)) {
+    const target = fieldsOf(targetRef)
+    if (textOf(target['namespace']) !== namespace || textOf(target['name']) === '') continue
+    const pod = await objects.get(pods, { namespace, name: textOf(target['name']) }, 'latest')
+    const podIps = itemsOf(fieldsOf(pod?.['status'])['podIPs'])
+    if (podIps.some((one) => one['ip'] === ip) && validateTarget('', textOf(ip)).length === 0) return textOf(ip)
+  }
+  return undefined
+}
+
+async function portNameOf(place: Place, port: number, { objects }: PartAccess): Promise<string> {
+  const service = await objects.get(services, place, 'latest')
+  if (service === undefined) throw notFound(services, place.name)
   const found = itemsOf(fieldsOf(service['spec'])['ports']).find((one) => one['port'] === port)
   if (found !== undefined) return textOf(found['name'])
-  throw serviceUnavailable(`no service port ${port} found for service ${quote(service.metadata.name ?? '')}`)
+  throw serviceUnavailable(`no service port ${port} found for service ${quote(place.name)}`)
 }
+
+type Place = { readonly namespace: string; readonly name: string }
 
 async function nodeTarget(request: ResourceRequest, parts: PartAccess): Promise<ProxyTarget> {
   const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')

@@ -1,7 +1,7 @@
 /** pods/proxy, services/proxy and nodes/proxy: any request, handed to who is behind it, and the answer handed back. */
 import { badRequest, serviceUnavailable } from '../../api/errors.ts'
-import type { ApiRequest, ApiResponse } from '../../api/request.ts'
-import { chunksOf, encodedPath, type Forwarded, forward, isUpgrade, passedHeaders } from './forward.ts'
+import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
+import { answerHeaders, chunksOf, encodedPath, type Forwarded, forward, isUpgrade, requestHeaders } from './forward.ts'
 import { admit, type Part } from './part.ts'
 import { proxyTarget } from './proxy-target.ts'
 import { tunnel } from './tunnel.ts'
@@ -17,7 +17,20 @@ export const proxy: Part = async (request, parts) => {
   const url = new URL(`${base}/${encodedPath(rest.split('/').slice(1))}`)
   url.search = http.query.toString()
   const to = { url, method: http.method, ...kubelet }
-  return isUpgrade(http) ? tunnel(http, to) : pass(http, to)
+  if (isUpgrade(http)) return tunnel(http, to)
+  const answer = await pass(http, to)
+  const prefix = http.path.slice(0, http.path.length - rest.length)
+  return { ...answer, headers: { ...answer.headers, ...locationBelow(prefix, url, answer.headers['location']) } }
+}
+
+/** A redirect to a path of who is behind would lead past this server's path to it. */
+function locationBelow(prefix: string, from: URL, location: Headers[string] | undefined): Headers {
+  if (typeof location !== 'string' || !URL.canParse(location, from.href)) return {}
+  const to = new URL(location, from)
+  const isRelative = !location.startsWith('/') && !URL.canParse(location)
+  if (to.host !== from.host || isRelative) return {}
+  const path = to.pathname.startsWith(prefix) ? to.pathname : `${encodeURI(prefix)}${to.pathname}`
+  return { location: `${path}${to.search}${to.hash}` }
 }
 
 /** Relative links in what is behind would lead past it otherwise. */
@@ -27,10 +40,10 @@ function toFolder({ path, query }: ApiRequest): ApiResponse {
 }
 
 async function pass(http: ApiRequest, to: Pick<Forwarded, 'url' | 'method' | 'kubelet'>): Promise<ApiResponse> {
-  const headers = { ...passedHeaders(http.headers), 'x-forwarded-for': http.remoteAddress }
+  const headers = { ...requestHeaders(http), 'x-forwarded-uri': encodeURI(http.path) }
   const body = await http.body()
   const answer = await forward({ ...to, headers, body, signal: http.signal }).catch((error: Error) => {
     throw serviceUnavailable(`error trying to reach service: ${error.message}`, error)
   })
-  return { status: answer.statusCode ?? 502, headers: passedHeaders(answer.headers), stream: chunksOf(answer) }
+  return { status: answer.statusCode ?? 502, headers: answerHeaders(answer.headers), stream: chunksOf(answer) }
 }

@@ -3,23 +3,23 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { serviceUnavailable } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
-import { chunksOf, type Forwarded, open, passedHeaders } from './forward.ts'
+import { answerHeaders, chunksOf, type Forwarded, open, requestHeaders } from './forward.ts'
 
 /** Fails with ServiceUnavailable. Who is behind may refuse the upgrade: the client then hears why. */
 export async function tunnel(
   http: ApiRequest,
   to: Pick<Forwarded, 'url' | 'method' | 'kubelet'>,
 ): Promise<ApiResponse> {
-  const headers = { ...passedHeaders(http.headers), connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
+  const headers = { ...requestHeaders(http), connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
   const answer = await upgraded({ ...to, headers, signal: http.signal }).catch((error: Error) => {
     throw serviceUnavailable(`error trying to reach service: ${error.message}`, error)
   })
   const { message, socket } = answer
   if (socket === undefined) {
-    return { status: message.statusCode ?? 502, headers: passedHeaders(message.headers), stream: chunksOf(message) }
+    return { status: message.statusCode ?? 502, headers: answerHeaders(message.headers), stream: chunksOf(message) }
   }
   const agreed: Headers = {
-    ...passedHeaders(message.headers),
+    ...answerHeaders(message.headers),
     connection: 'Upgrade',
     upgrade: message.headers.upgrade ?? '',
   }
