@@ -88,12 +88,14 @@ class Life {
     const response = this.#measured?.(answered) ?? answered
     this.#context?.end()
     if (this.#parts.logsRequests) this.#logRequest(response)
-    const warnings = this.#context?.warnings ?? []
+    const { warnings = [], ownWarnings = [] } = this.#context ?? {}
     const headers: Headers = {
       'audit-id': this.#auditId,
       // The one answer that has no word about caching is that to a path nobody can read.
       ...(this.#hasInfo ? { 'cache-control': 'no-cache, private' } : {}),
-      ...(warnings.length === 0 ? {} : { warning: warningHeaders(warnings) }),
+      ...(warnings.length === 0 && ownWarnings.length === 0
+        ? {}
+        : { warning: [...warningHeaders(warnings), ...warningHeaders(ownWarnings, 'keelson')] }),
       ...response.headers,
     }
     return { ...response, headers, isUnauthenticated: this.#isUnauthenticated() }

@@ -22,6 +22,7 @@ import { createServiceAccount } from './service-account.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
+import { unenforcedPlugins } from './unenforced.ts'
 
 export type PluginParts = {
   readonly objects: Objects
@@ -54,7 +55,7 @@ export function createPlugins({ objects, clock, nameSuffix, mayDo }: PluginParts
     createCertificateSigning(mayDo),
     certificateSubjectRestriction,
     createDefaultIngressClass(objects),
-    // Webhooks and policies come here.
+    ...unenforcedPlugins,
     createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock)),
   ]
 }

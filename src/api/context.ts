@@ -56,6 +56,7 @@ export class RequestContext {
   #signal: AbortSignal | undefined
   #release: (() => void) | undefined
   #warnings: Set<string> | undefined
+  #ownWarnings: Set<string> | undefined
   #annotations: Map<string, string> | undefined
 
   constructor(user: User, options: ContextOptions) {
@@ -86,6 +87,16 @@ export class RequestContext {
   warn(text: string): void {
     this.#warnings ??= new Set()
     this.#warnings.add(text)
+  }
+
+  /** As `warn`, for what is said of this server and not of the API: the header names who says it. */
+  warnOfOwn(text: string): void {
+    this.#ownWarnings ??= new Set()
+    this.#ownWarnings.add(text)
+  }
+
+  get ownWarnings(): readonly string[] {
+    return this.#ownWarnings === undefined ? none : [...this.#ownWarnings]
   }
 
   get warnings(): readonly string[] {

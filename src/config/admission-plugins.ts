@@ -1,29 +1,33 @@
 /** `--enable-admission-plugins` and `--disable-admission-plugins`. Faults are in upstream's words. */
 import { quote } from '../api/quote.ts'
 
-/** The plugins that kube-apiserver has and whether they are on unless somebody says otherwise. */
-const plugins: ReadonlyMap<string, 'on' | 'off'> = new Map([
+/** On unless somebody says otherwise; on in kube-apiserver but not there yet; off in kube-apiserver, and not there yet either. */
+type State = 'on' | 'absent' | 'off'
+
+const plugins: ReadonlyMap<string, State> = new Map([
   ...names('on', [
     'CertificateApproval',
     'CertificateSigning',
     'CertificateSubjectRestriction',
-    'ClusterTrustBundleAttest',
     'DefaultIngressClass',
     'DefaultStorageClass',
     'DefaultTolerationSeconds',
     'LimitRanger',
-    'MutatingAdmissionPolicy',
-    'MutatingAdmissionWebhook',
     'NamespaceLifecycle',
     'PersistentVolumeClaimResize',
     'PodSecurity',
-    'PodTopologyLabels',
     'Priority',
     'ResourceQuota',
     'RuntimeClass',
     'ServiceAccount',
     'StorageObjectInUseProtection',
     'TaintNodesByCondition',
+  ]),
+  ...names('absent', [
+    'ClusterTrustBundleAttest',
+    'MutatingAdmissionPolicy',
+    'MutatingAdmissionWebhook',
+    'PodTopologyLabels',
     'ValidatingAdmissionPolicy',
     'ValidatingAdmissionWebhook',
   ]),
@@ -45,10 +49,11 @@ const plugins: ReadonlyMap<string, 'on' | 'off'> = new Map([
   ]),
 ])
 
-function names(state: 'on' | 'off', list: readonly string[]): [string, 'on' | 'off'][] {
+function names(state: State, list: readonly string[]): [string, State][] {
   return list.map((name) => [name, state])
 }
 
+/** Of a plugin that is not there yet: whether the operator would have it. */
 export type AdmissionPlugins = { readonly isOn: (name: string) => boolean }
 
 export function parseAdmissionPlugins(
@@ -57,9 +62,9 @@ export function parseAdmissionPlugins(
 ): { readonly plugins: AdmissionPlugins; readonly faults: readonly string[] } {
   const off = new Set(disabled)
   const both = [...new Set(enabled)].filter((name) => off.has(name)).toSorted()
-  const unsupported = enabled.filter((name) => plugins.get(name) === 'off')
+  const unsupported = enabled.filter((name) => plugins.has(name) && plugins.get(name) !== 'on')
   return {
-    plugins: { isOn: (name) => plugins.get(name) === 'on' && !off.has(name) },
+    plugins: { isOn: (name) => plugins.has(name) && plugins.get(name) !== 'off' && !off.has(name) },
     faults: [
       ...unknown('enable-admission-plugins', enabled),
       ...unknown('disable-admission-plugins', disabled),

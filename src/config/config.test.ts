@@ -31,7 +31,6 @@ test('flags become one frozen configuration', () => {
     `--token-auth-file=${path}`,
     '--allow-privileged',
     '--authorization-mode=Node,RBAC',
-    '--controllers=-*',
     // Of kube-apiserver, not supported, but with its default it asks for nothing.
     '--profiling',
     '--max-requests-inflight=400',
@@ -65,6 +64,7 @@ test('flags become one frozen configuration', () => {
   assert.deepEqual([kubelet.addressTypes[0], kubelet.caPem, kubelet.client], ['Hostname', null, null])
   assert.deepEqual(services.nodePorts, { first: 30_000, last: 32_767 })
   assert.ok(admission.isOn('ServiceAccount') && !admission.isOn('NodeRestriction'))
+  assert.ok(featureGates.isOn('APIResponseCompression') && !featureGates.isOn('APIServerTracing'))
   assert.ok(!featureGates.isOn('WatchList') && featureGates.isOn('APIServerIdentity'))
   assert.ok(runtime.isServed({ group: 'apps', version: 'v1', plural: 'deployments' }))
   assert.ok(Object.isFrozen(config.tokens[0]?.user.groups))
@@ -142,7 +142,8 @@ const refusals: readonly [string, RegExp][] = [
     '--enable-admission-plugins=Priority,LimitRanger --disable-admission-plugins=Priority,LimitRanger',
     /\[LimitRanger Priority\] in enable-admission-plugins and disable-admission-plugins overlapped/,
   ],
-  ['--controllers=nope', /there is no controller "nope"/],
+  ['--enable-admission-plugins=ValidatingAdmissionWebhook', /ValidatingAdmissionWebhook is not supported yet/],
+  ['--enable-admission-plugins=MutatingAdmissionPolicy', /MutatingAdmissionPolicy is not supported yet/],
   ['--etcd-prefix', /--etcd-prefix needs a value/],
 ]
 for (const [flag, message] of refusals) {
@@ -163,9 +164,8 @@ test('the help text has every flag', () => {
 test('every flag of kube-apiserver is known, as one that is supported or one that is refused', () => {
   const unsupported = Object.values(unsupportedFlags).flatMap(Object.keys)
   assert.deepEqual(unsupported.filter(isFlagName), [])
-  const own = ['controllers']
   // --help and --version are not in the table.
-  assert.equal(Object.keys(flags).length - own.length + unsupported.length + 2, 172)
+  assert.equal(Object.keys(flags).length + unsupported.length + 2, 172)
 })
 
 test('gates are values: the last one counts, old ones are warned about', () => {

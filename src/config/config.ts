@@ -72,7 +72,6 @@ export function checkArgs(args: readonly string[]): Checked {
   const values = new Values(raw, faults)
   const warnings: string[] = []
   const config = readConfig(values, (text) => warnings.push(text))
-  checkWithoutEffect(values)
   if (values.faults.length > 0) return { kind: 'faults', faults: values.faults }
   return { kind: 'config', config: deepFreeze(config), warnings }
 }
@@ -246,15 +245,6 @@ function readLogging(values: Values): Config['logging'] {
   }
   const isVerbose = values.count('v') >= 2
   return { format: format === 'json' ? 'json' : format === 'text' ? 'text' : 'auto', isVerbose }
-}
-
-/** Flags that say something about parts that are not there yet: a mistake in them is still a mistake. */
-function checkWithoutEffect(values: Values): void {
-  for (const controller of values.list('controllers')) {
-    if (!/^-?\*$/.test(controller)) {
-      values.fault(`--controllers: there is no controller ${JSON.stringify(controller)}; use "*" or "-*"`)
-    }
-  }
 }
 
 function deepFreeze<T>(value: T): T {

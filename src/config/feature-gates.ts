@@ -22,6 +22,25 @@ export const gatesActedOn: readonly string[] = [
   'WatchList',
 ]
 
+/** On by default upstream, of parts of the API server that are not here: they are off, whatever the flag says. */
+const absentGates: ReadonlySet<string> = new Set([
+  'APIServerTracing',
+  'AnonymousAuthConfigurableEndpoints',
+  'AuthorizeNodeWithSelectors',
+  'AuthorizeWithSelectors',
+  'ContextualLogging',
+  'DeclarativeValidation',
+  'LoggingBetaOptions',
+  'PortForwardWebsockets',
+  'RemoteRequestHeaderUID',
+  'ServiceAccountNodeAudienceRestriction',
+  'StrictCostEnforcementForVAP',
+  'StrictCostEnforcementForWebhooks',
+  'StructuredAuthenticationConfiguration',
+  'StructuredAuthorizationConfiguration',
+  'TranslateStreamCloseWebsocketRequests',
+])
+
 const groupGates: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta'])
 
 /** `Name=bool` each; the last one of a name counts. */
@@ -42,7 +61,8 @@ export function parseFeatureGates(entries: readonly string[]): ParsedGates {
     if (gate?.stage === 'GA') warnings.push(`Setting GA feature gate ${name}=${value}. ${removal}`)
     if (gate?.stage === 'DEPRECATED') warnings.push(`Setting deprecated feature gate ${name}=${value}. ${removal}`)
   }
-  const isOn = (name: string): boolean => set.get(name) ?? known.get(name)?.isOnByDefault ?? false
+  const isOn = (name: string): boolean =>
+    !absentGates.has(name) && (set.get(name) ?? known.get(name)?.isOnByDefault ?? false)
   const all = [...known].map(([name, { stage }]) => ({ name, stage, isOn: isOn(name) }))
   return { gates: { isOn, all }, faults, warnings }
 }

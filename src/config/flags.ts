@@ -174,7 +174,7 @@ const flagTable = {
   'enable-admission-plugins': {
     section: 'Admission',
     type: 'list',
-    help: 'Admission plugins that are to run besides those that do by default. There are none yet.',
+    help: 'Admission plugins that are to run besides those that do by default, of which there are none yet. Webhooks and admission policies are not supported yet.',
   },
   'disable-admission-plugins': {
     section: 'Admission',
@@ -234,13 +234,6 @@ const flagTable = {
     type: 'integer',
     default: '0',
     help: 'How much is logged: from 2 on, details of requests too.',
-  },
-
-  controllers: {
-    section: 'Keelson',
-    type: 'list',
-    default: '*',
-    help: 'Controllers that run inside the server: "*" all, "-x" not x, "-*" none. There are none yet.',
   },
 } as const satisfies { readonly [name: string]: Flag }
 

@@ -3,11 +3,13 @@ import { test } from 'node:test'
 import { checkHealth } from './health.ts'
 
 const good = { name: 'good', fault: () => undefined }
+const absent = { name: 'absent', fault: () => 'not there', isAbsent: true }
 const bad = { name: 'bad', fault: () => 'secret reason' }
 
 const cases: readonly [string, typeof good | typeof bad, string, boolean, string][] = [
   ['all is well', good, '', true, 'ok'],
   ['all is well, with words', good, 'verbose', true, '[+]good ok\nreadyz check passed\n'],
+  ['what is not there', absent, 'verbose', true, '[+]absent excluded: ok\nreadyz check passed\n'],
   ['a failure', bad, '', false, '[-]bad failed: reason withheld\nreadyz check failed\n'],
   ['a failure left out', bad, 'exclude=bad', true, 'ok'],
   ['a failure left out, with words', bad, 'verbose&exclude=bad', true, '[+]bad excluded: ok\nreadyz check passed\n'],

@@ -12,3 +12,7 @@ test('too many are cut, each, and then end', () => {
   assert.equal(headers.length, 16)
   assert.ok(headers.every((header) => header.length === 256 + '299 - ""'.length))
 })
+
+test('who warns stands before the text', () => {
+  assert.deepEqual(warningHeaders(['a'], 'keelson'), ['299 keelson "a"'])
+})

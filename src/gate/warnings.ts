@@ -1,10 +1,11 @@
-/** Warnings as headers: `299 - "text"`, one header line each. */
+/** Warnings as headers: `299 - "text"`, one header line each. The middle is the agent (RFC 7234, section 5.5); upstream's is `-`. */
 
 /** All texts together; beyond it they are cut. As upstream. */
 const TEXT_RUNES_MAX = 4096
 const CUT_RUNES = 256
 
-export function warningHeaders(texts: readonly string[]): string[] {
+export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' = '-'): string[] {
+  const headerOf = headerBy(agent)
   const sendable = texts.filter(isSendable)
   let runes = 0
   for (const text of sendable) runes += runesOf(text)
@@ -27,5 +28,7 @@ const runesOf = (text: string): number => (text.length <= CUT_RUNES ? text.lengt
 const isSendable = (text: string): boolean => !/[\u0000-\u001f\u007f]/.test(text) && text.isWellFormed()
 
 /** Header values are bytes: what is beyond ASCII goes as UTF-8. */
-const headerOf = (text: string): string =>
-  Buffer.from(`299 - "${text.replace(/["\\]/g, '\\$&')}"`, 'utf8').toString('latin1')
+const headerBy =
+  (agent: string) =>
+  (text: string): string =>
+    Buffer.from(`299 ${agent} "${text.replace(/["\\]/g, '\\$&')}"`, 'utf8').toString('latin1')

@@ -34,9 +34,7 @@ async function main(): Promise<void> {
   // Watches end after one or two minutes, so that resuming them is part of it.
   const args = ['--disable-admission-plugins=', '--authorization-mode=AlwaysAllow', '--min-request-timeout=60']
   const options = { etcdUrl: etcd.clientUrl, args }
-  await using server = await (values.reference === true
-    ? startReference(options)
-    : startKeelson({ ...options, args: ['--controllers=*', ...args] }))
+  await using server = await (values.reference === true ? startReference(options) : startKeelson({ ...options, args }))
   await using kubectl = await kubectlFor(server, { namespace: NAMESPACE })
   const kubeconfig = join(kubectl.dir, 'config')
   await using manager = await startComponent('kube-controller-manager', kubeconfig, [

@@ -41,12 +41,18 @@ function comparedHeaders(
 ): Record<string, Json> | undefined {
   if (headers === undefined || !(step.compareHeaders || step.pickHeaders)) return undefined
   const compared = (step.compareHeaders ?? []).map((name): [string, Json] => {
-    const value = headers[name.replace('?', '')]
+    const value = name.startsWith('warning') ? upstreamWarnings(headers) : headers[name.replace('?', '')]
     if (value === undefined) return [name, null]
     return [name, name.endsWith('?') ? 'present' : normaliser.value(value)]
   })
   const pick = step.pickHeaders
   return { ...Object.fromEntries(compared), ...(pick && picked(() => pick(headers), {})) }
+}
+
+/** What Keelson warns of by itself (docs/differences.md) names it as the agent. */
+function upstreamWarnings({ warning }: NonNullable<Answer['headers']>): string | undefined {
+  const own = /(?:^|, )299 keelson "(?:[^"\\]|\\.)*"/g
+  return warning === undefined ? undefined : warning.replace(own, '').replace(/^, /, '') || undefined
 }
 
 function comparedBody(step: CompareOptions, answer: Answer, normaliser: Normaliser): Json {

@@ -1,0 +1,21 @@
+/**
+ * Plugins that are still to come. Their configurations are stored, as other servers on the same etcd may act on them; that this
+ * server does not is told to who writes one, since a policy that is silently not enforced is worse than none.
+ */
+import type { Plugin } from './admission.ts'
+
+const unenforced = (name: string, ...plurals: readonly string[]): Plugin => ({
+  name,
+  resources: new Set(plurals.map((plural) => `${plural}.admissionregistration.k8s.io`)),
+  validate: ({ operation, subresource, resource, context }) => {
+    if (subresource !== '' || (operation !== 'CREATE' && operation !== 'UPDATE')) return
+    context.warnOfOwn(`${resource.kind} is stored but not enforced: this server has no ${name} admission yet`)
+  },
+})
+
+export const unenforcedPlugins: readonly Plugin[] = [
+  unenforced('MutatingAdmissionPolicy', 'mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'),
+  unenforced('MutatingAdmissionWebhook', 'mutatingwebhookconfigurations'),
+  unenforced('ValidatingAdmissionPolicy', 'validatingadmissionpolicies', 'validatingadmissionpolicybindings'),
+  unenforced('ValidatingAdmissionWebhook', 'validatingwebhookconfigurations'),
+]
