@@ -17,7 +17,7 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import type { Definitions } from './controllers/definitions.ts'
 import { createDefinitions } from './definitions.ts'
 import { createAuthenticate } from './gate/authenticate.ts'
-import { type Authorize, authorizeByBootstrapRoles, refusal, rightsByBootstrapRoles } from './gate/authorize.ts'
+import { type Authorize, type Authorizer, authorizers, refusal } from './gate/authorize.ts'
 import { createVerifyCertificate } from './gate/client-certificate.ts'
 import { createGate } from './gate/gate.ts'
 import { createLookUpToken, type LookUpToken } from './gate/look-up-token.ts'
@@ -86,7 +86,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { allowsPrivileged, etcd } = config
   const builtIn = builtInResources({ allowsPrivileged, storedAs: etcd.media })
   const registry = new Registry(builtIn.filter(config.runtime.isServed))
-  const authorize = authorizers[config.authorization]
+  const authorizer = authorizers[config.authorization]
+  const { authorize } = authorizer
   const yaml = new YamlConverter()
   const ownHandle: OwnHandle = (request, user) => handle(request, user)
   const { accessOf, keysOf, allocation, partAccess } = createAccess({
@@ -119,7 +120,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
       createVerbs({
         accessOf,
         readAccessOf: withComponents(accessOf, parts),
-        createVerb: createCreateVerb(accounts, lookUpToken, authorize),
+        createVerb: createCreateVerb(accounts, lookUpToken, authorizer),
       }),
       partAccess,
     ),
@@ -137,12 +138,6 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { cache } = parts
   const definitions = createDefinitions({ registry, cache, accessOf, keysOf, uncount, handle: ownHandle, log })
   return { handle, registry, allocation, definitions, [Symbol.asyncDispose]: () => yaml[Symbol.asyncDispose]() }
-}
-
-const authorizers: { readonly [mode in Config['authorization']]: Authorize } = {
-  roles: authorizeByBootstrapRoles,
-  'always-allow': () => ({ isAllowed: true, reason: '' }),
-  'always-deny': () => ({ isAllowed: false, reason: 'Everything is forbidden.' }),
 }
 
 type ReadAccessOf = (resource: Resource) => ReadAccess
@@ -193,11 +188,15 @@ function withParts(verbs: Verbs, partAccess: () => PartAccess | undefined): Verb
 type CreateVerb = (request: ResourceRequest) => typeof create
 
 /** What is created without being stored has an answer of its own. */
-function createCreateVerb(accounts: Accounts | undefined, lookUpToken: LookUpToken, authorize: Authorize): CreateVerb {
+function createCreateVerb(
+  accounts: Accounts | undefined,
+  lookUpToken: LookUpToken,
+  { authorize, rightsOf }: Authorizer,
+): CreateVerb {
   const reviews = createReviews({
     askAboutToken: async (token, audiences) => lookUpToken(token, audiences),
     askAboutAccess: async (user, attributes) => authorize(user, attributes),
-    askAboutRights: async (user) => rightsByBootstrapRoles(user),
+    askAboutRights: async (user) => rightsOf(user),
   })
   return ({ resource, subresource }) => {
     if (subresource === 'token') return accounts?.requestToken ?? create

@@ -12,6 +12,11 @@ import { authenticatedGroup, mastersGroup, unauthenticatedGroup, type User } fro
 
 export type Authorize = (user: User, attributes: AccessAttributes) => AccessDecision | Promise<AccessDecision>
 
+/** How a mode decides, and all that a user may do by it, as a SelfSubjectRulesReview tells it. */
+export type Authorizer = { readonly authorize: Authorize; readonly rightsOf: (user: User) => Rights }
+
+export type Rights = { readonly resourceRules: readonly Fields[]; readonly nonResourceRules: readonly Fields[] }
+
 /** A role that every cluster has, and the groups that a binding of the same name gives it to. */
 type BootstrapRole = {
   readonly name: string
@@ -57,7 +62,7 @@ const bootstrapRoles: readonly BootstrapRole[] = [
 const allowed: AccessDecision = { isAllowed: true, reason: '' }
 const refused: AccessDecision = { isAllowed: false, reason: '' }
 
-export const authorizeByBootstrapRoles: Authorize = ({ groups }, attributes) => {
+const authorizeByBootstrapRoles: Authorize = ({ groups }, attributes) => {
   if (groups.includes(mastersGroup)) return allowed
   for (const role of bootstrapRoles) {
     const group = role.groups.find((one) => groups.includes(one))
@@ -82,26 +87,37 @@ function allows({ resourceRules = [], paths = [] }: BootstrapRole, attributes: A
 const matchesPath = (pattern: string, path: string): boolean =>
   pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern
 
-/** All that the user may do, as a SelfSubjectRulesReview tells it. */
-export function rightsByBootstrapRoles({ groups }: User): {
-  readonly resourceRules: readonly Fields[]
-  readonly nonResourceRules: readonly Fields[]
-} {
-  const everything = { verbs: ['*'] }
-  const isMaster = groups.includes(mastersGroup)
+const everything: Rights = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+}
+const nothing: Rights = { resourceRules: [], nonResourceRules: [] }
+
+function rightsByBootstrapRoles({ groups }: User): Rights {
+  const { resourceRules, nonResourceRules } = groups.includes(mastersGroup) ? everything : nothing
   const roles = bootstrapRoles.filter((role) => role.groups.some((group) => groups.includes(group)))
   return {
     resourceRules: [
-      ...(isMaster ? [{ ...everything, apiGroups: ['*'], resources: ['*'] }] : []),
-      ...roles.flatMap(({ resourceRules = [] }) =>
-        resourceRules.map(({ verbs, group, resources }) => ({ verbs, apiGroups: [group], resources })),
+      ...resourceRules,
+      ...roles.flatMap(({ resourceRules: rules = [] }) =>
+        rules.map(({ verbs, group, resources }) => ({ verbs, apiGroups: [group], resources })),
       ),
     ],
     nonResourceRules: [
-      ...(isMaster ? [{ ...everything, nonResourceURLs: ['*'] }] : []),
+      ...nonResourceRules,
       ...roles.flatMap(({ paths }) => (paths === undefined ? [] : [{ verbs: ['get'], nonResourceURLs: paths }])),
     ],
   }
+}
+
+/** Whatever the mode, members of system:masters are asked no questions. */
+const denyOthers: Authorize = ({ groups }) =>
+  groups.includes(mastersGroup) ? allowed : { isAllowed: false, reason: 'Everything is forbidden.' }
+
+export const authorizers: { readonly [mode in 'roles' | 'always-allow' | 'always-deny']: Authorizer } = {
+  roles: { authorize: authorizeByBootstrapRoles, rightsOf: rightsByBootstrapRoles },
+  'always-allow': { authorize: () => allowed, rightsOf: () => everything },
+  'always-deny': { authorize: denyOthers, rightsOf: () => nothing },
 }
 
 /** The refusal, in upstream's words. */

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import type { ApiRequest } from '../api/request.ts'
-import { type Authorize, authorizeByBootstrapRoles } from './authorize.ts'
+import { type Authorize, authorizers } from './authorize.ts'
 import { asksToImpersonate, impersonate } from './impersonate.ts'
 
 const admin = { name: 'admin', uid: '1', groups: ['system:masters', 'system:authenticated'] }
 const bob = { name: 'bob', uid: '2', groups: ['system:authenticated'] }
 
-function become(headers: IncomingHttpHeaders, by = admin, authorize: Authorize = authorizeByBootstrapRoles) {
+function become(headers: IncomingHttpHeaders, by = admin, authorize: Authorize = authorizers.roles.authorize) {
   const request: ApiRequest = {
     method: 'GET',
     path: '/version',
