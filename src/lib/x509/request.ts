@@ -27,7 +27,13 @@ const algorithms: ReadonlyMap<string, { readonly digest: string | null; readonly
   ['2a8648ce3d040303', { digest: 'sha384' }],
   ['2a8648ce3d040304', { digest: 'sha512' }],
   ['2b6570', { digest: null }],
+  // Go still takes SHA-1 here: a request proves no more than that its sender has the key.
+  ['2a864886f70d010105', { digest: 'sha1' }],
+  ['2b0e03021d', { digest: 'sha1' }],
+  ['2a8648ce3d0401', { digest: 'sha1' }],
 ])
+
+const md5WithRsa = '2a864886f70d010104'
 
 /** Fails with a RequestError, also where the signature is not of the key that is asked about. */
 export function readRequest(der: Buffer): CertificateRequest {
@@ -67,6 +73,7 @@ function readPublicKey(der: Buffer): KeyObject {
 type Signer = { readonly publicKey: KeyObject; readonly algorithm: string }
 
 function checkSignature(signed: Buffer, signature: Buffer, { publicKey, algorithm }: Signer): void {
+  if (algorithm === md5WithRsa) throw new RequestError('x509: cannot verify signature: insecure algorithm MD5-RSA')
   const known = algorithms.get(algorithm)
   if (known === undefined) throw new RequestError('x509: cannot verify signature: algorithm unimplemented')
   const key = known.isPss === true ? { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING } : publicKey
