@@ -5,17 +5,17 @@ import { customResources } from './custom/custom-resource.ts'
 import { readDefinition } from './custom/definition.ts'
 import { Registry } from './registry.ts'
 
-const resourcesOf = (plural: string) =>
+const resourcesOf = (plural: string, group = 'example.com', version = 'v1') =>
   customResources(
     readDefinition({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
-      metadata: { name: `${plural}.example.com`, uid: '1' },
+      metadata: { name: `${plural}.${group}`, uid: '1' },
       spec: {
-        group: 'example.com',
+        group,
         scope: 'Namespaced',
         names: {},
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+        versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
       },
       status: { acceptedNames: { plural, kind: plural, listKind: `${plural}List`, singular: plural } },
     }),
@@ -39,4 +39,24 @@ test('resources come and go, sorted, and a group is another list each time', () 
   registry.replace('example.com', { before: other, after: [] })
   assert.ok(!registry.groups.includes('example.com'))
   assert.equal(registry.all().length, count)
+})
+
+test('a definition in a built-in group serves nothing and removes nothing', () => {
+  const registry = new Registry(builtInResources())
+  const group = 'networking.k8s.io'
+  const builtIn = registry.inGroup(group)
+  const ingresses = registry.find({ group, version: 'v1', plural: 'ingresses' })
+  assert.ok(ingresses !== undefined)
+  for (const [plural, version] of [
+    ['ingresses', 'v1'],
+    ['foos', 'v1'],
+    ['foos', 'v7'],
+  ] as const) {
+    const [first, second] = [resourcesOf(plural, group, version), resourcesOf(plural, group, version)]
+    registry.replace(group, { before: [], after: first })
+    registry.replace(group, { before: first, after: second })
+    registry.replace(group, { before: second, after: [] })
+    assert.ok(registry.find({ group, version: 'v1', plural: 'ingresses' }) === ingresses)
+    assert.ok(registry.inGroup(group) === builtIn)
+  }
 })

@@ -7,10 +7,13 @@ export class Registry {
   readonly #resources = new Map<string, Resource>()
   /** What each group has, sorted by name. */
   readonly #groups = new Map<string, readonly Resource[]>()
+  readonly #builtInGroups: ReadonlySet<string>
   #sorted: readonly Resource[] | undefined
   #changes = 0
 
+  /** Those that are built in. */
   constructor(resources: readonly Resource[]) {
+    this.#builtInGroups = new Set(resources.map(({ group }) => group))
     for (const resource of resources) this.#resources.set(idOf(resource), resource)
     for (const resource of this.all()) {
       this.#groups.set(resource.group, [...(this.#groups.get(resource.group) ?? []), resource])
@@ -45,17 +48,20 @@ export class Registry {
     return (this.#sorted ??= [...this.#resources.values()].toSorted(byName))
   }
 
-  /** Serves these in place of those, which are of the same group. What is built in stays. */
+  /**
+   * Serves these in place of those, which are of the same group. A definition may name a group that is built in; as upstream, where the
+   * built-in API answers every path of its groups, nothing of it is served then, in no version.
+   */
   replace(
     group: string,
     { before, after }: { readonly before: readonly Resource[]; readonly after: readonly Resource[] },
   ): void {
+    if (this.#builtInGroups.has(group)) return
     const gone = new Set(before)
-    const added = after.filter((resource) => this.find(resource)?.isCustom !== false)
     for (const resource of before) this.#resources.delete(idOf(resource))
-    for (const resource of added) this.#resources.set(idOf(resource), resource)
+    for (const resource of after) this.#resources.set(idOf(resource), resource)
     const kept = this.inGroup(group).filter((resource) => !gone.has(resource))
-    const next = merged(kept, added.toSorted(byName))
+    const next = merged(kept, after.toSorted(byName))
     if (next.length === 0) this.#groups.delete(group)
     else this.#groups.set(group, next)
     this.#sorted = undefined
