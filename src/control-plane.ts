@@ -90,7 +90,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { authorize } = authorizer
   const yaml = new YamlConverter()
   const ownHandle: OwnHandle = (request, user) => handle(request, user)
-  const { accessOf, keysOf, allocation, partAccess } = createAccess({
+  const { accessOf, storedAccessOf, keysOf, allocation, partAccess } = createAccess({
     config,
     parts,
     registry,
@@ -136,7 +136,16 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     if (registry.inGroup(resource.group).length === 0) parts.uncountKeys(keysOf(resource).prefix)
   }
   const { cache } = parts
-  const definitions = createDefinitions({ registry, cache, accessOf, keysOf, uncount, handle: ownHandle, log })
+  const definitions = createDefinitions({
+    registry,
+    cache,
+    accessOf,
+    storedAccessOf,
+    keysOf,
+    uncount,
+    handle: ownHandle,
+    log,
+  })
   return { handle, registry, allocation, definitions, [Symbol.asyncDispose]: () => yaml[Symbol.asyncDispose]() }
 }
 
@@ -220,6 +229,7 @@ type AccessParts = {
 /** Everything a verb needs of a resource, made when it is first asked for. */
 function createAccess({ config, parts, registry, authorize, yaml, surroundings, ownHandle }: AccessParts): {
   readonly accessOf: (resource: Resource) => Access
+  readonly storedAccessOf: (resource: Resource) => Access
   readonly keysOf: (resource: Resource) => ResourceKeys
   readonly allocation: ServiceAllocation
   readonly partAccess: () => PartAccess | undefined
@@ -244,7 +254,8 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   }
   const keysOf = (resource: Resource): ResourceKeys =>
     new ResourceKeys(root, resourcePrefix(resource), resource.isNamespaced)
-  const make = (resource: Resource, version = apiVersionOf(resource)): Access => {
+  // A request may still hold a resource whose definition has changed meanwhile: what it reads is not for those who have the new one.
+  const make = (resource: Resource, version = `${apiVersionOf(resource)} ${resource.form ?? ''}`): Access => {
     const keys = keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
@@ -289,9 +300,10 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
       },
     }
   }
-  // Custom resources come and go.
   /** Objects in whatever versions they were stored in. */
-  const makeAsStored = (resource: Resource): Access => make(resource, 'stored')
+  const storedAccessOf = (resource: Resource): Access =>
+    resource.conversionWebhook === undefined ? accessOf(resource) : make(resource, `stored ${resource.form ?? ''}`)
+  // Custom resources come and go.
   const made = new WeakMap<Resource, Access>()
   const accessOf = (resource: Resource): Access => {
     const known = made.get(resource)
@@ -302,7 +314,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     made.set(resource, access)
     const stored = converted?.()
     if (webhook === undefined || stored === undefined) return access
-    const asStored = { resource: stored, access: makeAsStored(stored) }
+    const asStored = { resource: stored, access: storedAccessOf(stored) }
     const whole = convertedAccess(access, asStored, new Converter(resource, webhook, cache))
     made.set(resource, whole)
     return whole
@@ -325,7 +337,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     pods === undefined
       ? undefined
       : { pods: { resource: pods, access: accessOf(pods) }, objects, kubelet: config.kubelet, random }
-  return { accessOf, keysOf, allocation, partAccess }
+  return { accessOf, storedAccessOf, keysOf, allocation, partAccess }
 }
 
 /** Most resources are never watched, and what is counted is kept for good. */

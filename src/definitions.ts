@@ -1,6 +1,7 @@
 /** How the parts of a control plane serve what CustomResourceDefinitions define. */
 import type { Fields, KubeObject } from './api/object.ts'
 import { type Handle, request } from './api/own-request.ts'
+import type { ApiResponse } from './api/request.ts'
 import type { Cache } from './cache/cache.ts'
 import { Definitions } from './controllers/definitions.ts'
 import type { Log } from './lib/log.ts'
@@ -8,6 +9,7 @@ import type { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
 import type { ResourceKeys } from './storage/keys.ts'
 import type { WriteAccess } from './verbs/access.ts'
+import { deleteStored } from './verbs/delete-stored.ts'
 import { createOwnObjects } from './verbs/own-objects.ts'
 
 const definitionsId = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' } as const
@@ -17,6 +19,8 @@ type Parts = {
   readonly registry: Registry
   readonly cache: Cache
   readonly accessOf: (resource: Resource) => WriteAccess
+  /** To objects in whatever versions they were stored in. */
+  readonly storedAccessOf: (resource: Resource) => WriteAccess
   /** Without making anything that would have to be kept. */
   readonly keysOf: (resource: Resource) => ResourceKeys
   /** The resource is gone for good, and what was counted of it. */
@@ -27,12 +31,16 @@ type Parts = {
 
 /** Undefined: definitions are not served. */
 export function createDefinitions(parts: Parts): Definitions | undefined {
-  const { registry, cache, accessOf, keysOf, uncount, handle, log } = parts
+  const { registry, cache, accessOf, storedAccessOf, keysOf, uncount, handle, log } = parts
   const resource = registry.find(definitionsId)
   if (resource === undefined) return undefined
   const { keys, reader, now } = accessOf(resource)
   const objects = createOwnObjects(registry, accessOf)
   const { signal } = new AbortController()
+  const isBuiltInPlace = (custom: Resource): boolean => {
+    const { prefix } = keysOf(custom)
+    return registry.inGroup(custom.group).some((other) => !other.isCustom && keysOf(other).prefix === prefix)
+  }
   return new Definitions({
     registry,
     reader,
@@ -41,42 +49,42 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
     log,
     changeStatus: (name, decide) => objects.changeStatus(definitionsId, { namespace: '', name }, decide),
     release: async (name, decide) => {
-      for (;;) {
-        const current = await objects.get(definitionsId, { namespace: '', name }, 'latest')
-        const next = current && decide(current)
-        if (next === undefined) return
-        const path = `${collectionOf(definitionsId)}/${name}/status`
-        const { status } = await request(handle, {
-          method: 'PATCH',
-          path,
-          body: statusPatch(next),
-          isMergePatch: true,
-          signal,
-        })
-        if (status !== CONFLICT) return
-      }
+      const current = await objects.get(definitionsId, { namespace: '', name }, 'latest')
+      const next = current && decide(current)
+      if (next === undefined) return
+      const path = `${collectionOf(definitionsId)}/${name}/status`
+      expectStatus(
+        await request(handle, { method: 'PATCH', path, body: statusPatch(next), isMergePatch: true, signal }),
+        [200, 404],
+      )
     },
-    deleteObjects: (custom) =>
-      registry.find(custom) === undefined
-        ? removeObjects(accessOf(custom))
-        : deleteObjects(custom, accessOf(custom), handle),
+    deleteObjects: (custom) => deleteStored(custom, storedAccessOf(custom)),
+    isBuiltInPlace,
     forget: (custom, isGone) => {
+      if (isBuiltInPlace(custom)) return
       cache.remove(keysOf(custom).prefix)
       if (isGone) uncount(custom)
     },
     announce: async (place, isServed) => {
       const name = `${place.version}.${place.group}`
-      const found = await objects.get(apiServicesId, { namespace: '', name }, 'any')
-      if ((found !== undefined) === isServed) return
+      const found = await objects.get(apiServicesId, { namespace: '', name }, 'latest')
       const path = collectionOf(apiServicesId)
-      await (isServed
-        ? request(handle, { method: 'POST', path, body: apiService(name, place), signal })
-        : request(handle, { method: 'DELETE', path: `${path}/${name}`, signal }))
+      if (isServed && found === undefined) {
+        const body = apiService(name, place)
+        expectStatus(await request(handle, { method: 'POST', path, body, signal }), [201, 409])
+      } else if (!isServed && found?.metadata.labels?.[managedLabel] !== undefined) {
+        expectStatus(await request(handle, { method: 'DELETE', path: `${path}/${name}`, signal }), [200, 404])
+      }
     },
   })
 }
 
-const CONFLICT = 409
+/** Of APIServices that the server makes itself; those of clients stay. */
+const managedLabel = 'kube-aggregator.kubernetes.io/automanaged'
+
+function expectStatus({ status }: ApiResponse, expected: readonly number[]): void {
+  if (!expected.includes(status)) throw new Error(`answered ${status}`)
+}
 
 const collectionOf = ({ group, version, plural }: typeof definitionsId | typeof apiServicesId): string =>
   `/apis/${group}/${version}/${plural}`
@@ -89,33 +97,11 @@ function statusPatch({ metadata, status }: KubeObject): Fields {
 const conditionsOf = (status: KubeObject[string]): Fields[string] =>
   typeof status === 'object' && status !== null && 'conditions' in status ? status['conditions'] : undefined
 
-async function deleteObjects(resource: Resource, access: WriteAccess, handle: Handle): Promise<number> {
-  const { keys, reader } = access
-  const { items } = await reader.list(keys.range(), 'latest')
-  const namespaces = new Set(items.map(({ key }) => keys.parse(key)?.namespace))
-  const { group, version, plural } = resource
-  const { signal } = new AbortController()
-  for (const namespace of namespaces) {
-    const folder = namespace === undefined ? '' : `/namespaces/${namespace}`
-    await request(handle, { method: 'DELETE', path: `/apis/${group}/${version}${folder}/${plural}`, signal })
-  }
-  return items.length === 0 ? 0 : (await reader.list(keys.range(), 'latest')).items.length
-}
-
-/** Of a kind that is served in no version: nobody can hold them, since nobody could let go. */
-async function removeObjects({ keys, reader, store, decode }: WriteAccess): Promise<number> {
-  const { items } = await reader.list(keys.range(), 'latest')
-  for (const { key } of items) {
-    await store.update(key, { decode }, async (current) => (current === undefined ? 'unchanged' : 'delete'))
-  }
-  return 0
-}
-
 function apiService(name: string, { group, version }: { readonly group: string; readonly version: string }): Fields {
   return {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',
-    metadata: { name, labels: { 'kube-aggregator.kubernetes.io/automanaged': 'true' } },
+    metadata: { name, labels: { [managedLabel]: 'true' } },
     spec: { group, version, groupPriorityMinimum: 1000, versionPriority: 100 },
   }
 }

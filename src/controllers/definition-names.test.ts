@@ -17,11 +17,17 @@ const gadgets: Names = { ...widgets, plural: 'gadgets', singular: 'gadget', kind
 
 function inUse(): NamesInUse {
   const names = new NamesInUse()
-  names.add('widgets.example.com', group, widgets)
+  names.set('widgets.example.com', { group, accepted: widgets, wanted: widgets, revision: 1 })
   return names
 }
 
-const asked = (wanted: Names, accepted = none) => ({ owner: 'gadgets.example.com', group, wanted, accepted })
+const asked = (wanted: Names, accepted = none) => ({
+  owner: 'gadgets.example.com',
+  group,
+  wanted,
+  accepted,
+  revision: 9,
+})
 
 test('names that nobody has are accepted', () => {
   const wanted = { ...gadgets, shortNames: ['g'] }
@@ -39,6 +45,24 @@ test('of what others have, a definition keeps what it had', () => {
 test('other groups, and what was given back, do not matter', () => {
   assert.equal(acceptNames({ ...asked(widgets), group: 'other.com' }, inUse()).conflict, undefined)
   const names = inUse()
-  names.remove('widgets.example.com', group, widgets)
+  names.delete('widgets.example.com')
   assert.equal(acceptNames(asked(widgets), names).conflict, undefined)
+})
+
+test('of two that ask at the same time the earlier one is accepted, whoever judges', () => {
+  const names = new NamesInUse()
+  const first = { group, wanted: widgets, accepted: none, revision: 5 }
+  const second = { group, wanted: { ...gadgets, kind: 'Widget' }, accepted: none, revision: 6 }
+  names.set('widgets.example.com', first)
+  names.set('gadgets.example.com', second)
+  assert.equal(acceptNames({ owner: 'widgets.example.com', ...first }, names).conflict, undefined)
+  const late = acceptNames({ owner: 'gadgets.example.com', ...second }, names)
+  assert.deepEqual([late.names.plural, late.names.kind, late.conflict?.reason], ['gadgets', '', 'KindConflict'])
+})
+
+test('short names that cannot be accepted together keep none from others', () => {
+  const names = inUse()
+  names.set('gears.example.com', { group, wanted: { ...none, shortNames: ['w', 'x'] }, accepted: none, revision: 5 })
+  const wanted = { ...gadgets, shortNames: ['x'] }
+  assert.equal(acceptNames(asked(wanted), names).conflict, undefined)
 })

@@ -4,29 +4,70 @@ import type { Names } from '../registry/custom/definition.ts'
 
 export type NameConflict = { readonly reason: string; readonly message: string }
 
-/** The names in use, by group. Plurals, singulars and short names are of one sort, kinds and list kinds of another. */
-export class NamesInUse {
-  readonly #owners = new Map<string, Set<string>>()
+/** What a definition has of names, and what it wants, as of a revision. */
+export type Claim = {
+  readonly group: string
+  readonly accepted: Names
+  readonly wanted: Names
+  readonly revision: number
+}
 
-  add(owner: string, group: string, names: Names): void {
-    for (const key of keysOf(group, names)) {
+/** A name that was asked for and is not accepted yet; it will be if all of these are free. */
+type Wish = { readonly revision: number; readonly together: readonly string[] }
+
+/**
+ * The names in use, by group. Plurals, singulars and short names are of one sort, kinds and list kinds of another. Names that were asked
+ * for at an earlier revision count, too, although nobody has accepted them yet: replicas judge definitions at the same time, and all
+ * of them see revisions in the same order.
+ */
+export class NamesInUse {
+  readonly #claims = new Map<string, Claim>()
+  readonly #owners = new Map<string, Set<string>>()
+  readonly #wishes = new Map<string, Map<string, Wish>>()
+
+  /** In place of what the owner had. */
+  set(owner: string, claim: Claim): void {
+    this.delete(owner)
+    this.#claims.set(owner, claim)
+    const { group, accepted } = claim
+    for (const key of keysOf(group, accepted)) {
       const owners = this.#owners.get(key) ?? new Set()
       this.#owners.set(key, owners.add(owner))
     }
-  }
-
-  remove(owner: string, group: string, names: Names): void {
-    for (const key of keysOf(group, names)) {
-      const owners = this.#owners.get(key)
-      owners?.delete(owner)
-      if (owners?.size === 0) this.#owners.delete(key)
+    for (const [key, wish] of wishesOf(claim)) {
+      const wishes = this.#wishes.get(key) ?? new Map<string, Wish>()
+      this.#wishes.set(key, wishes.set(owner, wish))
     }
   }
 
-  isTaken(owner: string, key: string): boolean {
+  delete(owner: string): void {
+    const claim = this.#claims.get(owner)
+    if (claim === undefined) return
+    this.#claims.delete(owner)
+    for (const key of keysOf(claim.group, claim.accepted)) deleteFrom(this.#owners, key, owner)
+    for (const [key] of wishesOf(claim)) deleteFrom(this.#wishes, key, owner)
+  }
+
+  /** To a definition as it is at this revision. */
+  isTaken(owner: string, key: string, revision: number): boolean {
+    if (this.#hasOther(owner, key)) return true
+    for (const [other, wish] of this.#wishes.get(key) ?? []) {
+      if (other === owner || wish.revision >= revision) continue
+      if (!wish.together.some((one) => this.#hasOther(other, one))) return true
+    }
+    return false
+  }
+
+  #hasOther(owner: string, key: string): boolean {
     const owners = this.#owners.get(key)
     return owners !== undefined && (owners.size > 1 || !owners.has(owner))
   }
+}
+
+function deleteFrom(index: Map<string, Set<string> | Map<string, Wish>>, key: string, owner: string): void {
+  const found = index.get(key)
+  found?.delete(owner)
+  if (found?.size === 0) index.delete(key)
 }
 
 const resourceKey = (group: string, name: string): string => `${group} ${name}`
@@ -37,21 +78,31 @@ const keysOf = (group: string, { plural, singular, shortNames, kind, listKind }:
   ...[kind, listKind].filter((name) => name !== '').map((name) => kindKey(group, name)),
 ]
 
-type Asked = { readonly owner: string; readonly group: string; readonly wanted: Names; readonly accepted: Names }
+/** Short names are accepted all together or not at all. */
+function wishesOf({ group, accepted, wanted, revision }: Claim): readonly (readonly [string, Wish])[] {
+  const had = new Set(keysOf(group, accepted))
+  const short = wanted.shortNames.map((name) => resourceKey(group, name))
+  const single = keysOf(group, { ...wanted, shortNames: [] }).filter((key) => !had.has(key))
+  return [
+    ...single.map((key) => [key, { revision, together: [key] }] as const),
+    ...short.filter((key) => !had.has(key)).map((key) => [key, { revision, together: short }] as const),
+  ]
+}
+
+type Asked = Claim & { readonly owner: string }
 
 /** What is accepted of the names that a definition wants; of what is not, it keeps what it had. */
 export function acceptNames(
-  { owner, group, wanted, accepted }: Asked,
+  { owner, group, wanted, accepted, revision }: Asked,
   inUse: NamesInUse,
 ): { readonly names: Names; readonly conflict: NameConflict | undefined } {
   let conflict: NameConflict | undefined
-  const isFree = (name: string, had: string, key: string): boolean => name === had || !inUse.isTaken(owner, key)
   const choose = (
     name: string,
     had: string,
     { key, reason }: { readonly key: string; readonly reason: string },
   ): string => {
-    if (isFree(name, had, key)) return name
+    if (name === had || !inUse.isTaken(owner, key, revision)) return name
     conflict = { reason, message: `${quote(name)} is already in use` }
     return had
   }
@@ -64,7 +115,7 @@ export function acceptNames(
     reason: 'SingularConflict',
   })
   const taken = wanted.shortNames.filter(
-    (name) => !accepted.shortNames.includes(name) && inUse.isTaken(owner, resourceKey(group, name)),
+    (name) => !accepted.shortNames.includes(name) && inUse.isTaken(owner, resourceKey(group, name), revision),
   )
   if (taken.length > 0) {
     const texts = taken.map((name) => `${quote(name)} is already in use`)

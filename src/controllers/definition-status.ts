@@ -4,7 +4,7 @@ import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } fr
 import { quote } from '../api/quote.ts'
 import { type Names, readNames } from '../registry/custom/definition.ts'
 import { nonStructural } from '../registry/kinds/apiextensions/non-structural.ts'
-import { acceptNames, type NamesInUse } from './definition-names.ts'
+import { acceptNames, type Claim, type NamesInUse } from './definition-names.ts'
 
 export type Condition = {
   readonly type: string
@@ -15,14 +15,8 @@ export type Condition = {
 
 /** The object with the next status; undefined: it has it already. Names are accepted in one write, serving is told in the next. */
 export function nextStatus(object: KubeObject, inUse: NamesInUse, now: string): KubeObject | undefined {
-  const spec = fieldsOf(object['spec'])
-  const status = fieldsOf(object['status'])
-  const before = readNames(fieldsOf(status['acceptedNames']))
-  const asked = { owner: object.metadata.name ?? '', group: textOf(spec['group']) }
-  const { names, conflict } = acceptNames(
-    { ...asked, wanted: readNames(fieldsOf(spec['names'])), accepted: before },
-    inUse,
-  )
+  const before = readNames(fieldsOf(fieldsOf(object['status'])['acceptedNames']))
+  const { names, conflict } = acceptNames({ owner: object.metadata.name ?? '', ...claimOf(object) }, inUse)
   const isFirst = conditionOf(object, 'NamesAccepted') === undefined
   const accepted: Condition =
     conflict === undefined
@@ -33,6 +27,17 @@ export function nextStatus(object: KubeObject, inUse: NamesInUse, now: string): 
   const changed = wanted.filter((condition) => !isSet(object, condition))
   if (changed.length === 0 && JSON.stringify(names) === JSON.stringify(before)) return withStructural(object, now)
   return withStatus(object, { acceptedNames: printNames(names) }, { conditions: changed, now })
+}
+
+/** What a definition has of names, and what it wants. */
+export function claimOf(object: KubeObject): Claim {
+  const spec = fieldsOf(object['spec'])
+  return {
+    group: textOf(spec['group']),
+    accepted: readNames(fieldsOf(fieldsOf(object['status'])['acceptedNames'])),
+    wanted: readNames(fieldsOf(spec['names'])),
+    revision: Number(object.metadata.resourceVersion),
+  }
 }
 
 /** Looked at when all else is settled: it takes a walk through the schemas. Undefined: what is told of them holds. */

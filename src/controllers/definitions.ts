@@ -1,41 +1,38 @@
 /**
  * Serves what CustomResourceDefinitions define: follows them, accepts their names, puts their resources into the registry and takes them
  * out again, and removes the objects of those that go. Each replica follows by itself; who is first to write a status has written it.
+ * What fails is tried again until it succeeds.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeObject } from '../api/object.ts'
 import type { Item } from '../cache/item.ts'
 import type { ObjectReader, WatchOptions } from '../cache/reader.ts'
 import { eventsOf } from '../cache/watch.ts'
 import type { Log } from '../lib/log.ts'
 import { type CustomResource, customResources } from '../registry/custom/custom-resource.ts'
-import { type Definition, type Names, readDefinition } from '../registry/custom/definition.ts'
+import { type Definition, formOf, readDefinition } from '../registry/custom/definition.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Resource } from '../registry/resource.ts'
+import { cleanUp, type CleanupParts, needsCleanUp } from './definition-cleanup.ts'
 import { NamesInUse } from './definition-names.ts'
-import { type Condition, conditionOf, isTrue, nextStatus, withStatus } from './definition-status.ts'
+import { claimOf, isTrue, nextStatus } from './definition-status.ts'
+import { WorkQueue } from './work-queue.ts'
 
 /** Status writes at once; more would only wait for the database together. */
 const WRITES_MAX = 8
-/** How often to look whether others have let go of the last objects. */
-const CLEANUP_RETRY_MS = 1_000
+/** Definitions whose objects are deleted at once: each lists its objects, and deletes several of them at a time. */
+const CLEANUPS_MAX = 8
 /** After the watch of definitions was lost. */
 const WATCH_RETRY_MS = 200
 
-export type DefinitionsParts = {
+export type DefinitionsParts = CleanupParts & {
   readonly registry: Registry
   readonly reader: ObjectReader
   readonly range: WatchOptions['range']
-  /** Changes the status of a definition; undefined leaves it. */
-  readonly changeStatus: (name: string, decide: (object: KubeObject) => KubeObject | undefined) => Promise<boolean>
-  /** Takes the finalizer away together with the last word on it. */
-  readonly release: (name: string, decide: (object: KubeObject) => KubeObject | undefined) => Promise<void>
-  /** Deletes all objects; how many are left, since others hold them. */
-  readonly deleteObjects: (resource: Resource) => Promise<number>
   /** What was kept for the resource is of no use any longer; if it is gone for good, what was counted neither. */
   readonly forget: (resource: Resource, isGone: boolean) => void
-  /** A version of a group that is now served, or no longer. */
+  /** A version of a group is served now, or no longer. Fails if that could not be announced. */
   readonly announce: (place: { readonly group: string; readonly version: string }, isServed: boolean) => Promise<void>
-  readonly now: () => string
   readonly log: Log
 }
 
@@ -45,39 +42,48 @@ type Source = { item: Item }
 type Known = {
   readonly source: Source
   readonly definition: Definition
-  readonly names: Names
   readonly resources: readonly CustomResource[]
   /** By what the resources were made; another one needs others. */
   readonly mark: string
   /** Cached objects are as good as before while this stays. */
   readonly formMark: string
+  /** Its objects are to be deleted. */
+  isDoomed: boolean
 }
 
 export class Definitions implements AsyncDisposable {
   readonly #parts: DefinitionsParts
   readonly #known = new Map<string, Known>()
   readonly #inUse = new NamesInUse()
-  readonly #waiting = new Set<string>()
-  readonly #refused = new Map<string, Item>()
-  readonly #cleaning = new Set<string>()
+  /** Those that wait for names which others have. */
+  readonly #refused = new Set<string>()
   readonly #stopping = new AbortController()
-  readonly #tasks = new Set<Promise<void>>()
-  #writing = 0
+  readonly #statuses: WorkQueue
+  readonly #cleanups: WorkQueue
+  readonly #announcements: WorkQueue
+  #following: Promise<void> = Promise.resolve()
 
   constructor(parts: DefinitionsParts) {
+    const { log } = parts
     this.#parts = parts
+    const queue = (name: string, workersMax: number, work: (key: string) => Promise<number | undefined>): WorkQueue =>
+      new WorkQueue({ name, workersMax, work, log })
+    this.#statuses = queue('the status of a definition', WRITES_MAX, (name) => this.#writeStatus(name))
+    this.#cleanups = queue('the clean-up of a definition', CLEANUPS_MAX, (name) => this.#cleanUp(name))
+    this.#announcements = queue('the APIService of a definition', WRITES_MAX, (place) => this.#announce(place))
   }
 
   /** Comes back when everything that was defined before is served. */
   async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#run(() => this.#follow(resolve))
+    this.#following = this.#follow(resolve)
     await promise
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
-    await Promise.all(this.#tasks)
+    const queues = [this.#statuses, this.#cleanups, this.#announcements]
+    await Promise.all([this.#following, ...queues.map((queue) => queue[Symbol.asyncDispose]())])
   }
 
   async #follow(onListed: () => void): Promise<void> {
@@ -86,7 +92,10 @@ export class Definitions implements AsyncDisposable {
     while (!signal.aborted) {
       try {
         const watcher = await reader.watch({ range, start: { initial: 'latest', markEnd: true } })
-        signal.addEventListener('abort', () => watcher.close(), { once: true })
+        using closing = new DisposableStack()
+        const close = (): void => watcher.close()
+        signal.addEventListener('abort', close)
+        closing.defer(() => signal.removeEventListener('abort', close))
         const listed = new Set<string>()
         let isListed = false
         for await (const events of eventsOf(watcher)) {
@@ -95,7 +104,7 @@ export class Definitions implements AsyncDisposable {
               const name = event.item.key.slice(event.item.key.lastIndexOf('/') + 1)
               if (!isListed) listed.add(name)
               if (event.type === 'DELETED') this.#remove(name)
-              else this.#put(name, event.item)
+              else this.#tryPut(name, event.item)
             } else if (event.initialEventsEnd) {
               isListed = true
               for (const name of this.#known.keys()) if (!listed.has(name)) this.#remove(name)
@@ -106,22 +115,48 @@ export class Definitions implements AsyncDisposable {
       } catch (error) {
         if (!signal.aborted) log('warn', 'definitions cannot be followed yet', { error: String(error) })
       }
-      await this.#sleep(WATCH_RETRY_MS)
+      // Woken early only by the end.
+      await sleep(WATCH_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined)
     }
     onListed()
+  }
+
+  /** One that cannot be read must not keep the others from being served. */
+  #tryPut(name: string, item: Item): void {
+    try {
+      this.#put(name, item)
+    } catch (error) {
+      this.#parts.log('error', 'a definition cannot be served', { name, error: String(error) })
+    }
   }
 
   #put(name: string, item: Item): void {
     const object = item.peek()
     this.#serve(name, object, item)
-    if (object.metadata.deletionTimestamp !== undefined) this.#cleanUp(name)
-    this.#refused.delete(name)
-    if (nextStatus(object, this.#inUse, this.#parts.now()) === undefined) {
-      if (!isTrue(object, 'NamesAccepted')) this.#refused.set(name, item)
-      return
+    const known = this.#known.get(name)
+    // Once is enough: the queue does not let go of it before it is done.
+    if (known !== undefined && known.isDoomed !== needsCleanUp(object)) {
+      known.isDoomed = !known.isDoomed
+      if (known.isDoomed) this.#cleanups.add(name)
     }
-    this.#waiting.add(name)
-    this.#write()
+    this.#judge(name, object)
+  }
+
+  /** What is told of it may have to be another thing, by itself or by the names of the others. */
+  #judge(name: string, object: KubeObject): void {
+    this.#refused.delete(name)
+    if (nextStatus(object, this.#inUse, this.#parts.now()) !== undefined) this.#statuses.add(name)
+    else if (!isTrue(object, 'NamesAccepted')) this.#refused.add(name)
+  }
+
+  async #writeStatus(name: string): Promise<undefined> {
+    const { changeStatus, now } = this.#parts
+    await changeStatus(name, (object) => {
+      const seen = this.#known.get(name)?.source.item.revision ?? 0
+      // It is judged again when the feed has brought it: by then all that was asked for before it is known, too.
+      if (Number(object.metadata.resourceVersion) > seen) return undefined
+      return nextStatus(object, this.#inUse, now())
+    })
   }
 
   #serve(name: string, object: KubeObject, item: Item): void {
@@ -129,14 +164,9 @@ export class Definitions implements AsyncDisposable {
     const before = this.#known.get(name)
     const source: Source = { item }
     const definition = readDefinition(object, () => source.item.peek())
+    this.#claim(name, object, definition.group)
     const isServed = isTrue(object, 'NamesAccepted') || isTrue(object, 'Established')
-    const form = JSON.stringify([
-      object.metadata.uid,
-      object.metadata.generation,
-      definition.names,
-      definition.storedVersions,
-      isServed,
-    ])
+    const form = `${formOf(definition)} ${isServed}`
     const mark = `${form} ${definition.isTerminating}`
     if (before?.mark === mark) {
       // The older one would hold on to memory.
@@ -144,155 +174,73 @@ export class Definitions implements AsyncDisposable {
       return
     }
     const resources = isServed ? customResources(definition) : []
-    if (before !== undefined) this.#inUse.remove(name, before.definition.group, before.names)
-    this.#inUse.add(name, definition.group, definition.names)
-    this.#known.set(name, { source, definition, names: definition.names, resources, mark, formMark: form })
+    const isDoomed = before?.definition.uid === definition.uid && before.isDoomed
+    this.#known.set(name, { source, definition, resources, mark, formMark: form, isDoomed })
     const was = before?.resources ?? []
     registry.replace(definition.group, { before: was.filter(isShown), after: resources.filter(isShown) })
     if (before !== undefined && before.formMark !== form) for (const resource of was) forget(resource, false)
-    this.#announce(definition.group, was, resources)
+    this.#announceChanges(definition.group, was, resources)
+  }
+
+  /** Others may wait for names that it no longer has or wants. */
+  #claim(name: string, object: KubeObject, group: string): void {
+    this.#inUse.set(name, claimOf(object))
+    this.#judgeRefused(group, name)
   }
 
   #remove(name: string): void {
     const { registry, forget } = this.#parts
-    this.#waiting.delete(name)
     this.#refused.delete(name)
     const known = this.#known.get(name)
     if (known === undefined) return
-    const { definition, names, resources } = known
+    const { definition, resources } = known
     this.#known.delete(name)
-    this.#inUse.remove(name, definition.group, names)
+    this.#inUse.delete(name)
     registry.replace(definition.group, { before: resources.filter(isShown), after: [] })
     for (const resource of resources) forget(resource, true)
-    this.#announce(definition.group, resources, [])
-    // What it had may be what others wait for.
-    for (const [other, item] of this.#refused)
-      if (this.#known.get(other)?.definition.group === definition.group) this.#put(other, item)
+    this.#announceChanges(definition.group, resources, [])
+    this.#judgeRefused(definition.group, name)
+  }
+
+  #judgeRefused(group: string, except: string): void {
+    for (const name of [...this.#refused]) {
+      const known = name === except ? undefined : this.#known.get(name)
+      if (known?.definition.group === group) this.#judge(name, known.source.item.peek())
+    }
   }
 
   /** A version of a group is there as long as any definition has it. */
-  #announce(group: string, before: readonly CustomResource[], after: readonly CustomResource[]): void {
+  #announceChanges(group: string, before: readonly CustomResource[], after: readonly CustomResource[]): void {
+    for (const version of new Set([...before, ...after].filter(isShown).map((resource) => resource.version))) {
+      const isThere = (resource: CustomResource): boolean => isShown(resource) && resource.version === version
+      if (before.some(isThere) !== after.some(isThere)) this.#announcements.add(`${group}/${version}`)
+    }
+  }
+
+  async #announce(place: string): Promise<undefined> {
     const { registry, announce } = this.#parts
-    const versions = new Set([...before, ...after].filter(isShown).map(({ version }) => version))
-    for (const version of versions) {
-      const wasThere = before.some((resource) => isShown(resource) && resource.version === version)
-      const isThere = registry.inGroup(group).some((resource) => resource.version === version)
-      if (wasThere !== isThere || !wasThere) this.#run(() => announce({ group, version }, isThere))
-    }
+    const [group = '', version = ''] = place.split('/')
+    const inGroup = registry.inGroup(group)
+    // Built-in groups are announced by others.
+    if (inGroup.some(({ isCustom }) => !isCustom)) return
+    await announce(
+      { group, version },
+      inGroup.some((resource) => resource.version === version),
+    )
   }
 
-  #write(): void {
-    while (this.#writing < WRITES_MAX && this.#waiting.size > 0) {
-      const [name = ''] = this.#waiting
-      this.#waiting.delete(name)
-      this.#writing++
-      this.#run(async () => {
-        try {
-          await this.#parts.changeStatus(name, (object) => nextStatus(object, this.#inUse, this.#parts.now()))
-        } finally {
-          this.#writing--
-          this.#write()
-        }
-      })
-    }
-  }
-
-  /** Deletes the objects of a definition that goes, waits for who holds them, and lets the definition go. */
-  #cleanUp(name: string): void {
-    if (this.#cleaning.has(name)) return
-    this.#cleaning.add(name)
-    this.#run(async () => {
-      try {
-        while (!(await this.#triedCleanUp(name))) await this.#sleep(CLEANUP_RETRY_MS)
-      } finally {
-        this.#cleaning.delete(name)
-      }
-    })
-  }
-
-  /** Whether there is nothing left to do. What failed, as a webhook or etcd may, is done again. */
-  async #triedCleanUp(name: string): Promise<boolean> {
-    try {
-      await this.#cleanUpOnce(name)
-      return true
-    } catch (error) {
-      if (this.#stopping.signal.aborted || !this.#known.has(name)) return true
-      this.#parts.log('warn', 'a definition cannot be cleaned up yet', { name, error: String(error) })
-      return false
-    }
-  }
-
-  async #cleanUpOnce(name: string): Promise<void> {
-    const { changeStatus, release, deleteObjects, now } = this.#parts
+  async #cleanUp(name: string): Promise<number | undefined> {
     const known = this.#known.get(name)
-    const uid = known?.definition.uid
-    const telling =
-      (condition: Condition) =>
-      (object: KubeObject): KubeObject | undefined => {
-        const { finalizers = [], uid: found } = object.metadata
-        const isOurs = found === uid && finalizers.includes(finalizer)
-        const isTold = conditionOf(object, 'Terminating')?.['reason'] === condition.reason
-        return isOurs && !isTold ? withStatus(object, {}, { conditions: [condition], now: now() }) : undefined
-      }
-    await changeStatus(name, telling(inProgress))
-    const served = toDeleteThrough(known?.resources ?? [])
-    while (served !== undefined && this.#known.get(name)?.definition.uid === uid) {
-      if ((await deleteObjects(served)) === 0) break
-      await this.#sleep(CLEANUP_RETRY_MS)
-      if (this.#stopping.signal.aborted) return
+    if (known === undefined) return undefined
+    const object = known.source.item.peek()
+    try {
+      return needsCleanUp(object) ? await cleanUp({ name, object, resources: known.resources }, this.#parts) : undefined
+    } catch (error) {
+      // Another replica was faster, and the definition is gone.
+      if (this.#known.get(name)?.definition.uid !== known.definition.uid) return undefined
+      throw error
     }
-    await release(name, (object) => {
-      const told = telling(served === undefined ? never : completed)(object)
-      if (told === undefined) return undefined
-      const finalizers = (told.metadata.finalizers ?? []).filter((one) => one !== finalizer)
-      return { ...told, metadata: { ...told.metadata, finalizers } }
-    })
-  }
-
-  #run(task: () => Promise<void>): void {
-    const running = task().catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) this.#parts.log('warn', 'a definition waits', { error: String(error) })
-    })
-    this.#tasks.add(running)
-    void running.finally(() => this.#tasks.delete(running))
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    const { signal } = this.#stopping
-    if (signal.aborted) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-    })
   }
 }
-
-/** In the version that objects are stored in, if it is served: that one needs no webhook, which may have gone before its definition. */
-const toDeleteThrough = (resources: readonly CustomResource[]): CustomResource | undefined =>
-  resources.find(({ isServed, storageVersion }) => isServed && storageVersion === undefined) ??
-  resources.find(({ isServed }) => isServed) ??
-  resources[0]
 
 const isShown = ({ isServed }: CustomResource): boolean => isServed
-
-export const finalizer = 'customresourcecleanup.apiextensions.k8s.io'
-
-const terminating = { type: 'Terminating' } as const
-const inProgress: Condition = {
-  ...terminating,
-  status: 'True',
-  reason: 'InstanceDeletionInProgress',
-  message: 'CustomResource deletion is in progress',
-}
-const completed: Condition = {
-  ...terminating,
-  status: 'False',
-  reason: 'InstanceDeletionCompleted',
-  message: 'removed all instances',
-}
-const never: Condition = {
-  ...terminating,
-  status: 'False',
-  reason: 'NeverEstablished',
-  message: 'resource was never established',
-}

@@ -87,7 +87,7 @@ function resolveCustom(place: Place, info: ResourceInfo, method: string): Route 
   if (fault === undefined && verb === undefined)
     throw method === 'PUT' || method === 'PATCH' ? badRequest('name must be provided') : noSuchMethod()
   if (verb === undefined) throw fault ?? noSuchMethod()
-  if (verb === 'create' && !resource.verbs.includes(verb)) throw definitionTerminating(resource)
+  if (verb === 'create' && subresource === '' && !resource.verbs.includes(verb)) throw definitionTerminating(resource)
   const route = { resource, verb, namespace, name: verb === 'create' ? '' : name, subresource }
   return fault === undefined ? route : { ...route, fault }
 }

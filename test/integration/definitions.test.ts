@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { clients, type Client, startTestServer } from './support.ts'
+import { clients, type Client, startReplica, startTestServer } from './support.ts'
 
 const root = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const DEADLINE_MS = 20_000
@@ -101,4 +101,36 @@ test('a dry run answers with what would be stored', async () => {
   const headers = { 'content-type': 'application/merge-patch+json' }
   const changed = await client.call({ ...patch, path: `${path}/w?dryRun=All`, headers })
   assert.deepEqual(read(changed), { spec: { size: 2 }, status: { isReady: false } })
+})
+
+test('of two definitions that want one name at the same time one is accepted', async () => {
+  await using server = await startTestServer()
+  await using other = await startReplica(server)
+  await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
+  await using otherClient = (clients['HTTP/2'] ?? assert.fail())(other.url)
+  const versions = [{ name: 'v1', served: true, storage: true, schema }]
+  const pairs = Array.from({ length: 20 }, (_, at) => at)
+  await Promise.all(
+    pairs.flatMap((at) =>
+      [client, otherClient].map(async (through, side) => {
+        const plural = `wheels${at}x${side}`
+        const spec = { group: 'example.com', scope: 'Cluster', names: { plural, kind: `Wheel${at}` }, versions }
+        const body = { metadata: { name: `${plural}.example.com` }, spec }
+        assert.equal((await through.call({ method: 'POST', path: root, body })).status, 201)
+      }),
+    ),
+  )
+  const accepted = async (name: string): Promise<string> => {
+    for (;;) {
+      const { text } = await client.call({ path: `${root}/${name}` })
+      const { status }: { status: { conditions?: readonly { type: string; status: string }[] } } = JSON.parse(text)
+      const told = status.conditions?.find(({ type }) => type === 'NamesAccepted')
+      if (told !== undefined) return told.status
+      await sleep(20)
+    }
+  }
+  for (const at of pairs) {
+    const both = [await accepted(`wheels${at}x0.example.com`), await accepted(`wheels${at}x1.example.com`)]
+    assert.deepEqual(both.toSorted(), ['False', 'True'], `pair ${at}`)
+  }
 })

@@ -12,13 +12,13 @@ import type { Resource, Subresource, UpdateRules, Verb, View } from '../resource
 import { CustomSchema } from './custom-schema.ts'
 import { customScaleView, validateScale } from './custom-scale.ts'
 import { customTable } from './custom-table.ts'
-import type { Definition, Version } from './definition.ts'
+import { type Definition, formOf, type Version } from './definition.ts'
 import { readPath, valueAtPath } from './simple-path.ts'
 import { withField, withGeneration, without } from '../object-parts.ts'
 
 /** In the order in which discovery shows them. */
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
-/** Of what is going away nothing new can be made, and nothing changed. */
+/** What discovery shows of one that is going away; changes are made all the same, so that finalizers can be removed. */
 const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
@@ -61,6 +61,7 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     isCustom: true,
     isServed: version.isServed,
     isStored: true,
+    form: formOf(definition),
     verbs: definition.isTerminating ? lastVerbs : verbs,
     subresources: subresourcesOf(definition, version),
     ...(storageVersion === version.name ? {} : { storageVersion: `${group}/${storageVersion}` }),
@@ -124,9 +125,8 @@ const mayDiffer = ({ storageVersion, storedVersions }: Definition, { name }: Ver
 const noViews: { readonly [subresource: string]: View } = {}
 
 /** The status stands before the scale. */
-function subresourcesOf({ group, names, isTerminating }: Definition, version: Version): readonly Subresource[] {
+function subresourcesOf({ group, names }: Definition, version: Version): readonly Subresource[] {
   const { name, hasStatus, scale } = version
-  if (isTerminating) return []
   const status: Subresource = { name: 'status', kind: names.kind, group, version: name, verbs: partVerbs }
   return [...(hasStatus ? [status] : []), ...(scale === undefined ? [] : [scalePart])]
 }

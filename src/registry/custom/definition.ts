@@ -9,6 +9,7 @@ export type Definition = {
   readonly group: string
   readonly names: Names
   readonly isNamespaced: boolean
+  /** Its objects are being deleted: none can be created. */
   readonly isTerminating: boolean
   readonly versions: readonly Version[]
   readonly storageVersion: string
@@ -66,7 +67,9 @@ export function readDefinition(object: KubeObject, again: () => KubeObject = () 
     group: textOf(spec['group']),
     names: readNames(fieldsOf(status['acceptedNames'])),
     isNamespaced: spec['scope'] === 'Namespaced',
-    isTerminating: object.metadata.deletionTimestamp !== undefined,
+    isTerminating: itemsOf(status['conditions']).some(
+      (condition) => condition['type'] === 'Terminating' && condition['status'] === 'True',
+    ),
     versions: versions.map((version, at) => readVersion(version, () => schemaOf(again(), at))),
     storageVersion: textOf(versions.find((version) => version['storage'] === true)?.['name']),
     storedVersions: textsOf(status['storedVersions']),
@@ -74,6 +77,10 @@ export function readDefinition(object: KubeObject, again: () => KubeObject = () 
     webhook: conversion['strategy'] === 'Webhook' ? fieldsOf(conversion['webhook']) : undefined,
   }
 }
+
+/** Another one when objects that were read before must be read again. */
+export const formOf = ({ uid, generation, names, storedVersions }: Definition): string =>
+  JSON.stringify([uid, generation, names, storedVersions])
 
 export const readNames = (names: Fields): Names => ({
   plural: textOf(names['plural']),

@@ -1,0 +1,107 @@
+/** The end of a CustomResourceDefinition: its objects are deleted, whoever holds one by a finalizer is waited for, then it goes itself. */
+import type { KubeObject } from '../api/object.ts'
+import type { CustomResource } from '../registry/custom/custom-resource.ts'
+import { type Condition, conditionOf, isTrue, withStatus } from './definition-status.ts'
+
+/** How often to look whether others have removed their finalizers from the last objects. */
+const RETRY_MS = 1_000
+
+type Decide = (object: KubeObject) => KubeObject | undefined
+
+export type CleanupParts = {
+  /** Changes the status of a definition; undefined leaves it. */
+  readonly changeStatus: (name: string, decide: Decide) => Promise<boolean>
+  /** Removes the finalizer, together with the last status. Fails if that could not be done. */
+  readonly release: (name: string, decide: Decide) => Promise<void>
+  /** Deletes all objects; how many are left, since finalizers keep them. */
+  readonly deleteObjects: (resource: CustomResource) => Promise<number>
+  /** Whether a built-in resource has its objects at the same place. */
+  readonly isBuiltInPlace: (resource: CustomResource) => boolean
+  readonly now: () => string
+}
+
+export const finalizer = 'customresourcecleanup.apiextensions.k8s.io'
+
+export const needsCleanUp = ({ metadata }: KubeObject): boolean =>
+  metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(finalizer)
+
+/** A definition as it was seen last, with the resources of all its versions. */
+export type Doomed = {
+  readonly name: string
+  readonly object: KubeObject
+  readonly resources: readonly CustomResource[]
+}
+
+/** Undefined: done. A number: look again after so many ms. Fails if something could not be done, which the status tells. */
+export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<number | undefined> {
+  const { name, object, resources } = doomed
+  const { uid } = object.metadata
+  const telling =
+    (condition: Condition) =>
+    (current: KubeObject): KubeObject | undefined => {
+      const isOurs = current.metadata.uid === uid && needsCleanUp(current)
+      return isOurs ? withStatus(current, {}, { conditions: [condition], now: parts.now() }) : undefined
+    }
+  await parts.changeStatus(name, (current) => {
+    const reason = conditionOf(current, 'Terminating')?.['reason']
+    const isTold = reason === inProgress.reason || reason === failedReason
+    return isTold ? undefined : telling(inProgress)(current)
+  })
+  // That version needs no webhook, which may have gone before its definition.
+  const stored = resources.find(({ storageVersion }) => storageVersion === undefined)
+  let end = stored === undefined || !isTrue(object, 'Established') ? never : completed
+  if (stored !== undefined && parts.isBuiltInPlace(stored)) end = overlapping
+  if (stored !== undefined && end === completed) {
+    try {
+      if ((await parts.deleteObjects(stored)) > 0) return RETRY_MS
+    } catch (error) {
+      const failed = failedBy(error)
+      await parts.changeStatus(name, (current) =>
+        conditionOf(current, 'Terminating')?.['message'] === failed.message ? undefined : telling(failed)(current),
+      )
+      throw error
+    }
+  }
+  await parts.release(name, (current) => {
+    const told = telling(end)(current)
+    if (told === undefined) return undefined
+    const finalizers = (told.metadata.finalizers ?? []).filter((one) => one !== finalizer)
+    return { ...told, metadata: { ...told.metadata, finalizers } }
+  })
+  return undefined
+}
+
+const terminating = { type: 'Terminating' } as const
+const inProgress: Condition = {
+  ...terminating,
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+}
+const completed: Condition = {
+  ...terminating,
+  status: 'False',
+  reason: 'InstanceDeletionCompleted',
+  message: 'removed all instances',
+}
+const never: Condition = {
+  ...terminating,
+  status: 'False',
+  reason: 'NeverEstablished',
+  message: 'resource was never established',
+}
+const overlapping: Condition = {
+  ...terminating,
+  status: 'False',
+  reason: 'OverlappingBuiltInResource',
+  message: 'instances overlap with built-in resources in storage',
+}
+
+const failedReason = 'InstanceDeletionFailed'
+
+const failedBy = (error: unknown): Condition => ({
+  ...terminating,
+  status: 'True',
+  reason: failedReason,
+  message: `could not issue all deletes: ${error instanceof Error ? error.message : String(error)}`,
+})

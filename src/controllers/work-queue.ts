@@ -1,0 +1,87 @@
+/**
+ * Work by key, as upstream's rate limited queues have it: a key that waits is not queued twice, one that is added while it is worked on
+ * is worked on again, a failure is logged and tried again later and later until it succeeds.
+ */
+import type { Log } from '../lib/log.ts'
+
+/** Waits after failures double from the first to the longest. */
+const RETRY_MS_FIRST = 50
+const RETRY_MS_MAX = 10_000
+
+export type WorkQueueOptions = {
+  /** For the log. */
+  readonly name: string
+  /** Keys worked on at once; the others wait. */
+  readonly workersMax: number
+  /** A number: it is not done yet, and wants to be looked at again after so many ms. */
+  readonly work: (key: string) => Promise<number | undefined>
+  readonly log: Log
+}
+
+export class WorkQueue implements AsyncDisposable {
+  readonly #options: WorkQueueOptions
+  readonly #waiting = new Set<string>()
+  readonly #running = new Map<string, Promise<void>>()
+  /** Keys that come back later. */
+  readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #failures = new Map<string, number>()
+  #isStopped = false
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options
+  }
+
+  add(key: string): void {
+    if (this.#isStopped) return
+    clearTimeout(this.#timers.get(key))
+    this.#timers.delete(key)
+    this.#waiting.add(key)
+    this.#start()
+  }
+
+  /** What is being worked on is finished; nothing else is begun. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopped = true
+    this.#waiting.clear()
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#timers.clear()
+    await Promise.all(this.#running.values())
+  }
+
+  #start(): void {
+    for (const key of this.#waiting) {
+      if (this.#running.size >= this.#options.workersMax) return
+      if (this.#running.has(key)) continue
+      this.#waiting.delete(key)
+      this.#running.set(key, this.#run(key))
+    }
+  }
+
+  async #run(key: string): Promise<void> {
+    const againMs = await this.#workOn(key)
+    this.#running.delete(key)
+    if (this.#isStopped) return
+    if (againMs !== undefined && !this.#waiting.has(key)) {
+      const timer = setTimeout(() => this.add(key), againMs)
+      timer.unref()
+      this.#timers.set(key, timer)
+    }
+    this.#start()
+  }
+
+  async #workOn(key: string): Promise<number | undefined> {
+    const { name, work, log } = this.#options
+    try {
+      const againMs = await work(key)
+      this.#failures.delete(key)
+      return againMs
+    } catch (error) {
+      if (this.#isStopped) return undefined
+      const failures = this.#failures.get(key) ?? 0
+      this.#failures.set(key, failures + 1)
+      const againMs = Math.min(RETRY_MS_FIRST * 2 ** failures, RETRY_MS_MAX)
+      log('warn', `${name} failed; it is tried again`, { key, error: String(error), againMs })
+      return againMs
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { encodeStored } from '../codec/object.ts'
+import type { Resource } from '../registry/resource.ts'
+import type { Decision } from '../storage/store.ts'
+import type { WriteAccess } from './access.ts'
+import { decideDeletion, isMarked } from './deletion.ts'
+
+/** Deletes of one definition's objects at once. */
+const DELETES_MAX = 16
+
+/**
+ * All objects of a custom resource whose definition goes. As upstream: without admission, and as a delete without options does. Comes back
+ * with how many are left, since finalizers keep them.
+ */
+export async function deleteStored(resource: Resource, access: WriteAccess): Promise<number> {
+  const { keys, reader, store, decode, now } = access
+  const { items } = await reader.list(keys.range(), 'latest')
+  if (items.length === 0) return 0
+  const left = items.values()
+  const work = async (): Promise<void> => {
+    for (const { key } of left) {
+      await store.update(key, { decode }, (current): Decision => {
+        if (current === undefined) return 'unchanged'
+        const deletion = decideDeletion(current.object, resource, noOptions, now())
+        if (deletion.step !== 'mark') return deletion.step === 'keep' ? 'unchanged' : 'delete'
+        return isMarked(current.object) ? 'unchanged' : { put: encodeStored(deletion.object, resource.shape) }
+      })
+    }
+  }
+  const ends = await Promise.allSettled(Array.from({ length: DELETES_MAX }, work))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+  return (await reader.list(keys.range(), 'latest')).items.length
+}
+
+const noOptions = { gracePeriodSeconds: undefined, orphanDependents: undefined, propagation: undefined } as const
