@@ -7,6 +7,7 @@ import type { MayDo } from './admission/certificates.ts'
 import { createPlugins } from './admission/plugins.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
+import type { Form } from './cache/item.ts'
 import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
 import { createBelongings, type Objects, type ServiceAllocation } from './allocators/create-belongings.ts'
 import type { Handle as OwnHandle } from './api/own-request.ts'
@@ -46,6 +47,7 @@ import { ResourceForms } from './verbs/represent/forms.ts'
 import { partOf } from './verbs/subresources/all.ts'
 import type { PartAccess } from './verbs/subresources/part.ts'
 import { convertedAccess } from './verbs/converting/converted-access.ts'
+import { ConvertedItems } from './verbs/converting/converted-items.ts'
 import { Converter } from './verbs/converting/converter.ts'
 import { update } from './verbs/update.ts'
 import { virtualReader } from './verbs/virtual.ts'
@@ -90,7 +92,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { authorize } = authorizer
   const yaml = new YamlConverter()
   const ownHandle: OwnHandle = (request, user) => handle(request, user)
-  const { accessOf, storedAccessOf, keysOf, allocation, partAccess } = createAccess({
+  const { accessOf, storedAccessOf, keysOf, uncache, allocation, partAccess } = createAccess({
     config,
     parts,
     registry,
@@ -135,13 +137,12 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     parts.metrics.forget(resource)
     if (registry.inGroup(resource.group).length === 0) parts.uncountKeys(keysOf(resource).prefix)
   }
-  const { cache } = parts
   const definitions = createDefinitions({
     registry,
-    cache,
     accessOf,
     storedAccessOf,
     keysOf,
+    uncache,
     uncount,
     handle: ownHandle,
     log,
@@ -231,6 +232,8 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   readonly accessOf: (resource: Resource) => Access
   readonly storedAccessOf: (resource: Resource) => Access
   readonly keysOf: (resource: Resource) => ResourceKeys
+  /** What is cached of a custom resource is of no use any longer. */
+  readonly uncache: (resource: Resource) => void
   readonly allocation: ServiceAllocation
   readonly partAccess: () => PartAccess | undefined
 } {
@@ -305,6 +308,8 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     resource.conversionWebhook === undefined ? accessOf(resource) : make(resource, `stored ${resource.form ?? ''}`)
   // Custom resources come and go.
   const made = new WeakMap<Resource, Access>()
+  const converters = new WeakMap<Resource, Converter>()
+  const convertedItems = new ConvertedItems((item) => cache.release(item))
   const accessOf = (resource: Resource): Access => {
     const known = made.get(resource)
     if (known !== undefined) return known
@@ -315,7 +320,13 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     const stored = converted?.()
     if (webhook === undefined || stored === undefined) return access
     const asStored = { resource: stored, access: storedAccessOf(stored) }
-    const whole = convertedAccess(access, asStored, new Converter(resource, webhook, cache))
+    const form: Form = {
+      decode: (value, key, revision) => access.decode({ value, key, revision, createRevision: 0, stale: false }),
+      print: (object) => printWire(object, resource.shape),
+    }
+    const converter = new Converter(resource, { webhook, kept: convertedItems, home: cache.homeOf(form) })
+    converters.set(resource, converter)
+    const whole = convertedAccess(access, asStored, converter)
     made.set(resource, whole)
     return whole
   }
@@ -337,7 +348,11 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     pods === undefined
       ? undefined
       : { pods: { resource: pods, access: accessOf(pods) }, objects, kubelet: config.kubelet, random }
-  return { accessOf, storedAccessOf, keysOf, allocation, partAccess }
+  const uncache = (resource: Resource): void => {
+    converters.get(resource)?.close()
+    cache.remove(keysOf(resource).prefix)
+  }
+  return { accessOf, storedAccessOf, keysOf, uncache, allocation, partAccess }
 }
 
 /** Most resources are never watched, and what is counted is kept for good. */

@@ -2,7 +2,6 @@
 import type { Fields, KubeObject } from './api/object.ts'
 import { type Handle, request } from './api/own-request.ts'
 import type { ApiResponse } from './api/request.ts'
-import type { Cache } from './cache/cache.ts'
 import { Definitions } from './controllers/definitions.ts'
 import type { Log } from './lib/log.ts'
 import type { Registry } from './registry/registry.ts'
@@ -17,12 +16,13 @@ const apiServicesId = { group: 'apiregistration.k8s.io', version: 'v1', plural: 
 
 type Parts = {
   readonly registry: Registry
-  readonly cache: Cache
   readonly accessOf: (resource: Resource) => WriteAccess
   /** To objects in whatever versions they were stored in. */
   readonly storedAccessOf: (resource: Resource) => WriteAccess
   /** Without making anything that would have to be kept. */
   readonly keysOf: (resource: Resource) => ResourceKeys
+  /** What is cached of the resource is of no use any longer. */
+  readonly uncache: (resource: Resource) => void
   /** The resource is gone for good, and what was counted of it. */
   readonly uncount: (resource: Resource) => void
   readonly handle: Handle
@@ -31,7 +31,7 @@ type Parts = {
 
 /** Undefined: definitions are not served. */
 export function createDefinitions(parts: Parts): Definitions | undefined {
-  const { registry, cache, accessOf, storedAccessOf, keysOf, uncount, handle, log } = parts
+  const { registry, accessOf, storedAccessOf, keysOf, uncache, uncount, handle, log } = parts
   const resource = registry.find(definitionsId)
   if (resource === undefined) return undefined
   const { keys, reader, now } = accessOf(resource)
@@ -62,7 +62,7 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
     isBuiltInPlace,
     forget: (custom, isGone) => {
       if (isBuiltInPlace(custom)) return
-      cache.remove(keysOf(custom).prefix)
+      uncache(custom)
       if (isGone) uncount(custom)
     },
     announce: async (place, isServed) => {

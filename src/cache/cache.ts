@@ -136,6 +136,21 @@ export class Cache implements AsyncDisposable {
     return item
   }
 
+  /** Where items live that are made of cached ones, and kept by who made them until they are released. */
+  homeOf(form: Form): ItemHome {
+    const { slabs, decoded } = this.#parts
+    return {
+      form,
+      put: (slot, bytes) => slabs.put(slot, bytes),
+      view: (slot, start, end) => slabs.view(slot, start, end),
+      keep: (item) => decoded.add(item),
+    }
+  }
+
+  release(item: Item): void {
+    this.#parts.slabs.release(item)
+  }
+
   /** Forgets a resource for good, its watchers too: it is served no longer. */
   remove(prefix: Key): void {
     for (const { resource } of this.#resources.get(prefix)?.values() ?? []) resource.close()

@@ -16,6 +16,8 @@ export type Shown = {
   readonly revision: Revision
   /** The object; for DELETED its last state, which the frame shows with the revision of the deletion. */
   readonly item: Item
+  /** What the object was before a change. */
+  readonly previous?: Item | undefined
   /** The event as a line of JSON. */
   frame(): Buffer
 }
@@ -51,7 +53,7 @@ export class Change {
     if (known !== undefined) return known
     const item = isSelected ? this.item : this.previous
     if (item === undefined) return undefined
-    const shown = new SharedFrame(type, this.revision, item, shelf)
+    const shown = new SharedFrame(type, this.revision, item, shelf, this.previous)
     this.#shown ??= []
     this.#shown.push(shown)
     return shown
@@ -69,10 +71,12 @@ class SharedFrame implements Shown {
   readonly type: ChangeType
   readonly revision: Revision
   readonly item: Item
+  readonly previous: Item | undefined
   readonly #shelf: Shelf | undefined
   #frame: Buffer | undefined
 
-  constructor(type: ChangeType, revision: Revision, item: Item, shelf: Shelf | undefined) {
+  constructor(type: ChangeType, revision: Revision, item: Item, shelf: Shelf | undefined, previous?: Item) {
+    this.previous = previous
     this.#shelf = shelf
     this.type = type
     this.revision = revision

@@ -40,11 +40,6 @@ export class Webhook {
     return text
   }
 
-  /** Connections under way are let go when their answers are there. */
-  close(): void {
-    this.#agent.destroy()
-  }
-
   async #send(body: string, signal: AbortSignal): Promise<{ status: number; type: string; text: string }> {
     const headers = {
       accept: 'application/json, */*',

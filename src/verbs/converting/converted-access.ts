@@ -1,10 +1,12 @@
 /** Access to a resource whose objects are stored in another version, which only a webhook can convert. The verbs do not notice. */
 import { assert } from '../../lib/assert.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { Listed, ObjectReader } from '../../cache/reader.ts'
+import type { Item } from '../../cache/item.ts'
+import type { At, Listed, ObjectReader } from '../../cache/reader.ts'
 import { encodeStored, markOutdated, printWire } from '../../codec/object.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { Current, Decision, ObjectStore, Stored, UpdateOptions, UpdateResult } from '../../storage/store.ts'
+import { keyAfter, type KeyRange } from '../../storage/keys.ts'
 import type { WatchAccess, WriteAccess } from '../access.ts'
 import { ConvertedWatch } from './converted-watch.ts'
 import type { Converter } from './converter.ts'
@@ -33,12 +35,9 @@ function convertedReader(reader: ObjectReader, converter: Converter): ObjectRead
     },
     list: async (range, at, selection) => {
       const { matches, limit = 0 } = selection ?? {}
-      // Which objects are selected is seen only when they are converted.
-      const page = await reader.list(range, at, matches === undefined ? { limit } : {})
-      const items = await converter.items(page.items)
-      if (matches === undefined) return { ...page, items }
-      const selected = items.filter((item) => matches(item.object()))
-      return pageOf({ ...page, items: selected }, limit)
+      if (matches !== undefined) return listSelected({ reader, converter, range }, at, { matches, limit })
+      const page = await reader.list(range, at, { limit })
+      return { ...page, items: await converter.items(page.items) }
     },
     watch: async (options) =>
       new ConvertedWatch(await reader.watch({ ...options, matches: undefined }), converter, options.matches),
@@ -47,9 +46,34 @@ function convertedReader(reader: ObjectReader, converter: Converter): ObjectRead
   }
 }
 
-function pageOf(page: Listed, limit: number): Listed {
-  if (limit === 0 || page.items.length <= limit) return page
-  return { ...page, items: page.items.slice(0, limit), more: true, remaining: 0 }
+/** Objects that are looked at together for those that are selected. */
+const LOOKED_AT_ONCE = 500
+
+type Converted = { readonly reader: ObjectReader; readonly converter: Converter; readonly range: KeyRange }
+type Chosen = { readonly matches: (object: KubeObject) => boolean; readonly limit: number }
+
+/** Which objects are selected is seen only when they are converted: so many as it takes to fill the page. */
+async function listSelected(
+  { reader, converter, range }: Converted,
+  at: At,
+  { matches, limit }: Chosen,
+): Promise<Listed> {
+  const items: Item[] = []
+  let from = range.from
+  let state = at
+  for (;;) {
+    const page = await reader.list({ from, to: range.to }, state, { limit: LOOKED_AT_ONCE })
+    const { revision } = page
+    for (const item of await converter.items(page.items)) {
+      if (limit > 0 && items.length === limit) return { revision, items, more: true, remaining: 0 }
+      if (matches(item.object())) items.push(item)
+    }
+    const last = page.items.at(-1)
+    if (!page.more || last === undefined) return { revision, items, more: false, remaining: 0 }
+    if (limit > 0 && items.length === limit) return { revision, items, more: true, remaining: 0 }
+    from = keyAfter(last.key)
+    state = { exactly: revision }
+  }
 }
 
 class ConvertedStore implements ObjectStore {

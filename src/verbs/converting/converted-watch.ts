@@ -4,7 +4,8 @@
  */
 import { ApiError, internalError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { type ChangeType, shownItem, type Shown, type WatchEvent } from '../../cache/event.ts'
+import { shownItem, type Shown, type WatchEvent } from '../../cache/event.ts'
+import type { Item } from '../../cache/item.ts'
 import type { EventSource } from '../../cache/watch.ts'
 import type { Converter } from './converter.ts'
 
@@ -12,8 +13,6 @@ export class ConvertedWatch implements EventSource {
   readonly #source: EventSource
   readonly #converter: Converter
   readonly #matches: ((object: KubeObject) => boolean) | undefined
-  /** By key, whether the object was selected when it was last shown; of others nobody knows. */
-  readonly #selected = new Map<string, boolean>()
   #ready: readonly WatchEvent[] = []
   #onReady: (() => void) | undefined
   #isConverting = false
@@ -96,25 +95,30 @@ export class ConvertedWatch implements EventSource {
 
   async #convert(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
     const shown = events.filter((event): event is Shown => event.type !== 'BOOKMARK')
-    const items = await this.#converter.items(shown.map(({ item }) => item))
-    const byEvent = new Map(shown.map((event, at) => [event, items[at] ?? event.item]))
+    const seen = shown.flatMap((event) => this.#seen(event))
+    const items = await this.#converter.items(seen)
+    const converted = new Map(seen.map((item, at) => [item, items[at] ?? item]))
     return events.flatMap((event): readonly WatchEvent[] => {
-      if (event.type === 'BOOKMARK') return [event]
-      const item = byEvent.get(event) ?? event.item
-      const type = this.#typeOf(event.type, item.key, item.object())
-      return type === undefined ? [] : [shownItem(type, event.revision, item)]
+      const one = event.type === 'BOOKMARK' ? event : this.#shown(event, converted)
+      return one === undefined ? [] : [one]
     })
   }
 
+  /** To see whether an object was selected before a change, that state is converted, too; mostly it is kept. */
+  #seen({ type, item, previous }: Shown): readonly Item[] {
+    return this.#matches === undefined || type !== 'MODIFIED' || previous === undefined ? [item] : [item, previous]
+  }
+
   /** What an event is to somebody who sees only some objects; undefined: nothing. */
-  #typeOf(type: ChangeType, key: string, object: KubeObject): ChangeType | undefined {
-    if (this.#matches === undefined) return type
-    const was = this.#selected.get(key) ?? type !== 'ADDED'
-    const isSelected = type !== 'DELETED' && this.#matches(object)
-    if (type === 'DELETED') this.#selected.delete(key)
-    else this.#selected.set(key, isSelected)
-    if (isSelected) return was ? 'MODIFIED' : 'ADDED'
-    return was ? 'DELETED' : undefined
+  #shown({ type, revision, item, previous }: Shown, converted: ReadonlyMap<Item, Item>): Shown | undefined {
+    const now = converted.get(item) ?? item
+    const matches = this.#matches
+    if (matches === undefined) return shownItem(type, revision, now)
+    const before = type === 'MODIFIED' ? previous && converted.get(previous) : type === 'DELETED' ? now : undefined
+    const wasSelected = before !== undefined && matches(before.object())
+    const isSelected = type !== 'DELETED' && matches(now.object())
+    if (isSelected) return shownItem(wasSelected ? 'MODIFIED' : 'ADDED', revision, now)
+    return wasSelected ? shownItem('DELETED', revision, before) : undefined
   }
 
   #wake(): void {

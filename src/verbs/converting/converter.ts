@@ -1,50 +1,61 @@
-/** From the version that objects are stored in to the one that a request asks for, and back, where a webhook must be asked. */
-import { LruMap } from '../../lib/lru-map.ts'
+/**
+ * From the version that objects are stored in to the one that a request asks for, and back, where a webhook must be asked. An object is
+ * converted once for all who want it: who comes while it is on its way waits for it, who comes later finds it kept.
+ */
 import type { KubeObject } from '../../api/object.ts'
-import type { Item } from '../../cache/item.ts'
-import type { Cache } from '../../cache/cache.ts'
-import { printWire } from '../../codec/object.ts'
+import { Item, type ItemHome } from '../../cache/item.ts'
+import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { ConversionWebhook } from '../../webhooks/conversion.ts'
+import type { ConvertedItems, Owner } from './converted-items.ts'
 
-/** Converted objects that are kept: a client that reads one again, or watches, does not make the webhook work again. */
-const KEPT_MAX = 1000
+/** One review: what is printed and read in some milliseconds, and what any webhook takes. An object that is larger goes alone. */
+const REVIEW_BYTES_MAX = 256 << 10
+const REVIEW_OBJECTS_MAX = 500
+/** Reviews of one reader at once: enough to hide the way to the webhook, and room for others. */
+const REVIEWS_MAX = 4
+
+export type ConverterParts = {
+  readonly webhook: Pick<ConversionWebhook, 'convert'>
+  readonly kept: ConvertedItems
+  /** Where converted objects have their bytes. */
+  readonly home: ItemHome
+}
 
 export class Converter {
   readonly resource: Resource
-  readonly #webhook: ConversionWebhook
-  readonly #cache: Cache
-  readonly #kept = new LruMap<string, KubeObject>(KEPT_MAX)
+  readonly #webhook: ConverterParts['webhook']
+  readonly #kept: ConvertedItems
+  readonly #owner: Owner
+  readonly #home: ItemHome
+  /** Objects on their way to the webhook and back. */
+  readonly #coming = new Map<string, Promise<Item>>()
+  /** Those that are stored as they are wanted. */
+  readonly #fitting = new WeakSet<Item>()
 
-  constructor(resource: Resource, webhook: ConversionWebhook, cache: Cache) {
+  constructor(resource: Resource, { webhook, kept, home }: ConverterParts) {
     this.resource = resource
-    this.#cache = cache
     this.#webhook = webhook
+    this.#kept = kept
+    this.#owner = kept.newOwner()
+    this.#home = home
   }
 
-  /** Items as the resource has them. */
+  /** Items as the resource has them. Fails if one of them cannot be converted. */
   async items(items: readonly Item[]): Promise<readonly Item[]> {
-    const wanted = apiVersionOf(this.resource)
-    const missing = items.filter(
-      (item) => item.object().apiVersion !== wanted && this.#kept.get(idOf(item)) === undefined,
-    )
-    const made = new Map<Item, KubeObject>()
-    for (const group of Map.groupBy(missing, (item) => item.object().apiVersion).values()) {
-      const objects = await this.#convert(group.map((item) => item.object()))
-      for (const [at, item] of group.entries()) {
-        const object = objects[at]
-        if (object === undefined) continue
-        made.set(item, object)
-        this.#kept.set(idOf(item), object)
+    const reviews = reviewsOf(items)
+    const converted: (readonly Item[])[] = []
+    const left = reviews.entries()
+    const slices = new Slices()
+    const work = async (): Promise<void> => {
+      for (const [at, review] of left) {
+        converted[at] = await this.#some(review)
+        if (slices.isOver) await slices.turn()
       }
     }
-    return items.map((item) => {
-      const object = made.get(item) ?? this.#kept.get(idOf(item))
-      if (object === undefined) return item
-      const { key, revision, createRevision } = item
-      const print = (one: KubeObject) => printWire(one, this.resource.shape)
-      return this.#cache.looseItem({ key, revision, createRevision }, object, print)
-    })
+    const ends = await Promise.allSettled(Array.from({ length: Math.min(REVIEWS_MAX, reviews.length) }, work))
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+    return converted.flat()
   }
 
   /** An object as the resource has it. */
@@ -62,7 +73,70 @@ export class Converter {
     return converted === undefined ? object : (stored.shape.custom?.prune(converted).object ?? converted)
   }
 
-  /** What the webhook made is not checked, but what the schema does not know is left out. */
+  /** Lets go of what is kept: its definition is another one now. Who still converts can go on. */
+  close(): void {
+    this.#kept.deleteAll(this.#owner)
+  }
+
+  async #some(items: readonly Item[]): Promise<readonly Item[]> {
+    const known = items.map((item) => this.#known(item))
+    if (known.every((one) => one instanceof Item)) return known
+    const missing = items.filter((_, at) => known[at] === undefined)
+    // Before anything is awaited, so that nobody else begins with them.
+    const made = missing.length === 0 ? none : this.#review(missing)
+    const found = known.map(async (one, at) => (one instanceof Promise ? one.catch(() => this.#alone(items[at])) : one))
+    const [others, own] = await Promise.all([Promise.all(found), made])
+    const next = own.values()
+    return items.map((item, at) => others[at] ?? next.next().value ?? item)
+  }
+
+  /** A promise: somebody else has sent it. */
+  #known(item: Item): Item | Promise<Item> | undefined {
+    if (this.#fitting.has(item)) return item
+    return this.#kept.get(this.#owner, item) ?? this.#coming.get(idOf(item))
+  }
+
+  /** A review may have failed for the sake of another object in it. */
+  async #alone(item: Item | undefined): Promise<Item | undefined> {
+    return item && (await this.#review([item]))[0]
+  }
+
+  /** In the order of the items. */
+  #review(items: readonly Item[]): Promise<readonly Item[]> {
+    const wanted = apiVersionOf(this.resource)
+    const promises = new Map<Item, Promise<Item>>()
+    const objects = new Map(items.map((item) => [item, item.peek()]))
+    for (const [version, group] of Map.groupBy(items, (item) => objects.get(item)?.apiVersion)) {
+      if (version === wanted) {
+        for (const item of group) this.#fitting.add(item)
+        continue
+      }
+      const answers = this.#convert(group.flatMap((item) => objects.get(item) ?? []))
+      for (const [at, item] of group.entries()) promises.set(item, this.#send(item, answers, at))
+    }
+    return Promise.all(items.map(async (item) => promises.get(item) ?? item))
+  }
+
+  #send(item: Item, answers: Promise<readonly KubeObject[]>, at: number): Promise<Item> {
+    const id = idOf(item)
+    const promise = answers
+      .then((objects) => {
+        const object = objects[at]
+        return object === undefined ? item : this.#keep(item, object)
+      })
+      .finally(() => this.#coming.delete(id))
+    this.#coming.set(id, promise)
+    return promise
+  }
+
+  #keep(item: Item, object: KubeObject): Item {
+    const converted = new Item(this.#home, item)
+    converted.setWire(object, this.#home.form.print(object))
+    this.#kept.add(this.#owner, converted)
+    return converted
+  }
+
+  /** What the webhook made is not checked, but what the schema does not know is left out. All are of one version. */
   async #convert(objects: readonly KubeObject[]): Promise<readonly KubeObject[]> {
     const { shape } = this.resource
     const converted = await this.#webhook.convert(objects, apiVersionOf(this.resource), shape.struct)
@@ -70,4 +144,24 @@ export class Converter {
   }
 }
 
+const none: Promise<readonly Item[]> = Promise.resolve([])
+
 const idOf = ({ key, revision }: Item): string => `${revision} ${key}`
+
+/** In order, each within the limits of one review. */
+function reviewsOf(items: readonly Item[]): readonly (readonly Item[])[] {
+  const reviews: Item[][] = []
+  let review: Item[] = []
+  let bytes = 0
+  for (const item of items) {
+    if (review.length > 0 && (bytes + item.length > REVIEW_BYTES_MAX || review.length === REVIEW_OBJECTS_MAX)) {
+      reviews.push(review)
+      review = []
+      bytes = 0
+    }
+    review.push(item)
+    bytes += item.length
+  }
+  if (review.length > 0) reviews.push(review)
+  return reviews
+}

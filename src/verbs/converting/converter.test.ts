@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { KubeObject } from '../../api/object.ts'
+import { Item, type ItemHome } from '../../cache/item.ts'
+import { Slabs } from '../../cache/slabs.ts'
+import { customResources } from '../../registry/custom/custom-resource.ts'
+import { readDefinition } from '../../registry/custom/definition.ts'
+import { ConvertedItems } from './converted-items.ts'
+import { Converter } from './converter.ts'
+
+const open = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+const [, v2] = customResources(
+  readDefinition({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com', uid: '1' },
+    spec: {
+      group: 'example.com',
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: open },
+        { name: 'v2', served: true, schema: open },
+      ],
+    },
+    status: { acceptedNames: { plural: 'widgets', kind: 'Widget' } },
+  }),
+)
+assert.ok(v2 !== undefined)
+
+const slabs = new Slabs()
+const home: ItemHome = {
+  form: {
+    decode: (bytes) => JSON.parse(bytes.toString()),
+    print: (object) => ({ bytes: Buffer.from(JSON.stringify(object)), headBytes: 0, versionAt: 0 }),
+  },
+  put: (item, bytes) => slabs.put(item, bytes),
+  view: (item, start, end) => slabs.view(item, start, end),
+  keep: (item) => {
+    item.decoded = undefined
+  },
+}
+
+function itemOf(name: string, { revision = 1, bytes = 100 } = {}): Item {
+  const item = new Item(home, { key: `/${name}`, revision, createRevision: 1 })
+  const text = 'x'.repeat(bytes)
+  slabs.put(
+    item,
+    Buffer.from(JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, text })),
+  )
+  return item
+}
+
+/** A webhook that answers when it is told to. `bad` cannot be converted. */
+class FakeWebhook {
+  readonly reviews: string[][] = []
+  answer: Promise<void> = Promise.resolve()
+
+  async convert(objects: readonly KubeObject[], apiVersion: string): Promise<readonly KubeObject[]> {
+    const names = objects.map(({ metadata }) => metadata.name ?? '')
+    this.reviews.push(names)
+    await this.answer
+    if (names.includes('bad')) throw new Error('cannot do that')
+    return objects.map((object) => ({ ...object, apiVersion }))
+  }
+}
+
+function setUp(bytesMax?: number): { webhook: FakeWebhook; kept: ConvertedItems; converter: Converter } {
+  const webhook = new FakeWebhook()
+  const kept = new ConvertedItems((item) => slabs.release(item), bytesMax)
+  return { webhook, kept, converter: new Converter(v2 ?? assert.fail(), { webhook, kept, home }) }
+}
+
+test('many who want the same at the same time make one review', async () => {
+  const { webhook, converter } = setUp()
+  const items = [itemOf('a'), itemOf('b')]
+  const results = await Promise.all(Array.from({ length: 100 }, () => converter.items(items)))
+  assert.deepEqual(webhook.reviews, [['a', 'b']])
+  for (const result of results)
+    assert.deepEqual(
+      result.map((item) => item.peek().apiVersion),
+      Array(2).fill('example.com/v2'),
+    )
+  await converter.items(items)
+  assert.equal(webhook.reviews.length, 1)
+})
+
+test('reviews are bounded by bytes and by objects, and stay in order', async () => {
+  const { webhook, converter } = setUp()
+  const large = Array.from({ length: 20 }, (_, at) => itemOf(`large${at}`, { bytes: 100_000 }))
+  const small = Array.from({ length: 1200 }, (_, at) => itemOf(`small${at}`, { bytes: 10 }))
+  const all = [...large, itemOf('huge', { bytes: 1_000_000 }), ...small]
+  const converted = await converter.items(all)
+  assert.deepEqual(
+    converted.map(({ key }) => key),
+    all.map(({ key }) => key),
+  )
+  const sizes = webhook.reviews.map((names) => names.length)
+  assert.deepEqual(sizes.slice(0, 11), [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1])
+  assert.ok(sizes.slice(11).every((size) => size <= 500))
+})
+
+test('one that cannot be converted does not fail others that were sent with it', async () => {
+  const { webhook, converter } = setUp()
+  const gate = Promise.withResolvers<void>()
+  webhook.answer = gate.promise
+  const [good, bad] = [itemOf('good'), itemOf('bad')]
+  const both = converter.items([good, bad])
+  const alone = converter.items([good])
+  gate.resolve()
+  await assert.rejects(both, /cannot do that/)
+  assert.equal((await alone)[0]?.peek().apiVersion, 'example.com/v2')
+})
+
+test('what is kept is bounded by bytes, two revisions of each object, and goes with its definition', async () => {
+  const { webhook, kept, converter } = setUp(100_000)
+  await converter.items(Array.from({ length: 100 }, (_, at) => itemOf(`w${at}`, { bytes: 5_000 })))
+  assert.ok(kept.bytes <= 100_000)
+  const revisions = [1, 2, 3].map((revision) => itemOf('one', { revision }))
+  for (const item of revisions) await converter.items([item])
+  const calls = webhook.reviews.length
+  await converter.items(revisions.slice(1))
+  assert.equal(webhook.reviews.length, calls)
+  converter.close()
+  assert.equal(kept.bytes, 0)
+  await converter.items(revisions)
+  assert.equal(kept.bytes, 0)
+})
