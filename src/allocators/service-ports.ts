@@ -7,7 +7,7 @@ import { PortError, type NumberSet } from './number-set.ts'
 
 export type Assigned = {
   readonly spec: Fields
-  /** NumberSet that the Service has not had before. */
+  /** Node ports that the Service has not had before. */
   readonly taken: readonly number[]
 }
 
