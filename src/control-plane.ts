@@ -5,6 +5,7 @@
 import { Admission } from './admission/admission.ts'
 import type { MayDo } from './admission/certificates.ts'
 import { createPlugins } from './admission/plugins.ts'
+import { isEvents } from './api/events.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
 import type { Form } from './cache/item.ts'
@@ -283,7 +284,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
       belongings: resource.group === '' && resource.kind === 'Service' ? allocation.belongings : undefined,
       convertYaml: (bytes) => yaml.convert(bytes),
       inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
-      ttlSeconds: resource.kind === 'Event' ? config.eventTtlSeconds : undefined,
+      ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),
       watchMsMin: config.watchMsMin,
       onFrames: lazily(() => parts.metrics.countEvents(resource)),
@@ -306,7 +307,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   /** Objects in whatever versions they were stored in. */
   const storedAccessOf = (resource: Resource): Access =>
     resource.conversionWebhook === undefined ? accessOf(resource) : make(resource, `stored ${resource.form ?? ''}`)
-  // Custom resources come and go.
+  // Weakly: custom resources come and go.
   const made = new WeakMap<Resource, Access>()
   const converters = new WeakMap<Resource, Converter>()
   const convertedItems = new ConvertedItems((item) => cache.release(item))

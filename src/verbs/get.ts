@@ -1,11 +1,12 @@
 import { badRequest, internalError, notFound } from '../api/errors.ts'
+import { isEvents } from '../api/events.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { At } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import { type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { ReadAccess } from './access.ts'
 import { ok } from './answer.ts'
-import { isReadThrough, parseBoolean, parseVersion } from './options.ts'
+import { parseBoolean, parseVersion } from './options.ts'
 import { represent } from './represent/represent.ts'
 import { translated } from './storage-errors.ts'
 import { checkPart } from './unsupported.ts'
@@ -35,6 +36,6 @@ function wanted(query: URLSearchParams, resource: Resource): { readonly at: At; 
   }
   const text = query.get('resourceVersion') ?? ''
   if (text === '') return { at: 'latest', askedVersion: 0 }
-  const askedVersion = parseVersion(text, isReadThrough(resource) ? 'list' : 'get')
+  const askedVersion = parseVersion(text, isEvents(resource) ? 'list' : 'get')
   return { at: askedVersion === 0 ? 'any' : { atLeast: askedVersion }, askedVersion }
 }

@@ -1,5 +1,6 @@
 import type { ApiError } from '../api/errors.ts'
 import { badRequest, expired, unclassified } from '../api/errors.ts'
+import { isEvents } from '../api/events.ts'
 import type { Fields } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { At, Listed } from '../cache/reader.ts'
@@ -9,7 +10,7 @@ import type { Key } from '../storage/engine.ts'
 import { isCode } from '../storage/errors.ts'
 import { decodeContinue, encodeContinue, encodeContinueFrom } from '../storage/paging.ts'
 import type { ReadAccess } from './access.ts'
-import { isReadThrough, type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
+import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
 import { represent } from './represent/represent.ts'
 import { choose } from './selection.ts'
 import { translated } from './storage-errors.ts'
@@ -84,7 +85,7 @@ function pageStart(options: ListOptions, folder: Key, resource: Resource): PageS
   if (resourceVersion === '') return { at: 'latest', limit, from: undefined, askedVersion }
   // From memory everything is at hand: a limit would only cost the client more requests. Events upstream has not in memory.
   if (askedVersion === 0) {
-    const isPaged = isReadThrough(resource) || resourceVersion !== '0'
+    const isPaged = isEvents(resource) || resourceVersion !== '0'
     return { at: 'any', limit: isPaged ? limit : 0, from: undefined, askedVersion }
   }
   const isExactly = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0)

@@ -67,10 +67,6 @@ export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): numb
   throw verb === 'list' ? badRequest(`invalid resource version: ${message}`) : unclassified(message)
 }
 
-/** Upstream keeps no events in memory, and answers some questions about their versions in other words. */
-export const isReadThrough = ({ kind, group }: { readonly kind: string; readonly group: string }): boolean =>
-  kind === 'Event' && (group === '' || group === 'events.k8s.io')
-
 /** Why a text is no version, in the words of Go's parser; undefined when it is one. */
 export function uintFault(text: string): string | undefined {
   if (!/^[0-9]+$/.test(text)) return `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`

@@ -16,6 +16,7 @@ import {
   tooManyRequests,
   unclassified,
 } from '../api/errors.ts'
+import { isEvents } from '../api/events.ts'
 import { StorageError } from '../storage/errors.ts'
 
 /** What is under way takes seconds at the most. */
@@ -78,7 +79,3 @@ function tooOld({ bound = 1 }: StorageError, { resource, verb, askedVersion = 0 
   if (isEvents(resource)) return 'The resourceVersion for the provided watch is too old.'
   return `too old resource version: ${askedVersion} (${bound - 1})`
 }
-
-/** Upstream keeps no events in memory: what is asked for will not come by waiting. */
-const isEvents = ({ plural, group }: ResourceName): boolean =>
-  plural === 'events' && (group === '' || group === 'events.k8s.io')

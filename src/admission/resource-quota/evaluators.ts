@@ -1,4 +1,5 @@
 /** Which kinds cost what: each that a quota can limit by more than its number has a file of its own. */
+import { isEvents } from '../../api/events.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { claimEvaluator } from './claims.ts'
@@ -17,7 +18,7 @@ export function evaluatorOf({ resource }: Attributes): Evaluator | undefined {
 }
 
 function createEvaluator({ group, plural }: Resource): Evaluator | undefined {
-  if (plural === 'events' && (group === '' || group === 'events.k8s.io')) return undefined
+  if (isEvents({ group, plural })) return undefined
   if (group !== '') return countEvaluator(`count/${plural}.${group}`)
   return (
     { pods: podEvaluator, services: serviceEvaluator, persistentvolumeclaims: claimEvaluator }[plural] ??

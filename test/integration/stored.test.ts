@@ -1,0 +1,34 @@
+/** What stands in etcd: how long it lasts, and how values of other servers are read. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EtcdClient } from '../../src/etcd/client.ts'
+import { clients, startTestServer } from './support.ts'
+
+const DEADLINE_MS = 20_000
+
+test('only the built-in events expire, not custom objects of a kind with the same name', async () => {
+  await using server = await startTestServer()
+  await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
+  await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }]
+  const spec = { group: 'example.com', scope: 'Namespaced', names: { kind: 'Event', plural: 'events' }, versions }
+  const definition = { metadata: { name: 'events.example.com' }, spec }
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  assert.equal((await client.call({ method: 'POST', path: definitions, body: definition })).status, 201)
+  const path = '/apis/example.com/v1/namespaces/default/events'
+  const body = { apiVersion: 'example.com/v1', kind: 'Event', metadata: { name: 'mine' } }
+  const end = performance.now() + DEADLINE_MS
+  while ((await client.call({ method: 'POST', path, body })).status !== 201) {
+    assert.ok(performance.now() < end, 'the custom kind is not served')
+    await sleep(20)
+  }
+  const about = { kind: 'Pod', namespace: 'default', name: 'p' }
+  const event = { metadata: { name: 'built-in' }, involvedObject: about }
+  const made = await client.call({ method: 'POST', path: '/api/v1/namespaces/default/events', body: event })
+  assert.equal(made.status, 201)
+  const leaseOf = async (key: string): Promise<bigint | number | undefined> =>
+    (await etcd.kv.range({ key: Buffer.from(key) })).kvs[0]?.lease
+  assert.notEqual(BigInt((await leaseOf('/registry/events/default/built-in')) ?? 0), 0n)
+  assert.equal(BigInt((await leaseOf('/registry/example.com/events/default/mine')) ?? -1), 0n)
+})
