@@ -123,13 +123,22 @@ async function createOnce(request: ResourceRequest, given: KubeObject, writing: 
   })
 }
 
-/** With what it takes to begin with, after all that a new object must pass, whichever verb makes it. */
-async function checkedNew(request: ResourceRequest, given: KubeObject, writing: Holding): Promise<KubeObject> {
+/**
+ * With what it takes to begin with, after all that a new object must pass, whichever verb makes it. Whether the user may create it is asked,
+ * where the verb does not say so, before any plugin sees the object: one that counts would charge a quota for it.
+ */
+async function checkedNew(
+  request: ResourceRequest,
+  given: KubeObject,
+  writing: Holding,
+  authorize?: WriteAccess['authorizeCreate'],
+): Promise<KubeObject> {
   const { options, access, take } = writing
   const { resource, namespace, context } = request
   const object = await take({ object: given, before: undefined, namespace, isDryRun: options.isDryRun })
   refuseInvalid(resource, object, validateCreate(object, resource))
   for (const warning of resource.warnings(object, undefined)) context.warn(warning)
+  await authorize?.(request)
   const name = object.metadata.name ?? ''
   const attributes = { operation: 'CREATE', object, oldObject: undefined } as const
   await access.admission.validate({ ...about(request, options), ...attributes, name })
@@ -193,7 +202,7 @@ type Update = {
   readonly writing: Holding
 }
 
-/** Some changes make what is not there. */
+/** An update, patch or apply that creates the object. */
 async function decideNew({ request, given, writing }: Update): Promise<Decided> {
   const { options, access } = writing
   const tracked = await owned(given, writing, () => ownersAfterCreate(request, given, writing))
@@ -201,8 +210,7 @@ async function decideNew({ request, given, writing }: Update): Promise<Decided> 
   const admitted = await mutated(request, attributes)
   const fault = versionFault(admitted)
   if (fault !== undefined) throw unclassified(fault)
-  const object = await checkedNew(request, newObject(request, admitted, access), writing)
-  await access.authorizeCreate(request)
+  const object = await checkedNew(request, newObject(request, admitted, access), writing, access.authorizeCreate)
   const { resourceVersion: _, ...metadata } = object.metadata
   const created = { ...object, metadata }
   return { object: created, decision: { put: encodeStored(created, request.resource.shape) } }

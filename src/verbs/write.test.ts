@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { attributes } from '../../test/harness/admission.ts'
+import { Admission } from '../admission/admission.ts'
+import { forbidden } from '../api/errors.ts'
+import type { KubeObject } from '../api/object.ts'
+import { Shelf } from '../cache/made.ts'
+import type { ResourceRequest } from '../registry/resource.ts'
+import { ResourceKeys } from '../storage/keys.ts'
+import type { WriteAccess } from './access.ts'
+import { ResourceForms } from './represent/forms.ts'
+import { updateObject } from './write.ts'
+
+const refused = (): never => assert.fail('not asked for here')
+
+/** What an update that creates goes through, in its order. The user may not create. */
+async function stepsOf(object: KubeObject): Promise<string[]> {
+  const steps: string[] = []
+  const { resource, context } = attributes({ plural: 'limitranges' })
+  const request: ResourceRequest = {
+    verb: 'update',
+    resource,
+    subresource: '',
+    namespace: 'n',
+    name: 'l',
+    user: context.user,
+    context,
+    http: {
+      method: 'PUT',
+      path: '/',
+      query: new URLSearchParams(),
+      headers: {},
+      body: refused,
+      signal: new AbortController().signal,
+      remoteAddress: '',
+      peerCertificate: () => undefined,
+    },
+  }
+  const plugin = {
+    name: 'Counting',
+    mutate: ({ object: given }: { readonly object: KubeObject | undefined }) => {
+      steps.push('mutate')
+      return given
+    },
+    validate: () => {
+      steps.push('charge')
+    },
+  }
+  const access: WriteAccess = {
+    keys: new ResourceKeys('/registry/', 'limitranges', true),
+    forms: new ResourceForms(resource, new Shelf(0), () => 0),
+    reader: {
+      known: () => undefined,
+      get: () => Promise.resolve({ item: undefined, revision: 1 }),
+      list: refused,
+      expect: refused,
+      watch: refused,
+    },
+    store: {
+      get: refused,
+      create: refused,
+      update: async (_key, _options, decide) => {
+        await decide(undefined)
+        return refused()
+      },
+    },
+    decode: refused,
+    ids: { uid: () => 'u', nameSuffix: () => 'x' },
+    now: () => '2026-01-01T00:00:00Z',
+    admission: new Admission([plugin]),
+    authorizeCreate: async () => {
+      steps.push('authorize')
+      throw forbidden(resource, 'l', 'no')
+    },
+    convertYaml: refused,
+    belongings: undefined,
+    inVersion: () => resource,
+    ttlSeconds: undefined,
+  }
+  const options = { isDryRun: false, fieldManager: 'm', fieldValidation: 'Warn' } as const
+  await updateObject(request, () => object, { options, access }).catch((error: unknown) => steps.push(String(error)))
+  return steps
+}
+
+const aRange = (fields: object): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  metadata: { name: 'l', namespace: 'n' },
+  ...fields,
+})
+
+test('an update that creates is authorized before any plugin charges for it', async () => {
+  const steps = await stepsOf(aRange({ spec: { limits: [] } }))
+  assert.deepEqual(steps.slice(0, 2), ['mutate', 'authorize'])
+  assert.match(steps[2] ?? '', /is forbidden: no/)
+})
+
+test('what is wrong with a new object is told before who may create it, as upstream does', async () => {
+  const steps = await stepsOf(aRange({ spec: { limits: [{ type: 'Bad type' }] } }))
+  assert.deepEqual(steps[0], 'mutate')
+  assert.match(steps[1] ?? '', /is invalid: spec.limits/)
+})
