@@ -10,10 +10,13 @@ const DISRUPTED_PODS_MAX = 2000
 const RETRY_SECONDS = 10
 
 /** A pod that does not run yet, or no longer, is nobody's loss. */
-export function needsNoBudget(pod: KubeObject): boolean {
-  const phase = textOf(fieldsOf(pod['status'])['phase'])
-  return pod.metadata.deletionTimestamp !== undefined || ['Pending', 'Succeeded', 'Failed'].includes(phase)
-}
+export const needsNoBudget = (pod: KubeObject): boolean => isOver(pod) || phaseOf(pod) === 'Pending'
+
+/** It never runs again. */
+export const isOver = (pod: KubeObject): boolean =>
+  pod.metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed'].includes(phaseOf(pod))
+
+const phaseOf = (pod: KubeObject): string => textOf(fieldsOf(pod['status'])['phase'])
 
 export const budgetsOf = (pod: KubeObject, budgets: readonly KubeObject[]): KubeObject[] =>
   budgets.filter((budget) => selects(fieldsOf(budget['spec'])['selector'], pod.metadata.labels))
@@ -49,10 +52,9 @@ function refusalOf(budget: KubeObject): ApiError | undefined {
   const { observedGeneration, disruptionsAllowed, disruptedPods, desiredHealthy, currentHealthy } = fieldsOf(
     budget['status'],
   )
-  const budgets = { group: 'policy', plural: 'poddisruptionbudgets' }
-  if (numberOf(observedGeneration) < generation) {
-    return evictionRefused(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS)
-  }
+  // In the singular, as upstream names it here.
+  const budgets = { group: 'policy', plural: 'poddisruptionbudget' }
+  if (numberOf(observedGeneration) < generation) return beingProcessed(name)
   if (numberOf(disruptionsAllowed) < 0) return forbidden(budgets, name, 'pdb disruptions allowed is negative')
   if (Object.keys(fieldsOf(disruptedPods)).length > DISRUPTED_PODS_MAX) {
     const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller'
@@ -62,3 +64,6 @@ function refusalOf(budget: KubeObject): ApiError | undefined {
   const needs = `needs ${numberOf(desiredHealthy)} healthy pods and has ${numberOf(currentHealthy)} currently`
   return evictionRefused(`The disruption budget ${name} ${needs}`, 0)
 }
+
+export const beingProcessed = (name: string): ApiError =>
+  evictionRefused(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS)

@@ -1,4 +1,5 @@
 /** pods/eviction: a delete that asks the pod's disruption budget first. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { badRequest, notFound, unclassified } from '../../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../../api/object.ts'
 import { negotiate } from '../../codec/negotiate.ts'
@@ -6,6 +7,7 @@ import { encodeStored } from '../../codec/object.ts'
 import { schemeOf } from '../../registry/scheme.ts'
 import { typeOf } from '../../registry/types.ts'
 import { plainSchema } from '../../schema/object-schema.ts'
+import type { Revision } from '../../storage/engine.ts'
 import { answerDone } from '../answer.ts'
 import { checkPreconditions, deleteObject } from '../delete.ts'
 import { checkDeleteOptions } from '../delete-options.ts'
@@ -15,7 +17,8 @@ import { commit } from '../commit.ts'
 import { written } from '../write.ts'
 import { parseWriteOptions } from '../write-options.ts'
 import { withCondition } from './condition.ts'
-import { budgetsOf, goesUncounted, needsNoBudget, spent } from './budgets.ts'
+import { budgetsOf, goesUncounted, spent } from './budgets.ts'
+import { evictPod, type EvictionSteps, type Spent } from './evict-pod.ts'
 import { admit, type Part, type PartAccess } from './part.ts'
 
 const budgetResource = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' } as const
@@ -41,44 +44,62 @@ export const evict: Part = async (request, parts) => {
   const isDryRun = options.isDryRun || wanted.isDryRun
   await admit(request, eviction, { operation: 'CREATE', isDryRun, access })
   const key = access.keys.key(namespace, name)
-  await translated(context, { resource, name, verb: 'create' }, async () => {
+  const read: EvictionSteps['read'] = async () => {
     const { item } = await access.reader.get(key, 'latest')
     if (item === undefined) throw notFound(resource, name)
     const pod = item.object()
-    const found = { uid: pod.metadata.uid ?? '', resourceVersion: `${item.revision}` }
-    checkPreconditions({ group: '', plural: 'Pod' }, name, wanted, found)
-    if (!needsNoBudget(pod)) await spend(pod, { namespace, isDryRun, parts })
-    if (isDryRun) return
+    checkPreconditions({ group: '', plural: 'Pod' }, name, wanted, versionOf(pod, item.revision))
+    return { pod, resourceVersion: `${item.revision}` }
+  }
+  const remove: EvictionSteps['remove'] = async (judged) => {
+    if (isDryRun) return void (await deleteObject(request, { ...judged, isDryRun }, access))
     let marked: KubeObject | undefined
-    const result = await commit(request, { key, access, isDryRun }, async (current) => {
+    const { revision } = await commit(request, { key, access, isDryRun }, async (current) => {
       if (current === undefined) throw notFound(resource, name)
+      checkPreconditions({ group: '', plural: 'Pod' }, name, judged, versionOf(current.object, current.revision))
       const status = withCondition(fieldsOf(current.object['status']), disrupted, access.now())
       marked = { ...current.object, status }
       return { put: encodeStored(marked, resource.shape) }
     })
-    if (marked !== undefined) written(marked, key, result.revision, { resource, access })
-  })
-  // The condition made a new version; who it must be was looked at before.
-  await deleteObject(request, { ...wanted, resourceVersion: undefined, isDryRun }, access)
+    if (marked !== undefined) written(marked, key, revision, { resource, access })
+    // The condition made a new version.
+    const resourceVersion = judged.resourceVersion === undefined ? undefined : `${revision}`
+    await deleteObject(request, { ...judged, resourceVersion }, access)
+  }
+  await translated(context, { resource, name, verb: 'create' }, () =>
+    evictPod(wanted, {
+      read,
+      remove,
+      spend: (pod) => spend(pod, { namespace, isDryRun, parts }),
+      wait: (ms) => sleep(ms, undefined, { signal: context.signal }),
+    }),
+  )
   return answerDone(form)
 }
 
+const versionOf = ({ metadata: { uid = '' } }: KubeObject, revision: Revision) => ({
+  uid,
+  resourceVersion: `${revision}`,
+})
+
 type Spending = { readonly namespace: string; readonly isDryRun: boolean; readonly parts: PartAccess }
 
-async function spend(pod: KubeObject, { namespace, isDryRun, parts }: Spending): Promise<void> {
+async function spend(pod: KubeObject, { namespace, isDryRun, parts }: Spending): Promise<Spent> {
   const { objects, pods } = parts
   const [budget, second] = budgetsOf(pod, await objects.list(budgetResource, namespace, 'latest'))
-  if (budget === undefined) return
+  if (budget === undefined) return {}
   if (second !== undefined) {
     throw unclassified(
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
     )
   }
-  if (goesUncounted(pod, budget)) return
-  const place = { namespace, name: budget.metadata.name ?? '' }
+  const { name: budgetName = '' } = budget.metadata
+  if (goesUncounted(pod, budget)) return { uncountedIn: budgetName }
+  const place = { namespace, name: budgetName }
   const podName = pod.metadata.name ?? ''
   await objects.changeStatus(budgetResource, place, (current) => {
     const changed = spent(current, podName, pods.access.now())
     return isDryRun ? undefined : changed
   })
+  return {}
 }
