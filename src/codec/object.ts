@@ -169,14 +169,15 @@ function decodeCustom(
 }
 
 function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema): KubeObject {
-  const { struct, setDefaults, fromVersion } = schema
+  const { struct, setDefaults, completeStored, fromVersion } = schema
   const envelope = isProtobuf(bytes) ? readEnvelope(bytes) : undefined
   const stored = isStoredForm(envelope?.apiVersion ?? apiVersionOf(bytes), schema) ? schema.stored : undefined
   const readAs = stored?.struct ?? struct
   const read = envelope === undefined ? readStored(bytes, readAs) : readProtobuf(envelope, readAs)
   const served = stored?.fromStored(read) ?? (fromVersion === undefined ? read : fromVersion(read))
   if (served === undefined) throw new UnreadableError(`the value is of version ${read.apiVersion}, which nobody reads`)
-  return setDefaults(served)
+  const object = setDefaults(served)
+  return completeStored?.(object) ?? object
 }
 
 /** Whether a value is in the version that is stored rather than in the one that is served. */

@@ -5,6 +5,7 @@ import { withDefaults } from '../schema/defaults.ts'
 import type { ObjectSchema, StorageMedia, StoredForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { resourceTable } from './catalogue/resources.ts'
+import { withoutGated } from './gated-fields.ts'
 import type { KindRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
 import { validateUnprivileged } from './privileged.ts'
@@ -50,6 +51,7 @@ function builtIn(row: Row, rules: KindRules, storedAs: StorageMedia): Resource {
   const generation = strategy.generations.get(name)
   const deprecation = strategy.deprecations.get(name)
   let schema: ObjectSchema | undefined
+  const shape = (): ObjectSchema => (schema ??= { ...schemaOf(row, rules), storedAs })
   return {
     group: row.group,
     version: row.version,
@@ -67,7 +69,7 @@ function builtIn(row: Row, rules: KindRules, storedAs: StorageMedia): Resource {
     ...(row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion }),
     ...(deprecation === undefined ? {} : { deprecation }),
     get shape(): ObjectSchema {
-      return (schema ??= { ...schemaOf(row, rules), storedAs })
+      return shape()
     },
     selectableFields: fieldReaders(rules.selectableFields ?? []),
     allowsUnconditionalUpdate: !strategy.conditionalUpdates.has(name),
@@ -82,11 +84,13 @@ function builtIn(row: Row, rules: KindRules, storedAs: StorageMedia): Resource {
     metadataRules: strategy.metadataRulesOf(name),
     prepareCreate: (given, writer) => {
       const object = hasStatus && !strategy.statusOnCreate.has(name) ? without(given, 'status') : given
-      const numbered = generation === undefined || generation.kept === true ? object : withGeneration(object, 1)
+      const usable = withoutGated(object, undefined, shape().struct)
+      const numbered = generation === undefined || generation.kept === true ? usable : withGeneration(usable, 1)
       return rules.prepareCreate?.(numbered, writer) ?? numbered
     },
     prepareUpdate: (given, current, writer) => {
-      const object = hasStatus ? withField(given, 'status', current['status']) : given
+      const whole = hasStatus ? withField(given, 'status', current['status']) : given
+      const object = withoutGated(whole, current, shape().struct)
       const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
       return generation === undefined ? prepared : counted(prepared, current, generation.fields)
     },
@@ -96,9 +100,12 @@ function builtIn(row: Row, rules: KindRules, storedAs: StorageMedia): Resource {
     warnings: rules.warnings ?? (() => []),
     resetPaths: strategy.resetPathsOf(name, hasStatus),
     subresourceRules: {
-      ...(hasStatus ? { status: statusRules(name, rules.status) } : {}),
+      ...(hasStatus ? { status: gatedRules(statusRules(name, rules.status), shape) } : {}),
       ...Object.fromEntries(
-        Object.entries(rules.subresourceRules ?? {}).map(([part, own]) => [part, countingRules(own, generation)]),
+        Object.entries(rules.subresourceRules ?? {}).map(([part, own]) => [
+          part,
+          countingRules(gatedRules(own, shape), generation),
+        ]),
       ),
     },
     views: row.subresources.some((subresource) => subresource.name === 'scale') ? { scale: scaleView() } : {},
@@ -107,10 +114,11 @@ function builtIn(row: Row, rules: KindRules, storedAs: StorageMedia): Resource {
 
 function schemaOf(row: Row, rules: KindRules): ObjectSchema {
   const struct = typeOf(row.packageName, row.kind)
-  const { setDefaults, refuse, isDefaultedAgain = false } = rules
+  const { setDefaults, completeStored, refuse, isDefaultedAgain = false } = rules
   return {
     struct,
     ...(refuse === undefined ? {} : { refuse }),
+    ...(completeStored === undefined ? {} : { completeStored }),
     ...(isDefaultedAgain ? { isDefaultedAgain } : {}),
     setDefaults: (object) => {
       const own = setDefaults?.(object) ?? object
@@ -141,6 +149,12 @@ function storedForm(row: Row, apiVersion: string, { convert }: KindRules): Store
     fromStored: (object) => ({ ...(convert?.fromStored(object) ?? object), apiVersion: served }),
   }
 }
+
+const gatedRules = (rules: UpdateRules, shape: () => ObjectSchema): UpdateRules => ({
+  ...rules,
+  prepareUpdate: (object, current, writer) =>
+    withoutGated(rules.prepareUpdate(object, current, writer), current, shape().struct),
+})
 
 /** A change through a part counts like any other. */
 function countingRules(rules: UpdateRules, generation: strategy.Generation | undefined): UpdateRules {

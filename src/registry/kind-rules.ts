@@ -24,6 +24,8 @@ export type KindRules = Partial<
   readonly selectableFields?: readonly string[] | Resource['selectableFields']
   /** What is set where a client said nothing. On top of the defaults in the catalogue. */
   readonly setDefaults?: (object: KubeObject) => KubeObject
+  /** What older servers left out of what they stored. */
+  readonly completeStored?: NonNullable<ObjectSchema['completeStored']>
   /** Whether they are set again once the object is stored. */
   readonly isDefaultedAgain?: boolean
   /** Why a body cannot be read as this kind although each of its fields can; undefined: it can. */

@@ -6,6 +6,8 @@ export type ObjectSchema = {
   readonly struct: Struct
   /** The object with what its kind sets by itself. Never changes the one it is given. */
   readonly setDefaults: (object: KubeObject) => KubeObject
+  /** The object with what an older server has not stored of it. Clients must say it. */
+  readonly completeStored?: (object: KubeObject) => KubeObject
   /** Whether a new object gets defaults that depend on what was made for it, such as its selector. */
   readonly isDefaultedAgain?: boolean
   /** Of kinds that clients define. */

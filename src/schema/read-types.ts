@@ -15,12 +15,24 @@
  *
  * A mark after the name of a field: `!` required and always written, `+` always written, `*` required but left out when it
  * is empty; no mark: optional, and left out when it is empty. Of a list: `atomic`, `set` or `map=<keys>`; for strategic merge
- * `patch=<strategies>` and `key=<field>`. Types of other packages are written `meta.Time`, `core.Pod` (version v1 of either),
+ * `patch=<strategies>` and `key=<field>`; `gate=<name>` where a feature gate that is off drops the field, `gate=<name>:<fields>` where it drops
+ * these fields of its value. Types of other packages are written `meta.Time`, `core.Pod` (version v1 of either),
  * those of another version `autoscaling/v2.MetricSpec`.
  */
 import type { Json } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
-import type { Embedded, Field, Patch, Scalar, ScalarType, Schema, Struct, Topology, TypeDefaults } from './schema.ts'
+import type {
+  Embedded,
+  Field,
+  Gate,
+  Patch,
+  Scalar,
+  ScalarType,
+  Schema,
+  Struct,
+  Topology,
+  TypeDefaults,
+} from './schema.ts'
 
 type Package = {
   readonly name: string
@@ -210,11 +222,12 @@ const structs: ReadonlySet<ScalarType | Schema['type']> = new Set([
   'intOrString',
 ] as const)
 
-function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patch' | 'default'> {
+function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patch' | 'default' | 'gate'> {
   let topology: Topology | undefined
   let strategies: readonly string[] = []
   let key: string | undefined
   let value: Json | undefined
+  let gate: Gate | undefined
   for (const option of options) {
     const at = option.indexOf('=')
     const name = at === -1 ? option : option.slice(0, at)
@@ -224,9 +237,15 @@ function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patc
     else if (name === 'patch') strategies = text.split(',')
     else if (name === 'key') key = text
     else if (name === 'default') value = JSON.parse(text)
+    else if (name === 'gate') gate = readGate(text)
   }
   const patch: Patch | undefined = strategies.length === 0 && key === undefined ? undefined : { strategies, key }
-  return { topology, patch, default: value }
+  return { topology, patch, default: value, gate }
+}
+
+function readGate(text: string): Gate {
+  const [name = '', fields] = text.split(':')
+  return { name, of: fields?.split(',') ?? [] }
 }
 
 /** The paragraphs of a package by the name that each begins with; `= type` for an alias. */

@@ -104,7 +104,12 @@ export type Field = {
   readonly topology: Topology | undefined
   readonly patch: Patch | undefined
   readonly default: Json | undefined
+  /** The feature gate that must be on for the field to be written. */
+  readonly gate?: Gate | undefined
 }
+
+/** `of`: not the field itself is gated, but these fields of its value. */
+export type Gate = { readonly name: string; readonly of: readonly string[] }
 
 export type Topology =
   | { readonly type: 'atomic' | 'set' | 'granular' }

@@ -23,7 +23,7 @@ StatefulSetUpdateStrategy
 
 RollingUpdateStatefulSetStrategy
   partition *int32 1
-  maxUnavailable *IntOrString 2
+  maxUnavailable *IntOrString 2 gate=MaxUnavailableStatefulSet
 
 StatefulSetPersistentVolumeClaimRetentionPolicy
   whenDeleted PersistentVolumeClaimRetentionPolicyType 1
@@ -95,7 +95,7 @@ DeploymentStatus
   readyReplicas int32 7
   availableReplicas int32 4
   unavailableReplicas int32 5
-  terminatingReplicas *int32 9
+  terminatingReplicas *int32 9 gate=DeploymentReplicaSetTerminatingReplicas
   conditions []DeploymentCondition 6 map=type patch=merge key=type
   collisionCount *int32 8
 
@@ -164,7 +164,7 @@ ReplicaSetStatus
   fullyLabeledReplicas int32 2
   readyReplicas int32 4
   availableReplicas int32 5
-  terminatingReplicas *int32 7
+  terminatingReplicas *int32 7 gate=DeploymentReplicaSetTerminatingReplicas
   observedGeneration int64 3
   conditions []ReplicaSetCondition 6 map=type patch=merge key=type
 

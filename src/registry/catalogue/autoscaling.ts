@@ -83,7 +83,7 @@ HPAScalingRules
   stabilizationWindowSeconds *int32 3
   selectPolicy *ScalingPolicySelect 1
   policies []HPAScalingPolicy 2 atomic
-  tolerance *Quantity 4
+  tolerance *Quantity 4 gate=HPAConfigurableTolerance
 
 HPAScalingPolicy
   type! HPAScalingPolicyType 1

@@ -14,8 +14,8 @@ LeaseSpec
   acquireTime *meta.MicroTime 3
   renewTime *meta.MicroTime 4
   leaseTransitions *int32 5
-  strategy *CoordinatedLeaseStrategy 6
-  preferredHolder *string 7
+  strategy *CoordinatedLeaseStrategy 6 gate=CoordinatedLeaderElection
+  preferredHolder *string 7 gate=CoordinatedLeaderElection
 
 package coordination/v1alpha2
 

@@ -135,7 +135,7 @@ PersistentVolumeSource
 PersistentVolume
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec PersistentVolumeSpec 2
+  spec PersistentVolumeSpec 2 gate=VolumeAttributesClass:volumeAttributesClassName
   status PersistentVolumeStatus 3
 
 PersistentVolumeSpec
@@ -162,8 +162,8 @@ PersistentVolumeStatus
 PersistentVolumeClaim
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec PersistentVolumeClaimSpec 2
-  status PersistentVolumeClaimStatus 3
+  spec PersistentVolumeClaimSpec 2 gate=VolumeAttributesClass:volumeAttributesClassName
+  status PersistentVolumeClaimStatus 3 gate=VolumeAttributesClass:currentVolumeAttributesClassName,modifyVolumeStatus
 
 PersistentVolumeClaimSpec
   accessModes []PersistentVolumeAccessMode 1 atomic
@@ -471,7 +471,7 @@ VolumeProjection
   downwardAPI *DownwardAPIProjection 2
   configMap *ConfigMapProjection 3
   serviceAccountToken *ServiceAccountTokenProjection 4
-  clusterTrustBundle *ClusterTrustBundleProjection 5
+  clusterTrustBundle *ClusterTrustBundleProjection 5 gate=ClusterTrustBundleProjection
 
 KeyToPath
   key! string 1
@@ -635,7 +635,7 @@ Container
   ports []ContainerPort 6 map=containerPort,protocol patch=merge key=containerPort
   envFrom []EnvFromSource 19 atomic
   env []EnvVar 7 map=name patch=merge key=name
-  resources ResourceRequirements 8
+  resources ResourceRequirements 8 gate=DynamicResourceAllocation:claims
   resizePolicy []ContainerResizePolicy 23 atomic
   restartPolicy *ContainerRestartPolicy 24
   volumeMounts []VolumeMount 9 map=mountPath patch=merge key=mountPath
@@ -643,7 +643,7 @@ Container
   livenessProbe *Probe 10
   readinessProbe *Probe 11
   startupProbe *Probe 22
-  lifecycle *Lifecycle 12
+  lifecycle *Lifecycle 12 gate=ContainerStopSignals:stopSignal
   terminationMessagePath string 13
   terminationMessagePolicy TerminationMessagePolicy 20
   imagePullPolicy PullPolicy 14
@@ -704,7 +704,7 @@ ContainerStatus
   resources *ResourceRequirements 11
   volumeMounts []VolumeMountStatus 12 map=mountPath patch=merge key=mountPath
   user *ContainerUser 13
-  allocatedResourcesStatus []ResourceStatus 14 map=name patch=merge key=name
+  allocatedResourcesStatus []ResourceStatus 14 map=name patch=merge key=name gate=ResourceHealthStatus
   stopSignal *Signal 15
 
 ResourceStatus
@@ -725,7 +725,7 @@ LinuxContainerUser
 
 PodCondition
   type! PodConditionType 1
-  observedGeneration int64 7
+  observedGeneration int64 7 gate=PodObservedGenerationTracking
   status! ConditionStatus 2
   lastProbeTime meta.Time 3
   lastTransitionTime meta.Time 4
@@ -845,8 +845,8 @@ PodSpec
   os *PodOS 36
   hostUsers *bool 37
   schedulingGates []PodSchedulingGate 38 map=name patch=merge key=name
-  resourceClaims []PodResourceClaim 39 map=name patch=merge,retainKeys key=name
-  resources *ResourceRequirements 40
+  resourceClaims []PodResourceClaim 39 map=name patch=merge,retainKeys key=name gate=DynamicResourceAllocation
+  resources *ResourceRequirements 40 gate=PodLevelResources
 
 PodResourceClaim
   name! string 1
@@ -924,7 +924,7 @@ EphemeralContainerCommon
   ports []ContainerPort 6 map=containerPort,protocol patch=merge key=containerPort
   envFrom []EnvFromSource 19 atomic
   env []EnvVar 7 map=name patch=merge key=name
-  resources ResourceRequirements 8
+  resources ResourceRequirements 8 gate=DynamicResourceAllocation:claims
   resizePolicy []ContainerResizePolicy 23 atomic
   restartPolicy *ContainerRestartPolicy 24
   volumeMounts []VolumeMount 9 map=mountPath patch=merge key=mountPath
@@ -932,7 +932,7 @@ EphemeralContainerCommon
   livenessProbe *Probe 10
   readinessProbe *Probe 11
   startupProbe *Probe 22
-  lifecycle *Lifecycle 12
+  lifecycle *Lifecycle 12 gate=ContainerStopSignals:stopSignal
   terminationMessagePath string 13
   terminationMessagePolicy TerminationMessagePolicy 20
   imagePullPolicy PullPolicy 14
@@ -946,7 +946,7 @@ EphemeralContainer
   targetContainerName string 2
 
 PodStatus
-  observedGeneration int64 17
+  observedGeneration int64 17 gate=PodObservedGenerationTracking
   phase PodPhase 1
   conditions []PodCondition 2 map=type patch=merge key=type
   message string 3
@@ -962,7 +962,7 @@ PodStatus
   qosClass PodQOSClass 9
   ephemeralContainerStatuses []ContainerStatus 13 atomic
   resize PodResizeStatus 14
-  resourceClaimStatuses []PodResourceClaimStatus 15 map=name patch=merge,retainKeys key=name
+  resourceClaimStatuses []PodResourceClaimStatus 15 map=name patch=merge,retainKeys key=name gate=DynamicResourceAllocation
 
 Pod
   ...meta.TypeMeta
@@ -1096,7 +1096,7 @@ NodeSpec
   providerID string 3
   unschedulable bool 4
   taints []Taint 5 atomic
-  configSource *NodeConfigSource 6
+  configSource *NodeConfigSource 6 gate=DynamicKubeletConfig
   externalID string 2
 
 NodeConfigSource
@@ -1159,7 +1159,7 @@ NodeStatus
   images []ContainerImage 8 atomic
   volumesInUse []UniqueVolumeName 9 atomic
   volumesAttached []AttachedVolume 10 atomic
-  config *NodeConfigStatus 11
+  config *NodeConfigStatus 11 gate=DynamicKubeletConfig
   runtimeHandlers []NodeRuntimeHandler 12 atomic
   features *NodeFeatures 13
 

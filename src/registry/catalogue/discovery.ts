@@ -27,7 +27,7 @@ EndpointConditions
 
 EndpointHints
   forZones []ForZone 1 atomic
-  forNodes []ForNode 2 atomic
+  forNodes []ForNode 2 atomic gate=PreferSameTrafficDistribution
 
 ForZone
   name! string 1

@@ -34,8 +34,8 @@ VolumeAttachmentSource
 VolumeAttachmentStatus
   attached! bool 1
   attachmentMetadata map[string]string 2
-  attachError *VolumeError 3
-  detachError *VolumeError 4
+  attachError *VolumeError 3 gate=MutableCSINodeAllocatableCount:errorCode
+  detachError *VolumeError 4 gate=MutableCSINodeAllocatableCount:errorCode
 
 VolumeError
   time meta.Time 1
@@ -56,7 +56,7 @@ CSIDriverSpec
   tokenRequests []TokenRequest 6 atomic
   requiresRepublish *bool 7
   seLinuxMount *bool 8
-  nodeAllocatableUpdatePeriodSeconds *int64 9
+  nodeAllocatableUpdatePeriodSeconds *int64 9 gate=MutableCSINodeAllocatableCount
 
 TokenRequest
   audience! string 1

@@ -6,7 +6,6 @@ import type { KindRules } from '../../kind-rules.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
 import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
-import { withoutField } from '../../rules/without-field.ts'
 import {
   fixedSelector,
   namedWorkloadWarnings,
@@ -90,8 +89,6 @@ export const deploymentRules: KindRules = {
   },
   warnings: namedWorkloadWarnings,
   status: {
-    // Of the gate DeploymentReplicaSetTerminatingReplicas, which is off.
-    prepareUpdate: (object) => withoutField(object, 'status', 'terminatingReplicas'),
     validateUpdate: countersRule(
       [
         'observedGeneration',

@@ -2,7 +2,6 @@ import { fieldsOf, type Json } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
-import { withoutField } from '../../rules/without-field.ts'
 import {
   fixedSelector,
   namedWorkloadWarnings,
@@ -36,8 +35,6 @@ export const replicaSetRules: KindRules = {
   },
   warnings: namedWorkloadWarnings,
   status: {
-    // Of the gate DeploymentReplicaSetTerminatingReplicas, which is off.
-    prepareUpdate: (object) => withoutField(object, 'status', 'terminatingReplicas'),
     validateUpdate: countersRule(
       ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
       [

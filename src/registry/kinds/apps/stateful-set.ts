@@ -1,7 +1,7 @@
 import { forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
-import { type Fields, fieldsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -80,8 +80,6 @@ const changeable = [
 ]
 
 export const statefulSetRules: KindRules = {
-  prepareCreate: withoutDisabled,
-  prepareUpdate: withoutDisabled,
   validate: (object) => faultsOf(spec, object['spec'], 'spec'),
   // A name that cannot be changed is not checked.
   validateUpdate: (object, current) => {
@@ -128,13 +126,4 @@ function onlyChangeable(before: Fields): Rule {
       .replace(/, ([^,]*)$/, ' and $1')
     faults.push(forbiddenField(path, `updates to statefulset spec for fields other than ${list} are forbidden`))
   }
-}
-
-/** Of the gate MaxUnavailableStatefulSet, which is off. */
-function withoutDisabled(object: KubeObject): KubeObject {
-  const before = fieldsOf(object['spec'])
-  const { rollingUpdate, ...strategy } = fieldsOf(before['updateStrategy'])
-  const { maxUnavailable, ...rolling } = fieldsOf(rollingUpdate)
-  if (maxUnavailable === undefined) return object
-  return { ...object, spec: { ...before, updateStrategy: { ...strategy, rollingUpdate: rolling } } }
 }

@@ -17,8 +17,6 @@ const MIN_REPLICAS = 1
 /** Both versions have the rules of the stored one. */
 export const autoscalerV2Rules: KindRules = {
   setDefaults: (object) => withoutAnnotations(setStoredDefaults(object)),
-  prepareCreate: withoutTolerance,
-  prepareUpdate: withoutTolerance,
   validate: (object) => faultsOf(autoscalerSpec, object['spec'], 'spec'),
   status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
 }
@@ -44,16 +42,6 @@ function setStoredDefaults(object: KubeObject): KubeObject {
       behavior: isFields(behavior) ? withBehaviorDefaults(behavior) : undefined,
     }),
   }
-}
-
-/** Of the gate HPAConfigurableTolerance, which is off. */
-function withoutTolerance(object: KubeObject): KubeObject {
-  const spec = fieldsOf(object['spec'])
-  if (!isFields(spec['behavior'])) return object
-  const { scaleUp, scaleDown } = spec['behavior']
-  const { tolerance: _, ...up } = fieldsOf(scaleUp)
-  const { tolerance: __, ...down } = fieldsOf(scaleDown)
-  return { ...object, spec: { ...spec, behavior: { scaleUp: up, scaleDown: down } } }
 }
 
 const policy = (type: string, value: number): Fields => ({ type, value, periodSeconds: 15 })

@@ -28,7 +28,6 @@ import { checkCidr } from '../../rules/addresses.ts'
 import { checkAmount } from '../../rules/resources.ts'
 import { all, faultsOf, fields, given, type Rule } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
-import { withoutField } from '../../rules/without-field.ts'
 import { nodeFields } from '../selectable.ts'
 
 const avoidPods = 'scheduler.alpha.kubernetes.io/preferAvoidPods'
@@ -127,24 +126,17 @@ const addresses: Rule = (value, path, { faults }) => {
 
 export const nodeRules: KindRules = {
   selectableFields: nodeFields,
-  prepareCreate: withoutConfig,
-  prepareUpdate: withoutConfig,
   validate: (object) => faultsOf(node, object, ''),
   validateUpdate: (object, current) => [...faultsOf(node, object, ''), ...validateChange(object, current)],
   warnings: (object, current) => {
     if (!hasExternalId(object) || hasExternalId(current)) return []
     return ['spec.externalID: this field is deprecated, and is unused by Kubernetes']
   },
-  status: { prepareUpdate: withoutConfig, validateUpdate: validateChange },
+  status: { validateUpdate: validateChange },
 }
 
 const hasExternalId = (object: KubeObject | undefined): boolean =>
   textOf(fieldsOf(object?.['spec'])['externalID']) !== ''
-
-/** Nodes can no longer be configured through the server. */
-function withoutConfig(object: KubeObject): KubeObject {
-  return withoutField(withoutField(object, 'spec', 'configSource'), 'status', 'config')
-}
 
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const now = fieldsOf(object['spec'])

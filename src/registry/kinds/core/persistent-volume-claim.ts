@@ -5,20 +5,28 @@ import {
   notSupported,
   notSupportedShown,
 } from '../../../api/field-fault.ts'
-import { entriesOf, type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  type Json,
+  type KubeObject,
+  omit,
+  present,
+  textOf,
+} from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { changesOf } from '../../rules/changes.ts'
 import { isExtended } from '../../rules/resources.ts'
 import { faultsOf } from '../../rules/rule.ts'
-import { withoutField } from '../../rules/without-field.ts'
 import { claimSpec } from './claim-spec.ts'
 import { basicAmount, classWarning, storageClassAnnotation } from './persistent-volume.ts'
 
 export const persistentVolumeClaimRules: KindRules = {
   prepareCreate: (object) => ({ ...prepared(object), status: { phase: 'Pending' } }),
-  prepareUpdate: prepared,
+  prepareUpdate: (object, current) => prepared(object, current),
   validate: (object) => faultsOf(claimSpec, object['spec'], 'spec'),
   validateUpdate: (object, current) => {
     const faults = faultsOf(claimSpec, object['spec'], 'spec')
@@ -26,23 +34,32 @@ export const persistentVolumeClaimRules: KindRules = {
     return [...faults, ...faults, ...validateChange(object, current)]
   },
   warnings,
-  status: { prepareUpdate: withoutDisabledStatus, validateUpdate: validateStatus },
+  status: { validateUpdate: validateStatus },
+  completeStored: withBothSources,
 }
 
-/** Of the gates VolumeAttributesClass and CrossNamespaceVolumeDataSource, which are off. */
-function prepared(object: KubeObject): KubeObject {
-  const spec = fieldsOf(withoutField(object, 'spec', 'volumeAttributesClassName')['spec'])
-  const { dataSource, dataSourceRef, ...rest } = spec
-  const ref = fieldsOf(dataSourceRef)['namespace'] === undefined ? dataSourceRef : undefined
-  const source = isOldSource(dataSource) ? dataSource : undefined
-  // Each of the two says what the other does.
-  return {
-    ...object,
-    spec: {
-      ...rest,
-      ...(source === undefined && ref === undefined ? {} : { dataSource: source ?? ref, dataSourceRef: ref ?? source }),
-    },
+/** What cannot be asked for is passed over, unless the claim has asked for it before: then it is told apart by validation. */
+function prepared(object: KubeObject, current?: KubeObject): KubeObject {
+  const { dataSource, dataSourceRef, ...rest } = fieldsOf(object['spec'])
+  const was = fieldsOf(current?.['spec'])
+  // Sources in other namespaces are of the gate CrossNamespaceVolumeDataSource, which is off.
+  const isAbroad = textOf(fieldsOf(dataSourceRef)['namespace']) !== ''
+  const ref = isAbroad && was['dataSourceRef'] === undefined ? undefined : dataSourceRef
+  const isKept = was['dataSource'] !== undefined || was['dataSourceRef'] !== undefined || ref !== undefined
+  const source = isKept || isOldSource(dataSource) ? dataSource : undefined
+  return withBothSources({ ...object, spec: present({ ...rest, dataSource: source, dataSourceRef: ref }) })
+}
+
+/** Each of the two says what the other does. */
+function withBothSources(object: KubeObject): KubeObject {
+  const spec = fieldsOf(object['spec'])
+  const { dataSource, dataSourceRef } = spec
+  if (dataSource !== undefined && dataSourceRef === undefined) {
+    return { ...object, spec: { ...spec, dataSourceRef: dataSource } }
   }
+  const isAbroad = textOf(fieldsOf(dataSourceRef)['namespace']) !== ''
+  if (dataSource !== undefined || dataSourceRef === undefined || isAbroad) return object
+  return { ...object, spec: { ...spec, dataSource: omit(fieldsOf(dataSourceRef), 'namespace') } }
 }
 
 /** The older field knows claims and snapshots only. */
@@ -101,15 +118,6 @@ function validateClassAnnotation(object: KubeObject, current: KubeObject): Field
   const now = object.metadata.annotations?.[storageClassAnnotation]
   if (now === current.metadata.annotations?.[storageClassAnnotation]) return []
   return [invalidValue(`metadata.annotations.${storageClassAnnotation}`, now ?? '', 'field is immutable')]
-}
-
-/** Of the gate VolumeAttributesClass, which is off. */
-function withoutDisabledStatus(object: KubeObject): KubeObject {
-  return withoutField(
-    withoutField(object, 'status', 'currentVolumeAttributesClassName'),
-    'status',
-    'modifyVolumeStatus',
-  )
 }
 
 const resizeStates = [

@@ -18,7 +18,6 @@ import { changesOf } from '../../rules/changes.ts'
 import { deprecatedKeyWarnings, newerLabel } from '../../rules/deprecated-labels.ts'
 import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
-import { withoutField } from '../../rules/without-field.ts'
 import { accessModes, volumeMode } from './claim-spec.ts'
 import { nodeSelector } from './pod/scheduling.ts'
 import { sourceNames, volumeSource } from './volume-sources.ts'
@@ -75,10 +74,9 @@ const spec = all(
 export const persistentVolumeRules: KindRules = {
   // Volumes and claims wait for each other until somebody says otherwise.
   prepareCreate: (object, { now }) => ({
-    ...withoutDisabled(object),
+    ...object,
     status: { phase: 'Pending', lastPhaseTransitionTime: now() },
   }),
-  prepareUpdate: withoutDisabled,
   validate,
   validateUpdate: (object, current) => [
     ...validate(object),
@@ -88,11 +86,6 @@ export const persistentVolumeRules: KindRules = {
   ],
   warnings,
   status: { prepareUpdate: withTransitionTime },
-}
-
-/** Of the gate VolumeAttributesClass, which is off. */
-function withoutDisabled(object: KubeObject): KubeObject {
-  return withoutField(object, 'spec', 'volumeAttributesClassName')
 }
 
 /** When the phase changed last, unless the writer knows better. */

@@ -4,7 +4,6 @@ import type { TypeDefaults } from '../../../schema/schema.ts'
 import { withLimitDefaults } from './limit-range.ts'
 import { withPhase } from './namespace.ts'
 import { withAllocatable, withPodCidrs } from './node.ts'
-import { withoutGatedParts, withoutGatedSpec, withoutTrustBundle } from './pod/gated.ts'
 import { withPullPolicy } from './pod/image.ts'
 import { withPodIps } from './pod/status.ts'
 
@@ -22,13 +21,12 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
         terminationGracePeriodSeconds: 30,
         schedulerName: 'default-scheduler',
       },
-      set: (spec) => withoutGatedSpec(mirrorAccount(spec)),
+      set: mirrorAccount,
     },
   ],
-  ['core/v1 Container', { fields: container, set: (one) => withoutGatedParts(withPullPolicy(one)) }],
-  ['core/v1 EphemeralContainer', { fields: container, set: (one) => withoutGatedParts(withPullPolicy(one)) }],
+  ['core/v1 Container', { fields: container, set: withPullPolicy }],
+  ['core/v1 EphemeralContainer', { fields: container, set: withPullPolicy }],
   ['core/v1 PodStatus', { fields: {}, set: withPodIps }],
-  ['core/v1 VolumeProjection', { fields: {}, set: withoutTrustBundle }],
   ['core/v1 Probe', { fields: { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 } }],
   ['core/v1 HTTPGetAction', { fields: { path: '/', scheme: 'HTTP' } }],
   ['core/v1 GRPCAction', { fields: { service: '' } }],

@@ -22,8 +22,8 @@ const ZONE_HINTS_MAX = 8
 const addressTypes = ['FQDN', 'IPv4', 'IPv6'] as const
 
 export const endpointSliceRules: KindRules = {
-  prepareCreate: (object) => withEndpoints(object, withoutDropped),
-  prepareUpdate: (object) => withEndpoints(object, withoutDropped),
+  prepareCreate: (object) => withoutTopology(object),
+  prepareUpdate: (object, current) => withoutTopology(object, current),
   validate: (object) => [...validateType(object), ...validateEndpoints(object), ...validatePorts(object)],
   validateUpdate,
   warnings: (object, current) => [
@@ -34,19 +34,23 @@ export const endpointSliceRules: KindRules = {
   ],
 }
 
-function withEndpoints(object: KubeObject, change: (endpoint: Fields) => Fields): KubeObject {
+/** Topology has fields of its own in this version; what an older version said of it stays until the endpoints change. */
+function withoutTopology(object: KubeObject, current?: KubeObject): KubeObject {
   const { endpoints } = object
-  return Array.isArray(endpoints) ? { ...object, endpoints: itemsOf(endpoints).map(change) } : object
+  if (!itemsOf(endpoints).some(hasTopology) || isSame(endpoints, current?.['endpoints'])) return object
+  const known = new Set(itemsOf(current?.['endpoints']).map(({ deprecatedTopology }) => hostOf(deprecatedTopology)))
+  const changed = itemsOf(endpoints).map((given) => {
+    const { deprecatedTopology, ...endpoint } = given
+    const host = hostOf(deprecatedTopology)
+    const isNode = host !== '' && known.has(host) && checkDnsSubdomain(host).length === 0
+    return endpoint['nodeName'] === undefined && isNode ? { ...endpoint, nodeName: host } : endpoint
+  })
+  return { ...object, endpoints: changed }
 }
 
-/** Topology has fields of its own in this version, and hints for nodes have a gate. */
-function withoutDropped(given: Fields): Fields {
-  const { deprecatedTopology: _, ...endpoint } = given
-  const { hints } = endpoint
-  if (fieldsOf(hints)['forNodes'] === undefined) return endpoint
-  const { forNodes: __, ...kept } = fieldsOf(hints)
-  return { ...endpoint, hints: kept }
-}
+const hasTopology = ({ deprecatedTopology }: Fields): boolean => deprecatedTopology !== undefined
+
+const hostOf = (topology: Json | undefined): string => textOf(fieldsOf(topology)['kubernetes.io/hostname'])
 
 function validateType({ addressType }: KubeObject): FieldFault[] {
   const type = textOf(addressType)

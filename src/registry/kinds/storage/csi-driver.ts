@@ -4,21 +4,13 @@ import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../ap
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateTokenLifetime } from '../../rules/token.ts'
-import { withoutField } from '../../rules/without-field.ts'
 
 const lifecycleModes = ['Persistent', 'Ephemeral']
 const fsGroupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']
 
 export const csiDriverRules: KindRules = {
-  prepareCreate: withoutDisabled,
-  prepareUpdate: withoutDisabled,
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
-}
-
-/** Of the gate MutableCSINodeAllocatableCount, which is off. */
-function withoutDisabled(object: KubeObject): KubeObject {
-  return withoutField(object, 'spec', 'nodeAllocatableUpdatePeriodSeconds')
 }
 
 function validate(object: KubeObject): FieldFault[] {

@@ -15,19 +15,8 @@ export const volumeAttachmentRules: KindRules = {
   // Looked at twice there.
   validateUpdate: (object, current) => [...validate(object), ...validateSame(object, current), ...validate(object)],
   status: {
-    prepareUpdate: (object) => ({ ...object, status: withoutErrorCodes(fieldsOf(object['status'])) }),
     validateUpdate: (object) => [...validate(object), ...validate(object)],
   },
-}
-
-/** Of the gate MutableCSINodeAllocatableCount, which is off. */
-function withoutErrorCodes(status: Fields): Fields {
-  const errors = ['attachError', 'detachError'].filter((field) => fieldsOf(status[field])['errorCode'] !== undefined)
-  const cut = errors.map((field) => {
-    const { errorCode: _, ...rest } = fieldsOf(status[field])
-    return [field, rest] as const
-  })
-  return { ...status, ...Object.fromEntries(cut) }
 }
 
 function validate(object: KubeObject): FieldFault[] {

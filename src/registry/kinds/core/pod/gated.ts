@@ -1,31 +1,34 @@
-/** Fields whose gates are off: they are read, and then forgotten. */
-import { type Fields, fieldsOf, itemsOf, omit } from '../../../../api/object.ts'
+/** What in a Pod is gated and is more than a field. */
+import { type Fields, itemsOf, type Json } from '../../../../api/object.ts'
 
-/** PodLevelResources, DynamicResourceAllocation and ImageVolume. */
-export function withoutGatedSpec(spec: Fields): Fields {
-  const hasImages = itemsOf(spec['volumes']).some((volume) => volume['image'] !== undefined)
-  if (spec['resources'] === undefined && spec['resourceClaims'] === undefined && !hasImages) return spec
-  const rest = omit(spec, 'resources', 'resourceClaims')
-  if (!hasImages) return rest
-  return { ...rest, volumes: itemsOf(spec['volumes']).filter((volume) => volume['image'] === undefined) }
+/** More than one field of a type, which stands or falls together. */
+export type GatedPart = {
+  readonly gate: string
+  readonly isUsed: (value: Fields) => boolean
+  readonly drop: (value: Fields) => Fields
 }
 
-/** DynamicResourceAllocation and ContainerStopSignals. */
-export function withoutGatedParts(container: Fields): Fields {
-  const { lifecycle, resources } = container
-  const hasClaims = fieldsOf(resources)['claims'] !== undefined
-  const hasSignal = fieldsOf(lifecycle)['stopSignal'] !== undefined
-  if (!hasClaims && !hasSignal) return container
-  const handlers = omit(fieldsOf(lifecycle), 'stopSignal')
-  const kept = hasSignal && Object.keys(handlers).length === 0 ? omit(container, 'lifecycle') : container
-  return {
-    ...kept,
-    ...(kept['lifecycle'] === undefined ? {} : { lifecycle: handlers }),
-    ...(hasClaims ? { resources: omit(fieldsOf(resources), 'claims') } : {}),
-  }
+const isImage = (volume: Fields): boolean => volume['image'] !== undefined
+
+/** Volumes of images go with their mounts. */
+export const imageVolumes: GatedPart = {
+  gate: 'ImageVolume',
+  isUsed: ({ volumes }) => itemsOf(volumes).some(isImage),
+  drop: (spec) => {
+    const volumes = itemsOf(spec['volumes'])
+    const names = new Set(volumes.filter(isImage).map(({ name }) => name))
+    if (names.size === 0) return spec
+    const lists = ['containers', 'initContainers', 'ephemeralContainers'].flatMap((list): [string, Json][] =>
+      Array.isArray(spec[list])
+        ? [[list, itemsOf(spec[list]).map((container) => withoutMounts(container, names))]]
+        : [],
+    )
+    return { ...spec, ...Object.fromEntries(lists), volumes: volumes.filter((volume) => !isImage(volume)) }
+  },
 }
 
-/** ClusterTrustBundleProjection. */
-export function withoutTrustBundle(source: Fields): Fields {
-  return source['clusterTrustBundle'] === undefined ? source : omit(source, 'clusterTrustBundle')
+function withoutMounts(container: Fields, volumes: ReadonlySet<Json | undefined>): Fields {
+  const mounts = itemsOf(container['volumeMounts'])
+  const volumeMounts = mounts.filter(({ name }) => !volumes.has(name))
+  return volumeMounts.length === mounts.length ? container : { ...container, volumeMounts }
 }

@@ -2,28 +2,36 @@
 import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../../api/field-fault.ts'
 import { parseIp } from '../../../../api/ip.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../../api/names.ts'
-import {
-  type Fields,
-  fieldsOf,
-  itemsOf,
-  type Json,
-  type KubeObject,
-  numberOf,
-  omit,
-  textOf,
-} from '../../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
 import { each, faultsOf, fields, given, type Rule } from '../../../rules/rule.ts'
 import { accountId, named } from '../../../rules/scalars.ts'
 
-/** The class of service stays as it was decided when the Pod was made. */
+/** The class of service stays as it was decided when the Pod was made, and so does the generation that was seen where the writer does not know of it. */
 export function preparePodStatus(pod: KubeObject, current: KubeObject): KubeObject {
-  const status = withoutGated(fieldsOf(pod['status']))
-  const { qosClass } = fieldsOf(current['status'])
+  const was = fieldsOf(current['status'])
+  const status = withGenerations(fieldsOf(pod['status']), was)
+  const { qosClass } = was
   const isSet = textOf(status['qosClass']) !== '' || qosClass === undefined
   return { ...pod, status: isSet ? status : { ...status, qosClass } }
 }
+
+function withGenerations(status: Fields, was: Fields): Fields {
+  const before = itemsOf(was['conditions']).filter(hasGeneration)
+  if (!hasGeneration(was) && before.length === 0) return status
+  const kept = (now: Fields, then: Fields | undefined): Fields =>
+    hasGeneration(now) || then === undefined ? now : { ...now, observedGeneration: then['observedGeneration'] }
+  const conditions = itemsOf(status['conditions']).map((now) =>
+    kept(
+      now,
+      before.find(({ type }) => type === now['type']),
+    ),
+  )
+  return { ...kept(status, hasGeneration(was) ? was : undefined), ...(conditions.length > 0 ? { conditions } : {}) }
+}
+
+const hasGeneration = ({ observedGeneration }: Fields): boolean => numberOf(observedGeneration) !== 0
 
 export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFault[] {
   const status = fieldsOf(pod['status'])
@@ -121,23 +129,4 @@ export function withPodIps(status: Fields): Fields {
   const first = itemsOf(podIPs)[0]?.['ip']
   if (textOf(podIP) === '') return first === undefined ? status : { ...status, podIP: first }
   return podIP === first ? status : { ...status, podIPs: [{ ip: podIP }] }
-}
-
-/** Fields of items of lists. */
-const gatedInItems: { readonly [list: string]: string } = {
-  conditions: 'observedGeneration',
-  containerStatuses: 'allocatedResourcesStatus',
-  initContainerStatuses: 'allocatedResourcesStatus',
-  ephemeralContainerStatuses: 'allocatedResourcesStatus',
-}
-
-/** What is known to newer servers only when a gate is on. */
-function withoutGated(status: Fields): Fields {
-  const lists = Object.entries(gatedInItems).flatMap(([list, field]): [string, Json][] => {
-    const items = itemsOf(status[list])
-    return items.some((item) => item[field] !== undefined) ? [[list, items.map((item) => omit(item, field))]] : []
-  })
-  const isPlain = status['observedGeneration'] === undefined && status['resourceClaimStatuses'] === undefined
-  if (isPlain && lists.length === 0) return status
-  return { ...omit(status, 'observedGeneration', 'resourceClaimStatuses'), ...Object.fromEntries(lists) }
 }

@@ -159,7 +159,7 @@ const podSources: {
 
 const order = `emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker
   persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc flexVolume configMap azureFile vsphereVolume
-  photonPersistentDisk portworxVolume azureDisk storageos projected scaleIO csi ephemeral`.split(/\s+/)
+  photonPersistentDisk portworxVolume azureDisk storageos projected scaleIO csi ephemeral image`.split(/\s+/)
 
 type PodSource = { readonly name: string; readonly rule: PodRule; readonly shownAs: string; readonly extraAs: string }
 

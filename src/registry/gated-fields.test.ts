@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../api/object.ts'
+import { decodeStored } from '../codec/object.ts'
+import { builtInResources } from './built-in.ts'
+import { withoutGated } from './gated-fields.ts'
+import { Registry } from './registry.ts'
+import type { Resource } from './resource.ts'
+
+const registry = new Registry(builtInResources())
+
+function resource(plural: string, group = '', version = 'v1'): Resource {
+  return registry.find({ group, version, plural }) ?? assert.fail(`there is no ${plural}`)
+}
+
+const pods = resource('pods')
+const writer = { user: { name: 'u', uid: '', groups: [] }, now: () => 't', newId: () => 'i', warn: () => undefined }
+
+const aPod = (spec: Fields, status: Fields = {}): KubeObject => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name: 'p', namespace: 'n' },
+  spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+  status,
+})
+
+/** All that a server with every gate on may have stored. */
+const gated = aPod(
+  {
+    resources: { limits: { cpu: '1' } },
+    resourceClaims: [{ name: 'r', resourceClaimName: 'x' }],
+    containers: [
+      {
+        name: 'c',
+        image: 'i',
+        resources: { claims: [{ name: 'r' }] },
+        lifecycle: { stopSignal: 'SIGTERM' },
+        volumeMounts: [{ name: 'v', mountPath: '/v' }],
+      },
+    ],
+    volumes: [
+      { name: 'v', image: { reference: 'x' } },
+      { name: 't', projected: { sources: [{ clusterTrustBundle: { name: 'b', path: 'p' } }] } },
+    ],
+  },
+  { observedGeneration: 3, conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }] },
+)
+
+const { struct } = pods.shape
+const drop = (object: KubeObject, current?: KubeObject): KubeObject => withoutGated(object, current, struct)
+
+test('reading keeps what a server with the gates on has stored', () => {
+  const read = decodeStored(Buffer.from(JSON.stringify(gated)), pods.shape, 7)
+  const spec = fieldsOf(read['spec'])
+  const container = fieldsOf(itemsOf(spec['containers'])[0])
+  assert.equal(JSON.stringify(spec['resources']), '{"limits":{"cpu":"1"}}')
+  assert.deepEqual(spec['resourceClaims'], [{ name: 'r', resourceClaimName: 'x' }])
+  assert.deepEqual(container['resources'], { claims: [{ name: 'r' }] })
+  assert.deepEqual(container['lifecycle'], { stopSignal: 'SIGTERM' })
+  assert.equal(itemsOf(spec['volumes']).length, 2)
+  assert.equal(fieldsOf(read['status'])['observedGeneration'], 3)
+})
+
+test('a new object has none of them', () => {
+  const spec = fieldsOf(drop(gated)['spec'])
+  const [container] = itemsOf(spec['containers'])
+  assert.deepEqual(Object.keys(spec).toSorted(), ['containers', 'volumes'])
+  assert.deepEqual(container, { name: 'c', image: 'i', volumeMounts: [] })
+  assert.deepEqual(spec['volumes'], [{ name: 't', projected: { sources: [{}] } }])
+})
+
+test('a write of an object that uses them keeps them, and may change them', () => {
+  assert.equal(drop(gated, gated), gated)
+  const more = aPod({ ...fieldsOf(gated['spec']), resources: { limits: { cpu: '2' } } })
+  assert.deepEqual(fieldsOf(drop(more, gated)['spec'])['resources'], { limits: { cpu: '2' } })
+})
+
+test('a gate that is in use does not let others through', () => {
+  const used = aPod({ resourceClaims: [{ name: 'r' }] })
+  const spec = fieldsOf(drop(gated, used)['spec'])
+  const [container] = itemsOf(spec['containers'])
+  assert.equal(spec['resources'], undefined)
+  assert.deepEqual(fieldsOf(container)['resources'], { claims: [{ name: 'r' }] })
+})
+
+const lease = (spec: Fields): KubeObject => ({
+  kind: 'Lease',
+  apiVersion: 'coordination.k8s.io/v1',
+  metadata: { name: 'l' },
+  spec,
+})
+
+test('of a Lease each field is looked at by itself', () => {
+  const leases = resource('leases', 'coordination.k8s.io')
+  const both = lease({ strategy: 'OldestEmulationVersion', preferredHolder: 'h' })
+  const kept = leases.prepareUpdate(both, lease({ strategy: 'x' }), writer)
+  assert.deepEqual(kept['spec'], { strategy: 'OldestEmulationVersion' })
+})
+
+test('what of a status no gate protects goes even if it was there', () => {
+  const health = aPod({}, { containerStatuses: [{ name: 'c', allocatedResourcesStatus: [{ name: 'x' }] }] })
+  const status = fieldsOf(drop(health, health)['status'])
+  assert.deepEqual(status['containerStatuses'], [{ name: 'c' }])
+})
+
+test('templates of workloads are treated alike', () => {
+  const deployments = resource('deployments', 'apps')
+  const template = { metadata: {}, spec: gated['spec'] ?? null }
+  const object = { kind: 'Deployment', apiVersion: 'apps/v1', metadata: { name: 'd' }, spec: { template } }
+  const made = fieldsOf(fieldsOf(deployments.prepareCreate(object, writer)['spec'])['template'])
+  assert.equal(fieldsOf(made['spec'])['resourceClaims'], undefined)
+  const again = fieldsOf(fieldsOf(deployments.prepareUpdate(object, object, writer)['spec'])['template'])
+  assert.deepEqual(fieldsOf(again['spec'])['resourceClaims'], [{ name: 'r', resourceClaimName: 'x' }])
+})
+
+const slice = (endpoints: readonly Fields[]): KubeObject => ({
+  kind: 'EndpointSlice',
+  apiVersion: 'discovery.k8s.io/v1',
+  metadata: { name: 's' },
+  endpoints,
+})
+
+test('the topology of an old slice stays until its endpoints change', () => {
+  const slices = resource('endpointslices', 'discovery.k8s.io')
+  const old = { addresses: ['10.0.0.1'], deprecatedTopology: { 'kubernetes.io/hostname': 'h', zone: 'z' } }
+  const same = slices.prepareUpdate(slice([old]), slice([old]), writer)
+  assert.deepEqual(same['endpoints'], [old])
+  const changed = slices.prepareUpdate(slice([{ ...old, addresses: ['10.0.0.2'] }]), slice([old]), writer)
+  assert.deepEqual(changed['endpoints'], [{ addresses: ['10.0.0.2'], nodeName: 'h' }])
+})

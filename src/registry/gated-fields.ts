@@ -1,0 +1,121 @@
+/**
+ * Fields whose feature gate is off. Reading keeps them: what a server with the gate on has stored must come through this one unharmed. Writing
+ * drops them, unless the stored object uses the gate already. The catalogue says which fields these are (`gate=`).
+ */
+import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
+import type { Field, Schema, Struct } from '../schema/schema.ts'
+import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
+
+/** Gates that are in use as a whole: who uses one of their fields may use the others. All other fields are looked at one by one. */
+const wholeGates: ReadonlySet<string> = new Set(['DynamicResourceAllocation', 'PodObservedGenerationTracking'])
+/** Gates whose fields are dropped even if they are in use. */
+const strictGates: ReadonlySet<string> = new Set(['ResourceHealthStatus'])
+
+const parts: ReadonlyMap<string, GatedPart> = new Map([['core/v1 PodSpec', imageVolumes]])
+
+/** `current` is the stored object; undefined: this one is new. */
+export function withoutGated(object: KubeObject, current: KubeObject | undefined, struct: Struct): KubeObject {
+  const plan = planOf(struct)
+  if (plan === undefined) return object
+  const wanted = new Set<string>()
+  findUses(object, plan, wanted)
+  if (wanted.size === 0) return object
+  const kept = new Set<string>()
+  if (current !== undefined) findUses(current, plan, kept)
+  for (const gate of strictGates) kept.delete(gate)
+  if ([...wanted].every((use) => kept.has(use))) return object
+  return { ...object, ...dropped(object, plan, kept) }
+}
+
+/** Where values of a type have gated fields. */
+type Plan = {
+  readonly fields: readonly {
+    readonly name: string
+    readonly gates: readonly Gated[]
+    readonly below: Plan | undefined
+  }[]
+  readonly part: GatedPart | undefined
+}
+
+/** `use`: what stands in the sets of what is used. `inner`: of the field's value, this field. */
+type Gated = { readonly use: string; readonly inner: string | undefined; readonly isPointer: boolean }
+
+/** These depend on nothing but the types. */
+const plans = new WeakMap<Struct, { plan: Plan | undefined }>()
+
+function planOf(schema: Schema): Plan | undefined {
+  if (schema.type === 'list' || schema.type === 'map') return planOf(schema.of)
+  if (schema.type !== 'struct') return undefined
+  const known = plans.get(schema)
+  if (known !== undefined) return known.plan
+  // A type that contains itself has no gates on that way; none has.
+  const entry: { plan: Plan | undefined } = { plan: undefined }
+  plans.set(schema, entry)
+  const fields = schema.fields.flatMap((field) => {
+    const [gates, below] = [gatesOf(field), planOf(field.schema)]
+    return gates.length === 0 && below === undefined ? [] : [{ name: field.name, gates, below }]
+  })
+  const part = parts.get(`${schema.packageName} ${schema.name}`)
+  if (fields.length > 0 || part !== undefined) entry.plan = { fields, part }
+  return entry.plan
+}
+
+function gatesOf({ name, gate, isPointer, schema }: Field): Gated[] {
+  if (gate === undefined) return []
+  const isWhole = wholeGates.has(gate.name) || strictGates.has(gate.name)
+  const useOf = (path: string): string => (isWhole ? gate.name : `${gate.name} ${path}`)
+  if (gate.of.length === 0) return [{ use: useOf(name), inner: undefined, isPointer }]
+  return gate.of.map((inner) => ({
+    use: useOf(`${name}.${inner}`),
+    inner,
+    isPointer: schema.type === 'struct' && schema.byName.get(inner)?.isPointer === true,
+  }))
+}
+
+function findUses(value: Json | undefined, plan: Plan, uses: Set<string>): void {
+  if (Array.isArray(value)) {
+    for (const item of value) findUses(item, plan, uses)
+    return
+  }
+  if (!isFields(value)) return
+  for (const { name, gates, below } of plan.fields) {
+    const field = value[name]
+    if (field === undefined || field === null) continue
+    for (const { use, inner, isPointer } of gates) {
+      const gated = inner === undefined ? field : isFields(field) ? field[inner] : undefined
+      if (isSet(gated, isPointer)) uses.add(use)
+    }
+    if (below !== undefined) findUses(field, below, uses)
+  }
+  if (plan.part?.isUsed(value) === true) uses.add(plan.part.gate)
+}
+
+/** What Go would leave out when it writes the object is not there. */
+const isSet = (value: Json | undefined, isPointer: boolean): boolean =>
+  value !== undefined && value !== null && (isPointer || (value !== 0 && !(Array.isArray(value) && value.length === 0)))
+
+function dropped(value: Fields, plan: Plan, kept: ReadonlySet<string>): Fields {
+  const changed: { [name: string]: Json | undefined } = { ...value }
+  for (const { name, gates, below } of plan.fields) {
+    for (const { use, inner } of gates) {
+      const field = changed[name]
+      if (kept.has(use)) continue
+      if (inner === undefined) delete changed[name]
+      else if (isFields(field) && inner in field) {
+        const { [inner]: _, ...rest } = field
+        // A handler without anything to do would be refused.
+        if (Object.keys(rest).length === 0) delete changed[name]
+        else changed[name] = rest
+      }
+    }
+    const field = changed[name]
+    if (below === undefined || field === undefined) continue
+    changed[name] = droppedBelow(field, below, kept)
+  }
+  return plan.part === undefined || kept.has(plan.part.gate) ? changed : plan.part.drop(changed)
+}
+
+function droppedBelow(value: Json, plan: Plan, kept: ReadonlySet<string>): Json {
+  if (Array.isArray(value)) return value.map((item) => droppedBelow(item, plan, kept))
+  return isFields(value) ? dropped(value, plan, kept) : value
+}
