@@ -86,8 +86,9 @@ export type ControlPlane = AsyncDisposable & {
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
   const { clock, log, ids } = surroundings
-  const { allowsPrivileged, etcd } = config
-  const builtIn = builtInResources({ allowsPrivileged, storedAs: etcd.media })
+  const { allowsPrivileged, etcd, services } = config
+  const ipFamily = services.ranges[0]?.family ?? 'IPv4'
+  const builtIn = builtInResources({ allowsPrivileged, storedAs: etcd.media, ipFamily })
   const registry = new Registry(builtIn.filter(config.runtime.isServed))
   const authorizer = authorizers[config.authorization]
   const { authorize } = authorizer

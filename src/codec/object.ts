@@ -1,7 +1,7 @@
 /** Whole objects to bytes and back: as clients see them, and as they are stored. */
 import { fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
-import type { CustomForm, ObjectSchema } from '../schema/object-schema.ts'
+import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson, isCbor } from './cbor/to-json.ts'
 import { decodeStruct } from './decode.ts'
@@ -169,23 +169,37 @@ function decodeCustom(
 }
 
 function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema): KubeObject {
-  const { struct, setDefaults, completeStored, fromVersion } = schema
+  const { setDefaults, completeStored } = schema
   const envelope = isProtobuf(bytes) ? readEnvelope(bytes) : undefined
-  const stored = isStoredForm(envelope?.apiVersion ?? apiVersionOf(bytes), schema) ? schema.stored : undefined
-  const readAs = stored?.struct ?? struct
-  const read = envelope === undefined ? readStored(bytes, readAs) : readProtobuf(envelope, readAs)
-  const served = stored?.fromStored(read) ?? (fromVersion === undefined ? read : fromVersion(read))
-  if (served === undefined) throw new UnreadableError(`the value is of version ${read.apiVersion}, which nobody reads`)
-  const object = setDefaults(served)
+  const form = formOf(envelope?.apiVersion ?? apiVersionOf(bytes), schema)
+  const read = envelope === undefined ? readStored(bytes, form.struct) : readProtobuf(envelope, form.struct)
+  const object = setDefaults(form.fromStored(read))
   return completeStored?.(object) ?? object
 }
 
-/** Whether a value is in the version that is stored rather than in the one that is served. */
-const isStoredForm = (apiVersion: string | undefined, { stored }: ObjectSchema): boolean =>
-  stored !== undefined && (apiVersion === undefined || apiVersion === stored.apiVersion)
+/** Most values are in the version that is stored, or were printed for clients. */
+function formOf(apiVersion: string | undefined, { struct, stored, otherForm }: ObjectSchema): ReadForm {
+  if (stored !== undefined && (apiVersion === undefined || apiVersion === stored.apiVersion)) return stored
+  if (apiVersion === undefined || otherForm === undefined) return { struct, fromStored: (object) => object }
+  const other = otherForm(apiVersion)
+  if (other === undefined) throw new UnreadableError(`the value is of version ${apiVersion}, which nobody reads`)
+  return other
+}
 
 const apiVersionOf = (json: Buffer): string | undefined =>
-  headForm.exec(json.toString('latin1', 0, HEAD_BYTES_MAX))?.[1]
+  headForm.exec(json.toString('latin1', 0, HEAD_BYTES_MAX))?.[1] ?? apiVersionInside(json)
+
+/** Others than servers may have put it anywhere. */
+function apiVersionInside(json: Buffer): string | undefined {
+  try {
+    const value: unknown = JSON.parse(json.toString('utf8'))
+    const isObject = typeof value === 'object' && value !== null && 'apiVersion' in value
+    return isObject && typeof value.apiVersion === 'string' ? value.apiVersion : undefined
+  } catch {
+    // What is no JSON is told so when it is read.
+    return undefined
+  }
+}
 
 const readEnvelope = (bytes: Buffer): Envelope => readable(() => openEnvelope(bytes))
 const readProtobuf = (envelope: Envelope, struct: Struct): KubeObject => readable(() => decodeObject(envelope, struct))

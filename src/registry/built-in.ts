@@ -2,30 +2,38 @@
 import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta, present } from '../api/object.ts'
 import { isSame } from '../schema/equal.ts'
 import { withDefaults } from '../schema/defaults.ts'
-import type { ObjectSchema, StorageMedia, StoredForm } from '../schema/object-schema.ts'
+import type { ObjectSchema, ReadForm, StorageMedia, StoredForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { resourceTable } from './catalogue/resources.ts'
 import { withoutGated } from './gated-fields.ts'
-import type { KindRules } from './kind-rules.ts'
+import type { ClusterFacts, KindRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
 import { validateUnprivileged } from './privileged.ts'
-import { readResources, type Row } from './read-resources.ts'
+import { readResources, type Row, splitApiVersion } from './read-resources.ts'
 import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
 import { scaleView } from './scale.ts'
-import { isSameShape, schemeOf } from './scheme.ts'
+import { oldVersions } from './old-versions/all.ts'
+import { packageOfGroup, schemeOf } from './scheme.ts'
 import * as strategy from './strategy.ts'
 import { defaultTable, tables } from './tables/all.ts'
-import { typeOf } from './types.ts'
+import { findType, typeOf } from './types.ts'
 import { withField, withGeneration, without } from './object-parts.ts'
 
-type BuiltInOptions = { readonly allowsPrivileged?: boolean; readonly storedAs?: StorageMedia }
+type BuiltInOptions = Partial<ClusterFacts> & {
+  readonly allowsPrivileged?: boolean
+  readonly storedAs?: StorageMedia
+}
 
 /** In the order in which discovery lists groups and versions. */
-export function builtInResources({ allowsPrivileged = true, storedAs = 'json' }: BuiltInOptions = {}): Resource[] {
+export function builtInResources({
+  allowsPrivileged = true,
+  storedAs = 'json',
+  ipFamily = 'IPv4',
+}: BuiltInOptions = {}): Resource[] {
   return readResources(resourceTable).map((row) => {
     const name = kindName(row)
     const rules = rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
-    return builtIn(row, allowsPrivileged ? rules : unprivileged(rules, name), storedAs)
+    return builtIn(row, allowsPrivileged ? rules : unprivileged(rules, name), { storedAs, cluster: { ipFamily } })
   })
 }
 
@@ -45,13 +53,15 @@ function unprivileged(rules: KindRules, kind: string): KindRules {
 const kindName = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
   group === '' ? kind : `${kind}.${group}`
 
-function builtIn(row: Row, rules: KindRules, storedAs: StorageMedia): Resource {
+type Surroundings = { readonly storedAs: StorageMedia; readonly cluster: ClusterFacts }
+
+function builtIn(row: Row, rules: KindRules, { storedAs, cluster }: Surroundings): Resource {
   const name = kindName(row)
   const hasStatus = row.subresources.some((subresource) => subresource.name === 'status')
   const generation = strategy.generations.get(name)
   const deprecation = strategy.deprecations.get(name)
   let schema: ObjectSchema | undefined
-  const shape = (): ObjectSchema => (schema ??= { ...schemaOf(row, rules), storedAs })
+  const shape = (): ObjectSchema => (schema ??= { ...schemaOf(row, rules, cluster), storedAs })
   return {
     group: row.group,
     version: row.version,
@@ -112,13 +122,14 @@ function builtIn(row: Row, rules: KindRules, storedAs: StorageMedia): Resource {
   }
 }
 
-function schemaOf(row: Row, rules: KindRules): ObjectSchema {
+function schemaOf(row: Row, rules: KindRules, cluster: ClusterFacts): ObjectSchema {
   const struct = typeOf(row.packageName, row.kind)
+  const stored = row.storageVersion === undefined ? undefined : storedForm(row, row.storageVersion, rules)
   const { setDefaults, completeStored, refuse, isDefaultedAgain = false } = rules
   return {
     struct,
     ...(refuse === undefined ? {} : { refuse }),
-    ...(completeStored === undefined ? {} : { completeStored }),
+    ...(completeStored === undefined ? {} : { completeStored: (object) => completeStored(object, cluster) }),
     ...(isDefaultedAgain ? { isDefaultedAgain } : {}),
     setDefaults: (object) => {
       const own = setDefaults?.(object) ?? object
@@ -126,15 +137,54 @@ function schemaOf(row: Row, rules: KindRules): ObjectSchema {
       const result = withDefaults(own, struct)
       return result === own ? own : { ...result, metadata, kind, apiVersion }
     },
-    fromVersion: (object) => fromVersion(object, apiVersionOf(row), struct),
-    stored: row.storageVersion === undefined ? undefined : storedForm(row, row.storageVersion, rules),
+    otherForm: otherForms(row, struct, stored),
+    stored,
     scheme: schemeOf(row.group),
   }
 }
 
-function fromVersion(object: KubeObject, apiVersion: string, struct: Struct): KubeObject | undefined {
-  if (object.apiVersion === apiVersion) return object
-  return isSameShape(object.apiVersion, object.kind, struct) ? { ...object, apiVersion } : undefined
+/** Forms by the versions that a database has been found to hold, of which there are few. */
+function otherForms(
+  row: Row,
+  struct: Struct,
+  stored: StoredForm | undefined,
+): (apiVersion: string) => ReadForm | undefined {
+  const served = apiVersionOf(row)
+  const known = new Map<string, ReadForm>([[served, { struct, fromStored: (object) => object }]])
+  return (apiVersion) => {
+    const form = known.get(apiVersion) ?? otherForm(apiVersion, row, { struct, stored })
+    if (form !== undefined) known.set(apiVersion, form)
+    return form
+  }
+}
+
+function otherForm(
+  apiVersion: string,
+  row: Row,
+  { struct, stored }: { readonly struct: Struct; readonly stored: StoredForm | undefined },
+): ReadForm | undefined {
+  const old = findType(packageOf(apiVersion, row), row.kind)
+  if (old === undefined) return undefined
+  const convert = oldVersions.get(`${apiVersion} ${row.kind}`)
+  const current = { apiVersion: row.storageVersion ?? apiVersionOf(row), kind: row.kind }
+  if (convert !== undefined) {
+    const renew = (object: KubeObject): KubeObject => ({ ...convert(object), ...current })
+    return { struct: old, fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object) }
+  }
+  // Versions with the same fields differ in nothing but their names: the catalogue has one as a name for the other.
+  if (old.fields === struct.fields) {
+    const served = apiVersionOf(row)
+    return { struct, fromStored: (object) => ({ ...object, apiVersion: served }) }
+  }
+  if (stored === undefined || old.fields !== stored.struct.fields) return undefined
+  return { struct: stored.struct, fromStored: (object) => stored.fromStored({ ...object, ...current }) }
+}
+
+/** Of the group itself, or of one that the kind has come from. */
+function packageOf(apiVersion: string, row: Row): string {
+  const { group, version } = splitApiVersion(apiVersion)
+  const own = group === row.group ? row.packageName.replace(/\/[^/]*$/, '') : packageOfGroup(group)
+  return `${own}/${version}`
 }
 
 /** Versions of one kind with the same fields differ in nothing but their apiVersion. */

@@ -1,7 +1,11 @@
 /** What a kind may have of its own, beyond the catalogue and strategy.ts. Each file in kinds/ is one of these. */
+import type { IpFamily } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ObjectSchema, StoredForm } from '../schema/object-schema.ts'
 import type { Resource, UpdateRules } from './resource.ts'
+
+/** What some kinds must know of the cluster. `ipFamily`: of its addresses, or of most of them. */
+export type ClusterFacts = { readonly ipFamily: IpFamily }
 
 export type KindRules = Partial<
   Pick<
@@ -25,7 +29,7 @@ export type KindRules = Partial<
   /** What is set where a client said nothing. On top of the defaults in the catalogue. */
   readonly setDefaults?: (object: KubeObject) => KubeObject
   /** What older servers left out of what they stored. */
-  readonly completeStored?: NonNullable<ObjectSchema['completeStored']>
+  readonly completeStored?: (object: KubeObject, cluster: ClusterFacts) => KubeObject
   /** Whether they are set again once the object is stored. */
   readonly isDefaultedAgain?: boolean
   /** Why a body cannot be read as this kind although each of its fields can; undefined: it can. */

@@ -3,7 +3,6 @@
  * expected is refused in other words than one that names no kind at all.
  */
 import type { KnownKind, Scheme } from '../schema/object-schema.ts'
-import type { Struct } from '../schema/schema.ts'
 import { splitApiVersion } from './read-resources.ts'
 import { findType } from './types.ts'
 
@@ -90,7 +89,7 @@ export function schemeOf(group: string): Scheme {
   return { name: small.name, find }
 }
 
-function findKind(apiVersion: string, kind: string): KnownKind | undefined {
+export function findKind(apiVersion: string, kind: string): KnownKind | undefined {
   const { group, version } = splitApiVersion(apiVersion)
   const packageName = packages.get(group)
   if (packageName === undefined || !isKnown(packageName, version, kind)) return undefined
@@ -110,9 +109,4 @@ function isKnown(packageName: string, version: string, kind: string): boolean {
   return versions.some((one) => findType(`${packageName}/${one}`, single)?.byName.has('apiVersion') === true)
 }
 
-/** Whether objects of two versions differ in nothing but their apiVersion: then the catalogue has one as a name for the other. */
-export function isSameShape(apiVersion: string, kind: string, struct: Struct): boolean {
-  const { group, version } = splitApiVersion(apiVersion)
-  const packageName = packages.get(group)
-  return packageName !== undefined && findType(`${packageName}/${version}`, kind)?.fields === struct.fields
-}
+export const packageOfGroup = (group: string): string | undefined => packages.get(group)

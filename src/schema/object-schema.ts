@@ -16,8 +16,8 @@ export type ObjectSchema = {
   readonly refuse?: (object: KubeObject) => string | undefined
   /** Undefined: objects are stored as they are served. */
   readonly stored: StoredForm | undefined
-  /** A stored object of any version in the version that is served; undefined: their fields differ. Absent: there are no others. */
-  readonly fromVersion?: (object: KubeObject) => KubeObject | undefined
+  /** How objects are read that are stored in another version, or in the one that is served; undefined: nobody knows. Absent: there is one only. */
+  readonly otherForm?: (apiVersion: string) => ReadForm | undefined
   /** What the bytes in the database are. Absent: JSON. */
   readonly storedAs?: StorageMedia
   readonly scheme: Scheme
@@ -39,12 +39,13 @@ export type CustomForm = {
 export type StorageMedia = 'json' | 'protobuf'
 
 /** Another version, or even group, in which objects are stored. */
-export type StoredForm = {
+export type StoredForm = ReadForm & {
   readonly apiVersion: string
-  readonly struct: Struct
   readonly toStored: (object: KubeObject) => KubeObject
-  readonly fromStored: (object: KubeObject) => KubeObject
 }
+
+/** What is read by this schema, and what becomes of it in the version that is served. */
+export type ReadForm = { readonly struct: Struct; readonly fromStored: (object: KubeObject) => KubeObject }
 
 /** The kinds that there are, where a body may name another one than the path does. */
 export type Scheme = {

@@ -68,6 +68,10 @@ package apidiscovery/v2beta1
 
 APIGroupDiscovery = apidiscovery/v2.APIGroupDiscovery
 
+package apiregistration/v1beta1
+
+APIService = apiregistration.APIService
+
 package apps/v1beta1
 
 ControllerRevision = apps.ControllerRevision
@@ -258,7 +262,21 @@ CronJob = batch.CronJob
 
 package certificates/v1beta1
 
-CertificateSigningRequest = certificates.CertificateSigningRequest
+CertificateSigningRequest
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! CertificateSigningRequestSpec 2
+  status certificates.CertificateSigningRequestStatus 3
+
+CertificateSigningRequestSpec
+  request! []byte 1 atomic
+  signerName *string 7
+  expirationSeconds *int32 8
+  usages []string 5 atomic
+  username string 2
+  uid string 3
+  groups []string 4 atomic
+  extra map[string]certificates.ExtraValue 6
 
 package coordination/v1beta1
 

@@ -1,7 +1,8 @@
 /** Services: what they get by themselves. Their rules are in the files beside; addresses and ports come from src/allocators. */
-import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
-import type { KindRules } from '../../kind-rules.ts'
-import { isExposed, typeOf } from './service-needs.ts'
+import { parseIp } from '../../../api/ip.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import type { ClusterFacts, KindRules } from '../../kind-rules.ts'
+import { isExposed, needsClusterIp, NO_ADDRESS, specOf, typeOf } from './service-needs.ts'
 import { prepareUpdate, withPlural } from './service-prepare.ts'
 import { validate, validateStatus } from './service-validate.ts'
 import { validateUpdate } from './service-validate-update.ts'
@@ -19,6 +20,24 @@ export const serviceRules: KindRules = {
   validateUpdate,
   warnings,
   status: { validateUpdate: validateStatus },
+  completeStored: withFamilies,
+}
+
+/** Servers before the second family of addresses stored one address, and said nothing of families. */
+function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObject {
+  const spec = specOf(object)
+  if (!needsClusterIp(spec)) return object
+  const complete = withPlural(object)
+  if (textsOf(spec['ipFamilies']).length > 0) return complete
+  const { clusterIPs, selector } = specOf(complete)
+  const ips = textsOf(clusterIPs)
+  const other = ipFamily === 'IPv4' ? 'IPv6' : 'IPv4'
+  const isFree = Object.keys(fieldsOf(selector)).length === 0
+  const families =
+    ips[0] === NO_ADDRESS ? [ipFamily, ...(isFree ? [other] : [])] : ips.map((ip) => parseIp(ip)?.family ?? 'IPv4')
+  if (families.length === 0) return complete
+  const ipFamilyPolicy = families.length === 1 ? 'SingleStack' : 'RequireDualStack'
+  return { ...complete, spec: { ...specOf(complete), ipFamilies: families, ipFamilyPolicy } }
 }
 
 function withDefaults(given: Fields): Fields {

@@ -53,7 +53,7 @@ const names: readonly (readonly [string, string])[] = [
 const toOld = new Map(names)
 const toNew = new Map(names.map(([newer, older]) => [older, newer]))
 
-function toStored(event: KubeObject): KubeObject {
+export function toStored(event: KubeObject): KubeObject {
   return renamed(event, toOld)
 }
 

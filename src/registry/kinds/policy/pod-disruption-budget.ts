@@ -1,5 +1,6 @@
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
-import { fieldsOf, type KubeObject } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { labelSelector } from '../../rules/label-selector.ts'
@@ -33,7 +34,28 @@ const counters = fields({
   expectedPods: nonNegative,
 })
 
+/** Stands in selectors of budgets that an old version made of an empty one. */
+export const emptySelectorLabel = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match'
+export const matchesNone: Fields = { matchExpressions: [{ key: emptySelectorLabel, operator: 'Exists' }] }
+
+/** Beside what clients say of other labels it has no meaning. */
+export function withoutOldLabel(selector: Fields): Fields {
+  const { matchExpressions, ...rest } = selector
+  const kept = itemsOf(matchExpressions).filter(({ key }) => key !== emptySelectorLabel)
+  if (kept.length === itemsOf(matchExpressions).length) return selector
+  return kept.length === 0 ? rest : { ...rest, matchExpressions: kept }
+}
+
+function withPlainSelector(object: KubeObject): KubeObject {
+  const own = fieldsOf(object['spec'])
+  const { selector } = own
+  if (!isFields(selector) || isSame(selector, matchesNone)) return object
+  const plain = withoutOldLabel(selector)
+  return plain === selector ? object : { ...object, spec: { ...own, selector: plain } }
+}
+
 export const podDisruptionBudgetRules: KindRules = {
+  setDefaults: withPlainSelector,
   validate: (object) => faultsOf(spec, object['spec'], 'spec'),
   status: { validateUpdate: validateStatus },
 }
