@@ -78,6 +78,11 @@ export function checkDomainPrefixedPath(path: string): { readonly value: string;
 export function checkPathSegment(name: string): string[] {
   if (name === '.') return ["may not be '.'"]
   if (name === '..') return ["may not be '..'"]
+  return checkPathSegmentPrefix(name)
+}
+
+/** What follows makes a name of any dots. */
+export function checkPathSegmentPrefix(name: string): string[] {
   const faults: string[] = []
   if (name.includes('/')) faults.push("may not contain '/'")
   if (name.includes('%')) faults.push("may not contain '%'")

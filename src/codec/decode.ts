@@ -10,7 +10,7 @@ import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
 import { JsonScanner, type JsonType } from '../api/json-scanner.ts'
 import { duplicateFields } from './duplicates.ts'
 import { readAny, readRaw } from './json.ts'
-import { readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
+import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
 
 export type Decoding = {
   /** Without what is unknown, null or zero (where that is the same as absent). */
@@ -142,7 +142,8 @@ class Decoder {
       if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {
       // The empty name of a port is not the same as no port.
-      const isEmpty = (value === '' && schema.type !== 'intOrString') || value === 0 || value === false
+      const isEmpty =
+        (value === '' && schema.type !== 'intOrString') || value === 0 || value === false || isZeroTime(value, schema)
       if (!isPointer && isEmpty) delete into[name]
       else into[name] = value
     }
@@ -268,7 +269,7 @@ class Decoder {
     return this.#skipMismatch('array', '[]uint8')
   }
 
-  #own(read: { readonly text: string | null } | { readonly fault: string }): Json | undefined {
+  #own(read: Read): Json | undefined {
     return 'fault' in read ? this.#refuse(read.fault) : read.text
   }
 

@@ -4,6 +4,7 @@
  * them.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
+import { zeroTime } from '../api/time.ts'
 import { assert } from '../lib/assert.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { printOrdered, printSorted, printString, sortedKeys } from './json.ts'
@@ -125,7 +126,7 @@ function printerOf(schema: Schema): Print {
       return printText
     case 'time':
     case 'microTime':
-      return (value) => (value === null ? 'null' : printText(value))
+      return (value) => (value === null || value === zeroTime ? 'null' : printText(value))
     case 'quantity':
       return (value) => (value === null ? '"0"' : printText(value))
     case 'intOrString':

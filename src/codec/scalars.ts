@@ -1,9 +1,11 @@
 /** Values that JSON writes as a text or a number, read as Go reads them and put into the one form that it writes. */
+import type { Json } from '../api/object.ts'
 import { canonicalQuantity } from '../api/quantity.ts'
 import { parseMicroTime, parseTime, zeroTime } from '../api/time.ts'
+import type { Schema } from '../schema/schema.ts'
 
 /** Null where the text stands for no value at all. */
-export type Read = { readonly text: string | null } | { readonly fault: string }
+export type Read = { readonly text: string } | { readonly fault: string }
 
 const int32Min = -(2 ** 31)
 const int32Max = 2 ** 31 - 1
@@ -72,10 +74,14 @@ function paddingFaultAt(text: string, at: number, digits: number): number {
   return next
 }
 
+/** Go's zero time is `zeroTime` in both forms: absent, but behind a pointer. */
 export function readTime(given: string, scalar: 'time' | 'microTime'): Read {
   const time = scalar === 'time' ? parseTime(given) : parseMicroTime(given)
   if ('fault' in time) return time
-  return { text: time.text.startsWith(zeroTime.slice(0, -1)) && !/\.0*[1-9]/.test(time.text) ? null : time.text }
+  return { text: time.text.startsWith(zeroTime.slice(0, -1)) && !/\.0*[1-9]/.test(time.text) ? zeroTime : time.text }
 }
+
+export const isZeroTime = (value: Json, { type }: Schema): boolean =>
+  value === zeroTime && (type === 'time' || type === 'microTime')
 
 export const readQuantity = (given: string): Read => canonicalQuantity(given)

@@ -7,7 +7,7 @@ import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/objec
 import { quote } from '../api/quote.ts'
 import { type Target, zeroOf } from '../codec/decode.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
-import { readBase64, readInteger, readQuantity, readTime } from '../codec/scalars.ts'
+import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from '../codec/scalars.ts'
 import type { Scalar, Schema, Struct } from '../schema/schema.ts'
 import { goKind } from './go-print.ts'
 
@@ -45,7 +45,8 @@ class Restorer {
       if (given === undefined) continue
       const inside = { tree: knownTree[name], value: knownValue[name] }
       const value = given === inside.tree ? inside.value : this.#inside(name, given, schema, inside)
-      const isZero = value === '' || value === 0 || value === false
+      const isZero =
+        value === '' || value === 0 || value === false || (value !== undefined && isZeroTime(value, schema))
       if (value !== undefined && (isPointer || !isZero)) target[name] = value
     }
     for (const key in tree) {
@@ -120,9 +121,9 @@ function scalar(value: Json, { type, goName }: Scalar): Json | undefined {
   }
 }
 
-function read(result: { readonly text: string | null } | { readonly fault: string }): string | undefined {
+function read(result: Read): string {
   if ('fault' in result) throw new RestoreError(result.fault)
-  return result.text ?? undefined
+  return result.text
 }
 
 function integer(value: Json, type: 'int32' | 'int64', goName: string): Json {

@@ -1,9 +1,10 @@
 /** The built-in resources: rows of the catalogue, with what strategy.ts and the rules in kinds/ say of their kinds. */
 import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta, present } from '../api/object.ts'
-import { isSame } from '../schema/equal.ts'
+import { isEqual } from '../schema/equal.ts'
 import { withDefaults } from '../schema/defaults.ts'
 import type { ObjectSchema, ReadForm, StorageMedia, StoredForm } from '../schema/object-schema.ts'
-import type { Struct } from '../schema/schema.ts'
+import type { Field, Schema, Struct } from '../schema/schema.ts'
+import { assert } from '../lib/assert.ts'
 import { resourceTable } from './catalogue/resources.ts'
 import { withoutGated } from './gated-fields.ts'
 import type { ClusterFacts, KindRules } from './kind-rules.ts'
@@ -102,7 +103,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster }: Surroundings
       const whole = hasStatus ? withField(given, 'status', current['status']) : given
       const object = withoutGated(whole, current, shape().struct)
       const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
-      return generation === undefined ? prepared : counted(prepared, current, generation.fields)
+      return generation === undefined ? prepared : counted(prepared, current, { generation, row })
     },
     table: tables.get(name) ?? defaultTable,
     validate: rules.validate ?? (() => []),
@@ -114,7 +115,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster }: Surroundings
       ...Object.fromEntries(
         Object.entries(rules.subresourceRules ?? {}).map(([part, own]) => [
           part,
-          countingRules(gatedRules(own, shape), generation),
+          countingRules(gatedRules(own, shape), generation, row),
         ]),
       ),
     },
@@ -207,12 +208,12 @@ const gatedRules = (rules: UpdateRules, shape: () => ObjectSchema): UpdateRules 
 })
 
 /** A change through a part counts like any other. */
-function countingRules(rules: UpdateRules, generation: strategy.Generation | undefined): UpdateRules {
+function countingRules(rules: UpdateRules, generation: strategy.Generation | undefined, row: Row): UpdateRules {
   if (generation === undefined) return rules
   return {
     ...rules,
     prepareUpdate: (object, current, writer) =>
-      counted(rules.prepareUpdate(object, current, writer), current, generation.fields),
+      counted(rules.prepareUpdate(object, current, writer), current, { generation, row }),
   }
 }
 
@@ -240,9 +241,25 @@ function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMet
   return present({ ...current, name, namespace, uid, resourceVersion })
 }
 
-function counted(object: KubeObject, current: KubeObject, fields: readonly string[]): KubeObject {
-  const isChanged = fields.some((path) => !isSame(valueAt(object, path), valueAt(current, path)))
+type Counting = { readonly generation: strategy.Generation; readonly row: Row }
+
+function counted(object: KubeObject, current: KubeObject, { generation, row }: Counting): KubeObject {
+  const struct = typeOf(row.packageName, row.kind)
+  const isChanged = generation.fields.some((path) => {
+    const [now, before] = [valueAt(object, path), valueAt(current, path)]
+    return !isEqual(schemaAt(struct, path), now, before, generation.equality)
+  })
   return isChanged ? withGeneration(object, (current.metadata.generation ?? 0) + 1) : object
+}
+
+function schemaAt(struct: Struct, path: string): Schema {
+  let schema: Schema = struct
+  for (const name of path.split('.')) {
+    const field: Field | undefined = schema.type === 'struct' ? schema.byName.get(name) : undefined
+    assert(field !== undefined, `${struct.name} has a field ${path}`)
+    schema = field.schema
+  }
+  return schema
 }
 
 function valueAt(object: Fields, path: string): Json | undefined {

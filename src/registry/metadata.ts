@@ -17,6 +17,8 @@ const SUBRESOURCE_BYTES_MAX = 256
 export type NameRules = {
   readonly isNamespaced: boolean
   readonly checkName: (name: string) => string[]
+  /** Of the beginning of a generated name, where that is not the rule for names. */
+  readonly checkPrefix?: (prefix: string) => string[]
 }
 
 /** Runs several times for each write: what has nothing to look at makes nothing. */
@@ -50,12 +52,15 @@ export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): Field
   })
 }
 
-function validateNames(metadata: ObjectMeta, { isNamespaced, checkName }: NameRules): FieldFault[] {
+function validateNames(
+  metadata: ObjectMeta,
+  { isNamespaced, checkName, checkPrefix = checkName }: NameRules,
+): FieldFault[] {
   const { name = '', generateName = '', namespace = '' } = metadata
   const faults: FieldFault[] = []
   if (generateName !== '') {
     // A generated name ends in random characters, so a dash at the end of the prefix is fine.
-    for (const fault of checkName(generateName.replace(/-$/, 'a'))) {
+    for (const fault of checkPrefix(generateName.replace(/-$/, 'a'))) {
       faults.push(invalidValue('metadata.generateName', generateName, fault))
     }
   }

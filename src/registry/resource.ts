@@ -124,9 +124,11 @@ export type MetadataRules = {
   readonly isChecked: boolean
   /** Whether finalizers need a domain before their names. */
   readonly needsDomains: boolean
-  /** Whether an update checks what a create checks, besides what may change. */
-  readonly isRepeated: boolean
+  readonly updateChecks: readonly UpdateCheck[]
 }
+
+/** `metadata`: by itself, as on create. `change`: of metadata, against the object from before. `rules`: of the kind. */
+export type UpdateCheck = 'metadata' | 'change' | 'rules'
 
 /** Who writes, and when, for the few kinds that keep it. */
 export type Writer = {

@@ -2,8 +2,9 @@
  * How the built-in kinds differ in what all kinds have: names, generation, what an update may do, what a delete answers. A
  * kind that stands in no list behaves like most. Kinds are named as in errors: `Deployment.apps`, `Pod`.
  */
-import { checkDnsLabel, checkDnsSubdomain, checkDns1035Label } from '../api/names.ts'
-import type { MetadataRules } from './resource.ts'
+import { checkDnsLabel, checkDnsSubdomain, checkDns1035Label, checkPathSegment } from '../api/names.ts'
+import type { Equality } from '../schema/equal.ts'
+import type { MetadataRules, UpdateCheck } from './resource.ts'
 import { checkCanonicalIp } from './rules/addresses.ts'
 
 const names = (text: string): string[] => text.trim().split(/\s+/)
@@ -11,10 +12,12 @@ const list = (text: string): ReadonlySet<string> => new Set(names(text))
 
 const labelNames = list('Namespace StatefulSet.apps')
 const dns1035Names = list('Service')
-/** Nothing but what a path needs. */
-const freeNames = list(`
+/** Nothing but what a path needs, which `pathNames` say themselves. */
+const pathNames = list(`
   ClusterRole.rbac.authorization.k8s.io ClusterRoleBinding.rbac.authorization.k8s.io Role.rbac.authorization.k8s.io
-  RoleBinding.rbac.authorization.k8s.io CertificateSigningRequest.certificates.k8s.io PodDisruptionBudget.policy
+  RoleBinding.rbac.authorization.k8s.io`)
+const freeNames = list(`
+  CertificateSigningRequest.certificates.k8s.io PodDisruptionBudget.policy
   APIService.apiregistration.k8s.io CustomResourceDefinition.apiextensions.k8s.io Event`)
 const ipNames = list('IPAddress.networking.k8s.io')
 
@@ -22,26 +25,61 @@ export function nameRuleOf(kind: string): (name: string) => string[] {
   if (labelNames.has(kind)) return checkDnsLabel
   if (dns1035Names.has(kind)) return checkDns1035Label
   if (freeNames.has(kind)) return () => []
+  if (pathNames.has(kind)) return checkPathSegment
   if (ipNames.has(kind)) return checkCanonicalIp
   return checkDnsSubdomain
 }
 
 /** Their kind's rules say nothing of metadata. */
-const uncheckedMetadata = list('Event')
+const uncheckedMetadata = list('Event PodDisruptionBudget.policy')
 const freeFinalizers = list(`
   Lease.coordination.k8s.io MutatingWebhookConfiguration.admissionregistration.k8s.io
   ValidatingAdmissionPolicy.admissionregistration.k8s.io ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io
   ValidatingWebhookConfiguration.admissionregistration.k8s.io CustomResourceDefinition.apiextensions.k8s.io
-  APIService.apiregistration.k8s.io`)
-const repeatedMetadata = list(`
-  ConfigMap Secret Namespace ServiceAccount Node PersistentVolume PersistentVolumeClaim ReplicationController LimitRange
-  PodTemplate DaemonSet.apps ReplicaSet.apps Job.batch NetworkPolicy.networking.k8s.io CSINode.storage.k8s.io
-  VolumeAttachment.storage.k8s.io`)
+  APIService.apiregistration.k8s.io RuntimeClass.node.k8s.io`)
+/**
+ * What an update of a kind checks, in this order, besides what all objects must pass. The recordings meta-by-kind-* show how often
+ * each kind looks at metadata.
+ */
+const updateChecks: ReadonlyMap<string, readonly UpdateCheck[]> = new Map(
+  (
+    [
+      [['rules'], 'Event PodDisruptionBudget.policy'],
+      [
+        ['metadata', 'rules'],
+        `LimitRange EndpointSlice.discovery.k8s.io FlowSchema.flowcontrol.apiserver.k8s.io
+        PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io
+        MutatingWebhookConfiguration.admissionregistration.k8s.io
+        ValidatingAdmissionPolicy.admissionregistration.k8s.io
+        ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io
+        ValidatingWebhookConfiguration.admissionregistration.k8s.io`,
+      ],
+      [['metadata', 'metadata', 'rules'], 'PersistentVolume CSINode.storage.k8s.io VolumeAttachment.storage.k8s.io'],
+      [
+        ['metadata', 'change', 'rules'],
+        `Namespace Node ReplicationController DaemonSet.apps ReplicaSet.apps Job.batch
+        CertificateSigningRequest.certificates.k8s.io NetworkPolicy.networking.k8s.io RuntimeClass.node.k8s.io
+        CSIStorageCapacity.storage.k8s.io StorageClass.storage.k8s.io`,
+      ],
+      [
+        ['change', 'rules', 'metadata'],
+        `ConfigMap Endpoints Pod Secret Service ServiceAccount ControllerRevision.apps Ingress.networking.k8s.io
+        IngressClass.networking.k8s.io APIService.apiregistration.k8s.io`,
+      ],
+      [
+        ['metadata', 'metadata', 'change', 'rules'],
+        `ClusterRole.rbac.authorization.k8s.io ClusterRoleBinding.rbac.authorization.k8s.io
+        Role.rbac.authorization.k8s.io RoleBinding.rbac.authorization.k8s.io`,
+      ],
+      [['metadata', 'change', 'rules', 'metadata'], 'PersistentVolumeClaim'],
+    ] as const
+  ).flatMap(([checks, kinds]) => names(kinds).map((kind) => [kind, checks] as const)),
+)
 
 export const metadataRulesOf = (kind: string): MetadataRules => ({
   isChecked: !uncheckedMetadata.has(kind),
   needsDomains: !freeFinalizers.has(kind),
-  isRepeated: repeatedMetadata.has(kind),
+  updateChecks: updateChecks.get(kind) ?? ['change', 'rules'],
 })
 
 /** An update must name the version that it is made from. */
@@ -108,26 +146,27 @@ export const deprecations: ReadonlyMap<string, string> = new Map([
   ['Endpoints', 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],
 ])
 
-export type Generation = { readonly fields: readonly string[]; readonly kept?: true }
+export type Generation = { readonly fields: readonly string[]; readonly kept?: true; readonly equality?: Equality }
 
 /**
  * Kinds whose generation counts the changes of these fields (`metadata.labels`: of the labels). With `kept` the client sets
- * the first one; otherwise it is 1.
+ * the first one; otherwise it is 1. `equality` is how upstream compares them.
  */
 export const generations: ReadonlyMap<string, Generation> = new Map<string, Generation>([
   ...names(`
     Pod ReplicationController ReplicaSet.apps StatefulSet.apps DaemonSet.apps Job.batch CronJob.batch
-    PodDisruptionBudget.policy Ingress.networking.k8s.io IngressClass.networking.k8s.io NetworkPolicy.networking.k8s.io
+    PodDisruptionBudget.policy Ingress.networking.k8s.io IngressClass.networking.k8s.io
     FlowSchema.flowcontrol.apiserver.k8s.io PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io
     CustomResourceDefinition.apiextensions.k8s.io ValidatingAdmissionPolicy.admissionregistration.k8s.io
     ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io`).map((kind): [string, Generation] => [
     kind,
     { fields: ['spec'] },
   ]),
+  ['NetworkPolicy.networking.k8s.io', { fields: ['spec'], equality: 'exact' }],
   ['Deployment.apps', { fields: ['spec', 'metadata.annotations'] }],
   ['CSIDriver.storage.k8s.io', { fields: ['spec'], kept: true }],
-  ['MutatingWebhookConfiguration.admissionregistration.k8s.io', { fields: ['webhooks'] }],
-  ['ValidatingWebhookConfiguration.admissionregistration.k8s.io', { fields: ['webhooks'] }],
+  ['MutatingWebhookConfiguration.admissionregistration.k8s.io', { fields: ['webhooks'], equality: 'exact' }],
+  ['ValidatingWebhookConfiguration.admissionregistration.k8s.io', { fields: ['webhooks'], equality: 'exact' }],
   ['EndpointSlice.discovery.k8s.io', { fields: ['endpoints', 'ports', 'addressType', 'metadata.labels'] }],
   ['PodTemplate', { fields: ['template'] }],
   ['PriorityClass.scheduling.k8s.io', { fields: [] }],

@@ -1,6 +1,6 @@
 /** The schemas of built-in kinds: read from the catalogue, each when it is first needed. */
 import type { Struct } from '../schema/schema.ts'
-import { typeDefaults } from './kinds/all.ts'
+import { typeDefaults } from './kinds/type-defaults.ts'
 import { splitPackages, TypeCatalogue } from '../schema/read-types.ts'
 import { admissionregistrationTypes } from './catalogue/admissionregistration.ts'
 import { apidiscoveryTypes } from './catalogue/apidiscovery.ts'

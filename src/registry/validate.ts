@@ -1,9 +1,9 @@
 /** All rules that an object must keep, in kube-apiserver's order: those of its kind, and those of all objects. */
 import type { FieldFault } from '../api/field-fault.ts'
-import { checkPathSegment } from '../api/names.ts'
+import { checkPathSegment, checkPathSegmentPrefix } from '../api/names.ts'
 import type { KubeObject } from '../api/object.ts'
 import { validateFinalizerDomains, validateMetadata, validateMetadataUpdate } from './metadata.ts'
-import type { Resource, UpdateRules } from './resource.ts'
+import type { Resource, UpdateCheck, UpdateRules } from './resource.ts'
 
 /** The general rules are looked at only when the kind has nothing to say. */
 export function validateCreate(object: KubeObject, resource: Resource): FieldFault[] {
@@ -18,17 +18,19 @@ export function validateUpdate(
   { resource, rules }: { readonly resource: Resource; readonly rules: UpdateRules },
 ): FieldFault[] {
   const { metadata } = object
+  const { needsDomains, updateChecks } = resource.metadataRules
+  const checks: Record<UpdateCheck, () => readonly FieldFault[]> = {
+    metadata: () => validateKindMetadata(object, resource),
+    change: () => [
+      ...validateMetadataUpdate(metadata, current.metadata),
+      ...(needsDomains ? validateFinalizerDomains(metadata) : []),
+    ],
+    rules: () => rules.validateUpdate(object, current),
+  }
   return [
     ...validateMetadata(metadata, anyName(resource)),
     ...validateMetadataUpdate(metadata, current.metadata),
-    ...(resource.metadataRules.isChecked
-      ? [
-          ...validateMetadataUpdate(metadata, current.metadata),
-          ...(resource.metadataRules.needsDomains ? validateFinalizerDomains(metadata) : []),
-        ]
-      : []),
-    ...rules.validateUpdate(object, current),
-    ...(resource.metadataRules.isRepeated ? validateKindMetadata(object, resource) : []),
+    ...updateChecks.flatMap((check) => checks[check]()),
   ]
 }
 
@@ -39,4 +41,8 @@ function validateKindMetadata({ metadata }: KubeObject, resource: Resource): Fie
 }
 
 /** Every name becomes a part of a path. */
-const anyName = ({ isNamespaced }: Resource) => ({ isNamespaced, checkName: checkPathSegment })
+const anyName = ({ isNamespaced }: Resource) => ({
+  isNamespaced,
+  checkName: checkPathSegment,
+  checkPrefix: checkPathSegmentPrefix,
+})

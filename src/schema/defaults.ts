@@ -48,7 +48,9 @@ function structSetter(struct: Struct): SetDefaults {
     let changed: { [name: string]: Json | undefined } | undefined
     for (const { name, set, value, isImplied } of fields) {
       const before = given[name] ?? undefined
-      const start = before ?? value
+      // Go's defaults ask for the length of a list.
+      const isUnset = before === undefined || (Array.isArray(before) && before.length === 0)
+      const start = isUnset ? (value ?? before) : before
       const after = start === undefined || set === undefined ? start : set(start)
       if (after === undefined || after === before || (isImplied && after === value)) continue
       changed ??= { ...given }

@@ -1,6 +1,9 @@
-/** Whether two values say the same: an empty list, an empty map and nothing at all are one. */
-import { isFields, type Json } from '../api/object.ts'
+/** Whether two values of decoded objects say the same. */
+import { nanosOf } from '../api/quantity.ts'
+import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
+import type { Schema, Struct } from './schema.ts'
 
+/** Without knowing the type: an empty list, an empty map, an empty struct and nothing at all are one. */
 export function isSame(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (isNothing(one) || isNothing(other)) return isNothing(one) && isNothing(other)
@@ -13,8 +16,84 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
   return true
 }
 
-const own = (fields: { readonly [key: string]: Json | undefined }, key: string): Json | undefined =>
-  Object.hasOwn(fields, key) ? fields[key] : undefined
+/**
+ * As Go's types have it. `semantic` is upstream's equality for API objects: empty lists and maps are nil ones, amounts are
+ * compared by value; what a pointer points to is never the same as no pointer. `exact` (reflect.DeepEqual) tells an empty list or
+ * map from nil; of what was stored there are no empty ones.
+ */
+export type Equality = 'semantic' | 'exact'
+
+export function isEqual(
+  schema: Schema,
+  now: Json | undefined,
+  stored: Json | undefined,
+  equality: Equality = 'semantic',
+): boolean {
+  if (now === stored) return true
+  switch (schema.type) {
+    case 'struct':
+      return isEqualStruct(schema, isFields(now) ? now : {}, isFields(stored) ? stored : {}, equality)
+    case 'list': {
+      const items = listOf(now)
+      const others = listOf(stored) ?? []
+      if (items === undefined || items.length === 0) {
+        return others.length === 0 && (equality === 'semantic' || items === undefined)
+      }
+      return items.length === others.length && items.every((item, at) => isEqual(schema.of, item, others[at], equality))
+    }
+    case 'map': {
+      const keys = isFields(now) ? Object.keys(now) : undefined
+      const others = isFields(stored) ? stored : {}
+      if (keys === undefined || keys.length === 0) {
+        return Object.keys(others).length === 0 && (equality === 'semantic' || keys === undefined)
+      }
+      if (keys.length !== Object.keys(others).length) return false
+      return keys.every(
+        (key) => Object.hasOwn(others, key) && isEqual(schema.of, fieldsOf(now)[key], others[key], equality),
+      )
+    }
+    case 'quantity':
+      return nanosOf(textOf(now)) === nanosOf(textOf(stored))
+    case 'any':
+    case 'raw':
+    case 'string':
+    case 'boolean':
+    case 'int32':
+    case 'int64':
+    case 'float64':
+    case 'bytes':
+    case 'time':
+    case 'microTime':
+    case 'intOrString':
+      return isSame(unlessZero(now), unlessZero(stored))
+  }
+}
+
+function isEqualStruct({ fields }: Struct, now: Fields, stored: Fields, equality: Equality): boolean {
+  for (const { name, schema, isPointer } of fields) {
+    const value = own(now, name)
+    const otherValue = own(stored, name)
+    if (value === otherValue) continue
+    if (isPointer && (isAbsent(value) || isAbsent(otherValue))) {
+      if (isAbsent(value) !== isAbsent(otherValue)) return false
+      continue
+    }
+    if (!isEqual(schema, value, otherValue, equality)) return false
+  }
+  return true
+}
+
+const own = (fields: Fields, key: string): Json | undefined => (Object.hasOwn(fields, key) ? fields[key] : undefined)
+
+const isAbsent = (value: Json | undefined): boolean => value === undefined || value === null
+
+/** Go has no absent scalar: only behind a pointer, which the struct has looked at. */
+const unlessZero = (value: Json | undefined): Json | undefined =>
+  value === '' || value === 0 || value === false ? undefined : value
+
+const listOf = (value: Json | undefined): readonly Json[] | undefined => (Array.isArray(value) ? value : undefined)
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 function isNothing(value: Json | undefined): boolean {
   if (value === undefined || value === null) return true

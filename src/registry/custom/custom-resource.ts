@@ -89,7 +89,7 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     isCollected: true,
     faultGroup: group,
     checkName: checkDnsSubdomain,
-    metadataRules: { isChecked: true, needsDomains: false, isRepeated: false },
+    metadataRules: { isChecked: true, needsDomains: false, updateChecks: ['change', 'rules'] },
     prepareCreate: (given) => withGeneration(hasStatus ? without(given, 'status') : given, 1),
     prepareUpdate: (given, current) =>
       counted(hasStatus ? withField(given, 'status', current['status']) : given, current, ignored),

@@ -4,6 +4,7 @@ import { goQuantity } from '../../api/go-value.ts'
 import { checkQualifiedName } from '../../api/names.ts'
 import { entriesOf, type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { nanosOf, parseQuantity } from '../../api/quantity.ts'
+import { quote } from '../../api/quote.ts'
 import type { Check, Rule } from './rule.ts'
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
@@ -124,4 +125,13 @@ function requestFaults(
   }
   if (asked <= most) return []
   return [invalidValue(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)]
+}
+
+/** Of bytes there are no parts. */
+export function fractionWarnings(list: Fields, path: string): string[] {
+  return ['memory', 'ephemeral-storage', 'storage'].flatMap((name) => {
+    const amount = textOf(list[name])
+    if (amount === '' || nanosOf(amount) % 10n ** 9n === 0n) return []
+    return [`${path}[${name}]: fractional byte value ${quote(amount)} is invalid, must be an integer`]
+  })
 }

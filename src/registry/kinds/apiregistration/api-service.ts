@@ -30,12 +30,13 @@ function prepareCreate(object: KubeObject): KubeObject {
 }
 
 function validate(object: KubeObject): FieldFault[] {
-  const { name = '' } = object.metadata
+  const { name = '', generateName = '' } = object.metadata
   const spec = fieldsOf(object['spec'])
   const [group, version] = [textOf(spec['group']), textOf(spec['version'])]
   const isUnnamed = group === '' && version !== 'v1'
   return [
-    ...validateName(name, `${version}.${group}`),
+    ...validateName(generateName, 'metadata.generateName', `${version}.${group}`),
+    ...validateName(name, 'metadata.name', `${version}.${group}`),
     ...(isUnnamed ? [required('spec.group', 'only v1 may have an empty group and it better be legacy kube')] : []),
     ...(group === '' ? [] : checked('spec.group', group, checkDnsSubdomain)),
     ...checked('spec.version', version, checkDns1035Label),
@@ -45,10 +46,10 @@ function validate(object: KubeObject): FieldFault[] {
   ]
 }
 
-function validateName(name: string, wanted: string): FieldFault[] {
-  const faults = checked('metadata.name', name, checkPathSegment)
+function validateName(name: string, path: string, wanted: string): FieldFault[] {
+  const faults = checked(path, name, checkPathSegment)
   if (faults.length > 0 || name === '' || name === wanted) return faults
-  return [invalidValue('metadata.name', name, `must be \`spec.version+"."+spec.group\`: ${quote(wanted)}`)]
+  return [invalidValue(path, name, `must be \`spec.version+"."+spec.group\`: ${quote(wanted)}`)]
 }
 
 /** Nobody is asked over the network. */

@@ -82,7 +82,8 @@ export const daemonSetRules: KindRules = {
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec')
   },
-  warnings: workloadWarnings,
+  warnings: (object, current) =>
+    current !== undefined && generationOf(object) === generationOf(current) ? [] : workloadWarnings(object, undefined),
   status: {
     prepareUpdate: (object, current) => withTemplateGeneration(object, generationOf(current)),
     validateUpdate: countersRule([

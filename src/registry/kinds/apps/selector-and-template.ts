@@ -17,7 +17,7 @@ import { validateAnnotations } from '../../metadata.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { validatePodAnnotations } from '../core/pod/annotations.ts'
 import { validateAlwaysRestarted, validatePodTemplate } from '../core/pod/template.ts'
-import { nameWarnings, podTemplateWarnings } from '../core/pod/warnings.ts'
+import { isSpecChanged, nameWarnings, podTemplateWarnings } from '../core/pod/warnings.ts'
 
 /** An absent selector is fine here. `emptyFor`: who must not select everything, as messages call him. */
 export function usefulSelector(emptyFor: string): Rule {
@@ -92,7 +92,7 @@ export const namedWorkloadWarnings: NonNullable<KindRules['warnings']> = (object
 ]
 
 export const workloadWarnings: NonNullable<KindRules['warnings']> = (object, current) =>
-  podTemplateWarnings(templateOf(object), 'spec.template', current === undefined ? undefined : templateOf(current))
+  isSpecChanged(object, current) ? podTemplateWarnings(templateOf(object), 'spec.template') : []
 
 const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])
 

@@ -1,8 +1,9 @@
 import { forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
-import { type Fields, fieldsOf, numberOf, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { claimSpecWarnings } from '../core/claim-spec.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
@@ -89,8 +90,17 @@ export const statefulSetRules: KindRules = {
     return [...faultsOf(spec, withOldName, 'spec'), ...faultsOf(onlyChangeable(before), now, 'spec')]
   },
   warnings: (object, current) => {
-    const { revisionHistoryLimit } = fieldsOf(object['spec'])
-    const told = workloadWarnings(object, current)
+    const { revisionHistoryLimit, volumeClaimTemplates } = fieldsOf(object['spec'])
+    const told = [
+      ...workloadWarnings(object, current),
+      // The two differ upstream.
+      ...itemsOf(volumeClaimTemplates).flatMap((claim, at) =>
+        claimSpecWarnings(
+          fieldsOf(claim['spec']),
+          `spec.volumeClaimTemplates[${at}]${current === undefined ? '' : '.Spec'}`,
+        ),
+      ),
+    ]
     if (numberOf(revisionHistoryLimit) >= 0) return told
     const why = 'a negative value retains all historical revisions; a value >= 0 is recommended'
     return [...told, `spec.revisionHistoryLimit: ${why}`]

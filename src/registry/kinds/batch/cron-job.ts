@@ -4,7 +4,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { goLabelSelector } from '../../rules/label-selector.ts'
 import { all, faultsOf, fields, type Rule } from '../../rules/rule.ts'
 import { nonNegative, oneOf } from '../../rules/scalars.ts'
-import { nameWarnings } from '../core/pod/warnings.ts'
+import { isSpecChanged, nameWarnings } from '../core/pod/warnings.ts'
 import { scheduleFault } from './cron-schedule.ts'
 import { jobSpec, jobSpecWarnings } from './job-spec.ts'
 import { isTimeZone } from './time-zone.ts'
@@ -95,13 +95,12 @@ export const cronJobRules: KindRules = {
     const path = 'spec.jobTemplate.spec'
     const zone = hasZone(textOf(schedule))
       ? [
-          'CRON_TZ or TZ used in spec.schedule is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
+          'cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
         ]
       : []
-    const before = fieldsOf(fieldsOf(current?.['spec'])['jobTemplate'])['spec']
     return [
       ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
-      ...jobSpecWarnings(fieldsOf(jobTemplate)['spec'], path, before),
+      ...(isSpecChanged(object, current) ? jobSpecWarnings(fieldsOf(jobTemplate)['spec'], path) : []),
       ...zone,
     ]
   },

@@ -100,8 +100,15 @@ export const podFailurePolicy: Rule = (value, path, check) => {
 export function goFailurePolicy(policy: Json | undefined): string {
   const rules = itemsOf(fieldsOf(policy)['rules'])
   if (rules.some(({ onExitCodes }) => onExitCodes !== undefined)) return 'batch.PodFailurePolicy{...}'
-  return `batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule{${rules.map(goRule).join(', ')}}}`
+  const list = fieldsOf(policy)['rules'] === undefined ? '(nil)' : `{${rules.map(goRule).join(', ')}}`
+  return `batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule${list}}`
 }
+
+/** With rules Go shows addresses, which are others each time. */
+export const goSuccessPolicy = (policy: Json | undefined): string =>
+  fieldsOf(policy)['rules'] === undefined
+    ? 'batch.SuccessPolicy{Rules:[]batch.SuccessPolicyRule(nil)}'
+    : 'batch.SuccessPolicy{...}'
 
 const goRule = (rule: Fields): string =>
   goStruct('batch.PodFailurePolicyRule', {

@@ -6,7 +6,7 @@ import { all, fields, given, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
 import { podTemplate } from '../apps/selector-and-template.ts'
 import { podTemplateWarnings } from '../core/pod/warnings.ts'
-import { podFailurePolicy, successPolicy } from './job-policies.ts'
+import { goSuccessPolicy, podFailurePolicy, successPolicy } from './job-policies.ts'
 
 /** What is tracked of each index must fit into one object. */
 const INDEXED_PARALLELISM_MAX = 100_000
@@ -80,7 +80,7 @@ const indexedSuccess: Rule = (value, path, check) => {
   const at = `${path}.successPolicy`
   if (policy === undefined) return
   if (mode === 'Indexed') successPolicy(numberOf(completions))(policy, at, check)
-  else check.faults.push(invalidShown(at, 'batch.SuccessPolicy{...}', 'requires indexed completion mode'))
+  else check.faults.push(invalidShown(at, goSuccessPolicy(policy), 'requires indexed completion mode'))
 }
 
 const podReplacementPolicy: Rule = (value, path, check) => {
@@ -123,11 +123,10 @@ export const jobSpec: Rule = all(
   restartPolicy,
 )
 
-/** `before` is the spec before an update. */
-export function jobSpecWarnings(spec: Json | undefined, path: string, before?: Json): string[] {
+export function jobSpecWarnings(spec: Json | undefined, path: string): string[] {
   const { completionMode: mode, completions, parallelism, template } = fieldsOf(spec)
   const isMany = numberOf(completions) > COMPLETIONS_SOFT_MAX && numberOf(parallelism) > PARALLELISM_OF_MANY_MAX
-  const ofPods = podTemplateWarnings(template, `${path}.template`, fieldsOf(before)['template'])
+  const ofPods = podTemplateWarnings(template, `${path}.template`)
   if (mode !== 'Indexed' || !isMany) return ofPods
   const what = 'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4'
   const why = 'Kubernetes might not be able to track completedIndexes when a big number of indexes fail'

@@ -14,12 +14,13 @@ import {
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import { goLabels, goLabelSelector, requirementsOf, validateLabelSelector } from '../../rules/label-selector.ts'
 import { all, faultsOf, type Rule } from '../../rules/rule.ts'
 import { fixedSelector, labelsOf, matchingLabels } from '../apps/selector-and-template.ts'
-import { nameWarnings } from '../core/pod/warnings.ts'
+import { isSpecChanged, nameWarnings } from '../core/pod/warnings.ts'
 import { jobFields } from '../selectable.ts'
-import { goFailurePolicy } from './job-policies.ts'
+import { goFailurePolicy, goSuccessPolicy } from './job-policies.ts'
 import { jobSpec, jobSpecWarnings } from './job-spec.ts'
 import { validateJobStatus } from './job-status.ts'
 
@@ -45,7 +46,7 @@ export const jobRules: KindRules = {
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
   warnings: (object, current) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
-    ...jobSpecWarnings(object['spec'], 'spec', current?.['spec']),
+    ...(isSpecChanged(object, current) ? jobSpecWarnings(object['spec'], 'spec') : []),
   ],
   status: { validateUpdate: validateJobStatus },
 }
@@ -163,7 +164,7 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const before = fieldsOf(current['spec'])
   const fixed = (name: string, show: (value: Json) => string): FieldFault[] => {
     const value = now[name]
-    if (isSame(value, before[name])) return []
+    if (isEqualAs('batch/v1 JobSpec', { [name]: value }, { [name]: before[name] })) return []
     return [invalidShown(`spec.${name}`, value === undefined ? '"null"' : show(value), 'field is immutable')]
   }
   return [
@@ -175,7 +176,7 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
     ...fixed('podFailurePolicy', goFailurePolicy),
     ...fixed('backoffLimitPerIndex', number),
     ...fixed('managedBy', quoted),
-    ...fixed('successPolicy', () => 'batch.SuccessPolicy{...}'),
+    ...fixed('successPolicy', goSuccessPolicy),
   ]
 }
 
@@ -193,22 +194,23 @@ function validateTemplate({ template }: Fields, current: KubeObject): FieldFault
   const before = fieldsOf(current['spec'])
   const isWaiting = before['suspend'] === true && fieldsOf(current['status'])['startTime'] === undefined
   const expected = isWaiting ? placedLike(fieldsOf(before['template']), fieldsOf(template)) : before['template']
-  if (isSame(template, expected)) return []
+  if (isEqualAs('core/v1 PodTemplateSpec', template, expected)) return []
   return [invalidShown('spec.template', 'core.PodTemplateSpec{...}', 'field is immutable')]
 }
 
 function placedLike(template: Fields, other: Fields): Fields {
   const [own, pod] = [fieldsOf(template['spec']), fieldsOf(other['spec'])]
   const { labels, annotations } = fieldsOf(other['metadata'])
+  const { affinity } = own
+  const hasAffinity = affinity !== undefined || pod['affinity'] !== undefined
   const { nodeAffinity } = fieldsOf(pod['affinity'])
-  const { nodeAffinity: _, ...affinity } = fieldsOf(own['affinity'])
   return {
     ...template,
     metadata: { ...fieldsOf(template['metadata']), labels, annotations },
     spec: {
       ...own,
       ...Object.fromEntries(placing.map((name) => [name, pod[name]])),
-      affinity: nodeAffinity === undefined ? affinity : { ...affinity, nodeAffinity },
+      ...(hasAffinity ? { affinity: { ...fieldsOf(affinity), nodeAffinity } } : {}),
     },
   }
 }

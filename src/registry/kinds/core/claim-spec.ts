@@ -5,6 +5,7 @@ import { checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
 import { isSame } from '../../../schema/equal.ts'
+import { fractionWarnings } from '../../rules/resources.ts'
 import { labelSelector } from '../../rules/label-selector.ts'
 import { given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
@@ -46,6 +47,15 @@ export const claimSpec: Rule = (value, path, check) => {
     const shown = goStruct('field.Path', { name: '"dataSource"', index: '""', parent: goPointer('field.Path', true) })
     check.faults.push(invalidShown(path, shown, 'must match dataSourceRef'))
   }
+}
+
+/** Volumes are made of whole bytes. */
+export function claimSpecWarnings(spec: Fields, path: string): string[] {
+  const resources = fieldsOf(spec['resources'])
+  return ['requests', 'limits'].flatMap((list) => {
+    const { storage } = fieldsOf(resources[list])
+    return fractionWarnings({ storage }, `${path}.resources.${list}`)
+  })
 }
 
 const isDataTwice = ({ dataSource: one, dataSourceRef: other }: Fields): boolean =>

@@ -3,6 +3,7 @@ import { checkConfigKey } from '../../../api/names.ts'
 import { fieldsOf, type KubeObject } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 
 /** All values of one ConfigMap together. */
 const VALUES_BYTES_MAX = 1024 * 1024
@@ -35,9 +36,12 @@ function validate(object: KubeObject): FieldFault[] {
 function validateImmutable(object: KubeObject, current: KubeObject): FieldFault[] {
   if (current['immutable'] !== true) return []
   const frozen = 'field is immutable when `immutable` is set'
+  const { binaryData } = object
+  const was = { binaryData: current['binaryData'] }
+  const isBinaryChanged = !isEqualAs('core/v1 ConfigMap', { binaryData }, was, 'exact')
   const faults: FieldFault[] = []
   if (object['immutable'] !== true) faults.push(forbiddenField('immutable', frozen))
   if (!isSame(object['data'], current['data'])) faults.push(forbiddenField('data', frozen))
-  if (!isSame(object['binaryData'], current['binaryData'])) faults.push(forbiddenField('binaryData', frozen))
+  if (isBinaryChanged) faults.push(forbiddenField('binaryData', frozen))
   return faults
 }

@@ -24,7 +24,7 @@ import {
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { checkCidr } from '../../rules/addresses.ts'
+import { checkCidr, warnOfCidr } from '../../rules/addresses.ts'
 import { checkAmount } from '../../rules/resources.ts'
 import { all, faultsOf, fields, given, type Rule } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
@@ -128,15 +128,17 @@ export const nodeRules: KindRules = {
   selectableFields: nodeFields,
   validate: (object) => faultsOf(node, object, ''),
   validateUpdate: (object, current) => [...faultsOf(node, object, ''), ...validateChange(object, current)],
-  warnings: (object, current) => {
-    if (!hasExternalId(object) || hasExternalId(current)) return []
-    return ['spec.externalID: this field is deprecated, and is unused by Kubernetes']
-  },
+  warnings,
   status: { validateUpdate: validateChange },
 }
 
-const hasExternalId = (object: KubeObject | undefined): boolean =>
-  textOf(fieldsOf(object?.['spec'])['externalID']) !== ''
+function warnings(object: KubeObject): string[] {
+  const { externalID, podCIDRs } = fieldsOf(object['spec'])
+  return [
+    ...(textOf(externalID) === '' ? [] : ['spec.externalID: this field is deprecated, and is unused by Kubernetes']),
+    ...textsOf(podCIDRs).flatMap((cidr, at) => warnOfCidr(`spec.podCIDRs[${at}]`, cidr)),
+  ]
+}
 
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const now = fieldsOf(object['spec'])

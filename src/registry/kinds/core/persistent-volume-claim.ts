@@ -19,9 +19,10 @@ import { nanosOf } from '../../../api/quantity.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { changesOf } from '../../rules/changes.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import { isExtended } from '../../rules/resources.ts'
 import { faultsOf } from '../../rules/rule.ts'
-import { claimSpec } from './claim-spec.ts'
+import { claimSpec, claimSpecWarnings } from './claim-spec.ts'
 import { basicAmount, classWarning, storageClassAnnotation } from './persistent-volume.ts'
 
 export const persistentVolumeClaimRules: KindRules = {
@@ -78,7 +79,7 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const before = fieldsOf(current['spec'])
   const allowed = allowedSpec(object, current)
   const faults: FieldFault[] = []
-  if (!isSame(now, allowed)) {
+  if (!isEqualAs('core/v1 PersistentVolumeClaimSpec', now, allowed)) {
     const why =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
     faults.push(forbiddenField('spec', `${why}\n${changesOf(allowed, now)}`))
@@ -148,11 +149,6 @@ function validateStatus(object: KubeObject): FieldFault[] {
 const isClaimed = (resource: string): boolean => resource === 'storage' || isExtended(resource)
 
 function warnings({ metadata: { annotations = {} }, spec }: KubeObject): string[] {
-  const storage = textOf(storageOf(fieldsOf(spec)))
   const told = annotations[storageClassAnnotation] === undefined ? [] : [classWarning]
-  if (nanosOf(storage) % 10n ** 9n === 0n) return told
-  return [
-    ...told,
-    `spec.resources.requests[storage]: fractional byte value "${storage}" is invalid, must be an integer`,
-  ]
+  return [...told, ...claimSpecWarnings(fieldsOf(spec), 'spec')]
 }

@@ -5,7 +5,7 @@ import { goLabels } from '../../rules/label-selector.ts'
 import { faultsOf, fields } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 import { validateAlwaysRestarted, validatePodTemplate } from './pod/template.ts'
-import { nameWarnings, podTemplateWarnings } from './pod/warnings.ts'
+import { isSpecChanged, nameWarnings, podTemplateWarnings } from './pod/warnings.ts'
 
 export const replicationControllerRules: KindRules = {
   selectableFields: { 'status.replicas': (object) => `${numberOf(fieldsOf(object['status'])['replicas'])}` },
@@ -17,11 +17,8 @@ export const replicationControllerRules: KindRules = {
   validateUpdate: (object) => [...validate(object), ...validate(object)],
   warnings: (object, current) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
-    ...podTemplateWarnings(
-      templateOf(object),
-      'spec.template',
-      current === undefined ? undefined : templateOf(current),
-    ),
+    // Of the template from before an update: so it is upstream.
+    ...(isSpecChanged(object, current) ? podTemplateWarnings(templateOf(current ?? object), 'spec.template') : []),
   ],
   status: { validateUpdate: validateStatus },
 }

@@ -4,8 +4,9 @@ import { JsonMap } from '../../../api/json-map.ts'
 import { jsonFault } from '../../../api/json-scanner.ts'
 import { checkConfigKey } from '../../../api/names.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
-import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { without } from '../../object-parts.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 
 /** All values of one Secret together. */
 const VALUES_BYTES_MAX = 1024 * 1024
@@ -27,7 +28,7 @@ export const secretRules: KindRules = {
 /** stringData is only ever written: its texts become data. */
 function withStringData(object: KubeObject): KubeObject {
   const { stringData, ...rest } = object
-  if (stringData === undefined) return object
+  if (Object.keys(fieldsOf(stringData)).length === 0) return without(object, 'stringData')
   const data = Object.assign(new JsonMap(), fieldsOf(object['data']))
   for (const [key, value] of Object.entries(fieldsOf(stringData))) {
     data[key] = Buffer.from(typeof value === 'string' ? value : '').toString('base64')
@@ -109,7 +110,8 @@ function validateImmutable(object: KubeObject, current: KubeObject): FieldFault[
   const frozen = 'field is immutable when `immutable` is set'
   const faults: FieldFault[] = []
   if (object['immutable'] !== true) faults.push(forbiddenField('immutable', frozen))
-  if (!isSame(object['data'], current['data'])) faults.push(forbiddenField('data', frozen))
+  if (!isEqualAs('core/v1 Secret', { data: object['data'] }, { data: current['data'] }, 'exact'))
+    faults.push(forbiddenField('data', frozen))
   return faults
 }
 

@@ -15,7 +15,7 @@ export type Settled = { readonly spec: Fields } | { readonly faults: readonly Fi
 /** `cluster`: the families that the cluster has, the first one first. */
 export function settleFamilies(given: Fields, before: Fields | undefined, cluster: readonly IpFamily[]): Settled {
   if (typeOf(given) === 'ExternalName' || isUntouched(given, before)) return { spec: given }
-  const spec = trimmed(withFamiliesOf(before, given), before)
+  const spec = trimmed(withPolicyOf(before, given), before)
   const isFree = isHeadless(spec) && isSelectorless(spec)
   const policy = spec['ipFamilyPolicy'] ?? (isFree ? 'RequireDualStack' : 'SingleStack')
   const faults = [...validateAddresses(spec), ...refuseLoss(spec, before)]
@@ -52,15 +52,11 @@ function trimmed(spec: Fields, before: Fields | undefined): Fields {
   return { ...spec, ...trim('clusterIPs'), ...trim('ipFamilies') }
 }
 
-/** What an update leaves out stays. */
-function withFamiliesOf(before: Fields | undefined, spec: Fields): Fields {
+/** A policy that an update leaves out stays. The families then follow from the addresses, which stay as well. */
+function withPolicyOf(before: Fields | undefined, spec: Fields): Fields {
   if (before === undefined || typeOf(before) === 'ExternalName') return spec
-  const { ipFamilyPolicy = null, ipFamilies } = spec
-  return {
-    ...spec,
-    ...(ipFamilyPolicy === null ? { ipFamilyPolicy: before['ipFamilyPolicy'] } : {}),
-    ...(textsOf(ipFamilies).length === 0 ? { ipFamilies: before['ipFamilies'] } : {}),
-  }
+  const { ipFamilyPolicy = null } = spec
+  return ipFamilyPolicy === null ? { ...spec, ipFamilyPolicy: before['ipFamilyPolicy'] } : spec
 }
 
 /** A second family or address goes only with the policy. */

@@ -1,6 +1,6 @@
 import { type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { warnOfCidr, warnOfIp } from '../../rules/addresses.ts'
-import { isHeadless, ownIpsOf, specOf, typeOf } from './service-needs.ts'
+import { ownIpsOf, specOf, typeOf } from './service-needs.ts'
 
 export const hintsAnnotation = 'service.kubernetes.io/topology-aware-hints'
 export const modeAnnotation = 'service.kubernetes.io/topology-mode'
@@ -15,7 +15,6 @@ export function warnings(object: KubeObject): string[] {
       ? []
       : [`annotation ${hintsAnnotation} is deprecated, please use ${modeAnnotation} instead`]),
     ...ownIpsOf(spec).flatMap((ip, at) => warnOfIp(`spec.clusterIPs[${at}]`, ip)),
-    ...(isHeadless(spec) ? ignoredHeadless(object) : []),
     ...externalIps.flatMap((ip, at) => warnOfIp(`spec.externalIPs[${at}]`, ip)),
     ...warnOfIp('spec.loadBalancerIP', textOf(spec['loadBalancerIP'])),
     ...textsOf(spec['loadBalancerSourceRanges']).flatMap((cidr, at) =>
@@ -26,14 +25,4 @@ export function warnings(object: KubeObject): string[] {
       ? ['spec.externalName is ignored when spec.type is not "ExternalName"']
       : []),
   ]
-}
-
-function ignoredHeadless(object: KubeObject): string[] {
-  const spec = specOf(object)
-  const ignored = [
-    ...(textOf(spec['loadBalancerIP']) === '' ? [] : ['loadBalancerIP']),
-    ...(textsOf(spec['externalIPs']).length === 0 ? [] : ['externalIPs']),
-    ...(spec['sessionAffinity'] === 'None' ? [] : ['SessionAffinity']),
-  ]
-  return ignored.map((name) => `spec.${name} is ignored for headless services`)
 }

@@ -7,12 +7,12 @@ import {
   required,
   tooLong,
 } from '../../../api/field-fault.ts'
-import { goStrings } from '../../../api/go-value.ts'
+import { goPointer, goStrings } from '../../../api/go-value.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 
 /** With the path before it, the name of a driver must fit into the longest path of a socket. */
 const DRIVER_NAME_BYTES_MAX = 63
@@ -72,19 +72,17 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const before = new Map(driversOf(current).map((driver) => [driver['name'], driver]))
   return driversOf(object).flatMap((driver) => {
     const was = before.get(driver['name'])
-    if (was === undefined || isSame(driver, was)) return []
+    if (was === undefined || isEqualAs('storage/v1 CSINodeDriver', driver, was)) return []
     return [invalidShown('spec.drivers', goDriver(driver), 'field is immutable')]
   })
 }
 
-/** With an amount Go shows an address, which is another one each time. */
 function goDriver(driver: Fields): string {
-  if (driver['allocatable'] !== undefined) return 'storage.CSINodeDriver{...}'
   const keys = goStrings(textsOf(driver['topologyKeys']))
   const parts = [
     `Name:${quote(textOf(driver['name']))}`,
     `NodeID:${quote(textOf(driver['nodeID']))}`,
     `TopologyKeys:${keys}`,
   ]
-  return `storage.CSINodeDriver{${parts.join(', ')}, Allocatable:(*storage.VolumeNodeResources)(nil)}`
+  return `storage.CSINodeDriver{${parts.join(', ')}, Allocatable:${goPointer('storage.VolumeNodeResources', driver['allocatable'] !== undefined)}}`
 }

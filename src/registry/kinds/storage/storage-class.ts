@@ -12,6 +12,7 @@ import { checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
 
 /** Keys and values together. */
@@ -92,7 +93,10 @@ function validateTerm(
 
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const faults = ['parameters', 'provisioner', 'reclaimPolicy']
-    .filter((field) => !isSame(object[field], current[field]))
+    .filter(
+      (field) =>
+        !isEqualAs('storage/v1 StorageClass', { [field]: object[field] }, { [field]: current[field] }, 'exact'),
+    )
     .map((field) => forbiddenField(field, `updates to ${field} are forbidden.`))
   const { volumeBindingMode } = object
   if (volumeBindingMode !== current['volumeBindingMode']) {

@@ -1,8 +1,8 @@
 import { checked, type FieldFault, forbiddenField, invalidShown, required, tooLong } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
-import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import { validateDriverName } from './csi-node.ts'
 
 const ERROR_BYTES_MAX = 1024
@@ -13,7 +13,7 @@ export const volumeAttachmentRules: KindRules = {
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
   validate,
   // Looked at twice there.
-  validateUpdate: (object, current) => [...validate(object), ...validateSame(object, current), ...validate(object)],
+  validateUpdate: (object, current) => [...validate(object), ...validate(object), ...validateSame(object, current)],
   status: {
     validateUpdate: (object) => [...validate(object), ...validate(object)],
   },
@@ -95,6 +95,6 @@ function validateError(error: Json | undefined, path: string): FieldFault[] {
 
 /** Its quantities and pointers make a specification that Go never shows alike twice. */
 function validateSame(object: KubeObject, current: KubeObject): FieldFault[] {
-  if (isSame(object['spec'], current['spec'])) return []
+  if (isEqualAs('storage/v1 VolumeAttachmentSpec', object['spec'], current['spec'])) return []
   return [invalidShown('spec', 'storage.VolumeAttachmentSpec{...}', 'field is immutable')]
 }

@@ -11,12 +11,14 @@ export function withPullPolicy(given: Fields): Fields {
 const NAME_CHARACTERS_MAX = 255
 const reference = /^(.*?)(?::([\w][\w.-]{0,127}))?(@[A-Za-z][\w+.:-]*[0-9a-fA-F]{32,})?$/
 const pathPart = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
+/** An image's id, which is no name. */
+const identifier = /^[a-f0-9]{64}$/
 const domainPart = /^[A-Za-z0-9.-]+(:[0-9]+)?$/
 
 /** What cannot be understood is not the latest of anything. */
 function isLatest(image: string): boolean {
   const [, name = '', tag, digest] = reference.exec(image) ?? []
-  if (name.length > NAME_CHARACTERS_MAX || !isName(name)) return false
+  if (name.length > NAME_CHARACTERS_MAX || !isName(name) || identifier.test(image)) return false
   return tag === undefined ? digest === undefined : tag === 'latest'
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { isSame } from '../../../../schema/equal.ts'
+import { isEqualAs } from '../../../rules/equality.ts'
 import { goLabels } from '../../../rules/label-selector.ts'
 import { faultsOf } from '../../../rules/rule.ts'
 import { between, INT32_MAX } from '../../../rules/scalars.ts'
@@ -165,7 +166,9 @@ function validateRest(spec: Fields, was: Fields): FieldFault[] {
   const isGated = itemsOf(was['schedulingGates']).length > 0
   const now = comparable(spec, was, isGated)
   const before = comparable(was, was, isGated)
-  const changed = Object.keys({ ...now, ...before }).filter((field) => !isSame(now[field], before[field]))
+  const changed = Object.keys({ ...now, ...before }).filter(
+    (field) => !isEqualAs('core/v1 PodSpec', { [field]: now[field] }, { [field]: before[field] }),
+  )
   if (changed.length === 0) return []
   // Upstream shows a difference of its own types; the names of the fields say what clients need.
   return [forbiddenField('spec', `${otherFields}\n${changed.map((field) => `  spec.${field}`).join('\n')}\n`)]

@@ -11,9 +11,9 @@ import {
   textOf,
   textsOf,
 } from '../../../../api/object.ts'
-import { nanosOf } from '../../../../api/quantity.ts'
 import { quote } from '../../../../api/quote.ts'
-import { isSame } from '../../../../schema/equal.ts'
+import { fractionWarnings } from '../../../rules/resources.ts'
+import { claimSpecWarnings } from '../claim-spec.ts'
 import { warnOfIp } from '../../../rules/addresses.ts'
 import { deprecatedKeyWarnings, deprecatedLabelWarnings } from '../../../rules/deprecated-labels.ts'
 import { appArmorPrefix, containerSeccomp, podSeccomp } from './annotations.ts'
@@ -34,9 +34,11 @@ export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: st
   return [`metadata.name: this is used in ${usedIn}, ${why}: [${faults.join(' ')}]`]
 }
 
-/** Nothing is said of a template that stays as it was. */
-export function podTemplateWarnings(template: Json | undefined, path: string, current?: Json): string[] {
-  if (current !== undefined && isSame(template, current)) return []
+/** An update that does not change the spec is not warned of its template. The generation has been counted by now. */
+export const isSpecChanged = (object: KubeObject, current: KubeObject | undefined): boolean =>
+  current === undefined || object.metadata.generation !== current.metadata.generation
+
+export function podTemplateWarnings(template: Json | undefined, path: string): string[] {
   const { metadata, spec } = fieldsOf(template)
   const { annotations } = fieldsOf(metadata)
   return [
@@ -190,18 +192,8 @@ function volumeWarnings(volume: Fields, path: string): string[] {
     volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${why}`],
   )
   const template = fieldsOf(fieldsOf(fieldsOf(volume['ephemeral'])['volumeClaimTemplate'])['spec'])
-  const storage = fieldsOf(fieldsOf(template['resources'])['requests'])['storage']
-  const requests = `${path}.ephemeral.volumeClaimTemplate.spec.resources.requests`
-  return [...gone, ...fractionWarnings({ storage }, requests), ...overlapWarnings(volume)]
-}
-
-/** Of bytes there are no parts. */
-export function fractionWarnings(list: Fields, path: string): string[] {
-  return ['memory', 'ephemeral-storage', 'storage'].flatMap((name) => {
-    const amount = textOf(list[name])
-    if (amount === '' || nanosOf(amount) % 10n ** 9n === 0n) return []
-    return [`${path}[${name}]: fractional byte value ${quote(amount)} is invalid, must be an integer`]
-  })
+  const claim = claimSpecWarnings(template, `${path}.ephemeral.volumeClaimTemplate.spec`)
+  return [...gone, ...claim, ...overlapWarnings(volume)]
 }
 
 /** A file cannot be a folder as well. */

@@ -1,0 +1,29 @@
+/** The defaults of all types, gathered from the groups. Apart from the rules of kinds, so that rules can look types up. */
+import type { TypeDefaults } from '../../schema/schema.ts'
+import { typeDefaults as admissionregistrationTypes } from './admissionregistration/type-defaults.ts'
+import { typeDefaults as apiregistrationTypes } from './apiregistration/type-defaults.ts'
+import { typeDefaults as appsTypes } from './apps/type-defaults.ts'
+import { typeDefaults as batchTypes } from './batch/type-defaults.ts'
+import { typeDefaults as coreTypes } from './core/type-defaults.ts'
+import { typeDefaults as discoveryTypes } from './discovery/type-defaults.ts'
+import { typeDefaults as flowcontrolTypes } from './flowcontrol/type-defaults.ts'
+import { typeDefaults as networkingTypes } from './networking/type-defaults.ts'
+import { typeDefaults as rbacTypes } from './rbac/type-defaults.ts'
+import { typeDefaults as schedulingTypes } from './scheduling/type-defaults.ts'
+import { typeDefaults as storageTypes } from './storage/type-defaults.ts'
+
+/** What the server sets in a type wherever that type occurs, by package and name. A value is set where the field is absent (or zero, where
+ * that is the same). */
+export const typeDefaults: ReadonlyMap<string, TypeDefaults> = new Map([
+  ...admissionregistrationTypes,
+  ...apiregistrationTypes,
+  ...appsTypes,
+  ...batchTypes,
+  ...coreTypes,
+  ...discoveryTypes,
+  ...flowcontrolTypes,
+  ...networkingTypes,
+  ...rbacTypes,
+  ...schedulingTypes,
+  ...storageTypes,
+])
