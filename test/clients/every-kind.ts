@@ -12,6 +12,16 @@ export type ObjectSet = { readonly name: string; readonly number: number }
 
 export type Fields = Readonly<Record<string, unknown>>
 
+/** Where each object of a set is made. */
+export function readSet(set: ObjectSet): { readonly path: string; readonly object: Fields }[] {
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  return lines.map((line) => {
+    const row: unknown = JSON.parse(line.replaceAll('$SET', set.name).replaceAll('$NUMBER', `${set.number}`))
+    if (!isRecord(row) || !isRecord(row['object'])) throw new Error(`not a row: ${line}`)
+    return { path: String(row['path']), object: row['object'] }
+  })
+}
+
 /** Makes one set, its namespace first. Returns what was refused, in the words of the server. */
 export async function createSet(client: SoakClient, set: ObjectSet): Promise<readonly string[]> {
   const refused: string[] = []
@@ -22,11 +32,9 @@ export async function createSet(client: SoakClient, set: ObjectSet): Promise<rea
     return undefined
   }
   await call('POST', '/api/v1/namespaces', { metadata: { name: set.name } })
-  for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
-    const row: unknown = JSON.parse(line.replaceAll('$SET', set.name).replaceAll('$NUMBER', `${set.number}`))
-    if (!isRecord(row) || !isRecord(row['object'])) throw new Error(`not a row: ${line}`)
-    const { status, ...object } = row['object']
-    const path = String(row['path'])
+  for (const row of readSet(set)) {
+    const { status, ...object } = row.object
+    const { path } = row
     if (path.includes('.example.com/')) await customServed(client, set)
     const made = await call('POST', path, object)
     if (made === undefined || status === undefined) continue

@@ -1,0 +1,21 @@
+/** The areas by name. */
+import { applyCase } from './apply.ts'
+import { celCase, costCase } from './cel.ts'
+import { crdsCase } from './crds.ts'
+import type { Area } from './input.ts'
+import { objectsCase } from './objects.ts'
+import { probes, probesCase } from './probes.ts'
+import { readsCase } from './reads.ts'
+
+export const areas: { readonly [name: string]: Area } = {
+  objects: objectsCase,
+  apply: applyCase,
+  reads: readsCase,
+  crds: crdsCase,
+  cel: celCase,
+  cost: costCase,
+  probes: probesCase,
+}
+
+/** Cases of an area: those that are a list have an end. */
+export const casesMax = (area: string): number => (area === 'probes' ? probes.length : Number.POSITIVE_INFINITY)

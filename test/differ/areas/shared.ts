@@ -1,0 +1,12 @@
+/** One custom kind that all cases of the areas `reads` and `apply` share: definitions are slow to make. */
+import { readObject } from '../data.ts'
+import type { Step } from '../step.ts'
+import { DEFINITIONS } from './widgets.ts'
+
+export const SHARED = '/apis/shared.example.com'
+
+export const sharedSteps: readonly Step[] = [
+  { id: 'shared', method: 'POST', path: DEFINITIONS, body: readObject('shared-definition.json') },
+  { id: 'ready', method: 'GET', path: `${SHARED}/v1/namespaces/default/shareds`, wait: true },
+  { id: 'ready', method: 'GET', path: `${SHARED}/v2/namespaces/default/shareds`, wait: true },
+]

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { DESCRIPTIONS_ROW, knownDifferences, knownTexts, withoutKnown } from './known.ts'
+
+const document = readFileSync(join(import.meta.dirname, '../../docs/differences.md'), 'utf8')
+const rows = document.split('\n').map((line) => line.split('|')[1]?.trim())
+
+test('every known difference is a row of docs/differences.md', () => {
+  for (const row of [DESCRIPTIONS_ROW, ...[...knownTexts, ...knownDifferences].map((known) => known.row)])
+    assert.ok(rows.includes(row), row)
+})
+
+test('Go values and diffs are taken out of messages only', () => {
+  const text = 'spec.x: Invalid value: core.Thing{A:1, B:[]string{"}"}}: must be y'
+  assert.deepEqual(withoutKnown({ message: text, other: text }), {
+    message: 'spec.x: Invalid value: <struct>: must be y',
+    other: text,
+  })
+  const immutable = 'spec: Forbidden: spec is immutable after creation except resources.requests'
+  assert.deepEqual(withoutKnown({ message: `${immutable}\n  core.Spec{\n- \tA: 1,\n}` }), {
+    message: `${immutable}<diff>`,
+  })
+})
+
+test('descriptions of columns are not compared', () => {
+  const table = { columnDefinitions: [{ name: 'Name', description: 'words' }], description: 'kept' }
+  assert.deepEqual(withoutKnown(table), { columnDefinitions: [{ name: 'Name' }], description: 'kept' })
+})

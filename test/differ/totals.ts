@@ -1,0 +1,72 @@
+/** What a run has seen, by area. */
+
+export type AreaTotals = {
+  cases: number
+  failed: number
+  steps: number
+  /** Steps to which the reference answered with success. */
+  accepted: number
+  differing: number
+  /** Those of them that change what a client achieves. */
+  changing: number
+  reordered: number
+  /** Differences that did not come back, or where the reference answered otherwise the second time. */
+  flaky: number
+}
+
+export class Totals {
+  readonly #byArea = new Map<string, AreaTotals>()
+
+  of(area: string): AreaTotals {
+    const known = this.#byArea.get(area)
+    if (known !== undefined) return known
+    const totals = none()
+    this.#byArea.set(area, totals)
+    return totals
+  }
+
+  get failed(): number {
+    return this.#all().failed
+  }
+
+  /** By area, then all; the last line is `N passed, N failed`, of cases. */
+  format(): string {
+    const lines = [...this.#byArea].map(([area, totals]) => formatLine(area, totals))
+    const all = this.#all()
+    return [...lines, formatLine('all', all), `${all.cases - all.failed} passed, ${all.failed} failed`].join('\n')
+  }
+
+  #all(): AreaTotals {
+    const all = none()
+    for (const totals of this.#byArea.values()) {
+      all.cases += totals.cases
+      all.failed += totals.failed
+      all.steps += totals.steps
+      all.accepted += totals.accepted
+      all.differing += totals.differing
+      all.changing += totals.changing
+      all.reordered += totals.reordered
+      all.flaky += totals.flaky
+    }
+    return all
+  }
+}
+
+const none = (): AreaTotals => ({
+  cases: 0,
+  failed: 0,
+  steps: 0,
+  accepted: 0,
+  differing: 0,
+  changing: 0,
+  reordered: 0,
+  flaky: 0,
+})
+
+const formatLine = (area: string, { steps, accepted, differing, changing, reordered, flaky }: AreaTotals): string => {
+  const perThousand = (count: number): string => ((count / Math.max(1, steps)) * 1000).toFixed(2)
+  return (
+    `${area}: ${steps} steps (${accepted} accepted), ${perThousand(differing)} of 1,000 differ (${differing}), ` +
+    `${perThousand(changing)} change what a client achieves (${changing}); ${reordered} reordered, ${flaky} flaky`
+  )
+}

@@ -1,0 +1,55 @@
+/** Which cases a run has, and several workers that take them. */
+import { areas, casesMax } from './areas/areas.ts'
+import type { Input } from './areas/input.ts'
+import { choicesOf } from './choices.ts'
+import { Grammar } from './expressions.ts'
+import type { Options } from './options.ts'
+import { loadSchemas } from './schemas.ts'
+import { loadSeeds } from './seeds.ts'
+import type { Case } from './step.ts'
+import type { Target } from './target.ts'
+import { Values } from './values.ts'
+
+export type Work = { readonly area: string; readonly number: number; readonly steps: Case }
+
+export async function loadInput(reference: Target): Promise<Input> {
+  const values = new Values()
+  return {
+    values,
+    grammar: new Grammar(),
+    schemas: await loadSchemas(reference, values),
+    seeds: await loadSeeds(),
+  }
+}
+
+/** One case of each area in turn, so that a run that ends early has seen all of them. */
+export function* chosenCases({ seed, areas: names, cases, from }: Options, input: Input): Generator<Work> {
+  for (let number = from; number < from + cases; number++) {
+    for (const area of names) {
+      const make = areas[area]
+      if (make === undefined || number >= casesMax(area)) continue
+      yield { area, number, steps: make(choicesOf(seed, area, number), input, number) }
+    }
+  }
+}
+
+/** Takes one piece of work after the other, several at once, until time is over or somebody interrupts. */
+export async function takeAll<T>(
+  work: Iterable<T>,
+  { minutes, concurrency }: Pick<Options, 'minutes' | 'concurrency'>,
+  take: (piece: T) => Promise<void>,
+): Promise<void> {
+  let until = performance.now() + minutes * 60_000
+  const interrupt = (): void => void (until = 0)
+  process.once('SIGINT', interrupt)
+  const pieces = work[Symbol.iterator]()
+  const worker = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const { value, done } = pieces.next()
+      if (done) return
+      await take(value)
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  process.off('SIGINT', interrupt)
+}
