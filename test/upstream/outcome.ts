@@ -1,0 +1,62 @@
+/** What the output of one Go test says. */
+
+export type Verdict = 'pass' | 'fail' | 'skip'
+
+export type TestOutcome = {
+  readonly result: Verdict
+  /** Flags that the test asked for and the server does not know: a pass without them may be an empty one. */
+  readonly dropped: readonly string[]
+  /** Subtests that failed. */
+  readonly failed: readonly string[]
+  /** The last lines that the test wrote about its failure, or why it was left out. */
+  readonly said: readonly string[]
+}
+
+const LINES_MAX = 6
+const LINE_LENGTH_MAX = 400
+const SUBTESTS_MAX = 20
+
+/** The overlay gives every server these, whether the test cares or not. */
+const ownFlags =
+  /^(requestheader-(allowed-names|client-ca-file|extra-headers-prefix|group-headers|username-headers)|proxy-client-(cert|key)-file)$/
+/** Of these the value tells what is missing. */
+const listFlags = /^(feature-gates|runtime-config|(enable|disable)-admission-plugins|authorization-mode)$/
+const ownLines =
+  /extserver: start|extserver: dropped|Resolved testserver|runtime-config=|Starting kube-apiserver|Waiting for \/healthz/
+
+export function readOutcome(text: string, test: string): TestOutcome {
+  const verdicts = [...text.matchAll(/^\s*--- (PASS|FAIL|SKIP): (\S+)/gm)].map(([, verdict = '', name = '']) => ({
+    name,
+    result: verdictOf(verdict),
+  }))
+  const own = verdicts.find(({ name }) => name === test)?.result ?? 'fail'
+  const subtests = verdicts.filter(({ name }) => name !== test)
+  // A test all of whose subtests were left out has shown nothing.
+  const isEmpty = subtests.some(({ result }) => result === 'skip') && !subtests.some(({ result }) => result === 'pass')
+  const result = own === 'pass' && isEmpty ? 'skip' : own
+  const failed = subtests.filter((subtest) => subtest.result === 'fail').map(({ name }) => name.slice(test.length + 1))
+  return {
+    result,
+    dropped: droppedFlags(text),
+    failed: failed.slice(0, SUBTESTS_MAX),
+    said: result === 'pass' ? [] : reasons(text, result),
+  }
+}
+
+const verdictOf = (word: string): Verdict => (word === 'PASS' ? 'pass' : word === 'SKIP' ? 'skip' : 'fail')
+
+function droppedFlags(text: string): string[] {
+  const flags = [...text.matchAll(/extserver: dropped --(.*)/g)].flatMap(([, list = '']) => list.split(' --'))
+  const named = flags
+    .map((flag) => ({ flag, name: flag.replace(/=.*/s, '') }))
+    .filter(({ name }) => !ownFlags.test(name))
+    .map(({ flag, name }) => (listFlags.test(name) ? flag : name))
+  return [...new Set(named)]
+}
+
+function reasons(text: string, result: Verdict): string[] {
+  const panic = /^panic: .*/m.exec(text)?.[0]
+  if (panic !== undefined) return [panic.includes('test timed out') ? 'timed out' : panic.slice(0, LINE_LENGTH_MAX)]
+  const lines = text.split('\n').filter((line) => /^\s+\S+\.go:\d+: /.test(line) && !ownLines.test(line))
+  return lines.slice(result === 'skip' ? -1 : -LINES_MAX).map((line) => line.trim().slice(0, LINE_LENGTH_MAX))
+}
