@@ -26,8 +26,9 @@ import {
 
 export function prepareUpdate(object: KubeObject, current: KubeObject): KubeObject {
   const before = specOf(current)
-  const spec = withAllocated(withoutMisplaced(specOf(object), before), before)
-  const prepared = { ...object, spec: pluralOf(spec, before) }
+  // The list of addresses is complete before anything asks whether the client changed it.
+  const spec = withoutMisplaced(pluralOf(withAllocated(specOf(object), before), before), before)
+  const prepared = { ...object, spec }
   if (typeOf(spec) === 'LoadBalancer' || !isFields(object['status'])) return prepared
   return { ...prepared, status: { ...object['status'], loadBalancer: {} } }
 }
@@ -40,10 +41,13 @@ export function withPlural(object: KubeObject): KubeObject {
   return { ...object, spec: { ...spec, clusterIPs: [ip] } }
 }
 
-/** Where only the one address was changed or taken away, the list follows. */
+/** Where only the one address was left as it was, changed or taken away, the list follows. */
 function pluralOf(spec: Fields, before: Fields): Fields {
   const ip = textOf(spec['clusterIP'])
-  if (ip === textOf(before['clusterIP']) || !isSame(spec['clusterIPs'], before['clusterIPs'])) return spec
+  if (ip === textOf(before['clusterIP'])) {
+    return textsOf(spec['clusterIPs']).length > 0 ? spec : { ...spec, clusterIPs: before['clusterIPs'] }
+  }
+  if (!isSame(spec['clusterIPs'], before['clusterIPs'])) return spec
   return { ...spec, clusterIPs: ip === '' ? [] : [ip] }
 }
 
@@ -52,7 +56,7 @@ function withAllocated(given: Fields, before: Fields): Fields {
   let spec = given
   if (needsClusterIp(before) && needsClusterIp(spec)) {
     const clusterIP = textOf(spec['clusterIP']) || textOf(before['clusterIP'])
-    const isKept = clusterIP === textOf(before['clusterIP']) && textsOf(spec['clusterIPs']).length === 0
+    const isKept = textsOf(spec['clusterIPs']).length === 0
     spec = { ...spec, clusterIP, ...(isKept ? { clusterIPs: before['clusterIPs'] } : {}) }
   }
   if (needsNodePorts(before) && needsNodePorts(spec)) spec = withNodePorts(spec, before)
@@ -80,8 +84,10 @@ function withoutMisplaced(spec: Fields, before: Fields): Fields {
   const dropUnchanged = (names: readonly string[]): void => {
     for (const name of names) if (isSame(spec[name], before[name])) dropped.add(name)
   }
-  if (needsClusterIp(before) && !needsClusterIp(spec) && isSame(spec['clusterIPs'], before['clusterIPs'])) {
-    dropUnchanged(['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
+  if (needsClusterIp(before) && !needsClusterIp(spec)) {
+    const addresses = ['clusterIP', 'clusterIPs']
+    if (addresses.every((name) => isSame(spec[name], before[name]))) dropUnchanged(addresses)
+    dropUnchanged(['ipFamilies', 'ipFamilyPolicy'])
   }
   if (needsHealthPort(before) && !needsHealthPort(spec)) dropUnchanged(['healthCheckNodePort'])
   if (isExposed(before) && !isExposed(spec)) dropUnchanged(['externalTrafficPolicy'])
