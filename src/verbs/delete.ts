@@ -27,6 +27,9 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   const { resource, http } = request
   const form = negotiate(http, resource)
   const options = await readDeleteOptions(http, access)
+  // Asked here and not where all deletions pass: upstream lets the deletion of a collection take these, too.
+  const why = resource.whyKept(request.name)
+  if (why !== undefined) throw forbidden(resource, request.name, why)
   const { isRemoved, object } = await deleteObject(request, options, access)
   warnOfOrphans(request, options)
   if (isRemoved && !resource.returnsDeleted) return answerStatus(deleted(request, object), form)
@@ -47,7 +50,7 @@ export function warnOfOrphans({ resource, context }: ResourceRequest, options: D
 
 export type Deleted = { readonly isRemoved: boolean; readonly object: KubeObject }
 
-/** Fails with NotFound, Conflict, Forbidden or what admission says. */
+/** Fails with NotFound, Conflict or what admission says. */
 export async function deleteObject(
   request: ResourceRequest,
   options: DeleteOptions,
@@ -55,8 +58,6 @@ export async function deleteObject(
 ): Promise<Deleted> {
   const { resource, namespace, name } = request
   const key = access.keys.key(namespace, name)
-  const why = resource.whyKept(name)
-  if (why !== undefined) throw forbidden(resource, name, why)
   return translated(request.context, { resource, name, verb: 'delete' }, async () => {
     let deletion: Deletion = { step: 'keep' }
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
