@@ -33,6 +33,8 @@ export type BelongingsParts = {
   readonly services: Objects
   /** Of addresses: one for each family of the cluster, the first one first. */
   readonly cidrs: readonly Cidr[]
+  /** Whether the records of older servers are kept up to date. */
+  readonly keepsIpRecords: boolean
   readonly nodePorts: NumberRange
   readonly random: () => number
   readonly wallMs: () => number
@@ -48,7 +50,7 @@ export function createBelongings(parts: BelongingsParts): ServiceAllocation {
     deleteAddress: (ip: string, uid: string) => deleteAddress(handle, ip, uid),
   }
   const reads = { listRanges: parts.ranges.list, readAddress: parts.addresses.get }
-  const records = new IpRecords({ store, root, ranges: cidrs, log })
+  const records = new IpRecords({ store, root, ranges: parts.keepsIpRecords ? cidrs : [], log })
   const clusterIps = new ClusterIps({ ...reads, ...writes, records, random })
   const nodePorts = createNodePorts(parts)
   const families = cidrs.map(({ family }) => family)

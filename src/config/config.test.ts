@@ -130,6 +130,10 @@ const refusals: readonly [string, RegExp][] = [
     '--service-cluster-ip-range=10.0.0.0/16,fd00::/64',
     /\[1\] is too large; for 128-bit addresses, the mask must be >= 108/,
   ],
+  [
+    '--service-cluster-ip-range=2001:db8::/64',
+    /specified --service-cluster-ip-range is too large; for 128-bit addresses, the mask must be >= 108/,
+  ],
   ['--service-cluster-ip-range=10.0.0.0/30', /must be at least 8 IP addresses/],
   ['--service-node-port-range=32767-30000', /end port cannot be less than start port: 32767-30000/],
   ['--service-node-port-range=30000-70000', /cannot be greater than 65535/],

@@ -77,6 +77,7 @@ export function checkArgs(args: readonly string[]): Checked {
 }
 
 function readConfig(values: Values, warn: (text: string) => void): Config {
+  const featureGates = readGates(values, warn)
   const bindAddress = values.address('bind-address')
   const advertiseAddress = values.address('advertise-address') || bindAddress
   const authorization = readAuthorization(values)
@@ -102,9 +103,9 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     eventTtlSeconds: values.durationMs('event-ttl') / 1000,
     stopDelayMs: values.durationMs('shutdown-delay-duration', { isNegativeFault: true }),
     watchGraceMs: values.durationMs('shutdown-watch-termination-grace-period', { isNegativeFault: true }),
-    featureGates: readGates(values, warn),
+    featureGates,
     runtime: readRuntime(values),
-    services: readServices(values),
+    services: readServices(values, featureGates),
     kubelet: readKubelet(values),
     allowsPrivileged: values.boolean('allow-privileged'),
     admission: readAdmission(values),

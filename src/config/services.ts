@@ -1,10 +1,13 @@
 /** The flags about addresses and ports of Services. */
 import { type Cidr, cidrOf, parseCidr } from '../api/ip.ts'
+import type { FeatureGates } from './feature-gates.ts'
 import type { Values } from './values.ts'
 
 export type ServicesConfig = {
   /** Where Services get their addresses from; one range for each family of the cluster, the first one first. */
   readonly ranges: readonly Cidr[]
+  /** Whether the records that servers before IPAddress objects decide by are kept up to date. */
+  readonly keepsIpRecords: boolean
   readonly nodePorts: { readonly first: number; readonly last: number }
   /** How the endpoints of the service default/kubernetes are kept. */
   readonly endpoints: 'lease' | 'none'
@@ -14,22 +17,25 @@ export type ServicesConfig = {
 const defaultRange = '10.0.0.0/24'
 /** One for the network, one for the broadcast, one for the service kubernetes, and some to use. */
 const HOST_BITS_MIN = 3
-/** A million addresses. */
-const HOST_BITS_MAX = 20
+/** A million addresses: a record has one bit for each. */
+const RECORDED_HOST_BITS_MAX = 20
 const PORT_MAX = 65_535
 
-export function readServices(values: Values): ServicesConfig {
+export function readServices(values: Values, gates: FeatureGates): ServicesConfig {
+  const keepsIpRecords = !gates.isOn('DisableAllocatorDualWrite')
+  const hostBitsMax = keepsIpRecords ? RECORDED_HOST_BITS_MAX : Infinity
   return {
-    ranges: readRanges(values),
+    ranges: readRanges(values, hostBitsMax),
+    keepsIpRecords,
     nodePorts: readNodePorts(values),
     endpoints: readEndpoints(values),
   }
 }
 
-function readRanges(values: Values): Cidr[] {
+function readRanges(values: Values, hostBitsMax: number): Cidr[] {
   const texts = (values.string('service-cluster-ip-range') || defaultRange).split(',')
   if (texts.length > 2) values.fault('--service-cluster-ip-range must not contain more than two entries')
-  const ranges = texts.slice(0, 2).flatMap((text, at) => readRange(text, at, values))
+  const ranges = texts.slice(0, 2).flatMap((text, at) => readRange(text, at, { values, hostBitsMax }))
   const [first, second] = ranges
   if (first !== undefined && first.family === second?.family) {
     values.fault('--service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different IP family')
@@ -37,7 +43,11 @@ function readRanges(values: Values): Cidr[] {
   return ranges
 }
 
-function readRange(text: string, at: number, values: Values): Cidr[] {
+function readRange(
+  text: string,
+  at: number,
+  { values, hostBitsMax }: { readonly values: Values; readonly hostBitsMax: number },
+): Cidr[] {
   const range = parseCidr(text)
   if (range === undefined) {
     values.fault(`service-cluster-ip-range[${at}] is not ${at === 0 ? 'a valid cidr' : 'an ip net'}`)
@@ -45,11 +55,9 @@ function readRange(text: string, at: number, values: Values): Cidr[] {
   }
   const bits = range.family === 'IPv4' ? 32 : 128
   const hostBits = bits - range.prefixBits
-  if (hostBits > HOST_BITS_MAX) {
+  if (hostBits > hostBitsMax) {
     const flag = `--service-cluster-ip-range${at === 0 ? '' : `[${at}]`}`
-    values.fault(
-      `specified ${flag} is too large; for ${bits}-bit addresses, the mask must be >= ${bits - HOST_BITS_MAX}`,
-    )
+    values.fault(`specified ${flag} is too large; for ${bits}-bit addresses, the mask must be >= ${bits - hostBitsMax}`)
   }
   if (hostBits < HOST_BITS_MIN) {
     const which = at === 0 ? 'primary' : 'secondary'
