@@ -11,6 +11,7 @@ import type { Config } from './config/config.ts'
 import { createControlPlane, type Surroundings } from './control-plane.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
 import { firstObjects, otherObjects } from './controllers/bootstrap-objects.ts'
+import { DefaultServiceRange } from './controllers/default-service-range.ts'
 import { startOwnLoops } from './controllers/own-loops.ts'
 import { createChecks } from './discovery/checks.ts'
 import { checkComponents } from './discovery/components.ts'
@@ -142,8 +143,16 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     now: createNow(clock.wallMs)(),
   }
   const { handle } = plane
+  const rangeResource = plane.registry.find({ group: 'networking.k8s.io', version: 'v1', plural: 'servicecidrs' })
+  const serviceRange = new DefaultServiceRange({
+    handle,
+    isServed: rangeResource !== undefined,
+    ranges: config.services.ranges,
+    now: createNow(clock.wallMs),
+    log,
+  })
   const bootstrap = parts.use(
-    new Bootstrap({ handle, first: firstObjects(cluster), later: otherObjects(cluster), log }),
+    new Bootstrap({ handle, first: firstObjects, prepare: serviceRange.check, later: otherObjects(cluster), log }),
   )
   phase.bootstrap = bootstrap
 
@@ -167,6 +176,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const loops = startOwnLoops({
     handle,
     repairServices: () => plane.allocation.repair.pass(),
+    checkServiceRange: serviceRange.check,
     records: new ServerAddresses(store, root),
     keepsEndpoints: config.services.endpoints === 'lease',
     advertiseAddress: config.advertiseAddress,

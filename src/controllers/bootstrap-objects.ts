@@ -1,5 +1,5 @@
 /** The objects that every cluster begins with, as upstream writes them. */
-import { type Cidr, formatCidr, formatIp } from '../api/ip.ts'
+import { type Cidr, formatIp } from '../api/ip.ts'
 import { type Fields, textOf } from '../api/object.ts'
 import { groupPriority, versionPriority } from '../registry/priorities.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -43,10 +43,7 @@ export type Cluster = {
 }
 
 /** What others cannot do without: a server is not ready before it is there. */
-export const firstObjects = (cluster: Cluster): readonly Wanted[] => [
-  ...namespaces,
-  ...served(cluster, [serviceCidr(cluster)]),
-]
+export const firstObjects: readonly Wanted[] = namespaces
 
 /** What is looked at later, by people and by a few tools. */
 export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
@@ -64,21 +61,6 @@ const served = ({ registry }: Cluster, objects: readonly Wanted[]): Wanted[] => 
   return objects.filter(({ collection, object }) =>
     all.has(`${collection.slice(collection.lastIndexOf('/') + 1)} ${textOf(object['apiVersion'])}`),
   )
-}
-
-function serviceCidr({ ranges, now }: Cluster): Wanted {
-  const message = 'Kubernetes default Service CIDR is ready'
-  const condition = { type: 'Ready', status: 'True', reason: '', message, lastTransitionTime: now }
-  return {
-    collection: '/apis/networking.k8s.io/v1/servicecidrs',
-    object: {
-      apiVersion: 'networking.k8s.io/v1',
-      kind: 'ServiceCIDR',
-      metadata: { name: 'kubernetes' },
-      spec: { cidrs: ranges.map(formatCidr) },
-      status: { conditions: [condition] },
-    },
-  }
 }
 
 /** The API itself, at the first address of the range. */

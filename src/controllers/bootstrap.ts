@@ -13,8 +13,9 @@ const RETRY_MS = 1000
 
 export type BootstrapParts = {
   readonly handle: Handle
-  /** The server is ready when these are there, … */
+  /** The server is ready when these are there and this has been done, … */
   readonly first: readonly Wanted[]
+  readonly prepare: (signal: AbortSignal) => Promise<void>
   /** … and goes on with these. */
   readonly later: readonly Wanted[]
   readonly log: Log
@@ -32,7 +33,7 @@ export class Bootstrap implements AsyncDisposable {
 
   /** Comes back when the first objects are there, or could not be written; everything else goes on behind it. */
   async start(): Promise<void> {
-    this.#isDone = await this.#ensureAll(this.#parts.first)
+    this.#isDone = await this.#ensureFirst()
     this.#running = this.#goOn()
   }
 
@@ -46,17 +47,29 @@ export class Bootstrap implements AsyncDisposable {
   }
 
   async #goOn(): Promise<void> {
-    if (!this.#isDone) await this.#repeat(this.#parts.first)
+    if (!this.#isDone) await this.#repeat(() => this.#ensureFirst())
     this.#isDone = !this.#stopping.signal.aborted
-    await this.#repeat(this.#parts.later)
+    await this.#repeat(() => this.#ensureAll(this.#parts.later))
   }
 
-  /** Until all are there, or the server stops. */
-  async #repeat(all: readonly Wanted[]): Promise<void> {
+  /** Until all is there, or the server stops. */
+  async #repeat(ensure: () => Promise<boolean>): Promise<void> {
     const { signal } = this.#stopping
-    while (!signal.aborted && !(await this.#ensureAll(all))) {
+    while (!signal.aborted && !(await ensure())) {
       // Woken early only by the end.
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  async #ensureFirst(): Promise<boolean> {
+    const { first, prepare, log } = this.#parts
+    if (!(await this.#ensureAll(first))) return false
+    try {
+      await prepare(this.#stopping.signal)
+      return true
+    } catch (error) {
+      log('warn', 'the range of service addresses could not be written; trying again', { error: String(error) })
+      return false
     }
   }
 

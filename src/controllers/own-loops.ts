@@ -4,6 +4,7 @@ import { parseIp } from '../api/ip.ts'
 import type { Handle } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { RANGE_CHECK_MS } from './default-service-range.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
 import { RENEW_MS, renewIdentity } from './identity-lease.ts'
 import { isReachable, KubernetesEndpoints, type KubernetesEndpointsParts } from './kubernetes-endpoints.ts'
@@ -16,6 +17,8 @@ export type OwnLoopsParts = {
   readonly handle: Handle
   /** One pass over the addresses and node ports of all Services. */
   readonly repairServices: () => Promise<void>
+  /** Sees to the ServiceCIDR of the cluster itself. */
+  readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
   readonly records: KubernetesEndpointsParts['records']
   readonly keepsEndpoints: boolean
   /** Where clients reach the server; it may stand for all addresses of the host. */
@@ -36,6 +39,12 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
     new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, log }),
     followFlowSchemas({ handle, now: () => secondTime(clock.wallMs()), log }),
     new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
+    new Loop({
+      name: 'the check of the range of service addresses',
+      intervalMs: RANGE_CHECK_MS,
+      run: parts.checkServiceRange,
+      log,
+    }),
   ]
   const address = publicAddress(advertiseAddress)
   if (!parts.keepsEndpoints || address === undefined) return loops

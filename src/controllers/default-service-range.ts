@@ -1,0 +1,102 @@
+/**
+ * The ServiceCIDR of the cluster itself, `kubernetes`: made when it is not there, given its second range when the cluster becomes
+ * dual-stack, and declared ready when nobody has said whether it is. What does not fit the flags is left as it is, and logged.
+ */
+import { type Cidr, formatCidr } from '../api/ip.ts'
+import { fieldsOf, isFields, itemsOf, type Fields, textsOf } from '../api/object.ts'
+import { type Handle, objectOf, request } from '../api/own-request.ts'
+import type { Log } from '../lib/log.ts'
+
+/** Upstream's. */
+export const RANGE_CHECK_MS = 10_000
+
+const collection = '/apis/networking.k8s.io/v1/servicecidrs'
+const name = 'kubernetes'
+
+export type DefaultServiceRangeParts = {
+  readonly handle: Handle
+  /** --runtime-config may have turned the resource off. */
+  readonly isServed: boolean
+  readonly ranges: readonly Cidr[]
+  /** As a timestamp of metadata. */
+  readonly now: () => string
+  readonly log: Log
+}
+
+export class DefaultServiceRange {
+  readonly #parts: DefaultServiceRangeParts
+  readonly #cidrs: readonly string[]
+  #hasToldMismatch = false
+
+  constructor(parts: DefaultServiceRangeParts) {
+    this.#parts = parts
+    this.#cidrs = parts.ranges.map(formatCidr)
+  }
+
+  /** Fails when the object could not be written; what another server did meanwhile is seen the next time. */
+  readonly check = async (signal: AbortSignal): Promise<void> => {
+    if (!this.#parts.isServed) return
+    const answer = await request(this.#parts.handle, { method: 'GET', path: `${collection}/${name}`, signal })
+    if (answer.status === NOT_FOUND) return await this.#create(signal)
+    const found = objectOf(answer)
+    if (answer.status !== OK || !isFields(found)) throw new Error(`it could not be read: status ${answer.status}`)
+    const cidrs = textsOf(fieldsOf(found['spec'])['cidrs'])
+    if (isSecondMissing(cidrs, this.#cidrs)) return await this.#addSecond(found, signal)
+    if (cidrs.join() !== this.#cidrs.join()) return this.#tellMismatch(cidrs)
+    const isMarked = fieldsOf(found['metadata'])['deletionTimestamp'] !== undefined
+    const hasCondition = itemsOf(fieldsOf(found['status'])['conditions']).some(({ type }) => type === 'Ready')
+    if (!isMarked && !hasCondition) await this.#declareReady(signal)
+  }
+
+  async #create(signal: AbortSignal): Promise<void> {
+    const body = {
+      ...identity,
+      spec: { cidrs: [...this.#cidrs] },
+      status: { conditions: [readyCondition(this.#parts.now())] },
+    }
+    await this.#write({ method: 'POST', path: collection, body, signal })
+  }
+
+  async #addSecond(found: Fields, signal: AbortSignal): Promise<void> {
+    this.#parts.log('info', 'services get addresses of a second family', { ranges: this.#cidrs })
+    const body = { ...found, spec: { ...fieldsOf(found['spec']), cidrs: [...this.#cidrs] } }
+    await this.#write({ method: 'PUT', path: `${collection}/${name}`, body, signal })
+  }
+
+  async #declareReady(signal: AbortSignal): Promise<void> {
+    const body = { ...identity, status: { conditions: [readyCondition(this.#parts.now())] } }
+    const manager = 'kubernetes-service-cidr-controller'
+    await this.#write({ method: 'PATCH', path: `${collection}/${name}/status`, isApply: true, manager, body, signal })
+  }
+
+  async #write(written: Parameters<typeof request>[1]): Promise<void> {
+    const { status } = await request(this.#parts.handle, written)
+    if (status >= FAILURE && status !== CONFLICT) throw new Error(`${written.method}: status ${status}`)
+  }
+
+  #tellMismatch(cidrs: readonly string[]): void {
+    if (this.#hasToldMismatch) return
+    this.#hasToldMismatch = true
+    const message =
+      'services get addresses from other ranges than --service-cluster-ip-range says: make the flag say the same on all servers, or delete the ServiceCIDR kubernetes'
+    this.#parts.log('warn', message, { ranges: cidrs, flag: this.#cidrs })
+  }
+}
+
+const identity = { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name } } as const
+
+const readyCondition = (now: string): Fields => ({
+  type: 'Ready',
+  status: 'True',
+  reason: '',
+  message: 'Kubernetes default Service CIDR is ready',
+  lastTransitionTime: now,
+})
+
+const isSecondMissing = (found: readonly string[], wanted: readonly string[]): boolean =>
+  found.length === 1 && wanted.length === 2 && found[0] === wanted[0]
+
+const OK = 200
+const FAILURE = 400
+const NOT_FOUND = 404
+const CONFLICT = 409

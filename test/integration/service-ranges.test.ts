@@ -1,0 +1,78 @@
+/** The ranges that Services get their addresses from, when servers start again with others. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
+
+const services = '/api/v1/namespaces/default/services'
+const range = '/apis/networking.k8s.io/v1/servicecidrs/kubernetes'
+const addresses = '/apis/networking.k8s.io/v1/ipaddresses'
+const preferringTwo = (name: string) => ({
+  metadata: { name },
+  spec: { ipFamilyPolicy: 'PreferDualStack', ports: [{ port: 80 }] },
+})
+
+async function withClient<T>({ url }: TestServer, use: (call: Client['call']) => Promise<T>): Promise<T> {
+  const client = clients['HTTP/2']?.(url)
+  assert.ok(client)
+  await using open = client
+  return await use(open.call)
+}
+
+test('a cluster becomes dual-stack when a server starts with a second range', async () => {
+  await using first = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
+  const path = `${services}/before`
+  await withClient(first, async (call) => {
+    const { status } = await call({ method: 'POST', path: services, body: preferringTwo('before') })
+    assert.equal(status, 201)
+  })
+  const dual = '--service-cluster-ip-range=192.168.0.0/24,2001:db8:1::/112'
+  await using second = await startReplica(first, [dual])
+  await withClient(second, async (call) => {
+    const { spec } = JSON.parse((await call({ path: range })).text)
+    assert.deepEqual(spec.cidrs, ['192.168.0.0/24', '2001:db8:1::/112'])
+    assert.deepEqual(JSON.parse((await call({ path })).text).spec.ipFamilies, ['IPv4'], 'what is there stays')
+    const { status, text } = await call({ method: 'POST', path: services, body: preferringTwo('after') })
+    assert.equal(status, 201, text)
+    assert.deepEqual(JSON.parse(text).spec.ipFamilies, ['IPv4', 'IPv6'])
+  })
+  assert.deepEqual(second.complaints, [])
+})
+
+test('a range that somebody made anew is declared ready', async () => {
+  await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
+  await withClient(server, async (call) => {
+    const condition = async (): Promise<string | undefined> =>
+      JSON.parse((await call({ path: range })).text).status?.conditions?.[0]?.status
+    assert.equal(await condition(), 'True')
+    assert.equal((await call({ method: 'DELETE', path: range })).status, 200)
+    const body = { metadata: { name: 'kubernetes' }, spec: { cidrs: ['192.168.0.0/24'] } }
+    await call({ method: 'POST', path: range.replace('/kubernetes', ''), body })
+    // The server looks every ten seconds.
+    for (let tries = 0; (await condition()) !== 'True'; tries++) {
+      assert.ok(tries < 40, 'it is ready again within 20 seconds')
+      await sleep(500)
+    }
+  })
+})
+
+test('a server with another range than the cluster has says so, once', async () => {
+  await using first = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
+  await using second = await startReplica(first, ['--service-cluster-ip-range=192.168.1.0/24'])
+  const told = second.complaints.filter((complaint) => complaint.includes('--service-cluster-ip-range says'))
+  assert.equal(told.length, 1)
+})
+
+test('a range too large for the records of older servers, when they are not kept', async () => {
+  const gate = '--feature-gates=DisableAllocatorDualWrite=true'
+  await using server = await startTestServer(['--service-cluster-ip-range=2001:db8::/64', gate])
+  await withClient(server, async (call) => {
+    const body = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } }
+    const { status, text } = await call({ method: 'POST', path: services, body })
+    assert.equal(status, 201, text)
+    const { clusterIP } = JSON.parse(text).spec
+    assert.match(clusterIP, /^2001:db8:/)
+    assert.equal((await call({ path: `${addresses}/${clusterIP}` })).status, 200)
+  })
+  assert.deepEqual(server.complaints, [])
+})
