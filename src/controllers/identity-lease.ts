@@ -7,13 +7,12 @@ import { type Handle, request } from '../api/own-request.ts'
 export const RENEW_MS = 10_000
 const VALID_SECONDS = 3600
 
+const component = 'kube-apiserver'
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
 const folder = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 
 export type Identity = {
   readonly hostname: string
-  /** What tells servers on one host apart. */
-  readonly address: string
   /** Of this process. */
   readonly uid: string
 }
@@ -24,7 +23,7 @@ export async function renewIdentity(
   identity: Identity,
   { now, signal }: { readonly now: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const name = serverName(identity)
+  const name = serverName(identity.hostname)
   const spec = { holderIdentity: `${name}_${identity.uid}`, leaseDurationSeconds: VALID_SECONDS, renewTime: now }
   const path = `${folder}/${name}`
   const patched = await request(handle, { method: 'PATCH', path, body: { spec }, isMergePatch: true, signal })
@@ -34,7 +33,7 @@ export async function renewIdentity(
     kind: 'Lease',
     metadata: {
       name,
-      labels: { 'apiserver.kubernetes.io/identity': 'kube-apiserver', 'kubernetes.io/hostname': identity.hostname },
+      labels: { 'apiserver.kubernetes.io/identity': component, 'kubernetes.io/hostname': identity.hostname },
     },
     spec,
   }
@@ -43,13 +42,23 @@ export async function renewIdentity(
   if (created.status !== CONFLICT) refuseFailure(created.status)
 }
 
-/** The same for each start of a server. */
-export function serverName({ hostname, address }: Pick<Identity, 'hostname' | 'address'>): string {
-  const hash = createHash('sha256').update(`${hostname} ${address}`).digest()
+/**
+ * The same for each start of a server, and upstream's: who is put in the place of a kube-apiserver renews its lease. Servers on one
+ * host share it.
+ */
+export function serverName(hostname: string): string {
+  const hash = createHash('sha256').update(lengthPrefixed(hostname)).update(lengthPrefixed(component)).digest()
   let bits = BigInt(`0x${hash.subarray(0, 16).toString('hex')}`) << 2n
   let text = ''
   for (let at = 0; at < 26; at++, bits >>= 5n) text = `${base32[Number(bits & 31n)] ?? ''}${text}`
   return `apiserver-${text}`
+}
+
+function lengthPrefixed(text: string): Buffer {
+  const bytes = Buffer.from(text)
+  const length = Buffer.alloc(2)
+  length.writeUInt16BE(bytes.length)
+  return Buffer.concat([length, bytes])
 }
 
 function refuseFailure(status: number): void {

@@ -32,7 +32,7 @@ export type OwnLoopsParts = {
 /** To be called when the system's namespaces are there. */
 export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
   const { handle, records, repairServices, advertiseAddress, port, uid, clock, log } = parts
-  const identity = { hostname: hostname(), address: `${advertiseAddress} ${port}`, uid }
+  const identity = { hostname: hostname(), uid }
   const renew = (signal: AbortSignal): Promise<void> =>
     renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
   const loops: AsyncDisposable[] = [
