@@ -169,7 +169,8 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   })
   const { watchGraceMs } = config
   const graceMs = Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)
-  parts.defer(() => listener.close({ graceMs, watchGraceMs }))
+  const close = (): Promise<void> => listener.close({ graceMs, watchGraceMs })
+  parts.defer(close)
   const use = (next: Certificate): void => listener.setCertificate(next)
   const reloader = parts.use(new CertificateReloader(files, certificate, { use, log }))
   await Promise.all([listen(listener, config), bootstrap.start()])
@@ -191,9 +192,9 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       phase.isStopping = true
     },
     loops,
+    close,
     parts: parts.move(),
     delayMs: config.stopDelayMs,
-    partsMsMax: Math.max(graceMs, watchGraceMs) + PARTS_STOP_MS_MAX,
   }
   const url = `https://${hostPort(config.bindAddress, listener.port)}`
   return new Server(
@@ -206,17 +207,20 @@ export async function startServer(config: Config, surroundings: Surroundings): P
 type Stopping = {
   readonly onStop: () => void
   readonly loops: readonly AsyncDisposable[]
+  /** Answers the requests under way, within their time. */
+  readonly close: () => Promise<void>
   readonly parts: AsyncDisposableStack
   readonly delayMs: number
-  readonly partsMsMax: number
 }
 
-async function stopAll({ onStop, loops, parts, delayMs, partsMsMax }: Stopping): Promise<void> {
+async function stopAll({ onStop, loops, close, parts, delayMs }: Stopping): Promise<void> {
   onStop()
   const loopsEnded = Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
   await Promise.all([sleep(delayMs), inTime(Promise.allSettled([loopsEnded]), LOOPS_STOP_MS_MAX)])
+  await close()
   const allEnded = Promise.all([parts.disposeAsync(), loopsEnded])
-  if (!(await inTime(allEnded, partsMsMax))) throw new Error(`some parts are still at work after ${partsMsMax} ms`)
+  if (await inTime(allEnded, PARTS_STOP_MS_MAX)) return
+  throw new Error(`all requests are answered, but some parts did not stop within ${PARTS_STOP_MS_MAX} ms`)
 }
 
 /** False: it has not come to its end by then, and nobody waits for it any more. */

@@ -86,6 +86,7 @@ export class Listener implements AsyncDisposable {
   readonly #handshaking = new Map<string, Socket>()
   readonly #looking: NodeJS.Timeout
   #isClosing = false
+  #closing: Promise<void> | undefined
 
   constructor(options: ListenerOptions) {
     this.#handler = options.handler
@@ -134,7 +135,12 @@ export class Listener implements AsyncDisposable {
    * comes back when all requests under way are answered, to the last byte that their clients take. After `graceMs`
    * everything ends, answered or not.
    */
-  async close({ graceMs, watchGraceMs = 0 }: StopTimes): Promise<void> {
+  close(times: StopTimes): Promise<void> {
+    this.#closing ??= this.#close(times)
+    return this.#closing
+  }
+
+  async #close({ graceMs, watchGraceMs = 0 }: StopTimes): Promise<void> {
     this.#isClosing = true
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve())
