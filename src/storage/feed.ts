@@ -108,6 +108,7 @@ export class Feed implements AsyncDisposable {
       consumer,
       revision: range?.revision ?? this.#revision,
       feedRevision: () => this.#revision,
+      monotonicMs: this.#clock.monotonicMs,
       onWait: () => {
         this.#waiting.add(subscription)
         this.#askWhileWaiting()

@@ -10,8 +10,12 @@ export type FeedConsumer = {
   readonly onReset: () => void
 }
 
+/** Readers of one moment share a wait, and a timer; who comes later, or has less time, waits for itself. */
+const SHARED_MS = 50
+
 type Waiter = {
   readonly revision: Revision
+  readonly untilMs: number
   readonly promise: Promise<boolean>
   readonly end: (reached: boolean) => void
 }
@@ -20,6 +24,7 @@ export class Subscription {
   readonly prefix: Key
   readonly #consumer: FeedConsumer
   readonly #feedRevision: () => Revision
+  readonly #monotonicMs: () => number
   readonly #onWait: () => void
   readonly #onEnd: () => void
   readonly #waiters: Waiter[] = []
@@ -32,6 +37,7 @@ export class Subscription {
     readonly revision: Revision
     /** What every subscription of the feed has been told: ten thousand of them are not moved one by one. */
     readonly feedRevision: () => Revision
+    readonly monotonicMs: () => number
     readonly onWait: () => void
     readonly onEnd: () => void
   }) {
@@ -39,6 +45,7 @@ export class Subscription {
     this.#consumer = options.consumer
     this.#revision = options.revision
     this.#feedRevision = options.feedRevision
+    this.#monotonicMs = options.monotonicMs
     this.#onWait = options.onWait
     this.#onEnd = options.onEnd
   }
@@ -55,13 +62,16 @@ export class Subscription {
   /** True once everything up to this revision has been told; false if that takes longer than the time given. */
   reach(revision: Revision, timeoutMs: number): Promise<boolean> {
     if (this.revision >= revision) return Promise.resolve(true)
-    // Readers that share a proof share the wait.
-    const same = this.#waiters.find((waiter) => waiter.revision === revision)
+    const untilMs = this.#monotonicMs() + timeoutMs
+    const same = this.#waiters.find(
+      (waiter) => waiter.revision === revision && Math.abs(waiter.untilMs - untilMs) < SHARED_MS,
+    )
     if (same !== undefined) return same.promise
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const timer = setTimeout(() => waiter.end(false), timeoutMs)
     const waiter: Waiter = {
       revision,
+      untilMs,
       promise,
       end: (reached) => {
         clearTimeout(timer)
