@@ -20,7 +20,7 @@ import { SharedFeed } from './shared-feed.ts'
 import { DecodedShelf } from './shelf.ts'
 import { Slabs } from './slabs.ts'
 
-/** Who resumes a watch within a minute finds its place here; later, in the history of the database. */
+/** Who resumes a watch, or goes on with a list, within 80 seconds finds its place here; later, in the history of the database. */
 const PAST_BYTES = 32 << 20
 const DECODED_BYTES = 32 << 20
 const FRAMES_BYTES = 4 << 20

@@ -1,11 +1,11 @@
 /**
  * What can be had again but is likely to be asked for again soon: framed events, objects in other forms, the recent past of
- * resources. It is kept within a budget of bytes and for about a minute; the oldest goes first, asked for or not.
+ * resources. It is kept within a budget of bytes and for 80 seconds; the oldest goes first, asked for or not.
  */
 import { Deque } from '../lib/deque.ts'
 
-/** How many turns of the housekeeper a thing stays, if there is room. */
-export const TURNS_KEPT = 6
+/** How many turns of the housekeeper a thing stays, if there is room: 80 s, a little longer than states stay with upstream. */
+export const TURNS_KEPT = 8
 /** In one turn, which takes some milliseconds then; what is left goes in the next ones. */
 const TIDIED_MAX = 20_000
 

@@ -1,14 +1,18 @@
 /**
- * States of the recent past of one ring: positions of another say nothing here. The state at a revision is the nearest later one that is kept, taken back event by event through
- * the ring; it is then kept too, since the next page of the same list will ask for it again.
+ * States of the recent past of one ring: positions of another say nothing here. The state at a revision is the nearest later
+ * one that is kept, taken back event by event through the ring; it is then kept too, since the next page of the same list
+ * will ask for it again.
  */
 import { Slices } from '../lib/slices.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { Ring } from './ring.ts'
 import type { Counts, Tree } from './tree.ts'
 
-/** Lists that are being paged through at the same time, each at a revision of its own. */
-const VERSIONS_MAX = 16
+/**
+ * Lists that are being paged through at the same time, each at a revision of its own. With more, a page takes the time to go
+ * back through the events since; the state of a resource where everything has changed takes 16 bytes an object.
+ */
+const VERSIONS_MAX = 32
 
 /** The state when the ring ended at this position. Its tree does not change any more. */
 export type Version = {
@@ -18,9 +22,14 @@ export type Version = {
   readonly counts?: Counts
 }
 
+/** `use`: the higher, the later it was asked for. */
+type Kept = { readonly version: Version; use: number }
+
 export class Versions {
   readonly #ring: Ring
-  readonly #versions: Version[] = []
+  /** In the order of their positions. */
+  readonly #versions: Kept[] = []
+  #uses = 0
 
   constructor(ring: Ring) {
     this.#ring = ring
@@ -29,14 +38,14 @@ export class Versions {
   /** What was taken before the resource listed itself again has no place in the events since. */
   keep(version: Version): void {
     if (version.ring !== this.#ring || version.position < this.#ring.first) return
-    if (this.#versions.some(({ position }) => position === version.position)) return
-    this.#versions.push(version)
-    this.#versions.sort((a, b) => a.position - b.position)
-    if (this.#versions.length > VERSIONS_MAX) this.#versions.shift()
+    if (this.#versions.some((kept) => kept.version.position === version.position)) return
+    if (this.#versions.length === VERSIONS_MAX) this.#forgetLeastUsed()
+    this.#versions.push({ version, use: ++this.#uses })
+    this.#versions.sort((a, b) => a.version.position - b.version.position)
   }
 
   forgetBefore(position: number): void {
-    while ((this.#versions[0]?.position ?? position) < position) this.#versions.shift()
+    while ((this.#versions[0]?.version.position ?? position) < position) this.#versions.shift()
   }
 
   /** Undefined if the ring does not reach back to this revision. */
@@ -45,12 +54,22 @@ export class Versions {
     if (!ring.reachesBackTo(revision)) return undefined
     const position = ring.positionAfter(revision)
     if (position === ring.end) return current()
-    const nearest = this.#versions.find((version) => version.position >= position)
+    const kept = this.#versions.find(({ version }) => version.position >= position)
+    if (kept !== undefined) kept.use = ++this.#uses
+    const nearest = kept?.version
     if (nearest?.position === position) return nearest.tree
     const tree = (nearest?.tree ?? current()).clone()
     if (!(await takeBack(tree, { from: nearest?.position ?? ring.end, to: position, ring }))) return undefined
     this.keep({ ring, position, tree })
     return tree
+  }
+
+  #forgetLeastUsed(): void {
+    const least = Math.min(...this.#versions.map(({ use }) => use))
+    this.#versions.splice(
+      this.#versions.findIndex(({ use }) => use === least),
+      1,
+    )
   }
 }
 
