@@ -9,6 +9,7 @@ import { isEvents } from './api/events.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
 import type { Form } from './cache/item.ts'
+import type { ResourceSpec } from './cache/resource.ts'
 import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
 import { createBelongings, type Objects, type ServiceAllocation } from './allocators/create-belongings.ts'
 import type { Handle as OwnHandle } from './api/own-request.ts'
@@ -94,7 +95,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { authorize } = authorizer
   const yaml = new YamlConverter()
   const ownHandle: OwnHandle = (request, user) => handle(request, user)
-  const { accessOf, storedAccessOf, keysOf, uncache, allocation, partAccess } = createAccess({
+  const { accessOf, storedAccessOf, allocation, keysOf, partAccess, retire } = createAccess({
     config,
     parts,
     registry,
@@ -144,7 +145,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     accessOf,
     storedAccessOf,
     keysOf,
-    uncache,
+    retire,
     uncount,
     handle: ownHandle,
     log,
@@ -234,10 +235,10 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   readonly accessOf: (resource: Resource) => Access
   readonly storedAccessOf: (resource: Resource) => Access
   readonly keysOf: (resource: Resource) => ResourceKeys
-  /** What is cached of a custom resource is of no use any longer. */
-  readonly uncache: (resource: Resource) => void
   readonly allocation: ServiceAllocation
   readonly partAccess: () => PartAccess | undefined
+  /** What is cached of a custom resource is of no use any longer. */
+  readonly retire: (resource: Resource) => void
 } {
   const { clock, ids, random, log } = surroundings
   const { cache, store } = parts
@@ -264,13 +265,14 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     const keys = keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
-    const reader = cache.resource({
+    const spec: ResourceSpec = {
       name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
       prefix: keys.prefix,
       version,
       decode,
       print: (object) => printWire(object, resource.shape),
-    })
+    }
+    const reader = retired.has(resource) ? cache.retired(spec) : cache.resource(spec)
     return {
       keys,
       reader,
@@ -312,6 +314,13 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   const made = new WeakMap<Resource, Access>()
   const converters = new WeakMap<Resource, Converter>()
   const convertedItems = new ConvertedItems((item) => cache.release(item))
+  const retired = new WeakSet<Resource>()
+  /** What a definition said before it changed. A request may have it still, and must not bring it back into the cache. */
+  const retire = (resource: Resource): void => {
+    retired.add(resource)
+    converters.get(resource)?.close()
+    cache.remove(keysOf(resource).prefix)
+  }
   const accessOf = (resource: Resource): Access => {
     const known = made.get(resource)
     if (known !== undefined) return known
@@ -351,11 +360,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     pods === undefined
       ? undefined
       : { pods: { resource: pods, access: accessOf(pods) }, objects, kubelet: config.kubelet, random }
-  const uncache = (resource: Resource): void => {
-    converters.get(resource)?.close()
-    cache.remove(keysOf(resource).prefix)
-  }
-  return { accessOf, storedAccessOf, keysOf, uncache, allocation, partAccess }
+  return { accessOf, storedAccessOf, keysOf, allocation, partAccess, retire }
 }
 
 /** Most resources are never watched, and what is counted is kept for good. */

@@ -17,12 +17,12 @@ const apiServicesId = { group: 'apiregistration.k8s.io', version: 'v1', plural: 
 type Parts = {
   readonly registry: Registry
   readonly accessOf: (resource: Resource) => WriteAccess
-  /** To objects in whatever versions they were stored in. */
-  readonly storedAccessOf: (resource: Resource) => WriteAccess
   /** Without making anything that would have to be kept. */
   readonly keysOf: (resource: Resource) => ResourceKeys
-  /** What is cached of the resource is of no use any longer. */
-  readonly uncache: (resource: Resource) => void
+  /** To objects in whatever versions they were stored in. */
+  readonly storedAccessOf: (resource: Resource) => WriteAccess
+  /** The resource is no longer served as it was: what is cached of it goes. */
+  readonly retire: (resource: Resource) => void
   /** The resource is gone for good, and what was counted of it. */
   readonly uncount: (resource: Resource) => void
   readonly handle: Handle
@@ -31,7 +31,7 @@ type Parts = {
 
 /** Undefined: definitions are not served. */
 export function createDefinitions(parts: Parts): Definitions | undefined {
-  const { registry, accessOf, storedAccessOf, keysOf, uncache, uncount, handle, log } = parts
+  const { registry, accessOf, storedAccessOf, keysOf, retire, uncount, handle, log } = parts
   const resource = registry.find(definitionsId)
   if (resource === undefined) return undefined
   const { keys, reader, now } = accessOf(resource)
@@ -62,7 +62,7 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
     isBuiltInPlace,
     forget: (custom, isGone) => {
       if (isBuiltInPlace(custom)) return
-      uncache(custom)
+      retire(custom)
       if (isGone) uncount(custom)
     },
     announce: async (place, isServed) => {

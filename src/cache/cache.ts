@@ -122,6 +122,16 @@ export class Cache implements AsyncDisposable {
     return reader
   }
 
+  /**
+   * A reader for requests that were resolved before a definition changed and ask for it only now. They read the database: what
+   * is in memory is of the new form.
+   */
+  retired(spec: ResourceSpec): Reader {
+    const resource = new Resource(spec, this.#parts)
+    resource.close()
+    return new Reader(resource, this.#parts)
+  }
+
   /** Of an object that is not stored as it is: readers are given items, and this is one for once. */
   looseItem(place: Place, object: KubeObject, print: Form['print']): Item {
     const { slabs } = this.#parts

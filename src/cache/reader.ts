@@ -12,7 +12,7 @@ import { type History, readHistory } from './history.ts'
 import type { Item, Wire } from './item.ts'
 import type { Parts, Resource } from './resource.ts'
 import { type Selected, type Selection, select, type Tree } from './tree.ts'
-import { type EventSource, Watcher, type WatchStart } from './watch.ts'
+import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
 /** How long a read waits for a revision, as upstream does. */
 export const REACH_MS = 3_000
@@ -95,8 +95,8 @@ export class Reader {
   async watch(options: WatchOptions): Promise<Watcher> {
     const filter = { range: options.range, matches: options.matches }
     for (let tries = 0; tries < WATCH_TRIES; tries++) {
-      const ready =
-        'after' in options.start ? await this.#earlier(options.start.after) : await this.#reached(options.start)
+      const ready = await this.#ready(options.start)
+      if (ready === undefined) return this.#ended(filter)
       // No await from here to the joining, so that nothing is lost or doubled between.
       const start = this.#startOf(options, ready)
       if (start === undefined) {
@@ -110,6 +110,28 @@ export class Reader {
     throw tooOld()
   }
 
+  /** Undefined: the resource is closed. */
+  async #ready(start: WatchOptions['start']): Promise<Earlier | undefined> {
+    try {
+      const ready = await ('after' in start ? this.#earlier(start.after) : this.#reached(start))
+      if (!this.#resource.isClosed()) return ready
+      ready.release()
+      return undefined
+    } catch (error) {
+      if (this.#resource.isClosed()) return undefined
+      throw error
+    }
+  }
+
+  /** As if the definition had changed a moment later: its client comes again, and gets one of the new form. */
+  #ended(filter: WatchFilter): Watcher {
+    const start = { initial: undefined, earlier: [], earlierAt: 0, onReplayed: nothingEarlier.release }
+    const source = this.#resource.watchSource()
+    const watcher = new Watcher(source, filter, { ...start, position: 0, seen: 0, told: 0, markInitialEnd: false })
+    watcher.close('shutdown')
+    return watcher
+  }
+
   /** For the writer of a version that has it printed already: the cache will not read it again. */
   expect(key: Key, revision: Revision, object: KubeObject, wire: Wire): void {
     this.#resource.expect(key, revision, object, wire)
@@ -120,6 +142,17 @@ export class Reader {
    * awaits it, it moves on. 'store': memory cannot answer, the database may.
    */
   async #state(at: At): Promise<'current' | 'store' | State> {
+    try {
+      const state = await this.#awaitState(at)
+      return this.#resource.isClosed() ? 'store' : state
+    } catch (error) {
+      // The definition of the resource has changed: who began before that reads the database, as it was defined then.
+      if (this.#resource.isClosed()) return 'store'
+      throw error
+    }
+  }
+
+  async #awaitState(at: At): Promise<'current' | 'store' | State> {
     const resource = this.#resource
     const isFresh = await resource.ensure()
     if (at === 'latest') {

@@ -117,6 +117,11 @@ export class Resource {
     return Math.max(this.#listed, this.#subscription.revision)
   }
 
+  /** A call, not a comparison: it may have become true during any await. */
+  isClosed(): boolean {
+    return this.#phase.phase === 'closed'
+  }
+
   get phase(): Phase['phase'] {
     return this.#phase.phase
   }
@@ -149,11 +154,11 @@ export class Resource {
     return this.#phase.phase === 'live' || this.#phase.phase === 'behind' ? this.#tree : undefined
   }
 
-  /** Makes sure that there are objects to show. True if they were listed just now, after the call. */
+  /** Makes sure that there are objects to show, unless it is closed. True if they were listed just now, after the call. */
   async ensure(): Promise<boolean> {
     this.#usedAtMs = this.#parts.clock.monotonicMs()
-    if (this.#phase.phase === 'live' || this.#phase.phase === 'behind') return false
-    if (this.#phase.phase === 'closed') throw new StorageError('unavailable', 'the cache is closed')
+    const { phase } = this.#phase
+    if (phase === 'live' || phase === 'behind' || phase === 'closed') return false
     const isFirst = this.#phase.phase === 'idle'
     await (this.#phase.phase === 'idle' ? this.#begin() : this.#phase.done)
     return isFirst
@@ -186,7 +191,9 @@ export class Resource {
   }
 
   /** The state at a revision that the resource has reached; undefined if that is too long ago. */
-  stateAt(revision: Revision): Promise<Tree | undefined> {
+  async stateAt(revision: Revision): Promise<Tree | undefined> {
+    // What has no objects has no past, either.
+    if (this.known() === undefined) return undefined
     return this.#versions.at(revision, () => this.version().tree)
   }
 
@@ -203,7 +210,7 @@ export class Resource {
 
   /** For the writer of a version: the feed will bring it, and need not read it again. */
   expect(key: Key, revision: Revision, object: Parameters<Item['setWire']>[0], wire: Wire): void {
-    if (this.#phase.phase === 'idle') return
+    if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
     // Mostly the answer comes before the event: then there is nothing to look for.
     const current = revision > this.revision ? undefined : this.#tree.get(key)
     if (current?.revision === revision) current.setWire(object, wire)
@@ -265,11 +272,6 @@ export class Resource {
     this.#phase = { phase: 'closed' }
   }
 
-  /** A call, not a comparison: it may have become true during any await. */
-  #isClosed(): boolean {
-    return this.#phase.phase === 'closed'
-  }
-
   #unsubscribe(): void {
     this.#subscription?.end()
     this.#subscription = undefined
@@ -306,7 +308,7 @@ export class Resource {
     const pending: Pending = { events: [], bytes: 0, isLost: false }
     const done = this.#fill(pending).catch((error: unknown) => {
       this.#forget(pending)
-      if (!this.#isClosed()) this.drop()
+      if (!this.isClosed()) this.drop()
       throw error
     })
     this.#phase = { phase: 'filling', done, pending }
@@ -318,13 +320,13 @@ export class Resource {
     for (;;) {
       const loaded = await this.#load(pending)
       // From here on nothing may await: pending events and the feed's next ones must meet.
-      if (loaded !== undefined && !pending.isLost && !this.#isClosed()) {
+      if (loaded !== undefined && !pending.isLost && !this.isClosed()) {
         this.#goLive(loaded, pending)
         return
       }
       if (loaded !== undefined) this.#releaseTree(loaded.tree)
       this.#forget(pending)
-      if (this.#isClosed()) throw new StorageError('unavailable', 'the cache is closed')
+      if (this.isClosed()) throw new StorageError('unavailable', 'the cache is closed')
     }
   }
 
@@ -366,7 +368,7 @@ export class Resource {
         tree.set(stored.key, this.#newItem(stored))
         if (slices.isOver) await slices.turn()
       }
-      if (pending.isLost || this.#isClosed()) return undefined
+      if (pending.isLost || this.isClosed()) return undefined
     }
     return pending.isLost ? undefined : revision
   }
@@ -406,7 +408,7 @@ export class Resource {
 
   async #catchUp(pending: Pending): Promise<void> {
     const from = this.#listed
-    for (let waitMs = RETRY_MIN_MS; !this.#isClosed(); waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
+    for (let waitMs = RETRY_MIN_MS; !this.isClosed(); waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
       try {
         await this.#fill(pending)
         this.#parts.log('info', 'resource listed again', { resource: this.spec.name, from, to: this.#listed })

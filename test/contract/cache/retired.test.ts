@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { At } from '../../../src/cache/reader.ts'
+import { form } from '../../harness/plain-cache.ts'
+import { ScriptedCache } from '../../harness/scripted-engine.ts'
+
+const decodeAs =
+  (value: string): typeof form.decode =>
+  (...stored) => ({ ...form.decode(...stored), value })
+
+test('who began before a definition changed is answered as it was defined then', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'x')
+  await cache.start()
+  engine.isHanging = true
+  const filling = reader.list(range, 'any')
+  await sleep(5)
+  cache.remove(range.from)
+  engine.heal()
+  assert.equal((await filling).items.length, 1)
+  const { revision } = engine
+  const ways: At[] = ['any', 'latest', { atLeast: revision }, { exactly: revision }]
+  for (const at of ways) {
+    const listed = await reader.list(range, at)
+    assert.deepEqual([listed.items.length, listed.revision], [1, revision], JSON.stringify(at))
+    assert.equal((await reader.get(scripted.key('a'), at)).item?.object()['value'], 'x')
+  }
+  for (const start of [{ initial: 'any' as const }, { after: revision }]) {
+    const watcher = await reader.watch({ range, start })
+    assert.deepEqual([watcher.take(), watcher.state], [[], 'closed'], 'its client comes again')
+  }
+  assert.deepEqual([cache.stats().resources, cache.stats().objects, cache.stats().liveBytes], [0, 0, 0])
+})
+
+test('who comes late with an old definition does not bring it back into memory', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, range } = scripted
+  scripted.put('a', 'x')
+  await cache.start()
+  const spec = { name: 'plain', prefix: range.from, print: form.print }
+  const valueOf = async (reader: typeof scripted.reader): Promise<unknown> =>
+    (await reader.list(range, 'latest')).items[0]?.object()['value']
+  cache.remove(range.from)
+  const late = cache.retired({ ...spec, decode: decodeAs('old') })
+  assert.equal(await valueOf(late), 'old')
+  const current = cache.resource({ ...spec, decode: decodeAs('new') })
+  assert.equal(await valueOf(current), 'new')
+  assert.equal(await valueOf(late), 'old')
+})
