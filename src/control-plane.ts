@@ -23,6 +23,7 @@ import { createAuthenticate } from './gate/authenticate.ts'
 import { type Authorize, type Authorizer, authorizers, refusal } from './gate/authorize.ts'
 import { createVerifyCertificate } from './gate/client-certificate.ts'
 import { createGate } from './gate/gate.ts'
+import { InFlight } from './gate/in-flight.ts'
 import { createLookUpToken, type LookUpToken } from './gate/look-up-token.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import { createHandle, type Handle, type Verbs } from './handle.ts'
@@ -121,6 +122,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   })
   const handle = createHandle({
     gate,
+    inFlight: new InFlight(config.inFlight),
     verbs: withParts(
       createVerbs({
         accessOf,

@@ -7,6 +7,7 @@ import type { Documents } from './discovery/documents.ts'
 import { printError } from './discovery/print.ts'
 import type { Gate, Passed } from './gate/gate.ts'
 import { asksToImpersonate } from './gate/impersonate.ts'
+import type { InFlight, InFlightPool } from './gate/in-flight.ts'
 import { requestInfo } from './gate/request-info.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
@@ -20,6 +21,7 @@ export type Verbs = { readonly [verb in OfResource['verb']]: (request: OfResourc
 
 export type HandlerParts = {
   readonly gate: Gate
+  readonly inFlight: InFlight
   readonly verbs: Verbs
   readonly documents: Documents
   readonly metrics: RequestMetrics
@@ -56,6 +58,7 @@ class Life {
   readonly #startMs: number
   #hasInfo = false
   #context: RequestContext | undefined
+  #pool: InFlightPool = 'exempt'
   #measured: ((response: ApiResponse) => ApiResponse) | undefined
 
   constructor(request: ApiRequest, auditId: string, parts: HandlerParts) {
@@ -66,7 +69,7 @@ class Life {
   }
 
   async run(knownUser: User | undefined): Promise<ApiResponse> {
-    const { gate, verbs, documents, metrics, clock } = this.#parts
+    const { gate, inFlight, verbs, documents, metrics, clock } = this.#parts
     const request = this.#request
     const info = requestInfo(request)
     this.#hasInfo = true
@@ -74,6 +77,7 @@ class Life {
     const passed = await gate(arrival, (context) => {
       this.#context = context
     })
+    this.#pool = inFlight.enter(passed.context.user, info)
     this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
     if (passed.kind === 'path') return documents(passed.http)
     const answering = verbs[passed.verb](passed)
@@ -87,6 +91,7 @@ class Life {
   finish(answered: ApiResponse): ApiResponse {
     const response = this.#measured?.(answered) ?? answered
     this.#context?.end()
+    this.#parts.inFlight.leave(this.#pool)
     if (this.#parts.logsRequests) this.#logRequest(response)
     const { warnings = [], ownWarnings = [] } = this.#context ?? {}
     const headers: Headers = {
@@ -140,7 +145,11 @@ function errorResponse(
   { request, log, isRefusal }: { readonly request: ApiRequest; readonly log: Log; readonly isRefusal: boolean },
 ): ApiResponse {
   if (error instanceof TextError) {
-    const headers = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+    const headers: Headers = {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      ...(error.retryAfterSeconds > 0 ? { 'retry-after': `${error.retryAfterSeconds}` } : {}),
+    }
     return { status: error.code, headers, body: Buffer.from(error.message) }
   }
   if (error instanceof ApiError) return statusResponse(error, request, isRefusal)

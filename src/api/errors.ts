@@ -69,11 +69,14 @@ export class ApiError extends Error {
 
 export class TextError extends Error {
   readonly code: number
+  /** 0: it does not say when to come again. */
+  readonly retryAfterSeconds: number
 
-  constructor(code: number, text: string) {
+  constructor(code: number, text: string, { retryAfterSeconds = 0 } = {}) {
     super(text)
     this.name = 'TextError'
     this.code = code
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
@@ -307,6 +310,11 @@ export function storageTimeout(resource: ResourceName, operation: string, cause?
 /** More of this at once than the server has room for. */
 export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
   return new ApiError(429, 'TooManyRequests', message, { details: { retryAfterSeconds } })
+}
+
+/** As many requests are under way as may be. */
+export function tooManyInFlight(): TextError {
+  return new TextError(429, 'Too many requests, please try again later.\n', { retryAfterSeconds: 1 })
 }
 
 /** A budget does not allow to evict a pod now. 0 seconds: nobody knows when it will. */

@@ -33,7 +33,7 @@ test('flags become one frozen configuration', () => {
     '--authorization-mode=Node,RBAC',
     // Of kube-apiserver, not supported, but with its default it asks for nothing.
     '--profiling',
-    '--max-requests-inflight=400',
+    '--goaway-chance=0',
     '--audit-log-path=',
   ])
   assert.ok(checked.kind === 'config')
@@ -52,6 +52,7 @@ test('flags become one frozen configuration', () => {
     clientCaPem: null,
     allowsAnonymous: true,
     authorization: 'roles',
+    inFlight: { readOnlyMax: 400, mutatingMax: 200 },
     requestTimeoutMs: 60_000,
     watchMsMin: 1_800_000,
     eventTtlSeconds: 3600,
@@ -101,7 +102,8 @@ const refusals: readonly [string, RegExp][] = [
   ['--logging-format=x', /format: Invalid value: "x": Unsupported log format/],
   ['--client-ca-file=/none', /--client-ca-file: \/none cannot be read/],
   ['--audit-log-path=-', /--audit-log-path is not supported yet: leave it out$/],
-  ['--max-requests-inflight=1', /--max-requests-inflight is not supported yet: leave it out, or give it its default/],
+  ['--goaway-chance=1', /--goaway-chance is not supported yet: leave it out, or give it its default/],
+  ['--max-requests-inflight=-1', /--max-requests-inflight can not be negative value/],
   ['--contention-profiling', /--contention-profiling is not supported yet/],
   ['--feature-gates=Nope=true', /unrecognized feature gate: Nope/],
   ['--feature-gates=WatchList', /missing bool value for WatchList/],

@@ -47,6 +47,8 @@ export type Config = {
   readonly allowsAnonymous: boolean
   readonly authorization: 'roles' | 'always-allow' | 'always-deny'
   readonly requestTimeoutMs: number
+  /** Requests that may be under way at once; 0: any number. */
+  readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
   readonly watchMsMin: number
   readonly eventTtlSeconds: number
   /** From the order to stop until no more connections are taken. */
@@ -99,6 +101,10 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     allowsAnonymous: isAnonymousAllowed && !isOpen,
     authorization,
     requestTimeoutMs: values.durationMs('request-timeout', { isNegativeFault: true }),
+    inFlight: {
+      readOnlyMax: values.count('max-requests-inflight'),
+      mutatingMax: values.count('max-mutating-requests-inflight'),
+    },
     watchMsMin: 1000 * values.count('min-request-timeout'),
     eventTtlSeconds: values.durationMs('event-ttl') / 1000,
     stopDelayMs: values.durationMs('shutdown-delay-duration', { isNegativeFault: true }),

@@ -147,6 +147,18 @@ const flagTable = {
     default: '1m0s',
     help: 'How long a request may take, watches aside.',
   },
+  'max-requests-inflight': {
+    section: generic,
+    type: 'integer',
+    default: '400',
+    help: 'How many reads may be under way at once, watches and other long-running requests aside. 0: any number.',
+  },
+  'max-mutating-requests-inflight': {
+    section: generic,
+    type: 'integer',
+    default: '200',
+    help: 'How many writes may be under way at once. 0: any number.',
+  },
   'min-request-timeout': {
     section: generic,
     type: 'integer',

@@ -110,8 +110,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'emulation-forward-compatible': 'false',
     'goaway-chance': '0',
     'livez-grace-period': '0s',
-    'max-mutating-requests-inflight': '200',
-    'max-requests-inflight': '400',
     'runtime-config-emulation-forward-compatible': 'false',
     'shutdown-send-retry-after': 'false',
     'storage-initialization-timeout': '1m0s',

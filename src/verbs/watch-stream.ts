@@ -38,7 +38,7 @@ export class WatchStream implements FrameSource {
     if (options.timeoutMs < 0) this.close()
   }
 
-  /** Several events become one buffer: a write costs more than the copy. */
+  /** Frames as they are, shared with others who watch: a client that takes them slowly holds no copy of its own. */
   readonly take = (): readonly Buffer[] | undefined => {
     const { framing } = this.#options
     const events = this.#watcher.take()
@@ -55,7 +55,7 @@ export class WatchStream implements FrameSource {
       frames.push(frame)
     }
     this.#options.onFrames(frames)
-    return frames.length === 1 ? frames : [Buffer.concat(frames)]
+    return frames
   }
 
   /** After the last event, which may be why there are no more. */

@@ -75,6 +75,26 @@ test('readiness fails at once and the server stops in time, whatever etcd does',
   }
 })
 
+test('more writes at once than allowed are told to come again', async () => {
+  await using server = await startTestServer(['--max-mutating-requests-inflight=1'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  const review = { path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', method: 'POST', body: {} }
+  using slow = await RawHttp2.open(Number(new URL(server.url).port))
+  const bob = [field('authorization', 'Bearer bob-token'), field('content-type', 'application/json')]
+  await slow.send(headersFrame(1, requestFields('POST', review.path, ...bob), END_HEADERS))
+  await sleep(200)
+  const refused = await client.call({ ...review, token: 'bob-token' })
+  assert.equal(refused.status, 429)
+  assert.equal(refused.text, 'Too many requests, please try again later.\n')
+  assert.equal(refused.headers['retry-after'], '1')
+  assert.match(refused.headers['content-type'] ?? '', /^text\/plain/)
+  assert.equal((await client.call(review)).status, 201, 'system:masters are exempt')
+  assert.equal((await client.call({ path: '/version', token: 'bob-token' })).status, 200, 'reads have their own limit')
+  await slow.send(frame(FRAME.DATA, END_STREAM, 1, Buffer.from('{}')))
+  assert.ok(await slow.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0))
+  assert.equal((await client.call({ ...review, token: 'bob-token' })).status, 201)
+})
+
 test('a watch is counted while it goes on, and no longer', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
