@@ -76,9 +76,12 @@ const hasBuiltIn = (registry: Registry, group: string): boolean =>
   registry.inGroup(group).some((resource) => !resource.isCustom)
 
 /** What clients have defined is served by a router of its own, which has other words for what it does not have. */
-function resolveCustom(place: Place, info: ResourceInfo, method: string): Route {
+function resolveCustom(place: Place, info: ResourceInfo, sent: string): Route {
+  // It goes by the verb, and that of HEAD is that of GET; the router of built-in kinds goes by the method, and has no HEAD.
+  const method = sent === 'HEAD' ? 'GET' : sent
   const { resource, scope, namespace, name, subresource, isNamed } = place
   const isWatch = info.isWatchPath || info.verb === 'watch'
+  if (isWatch && sent === 'HEAD') throw noSuchMethod()
   const verb = method === 'POST' && isNamed ? 'create' : verbFor(method, { place, isWatch })
   if (scope === 'all-namespaces' && method !== 'GET') throw pageNotFound()
   if (info.isWatchPath && subresource !== '') throw pageNotFound()

@@ -15,7 +15,7 @@ import { represent } from './represent/represent.ts'
 export async function deleteCollection(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { http } = request
   const representation = represent(negotiate(http, request.resource), access.forms, http.query)
-  const { page, metadata } = await readPage(request, access)
+  const { page, metadata } = await readPage(request, access, { isPaged: true })
   const options = await readDeleteOptions(http, access)
   for (const { key } of page.items) {
     const place = access.keys.parse(key)

@@ -138,7 +138,8 @@ function fromQuery(query: URLSearchParams): Fields {
   const orphan = query.get('orphanDependents')
   return {
     gracePeriodSeconds: parseInteger(query.get('gracePeriodSeconds')),
-    preconditions: { uid: query.get('uid') ?? undefined, resourceVersion: query.get('resourceVersion') ?? undefined },
+    // Empty is no condition here, other than in a body.
+    preconditions: { uid: query.get('uid') || undefined, resourceVersion: query.get('resourceVersion') || undefined },
     orphanDependents: orphan === null ? undefined : parseBoolean(orphan),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,
     dryRun: query.getAll('dryRun'),

@@ -12,7 +12,7 @@ import { decodeContinue, encodeContinue, encodeContinueFrom } from '../storage/p
 import type { ReadAccess } from './access.ts'
 import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
 import { represent } from './represent/represent.ts'
-import { choose } from './selection.ts'
+import { choose, parseSelectors } from './selection.ts'
 import { translated } from './storage-errors.ts'
 
 export async function list(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
@@ -36,14 +36,22 @@ function tagged(response: ApiResponse, tag: string): ApiResponse {
 /** The metadata of the list of them, too. */
 export type ReadPage = { readonly page: Listed; readonly metadata: Fields }
 
-/** The objects that the query asks for. Fails for options that cannot be read or do not fit together. */
-export async function readPage(request: ResourceRequest, { keys, reader }: ReadAccess): Promise<ReadPage> {
+/**
+ * The objects that the query asks for. Fails for options that cannot be read or do not fit together. `isPaged`: upstream reads
+ * them in pages, whether or not the query has a limit.
+ */
+export async function readPage(
+  request: ResourceRequest,
+  { keys, reader }: ReadAccess,
+  { isPaged = false }: { readonly isPaged?: boolean } = {},
+): Promise<ReadPage> {
   const { resource, namespace, http, context } = request
   const options = parseListOptions(http.query)
-  const { range, matches } = choose(request, options, keys)
+  const selectors = parseSelectors(options)
   validateListOptions(http.query, 'list')
+  const { range, isOneKey, matches } = choose(request, selectors, keys)
   const folder = keys.folder(namespace === '' ? undefined : namespace)
-  const start = pageStart(options, folder, resource)
+  const start = pageStart(options, folder, { resource, isPaged: (isPaged || options.limit > 0) && !isOneKey })
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
   return translated(context, { resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
     try {
@@ -77,18 +85,24 @@ type PageStart = {
   readonly askedVersion: number
 }
 
+type Paging = {
+  readonly resource: Resource
+  /** The pages of one list are of one version; what is looked up by its name has no pages. */
+  readonly isPaged: boolean
+}
+
 /** What the options mean together: upstream's table of resourceVersion, match, limit and continue. */
-function pageStart(options: ListOptions, folder: Key, resource: Resource): PageStart {
+function pageStart(options: ListOptions, folder: Key, { resource, isPaged }: Paging): PageStart {
   const { resourceVersion, resourceVersionMatch, limit } = options
   if (options.continue !== '') return continued(options, folder)
   const askedVersion = resourceVersion === '' ? 0 : parseVersion(resourceVersion, 'list')
   if (resourceVersion === '') return { at: 'latest', limit, from: undefined, askedVersion }
   // From memory everything is at hand: a limit would only cost the client more requests. Events upstream has not in memory.
   if (askedVersion === 0) {
-    const isPaged = isEvents(resource) || resourceVersion !== '0'
-    return { at: 'any', limit: isPaged ? limit : 0, from: undefined, askedVersion }
+    const isLimited = isEvents(resource) || resourceVersion !== '0'
+    return { at: 'any', limit: isLimited ? limit : 0, from: undefined, askedVersion }
   }
-  const isExactly = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0)
+  const isExactly = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && isPaged)
   const at: At = isExactly ? { exactly: askedVersion } : { atLeast: askedVersion }
   return { at, limit, from: undefined, askedVersion }
 }

@@ -1,14 +1,14 @@
 import { toStatus } from '../api/errors.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { ObjectReader, WatchOptions } from '../cache/reader.ts'
-import { negotiateStream } from '../codec/negotiate.ts'
+import { negotiate, negotiateStream } from '../codec/negotiate.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import { StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import type { WatchAccess } from './access.ts'
 import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
 import { framingOf } from './represent/framing.ts'
-import { choose } from './selection.ts'
+import { choose, parseSelectors } from './selection.ts'
 import { fromStorage, type Operation } from './storage-errors.ts'
 import { WatchStream } from './watch-stream.ts'
 
@@ -18,12 +18,15 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 export async function watch(request: ResourceRequest, access: WatchAccess): Promise<ApiResponse> {
   const { resource, http } = request
   const { reader, allowsWatchList } = access
+  // A form that can be shown but not streamed is found last, as upstream does.
+  negotiate(http, { onCollection: true, isCustom: resource.isCustom })
+  const options = parseListOptions(http.query)
+  const selectors = parseSelectors(options)
+  validateListOptions(http.query, 'watch', { allowsWatchList })
+  const { range, matches } = choose(request, selectors, access.keys)
+  const askedVersion = options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
   const framing = framingOf(negotiateStream(http, resource), access.forms, http.query)
   const { headers } = framing
-  const options = parseListOptions(http.query)
-  const { range, matches } = choose(request, options, access.keys)
-  validateListOptions(http.query, 'watch', { allowsWatchList })
-  const askedVersion = options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
   const operation: Operation = { resource, name: '', verb: 'watch', askedVersion }
   const timeoutMs = timeoutOf(options, access)
   try {
