@@ -181,6 +181,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     records: new ServerAddresses(store, root),
     keepsEndpoints: config.services.endpoints === 'lease',
     advertiseAddress: config.advertiseAddress,
+    endpointAddress: config.endpointAddress,
     port: listener.port,
     uid: surroundings.ids.uid(),
     clock,

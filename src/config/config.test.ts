@@ -43,6 +43,7 @@ test('flags become one frozen configuration', () => {
     bindAddress: '127.0.0.1',
     port: 1234,
     advertiseAddress: '127.0.0.1',
+    endpointAddress: '0.0.0.0',
     externalHost: '127.0.0.1',
     tls: { kind: 'folder', path: '/c' },
     tlsMinVersion: 'TLSv1.2',

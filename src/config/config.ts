@@ -30,6 +30,11 @@ export type Config = {
   readonly port: number
   /** Where clients reach the server. */
   readonly advertiseAddress: string
+  /**
+   * What the endpoints of default/kubernetes name; unspecified: the first address of the host that others can reach, also where
+   * the server listens on its own machine alone, as upstream.
+   */
+  readonly endpointAddress: string
   /** How discovery names the server; the advertised address unless it has a name. */
   readonly externalHost: string
   readonly tls:
@@ -91,6 +96,8 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     bindAddress,
     port: readPort(values),
     advertiseAddress,
+    endpointAddress:
+      values.address('advertise-address') || (isLoopback(bindAddress) ? anyOf(bindAddress) : bindAddress),
     externalHost: values.string('external-hostname') || advertiseAddress,
     tls: readTls(values),
     tlsMinVersion: readTlsVersion(values),
@@ -118,6 +125,10 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     logging: readLogging(values),
   }
 }
+
+/** 127.0.0.0/8 or ::1. */
+const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1'
+const anyOf = (address: string): string => (address.includes(':') ? '::' : '0.0.0.0')
 
 const anonymousOff =
   'AnonymousAuth is not allowed with the AlwaysAllow authorizer. Resetting AnonymousAuth to false. You should use a different authorizer'

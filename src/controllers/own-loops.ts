@@ -21,8 +21,10 @@ export type OwnLoopsParts = {
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
   readonly records: KubernetesEndpointsParts['records']
   readonly keepsEndpoints: boolean
-  /** Where clients reach the server; it may stand for all addresses of the host. */
+  /** Where clients reach the server. */
   readonly advertiseAddress: string
+  /** What the endpoints of the service kubernetes name; it may stand for all addresses of the host. */
+  readonly endpointAddress: string
   readonly port: number
   readonly uid: string
   readonly clock: Clock
@@ -46,7 +48,7 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
       log,
     }),
   ]
-  const address = publicAddress(advertiseAddress)
+  const address = publicAddress(parts.endpointAddress)
   if (!parts.keepsEndpoints || address === undefined) return loops
   return [...loops, new KubernetesEndpoints({ handle, records, address, port, log })]
 }

@@ -4,7 +4,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -94,6 +94,29 @@ test('one command gives a cluster; Ctrl-C ends all of it; the next start finds t
   await using again = new DevProcess(flags)
   await again.ready()
   assert.equal(await kubectl('first', 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}'), 'b')
+})
+
+const hasNetwork = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ internal, family }) => !internal && family === 'IPv4'),
+)
+
+test('the service kubernetes has an endpoint, as that of any cluster', { skip: !hasNetwork }, async () => {
+  await using dev = new DevProcess(await flagsFor('endpoints'))
+  await dev.ready()
+  const wanted = [
+    'get',
+    'endpointslice',
+    'kubernetes',
+    '--ignore-not-found',
+    '-o',
+    'jsonpath={.endpoints[0].addresses[0]}',
+  ]
+  let address = ''
+  for (let tries = 0; tries < 50 && address === ''; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    address = await kubectl('endpoints', ...wanted)
+  }
+  assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
 })
 
 test('two in one folder do not get in each other’s way; an etcd that was left behind is ended', async () => {
