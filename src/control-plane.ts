@@ -55,6 +55,7 @@ import { Converter } from './verbs/converting/converter.ts'
 import { update } from './verbs/update.ts'
 import { virtualReader } from './verbs/virtual.ts'
 import { watch } from './verbs/watch.ts'
+import type { GetService } from './webhooks/call.ts'
 import { ConversionWebhook } from './webhooks/conversion.ts'
 
 /** What comes from outside of the configuration, so that a test can replay it. */
@@ -315,6 +316,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   // Weakly: custom resources come and go.
   const made = new WeakMap<Resource, Access>()
   const converters = new WeakMap<Resource, Converter>()
+  const getService: GetService = (namespace, name) => objects.get(servicesId, { namespace, name }, 'any')
   const convertedItems = new ConvertedItems((item) => cache.release(item))
   const retired = new WeakSet<Resource>()
   /** What a definition said before it changed. A request may have it still, and must not bring it back into the cache. */
@@ -327,7 +329,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     const known = made.get(resource)
     if (known !== undefined) return known
     const { conversionWebhook, converted } = resource
-    const webhook = conversionWebhook && new ConversionWebhook(conversionWebhook, ids.uid)
+    const webhook = conversionWebhook && new ConversionWebhook(conversionWebhook, ids.uid, getService)
     const access = webhook === undefined ? make(resource) : { ...make(resource), convertTo: convertingBy(webhook) }
     made.set(resource, access)
     const stored = converted?.()
@@ -364,6 +366,8 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
       : { pods: { resource: pods, access: accessOf(pods) }, objects, kubelet: config.kubelet, random }
   return { accessOf, storedAccessOf, keysOf, allocation, partAccess, retire }
 }
+
+const servicesId = { group: '', version: 'v1', plural: 'services' } as const
 
 /** Most resources are never watched, and what is counted is kept for good. */
 function lazily<T>(make: () => (value: T) => void): (value: T) => void {

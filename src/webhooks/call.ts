@@ -1,7 +1,8 @@
 /** A call to a webhook: one POST of a review, over TLS, with the authority that its configuration names. */
 import { Agent, request } from 'node:https'
-import { type Fields, fieldsOf, numberOf, textOf } from '../api/object.ts'
+import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
+import { type Address, addressOf, type ServicePlace } from './service-address.ts'
 
 /** More than any review of a page of objects needs. */
 const RESPONSE_BYTES_MAX = 64 << 20
@@ -13,14 +14,27 @@ export class WebhookError extends Error {
   override readonly name = 'WebhookError'
 }
 
+/** A Service as it is now; undefined: there is none. */
+export type GetService = (namespace: string, name: string) => KubeObject | undefined | Promise<KubeObject | undefined>
+
 export class Webhook {
-  readonly #url: URL
+  /** As messages have it, too. */
+  readonly #url: string
+  readonly #path: string
+  readonly #service: ServicePlace | undefined
+  readonly #getService: GetService
   readonly #agent: Agent
 
   /** `clientConfig`: a url, or a service of the cluster. */
-  constructor(clientConfig: Fields, timeoutMs: number) {
-    this.#url = urlOf(clientConfig)
-    this.#url.searchParams.set('timeout', `${timeoutMs / 1000}s`)
+  constructor(clientConfig: Fields, timeoutMs: number, getService: GetService) {
+    const { service } = clientConfig
+    this.#service = isFields(service) ? placeOf(service) : undefined
+    const url = this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
+    url.searchParams.set('timeout', `${timeoutMs / 1000}s`)
+    this.#path = `${url.pathname}${url.search}`
+    const host = this.#service === undefined ? url.host : `${url.hostname}:${this.#service.port}`
+    this.#url = `${url.protocol}//${host}${this.#path}`
+    this.#getService = getService
     const caBundle = textOf(clientConfig['caBundle'])
     const ca = caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64') }
     this.#agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, timeout: timeoutMs, ...ca })
@@ -47,10 +61,11 @@ export class Webhook {
       'content-length': Buffer.byteLength(body),
       'user-agent': 'kube-apiserver-admission',
     }
+    const target = await this.#target()
     return new Promise((resolve, reject) => {
-      const fail = (error: Error & { code?: string }): void =>
-        reject(new WebhookError(`Post ${quote(this.#url.href)}: ${reasonOf(error)}`, { cause: error }))
-      const sent = request(this.#url, { method: 'POST', agent: this.#agent, headers, signal }, (response) => {
+      const fail = (error: FailedCall): void => reject(this.#failure(reasonOf(error), error))
+      const options = { ...target, method: 'POST', path: this.#path, agent: this.#agent, signal }
+      const sent = request({ ...options, headers: { ...headers, ...target.headers } }, (response) => {
         const chunks: Buffer[] = []
         let length = 0
         response.on('data', (chunk: Buffer) => {
@@ -69,7 +84,26 @@ export class Webhook {
       sent.end(body)
     })
   }
+
+  /** A Service is called at its address, by the name that its certificate has. */
+  async #target(): Promise<Target> {
+    const { hostname, port } = new URL(this.#url)
+    const named = hostname.replace(/^\[|\]$/g, '')
+    if (this.#service === undefined) return { host: named, port: Number(port) || 443, headers: {} }
+    const { namespace, name } = this.#service
+    const address = addressOf(await this.#getService(namespace, name), this.#service)
+    if (typeof address === 'string') throw this.#failure(address)
+    return { ...address, servername: hostname, headers: { host: `${hostname}:${this.#service.port}` } }
+  }
+
+  #failure(why: string, cause?: unknown): WebhookError {
+    return new WebhookError(`Post ${quote(this.#url)}: ${why}`, { cause })
+  }
 }
+
+type Target = Address & { readonly servername?: string; readonly headers: { readonly host?: string } }
+
+type FailedCall = Error & { readonly code?: string; readonly address?: string; readonly port?: number }
 
 const untrusted: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
@@ -79,20 +113,25 @@ const untrusted: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 
-function reasonOf(error: Error & { code?: string }): string {
-  const { code = '', name } = error
+function reasonOf(error: FailedCall): string {
+  const { code = '', name, address, port } = error
   if (untrusted.has(code)) return 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
   if (name === 'AbortError') return 'context deadline exceeded'
+  if (code === 'ECONNREFUSED' && address !== undefined) {
+    return `dial tcp ${address.includes(':') ? `[${address}]` : address}:${port}: connect: connection refused`
+  }
   return error.message
 }
 
-/** The names of services are those of the cluster's DNS. */
-function urlOf(clientConfig: Fields): URL {
-  const url = textOf(clientConfig['url'])
-  if (url !== '') return new URL(url)
-  const { name, namespace, path, port } = fieldsOf(clientConfig['service'])
+const placeOf = ({ name, namespace, port }: Fields): ServicePlace => ({
+  namespace: textOf(namespace),
+  name: textOf(name),
+  port: numberOf(port) || 443,
+})
+
+/** By the name that the Service has in the cluster. */
+function urlOf({ name, namespace, path }: Fields): URL {
   const place = new URL(`https://${textOf(name)}.${textOf(namespace)}.svc`)
-  place.port = `${numberOf(port) || 443}`
   place.pathname = textOf(path)
   return place
 }

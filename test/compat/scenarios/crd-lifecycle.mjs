@@ -95,4 +95,22 @@ const builtIn = [
   ]),
 ];
 
-export default [...terminating, ...finalizers, ...builtIn];
+// A conversion webhook by a Service: it is looked up, and called by its cluster IP.
+const byService = (port) => crd({
+  versions: [version('v1', { spec: anything() }), version('v2', { spec: anything({ description: 'second' }), storage: false })],
+  conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: { service: { name: 'hook', namespace: '$ns', path: '/convert', ...(port ? { port } : {}) }, caBundle: '${caBundle}' } } },
+});
+const service = (spec) => POST('/api/v1/namespaces/$ns/services', { apiVersion: 'v1', kind: 'Service', metadata: { name: 'hook' }, spec: { ports: [{ port: 443 }], ...spec } }, { compare: 'status' });
+const through = (id, about, spec, port) => scenario(`crd-lifecycle-service-${id}`, { section, about, hooks: { convert: () => ({}) }, cleanup: [crdPath()] }, [
+  ...(spec ? [service(spec)] : []),
+  POST(CRDS, byService(port), { compare: 'status' }), POLL(crdPath(), established, { compare: 'status' }), POLL(at(), (b, s) => s === 200, { compare: 'status' }),
+  POST(at(), widget('w', { spec: { a: 1 } }), { compare: 'status' }), GET(at('w', { v: 'v2' })),
+]);
+const services = [
+  through('missing', 'the Service is not there', undefined),
+  through('no-port', 'the Service has no such port', {}, 8443),
+  through('headless', 'the Service has no cluster IP', { clusterIP: 'None' }),
+  through('external-name', 'the Service is a name outside of the cluster, which is called', { type: 'ExternalName', externalName: '127.0.0.1' }, 1),
+];
+
+export default [...terminating, ...finalizers, ...builtIn, ...services];
