@@ -9,6 +9,7 @@ const cases: readonly [string, string][] = [
   ['\n\t\r\u0007\v', '"\\n\\t\\r\\a\\v"'],
   ['\u0000\u007f', '"\\x00\\x7f"'],
   ['é日\u{1f600}', '"é日\u{1f600}"'],
+  ['é"日\\', '"é\\"日\\\\"'],
   ['\u00a0\u200b\u2028', '"\\u00a0\\u200b\\u2028"'],
 ]
 for (const [text, quoted] of cases) {

@@ -11,17 +11,44 @@ const namedEscapes: { readonly [character: string]: string } = {
   '\\': '\\\\',
 }
 
-/** Letters, marks, numbers, punctuation and symbols stay as they are; the only blank among them is the space. */
-const unprintable = /["\\]|(?! )[^\p{L}\p{M}\p{N}\p{P}\p{S}]/gu
+/** Those of ASCII, by their codes. */
+const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_, code) => {
+  const character = String.fromCharCode(code)
+  const isPrintable = code >= 0x20 && code < 0x7f
+  return namedEscapes[character] ?? (isPrintable ? undefined : `\\x${code.toString(16).padStart(2, '0')}`)
+})
 
+/** Beyond ASCII, letters, marks, numbers, punctuation and symbols stay as they are. */
+const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]+/vy
+
+/** A text may be megabytes, and all of it to be escaped. */
 export function quote(text: string): string {
-  return `"${text.replace(unprintable, escapeCharacter)}"`
+  const pieces = ['"']
+  let from = 0
+  let at = 0
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    const end = code < 0x80 ? at + 1 : endOfPrinted(text, at)
+    const escape = code < 0x80 ? escapes[code] : end === at ? escapeWide(text.codePointAt(at) ?? 0) : undefined
+    if (escape === undefined) {
+      at = end
+      continue
+    }
+    if (at > from) pieces.push(text.slice(from, at))
+    pieces.push(escape)
+    at += (text.codePointAt(at) ?? 0) < 0x10000 ? 1 : 2
+    from = at
+  }
+  pieces.push(text.slice(from), '"')
+  return pieces.join('')
 }
 
-function escapeCharacter(character: string): string {
-  const named = namedEscapes[character]
-  if (named !== undefined) return named
-  const code = character.codePointAt(0) ?? 0
-  if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`
+/** `at`: what is there is not printed. */
+function endOfPrinted(text: string, at: number): number {
+  printed.lastIndex = at
+  return printed.test(text) ? printed.lastIndex : at
+}
+
+function escapeWide(code: number): string {
   return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`
 }
