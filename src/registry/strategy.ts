@@ -117,7 +117,7 @@ export const statusOnly = list(`
 /** Metadata that a write through /status does not change. */
 export const keptByStatus: ReadonlyMap<string, readonly string[]> = new Map([
   ['Deployment.apps', ['labels']],
-  ['Pod', ['ownerReferences']],
+  ['Pod', ['ownerReferences', 'deletionTimestamp']],
 ])
 
 /** What a path of a kind does not write, and nobody owns through it, besides what all kinds have: by kind and subresource. */
