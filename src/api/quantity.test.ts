@@ -65,3 +65,25 @@ test('the one form stays as it is', () => {
     }),
   )
 })
+
+test('what has no digits is nothing, and what is not understood is told as upstream does', () => {
+  for (const text of ['k', 'm', '.', '-', '+', 'Ki', 'e3', '-k', '+.m', '-0', '+0', '0.']) {
+    assert.deepEqual(canonicalQuantity(text), { text: '0' }, text)
+  }
+  for (const text of ['e', 'kk', 'i', '--1', '+-1', '1-', '1K', '1e-']) {
+    assert.deepEqual(canonicalQuantity(text), { fault: "unable to parse quantity's suffix" }, text)
+  }
+  for (const text of ['', '..', '1_000', '1.5.5', '1e-3k']) assert.ok('fault' in canonicalQuantity(text), text)
+})
+
+test('dots, plus signs and leading zeros are kept where the rest is canonical', () => {
+  for (const text of ['5.k', '+5.k', '5.Ki', '5.e3', '1e+3', '1e03', '1E+3']) {
+    assert.deepEqual(canonicalQuantity(text), { text }, text)
+  }
+})
+
+test('amounts in powers of 1024 end where 64 bits do', () => {
+  for (const text of ['8Ei', '16Ei', '9223372036854775807Ki', '999999999999999Ti']) {
+    assert.deepEqual(canonicalQuantity(text), { text: '9223372036854775807' }, text)
+  }
+})

@@ -3,7 +3,8 @@
  * suffix of the same family that leaves no fraction.
  */
 
-const form = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([A-Za-z]*)([+-]?[0-9]*)$/
+/** Digits may be missing: then there is nothing of it. */
+const form = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*)([+-]?[0-9]*)$/
 const quantityFault = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 const suffixFault = "unable to parse quantity's suffix"
 
@@ -32,18 +33,19 @@ export type Quantity = { readonly nanos: bigint; readonly format: Format }
 
 export type ParsedQuantity = { readonly text: string } | { readonly fault: string }
 
-/** The canonical text; one that only adds a plus sign or leading zeros to it is kept as it is. */
+/** The canonical text; one that only adds plus signs, leading zeros or a dot to it is kept as it is. */
 export function canonicalQuantity(given: string): ParsedQuantity {
   const text = given.trim()
   if (isPlain(text)) return { text }
   const quantity = parseQuantity(text)
   if ('fault' in quantity) return quantity
   const canonical = printQuantity(quantity)
+  if (quantity.nanos === 0n) return { text: canonical }
   const stripped = text
     .replace(/^\+/, '')
-    .replace(/\.$/, '')
+    .replace(/\.(?![0-9])/, '')
     .replace(/^(-?)0+(?=[0-9])/, '$1')
-    .replace(/E(?=[+-]?[0-9])/, 'e')
+    .replace(/[eE]\+?(-?)0*(?=[0-9])/, 'e$1')
   return { text: stripped === canonical ? text : canonical }
 }
 
@@ -78,27 +80,32 @@ function parseCommon(text: string): Quantity | undefined {
   const [, digits = '', suffix = ''] = match
   const unit = commonUnits[suffix]
   if (unit === undefined) return undefined
-  return { nanos: BigInt(digits) * unit, format: suffix.endsWith('i') ? 'binary' : 'decimal' }
+  const format = suffix.endsWith('i') ? 'binary' : 'decimal'
+  return { nanos: capped(BigInt(digits) * unit, format), format }
 }
+
+/** The most that upstream keeps of an amount in powers of 1024. */
+const BINARY_NANOS_MAX = (2n ** 63n - 1n) * 10n ** 9n
+
+const capped = (nanos: bigint, format: Format): bigint =>
+  format === 'binary' && nanos > BINARY_NANOS_MAX ? BINARY_NANOS_MAX : nanos
 
 export function parseQuantity(text: string): Quantity | { readonly fault: string } {
   return parseCommon(text) ?? parseAny(text)
 }
 
 function parseAny(text: string): Quantity | { readonly fault: string } {
-  if (text.length > CHARACTERS_MAX) return { fault: quantityFault }
+  if (text === '' || text.length > CHARACTERS_MAX) return { fault: quantityFault }
   const match = form.exec(text)
   if (match === null) return { fault: quantityFault }
   const [, sign = '', whole = '', fraction = '', letters = '', exponentText = ''] = match
-  if (whole === '' && fraction === '') return { fault: quantityFault }
-  if (!/^[eEinumkKMGTP]*$/.test(letters)) return { fault: quantityFault }
   const suffix = readSuffix(letters, exponentText)
   if (suffix === undefined) return { fault: suffixFault }
-  const digits = BigInt(`${whole}${fraction}`)
+  const digits = BigInt(`${whole}${fraction}` || '0')
   let nanos: bigint
   if (suffix.format === 'binary') {
     const scaled = digits * 1024n ** BigInt(suffix.power) * 10n ** 9n
-    nanos = divideUp(scaled, 10n ** BigInt(fraction.length))
+    nanos = capped(divideUp(scaled, 10n ** BigInt(fraction.length)), 'binary')
   } else {
     const exponent = suffix.power - fraction.length - NANO_EXPONENT
     nanos = scale(digits, exponent)
