@@ -1,9 +1,9 @@
 /** The body of a create or an update to an object of the kind that the path names. */
-import { badRequest, invalid } from '../api/errors.ts'
+import { badRequest, internalError, invalid } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
-import { type Fields, fieldsOf, type Json, type KubeObject } from '../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
-import type { ObjectSchema } from '../schema/object-schema.ts'
+import type { ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson } from './cbor/to-json.ts'
 import { type Decoding, decodeStruct } from './decode.ts'
@@ -282,11 +282,17 @@ export function decodePatched(text: string, expected: Expected, { isApplied = fa
   if (headFault !== undefined) return { fault: parseFault(headFault) }
   const apiVersion = apiVersionOf(expected)
   if (shape.custom !== undefined && head.kind === '') return { fault: `Object 'Kind' is missing in '${text}'` }
+  if (shape.custom !== undefined && head.apiVersion === '') {
+    throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+  }
   if (shape.custom !== undefined && (head.apiVersion !== apiVersion || head.kind !== kind)) {
     if (fault !== undefined) return { fault }
     throw otherType(head, expected, nameIn(value))
   }
-  if (head.apiVersion === '') return { object: { kind, apiVersion, metadata: {} }, strictFaults: [] }
+  if (head.apiVersion === '') return { object: { kind, apiVersion, metadata: {} }, strictFaults: unreadFields(text) }
+  const otherForm =
+    head.kind === kind && head.apiVersion !== apiVersion ? shape.otherForm?.(head.apiVersion) : undefined
+  if (otherForm !== undefined) return decodeOther(text, otherForm, { shape, head })
   const other = kindFault(head, text, expected)
   if (other?.what === 'kind') {
     const own = other.struct && decodeStruct(text, other.struct).fault
@@ -298,6 +304,25 @@ export function decodePatched(text: string, expected: Expected, { isApplied = fa
   const { object, strictFaults } = pruned(named, read, shape)
   const setDefaults = (isApplied ? shape.custom?.setAppliedDefaults : undefined) ?? shape.setDefaults
   return { object: setDefaults(object), strictFaults }
+}
+
+/** Without a version none of the fields is known. */
+function unreadFields(text: string): string[] {
+  const fields = readAny(new JsonScanner(text))
+  const names = isFields(fields) ? Object.keys(fields) : []
+  return names.filter((name) => name !== 'kind' && name !== 'apiVersion').map((name) => `unknown field ${quote(name)}`)
+}
+
+/** A patch may bring the object into another version, which is read as such. */
+function decodeOther(
+  text: string,
+  { struct, fromStored }: ReadForm,
+  { shape, head }: { readonly shape: ObjectSchema; readonly head: Head },
+): Decoded {
+  const { value, fault, strictFaults } = decodeStruct(text, struct)
+  if (fault !== undefined) return { fault }
+  const object = fromStored({ ...value, ...head, metadata: fieldsOf(value['metadata']) })
+  return { object: shape.setDefaults(object), strictFaults }
 }
 
 const parseFault = (why: string): string => `couldn't get version/kind; json parse error: ${why}`

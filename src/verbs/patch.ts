@@ -37,8 +37,8 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
 /** What comes out must still be the object that the path names. */
 function inPlace(change: Change, request: ResourceRequest): Change {
   return async (current, stored) => {
-    const object = await change(current, stored)
+    const object = inNamespace(await change(current, stored), request)
     checkName(object, request)
-    return inNamespace(object, request)
+    return object
   }
 }
