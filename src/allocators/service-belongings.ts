@@ -6,6 +6,7 @@ import type { IpFamily } from '../api/ip.ts'
 import { type Fields, type KubeObject, textsOf } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
 import type { Belongings, Taken, Taking } from '../registry/belongings.ts'
+import { withPlural } from '../registry/kinds/core/service-prepare.ts'
 import { settleFamilies } from '../registry/kinds/core/service-families.ts'
 import { isHeadless, needsClusterIp, ownIpsOf, specOf, typeOf } from '../registry/kinds/core/service-needs.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
@@ -34,7 +35,8 @@ export class ServiceBelongings implements Belongings {
     const name = object.metadata.name ?? ''
     const parent = { namespace, name }
     const old = before && specOf(before)
-    const settled = settleFamilies(specOf(object), old, this.#parts.families)
+    const given = before === undefined ? withPlural(object) : object
+    const settled = settleFamilies(specOf(given), old, this.#parts.families)
     if ('faults' in settled) throw invalid(serviceKind, name, settled.faults)
     const ips: string[] = []
     const ports: number[] = []

@@ -2,7 +2,7 @@
  * Server-side apply: what an applier states is laid over the object and owned by it; what it stated before and states no longer goes,
  * unless somebody else owns it; what others own it may only set to the value that is there, unless it is told to take it.
  */
-import { type Fields, isFields } from '../api/object.ts'
+import { type Fields, isFields, type Json } from '../api/object.ts'
 import { Slices } from '../lib/slices.ts'
 import { conflictError } from './conflict.ts'
 import { Differences, type Versions } from './differences.ts'
@@ -15,6 +15,7 @@ import { merge } from './merge.ts'
 import type { StructMerge } from './merge-type.ts'
 import { appliedSet } from './owned.ts'
 import { prune } from './prune.ts'
+import { type Convert, pruneAcross } from './prune-across.ts'
 import { isEqual } from './value.ts'
 
 export type Application = {
@@ -30,6 +31,8 @@ export type Application = {
   readonly now: string
   /** Of the version of an owner; undefined where the kind has none such: what is owned in it cannot be found. */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
+  /** What is written of the object in one version, in another; absent where all versions write the same. */
+  readonly convert?: Convert
   /** The object before and after, in the version of an owner; undefined where there is no such version. */
   readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
 }
@@ -53,10 +56,7 @@ export async function applyOver(application: Application): Promise<Applied> {
   if (slices.isOver) await slices.turn()
   const merged = merge(live, applied, type)
   if (slices.isOver) await slices.turn()
-  const isPruned = before !== undefined && typeIn(before.apiVersion) !== undefined
-  const pruned = isPruned
-    ? prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })
-    : merged
+  const pruned = pruneStated(merged, { before, all, stated, application })
   const result = isFields(pruned) ? pruned : {}
   if (slices.isOver) await slices.turn()
   const isChanged = !isEqual(live, result)
@@ -66,6 +66,25 @@ export async function applyOver(application: Application): Promise<Applied> {
   if (isEmptySet(own.fields)) left.delete(identity)
   else if (isChanged) left.set(identity, { ...own, time: now, entry: undefined })
   return { result: isChanged ? result : undefined, owners: left }
+}
+
+type Pruning = {
+  /** Of the applier. */
+  readonly before: Owner | undefined
+  readonly all: Owners
+  readonly stated: FieldSet
+  readonly application: Application
+}
+
+/** Without what the applier stated before, states no longer, and nobody else owns. */
+function pruneStated(merged: Json, { before, all, stated, application }: Pruning): Json {
+  const { type, typeIn, convert, writer } = application
+  if (before === undefined || typeIn(before.apiVersion) === undefined) return merged
+  const isMixed = [before, ...all.values()].some(({ apiVersion }) => apiVersion !== writer.apiVersion)
+  if (convert !== undefined && isMixed && isFields(merged)) {
+    return pruneAcross(merged, { before, owners: all, version: writer.apiVersion, typeIn, convert })
+  }
+  return prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })
 }
 
 /** An entry that says the same in the same version stays as it is. */

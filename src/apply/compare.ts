@@ -3,7 +3,7 @@ import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/objec
 import { type FieldSet, isEmptySet, nodeOf, noFields, ownedLeaf, recursiveDifference, union } from './field-set.ts'
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { addedSet, childOf, itemsByElement } from './owned.ts'
-import { isEqual, isNothing } from './value.ts'
+import { isEmptyMap, isEqual, isNothing } from './value.ts'
 
 export type Comparison = { readonly added: FieldSet; readonly modified: FieldSet; readonly removed: FieldSet }
 
@@ -16,10 +16,9 @@ export function compare(before: Json, after: Json, type: MergeType): Comparison 
     case 'scalar':
       return leaf(before, after)
     case 'any':
+      if (type.isWhole === true) return leaf(before, after)
       if (isFields(before) && isFields(after)) return byKey(before, after, type)
-      return isNothing(before) || isNothing(after) || (!isFields(before) && !isFields(after))
-        ? leaf(before, after)
-        : { ...nothing, removed: below(before, type), added: below(after, type) }
+      return isFullMap(before) || isFullMap(after) ? ofOtherForm(before, after, type) : leaf(before, after)
     case 'list':
       if (type.by === 'whole' || (isNothing(before) && isNothing(after))) return leaf(before, after)
       return byItem(listOf(before), listOf(after), type)
@@ -28,6 +27,15 @@ export function compare(before: Json, after: Json, type: MergeType): Comparison 
       if (type.isAtomic || (isNothing(before) && isNothing(after))) return leaf(before, after)
       return byKey(fieldsOf(before), fieldsOf(after), type)
   }
+}
+
+const isFullMap = (value: Json): boolean => isFields(value) && !isEmptyMap(value)
+
+/** A map against something else: all that is in it comes or goes, and the place itself has another value, unless that is null. */
+function ofOtherForm(before: Json, after: Json, type: MergeType): Comparison {
+  const modified = before === null || after === null ? noFields : ownedLeaf
+  const partsOf = (value: Json): FieldSet => (isFields(value) ? below(value, type) : noFields)
+  return { added: partsOf(after), modified, removed: partsOf(before) }
 }
 
 /** Without what lies in or below `ignored`. */

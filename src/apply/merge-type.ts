@@ -10,7 +10,7 @@ export type MergeType = ScalarMerge | AnyMerge | ListMerge | MapMerge | StructMe
 export type ScalarMerge = { readonly form: 'scalar'; readonly scalar: 'string' | 'numeric' | 'boolean' | 'untyped' }
 
 /** Nothing is known: maps are merged by key, all else is owned as a whole. */
-export type AnyMerge = { readonly form: 'any' }
+export type AnyMerge = { readonly form: 'any'; readonly isWhole?: true }
 
 /** `whole`: the list is one value. `value`: a set. `keys`: items are found again by these fields. */
 export type ListMerge = {
@@ -48,6 +48,8 @@ export const structField = (name: string, below: MergeType): StructField => ({
 /** Types depend on nothing but the schema, so what was made for it is kept beside it. */
 const known = new WeakMap<Struct, StructMerge>()
 const anything: AnyMerge = { form: 'any' }
+/** Its text is one value. */
+const wholeAnything: AnyMerge = { form: 'any', isWhole: true }
 
 export function mergeTypeOf(struct: Struct): StructMerge {
   const found = known.get(struct)
@@ -79,8 +81,9 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
       return { form: 'list', by: 'keys', keys, of }
     }
     case 'any':
-    case 'raw':
       return anything
+    case 'raw':
+      return wholeAnything
     case 'string':
     case 'bytes':
       return { form: 'scalar', scalar: 'string' }

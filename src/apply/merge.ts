@@ -7,14 +7,17 @@ import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/objec
 import type { ListMerge, MergeType } from './merge-type.ts'
 import { childOf } from './owned.ts'
 import { itemElement } from './path-element.ts'
-import { isEqual, isNothing } from './value.ts'
+import { isEmptyMap, isEqual, isNothing } from './value.ts'
 
 export function merge(live: Json, applied: Json, type: MergeType): Json {
   switch (type.form) {
     case 'scalar':
       return applied
     case 'any':
-      return isFields(live) && isFields(applied) ? mergeFields(live, applied, type) : replace(live, applied)
+      if (type.isWhole === true) return replace(live, applied)
+      if (isFields(live) && isFields(applied)) return mergeFields(live, applied, type)
+      // Null says nothing of a map that is there.
+      return applied === null && isFields(live) && !isEmptyMap(live) ? live : replace(live, applied)
     case 'list':
       if (type.by === 'whole' || (isNothing(live) && isNothing(applied))) return replace(live, applied)
       return mergeItems(listOf(live), listOf(applied), type)

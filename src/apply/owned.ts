@@ -62,7 +62,7 @@ export function isLeaf(value: Json, type: MergeType): boolean {
     case 'scalar':
       return true
     case 'any':
-      return !isFields(value)
+      return type.isWhole === true || !isFields(value)
     case 'list':
       return type.by === 'whole' || !Array.isArray(value)
     case 'map':

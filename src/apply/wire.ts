@@ -13,8 +13,9 @@ import { isNothing } from './value.ts'
 /** Of a stored object: its database does not tell an empty list or map that is always written from none. */
 export const storedWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, null)
 
-/** Of an object as somebody sent it. */
-export const givenWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, undefined)
+/** Of an object as somebody sent it; what is the same value in `stored`, an object that it was made from, nobody sent. */
+export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
+  structWire(tracked(object), struct, undefined, stored)
 
 /** Without managedFields, which nobody owns. */
 function tracked(object: KubeObject): KubeObject {
@@ -22,13 +23,18 @@ function tracked(object: KubeObject): KubeObject {
   return managedFields === undefined ? object : { ...object, metadata }
 }
 
-/** What stands for an empty list or map that is always written; undefined: itself. */
-type Empty = null | undefined
+/** Of an object that was converted from another version, where Go looks at values before they are written: an empty list is there, too. */
+export const convertedWire = (object: KubeObject, struct: Struct): Fields => structWire(tracked(object), struct, 'kept')
 
-function structWire(value: Fields, struct: Struct, empty: Empty): Fields {
+/** What stands for an empty list or map that is always written; undefined: itself; 'kept': itself, also where it is never written. */
+type Empty = null | undefined | 'kept'
+
+function structWire(value: Fields, struct: Struct, empty: Empty, stored?: Fields): Fields {
   const wire: { [name: string]: Json } = struct.open !== undefined ? openWire(value, struct) : {}
   for (const field of struct.fields) {
-    const shown = fieldWire(value[field.name] ?? null, field, empty)
+    const given = value[field.name] ?? null
+    const was = stored?.[field.name]
+    const shown = fieldWire(given, field, given === was ? null : empty, was)
     if (shown !== undefined) wire[field.name] = shown
   }
   return wire
@@ -42,12 +48,15 @@ function openWire(value: Fields, { byName }: Struct): { [name: string]: Json } {
 }
 
 /** Undefined: not written. */
-function fieldWire(given: Json, field: Field, empty: Empty): Json | undefined {
+function fieldWire(given: Json, field: Field, empty: Empty, stored?: Json): Json | undefined {
   const { schema, omit, isPointer } = field
   if (given === null) return omit === 'never' ? zeroWire(schema, isPointer) : undefined
-  const wire = valueWire(given, schema, empty)
+  const wire =
+    isFields(stored) && isFields(given) && schema.type === 'struct' && given !== stored
+      ? structWire(given, schema, empty, stored)
+      : valueWire(given, schema, empty)
   if (omit === 'absent' || isPointer || !isEmpty(wire)) return wire
-  if (omit === 'empty') return undefined
+  if (omit === 'empty') return empty === 'kept' && Array.isArray(wire) ? wire : undefined
   return empty === null && (schema.type === 'list' || schema.type === 'map') ? null : wire
 }
 

@@ -5,6 +5,7 @@ import { annotationsAfter, isLastApplier } from '../apply/last-applied.ts'
 import type { Owners, Writer } from '../apply/managers.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import type { StructMerge } from '../apply/merge-type.ts'
+import type { Convert } from '../apply/prune-across.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { validateApplied } from '../apply/validate.ts'
 import { storedWire } from '../apply/wire.ts'
@@ -15,10 +16,10 @@ import { decodePatched } from '../codec/decode-body.ts'
 import { printOrdered } from '../codec/json.ts'
 import { RestoreError, restoreStruct } from '../patch/restore.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
-import { askWebhook, otherVersion, UnknownVersionError, versionsOf } from './owner-versions.ts'
+import { askWebhook, otherVersion, UnknownVersionError, versionsOf, wireIn } from './owner-versions.ts'
 import { emptyObject, emptyWire, ignoredAt, trackingOf, withOwners, writerOf } from './owners.ts'
 import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
-import type { Change, Writing } from './write.ts'
+import { type Change, mayCreateAt, type Writing } from './write.ts'
 import type { PatchOptions } from './write-options.ts'
 
 /** Owns what an object that nobody tracked has, when it is first applied to. */
@@ -32,7 +33,7 @@ export async function readApply(request: ResourceRequest, body: GivenBody, writi
   const applied = await readApplied(body, writing.access)
   const expected = viewOf(request) ?? resource
   return async (current, stored): Promise<KubeObject> => {
-    if (current === undefined && subresource !== '') throw notFound(resource, name)
+    if (current === undefined && subresource !== '' && !mayCreateAt(request)) throw notFound(resource, name)
     checkApplied(applied.value, expected)
     const uid = textOf(fieldsOf(applied.value['metadata'])['uid'])
     const object = await applyTo(current, { request, applied: applied.value, stored, writing })
@@ -93,6 +94,7 @@ async function applyTo(
     ignored: ignoredAt(request),
     now: access.now(),
     typeIn: typeOfOwner,
+    ...(request.resource.isCustom || viewOf(request) !== undefined ? {} : { convert: convertIn(request, writing) }),
     versions: async (after) => {
       const before = current ?? emptyObject
       const made = (): KubeObject => objectOf(after, { applied, expected, live, current })
@@ -113,6 +115,19 @@ async function applyTo(
   const object = objectOf(result ?? live, { applied, expected, live, current })
   if (slices.isOver) await slices.turn()
   return withOwners(withLastApplied(object, applied, writer), managedFields)
+}
+
+/** Between versions of a built-in kind. */
+function convertIn({ resource }: ResourceRequest, { access }: Applying): Convert {
+  const inVersion = (apiVersion: string): Resource =>
+    apiVersion === apiVersionOf(resource) ? resource : (access.inVersion(apiVersion) ?? resource)
+  return (fields, from, to) => {
+    if (from === to) return fields
+    const { shape, kind } = inVersion(from)
+    const { value } = restoreStruct(fields, shape.struct)
+    const object = { ...value, kind, apiVersion: from, metadata: fieldsOf(value['metadata']) }
+    return wireIn(object, shape, inVersion(to))
+  }
 }
 
 async function orUnclassified(application: Application): Promise<Applied> {

@@ -7,7 +7,7 @@ import type { Owners } from '../apply/managers.ts'
 import type { StructMerge } from '../apply/merge-type.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import { validateApplied } from '../apply/validate.ts'
-import { givenWire, storedWire } from '../apply/wire.ts'
+import { convertedWire, givenWire, storedWire } from '../apply/wire.ts'
 import { ApiError } from '../api/errors.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
@@ -67,10 +67,11 @@ export function versionsOf(
   return (apiVersion) => {
     if (apiVersion === apiVersionOf(own)) {
       const { struct } = own.shape
+      const stored = before()
       return {
         type: mergeTypeOfObjects(struct),
-        before: storedWire(before(), struct),
-        after: givenWire(after(), struct),
+        before: storedWire(stored, struct),
+        after: givenWire(after(), struct, stored),
       }
     }
     const other = otherVersion(request, inVersion, apiVersion)
@@ -113,6 +114,10 @@ function builtInVersion(from: ObjectSchema, to: Resource): OtherVersion {
     after: (object) => givenWire(converted(object, from, to), struct),
   }
 }
+
+/** An object of one version in another. */
+export const wireIn = (object: KubeObject, from: ObjectSchema, to: Resource): Fields =>
+  convertedWire(converted(object, from, to), to.shape.struct)
 
 function converted(object: KubeObject, from: ObjectSchema, to: Resource): KubeObject {
   const stored = from.stored?.toStored(object) ?? object

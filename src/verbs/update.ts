@@ -10,12 +10,12 @@ import { checkName } from './identity.ts'
 import { readObject } from './read-body.ts'
 import { represent } from './represent/represent.ts'
 import { checkPart } from './unsupported.ts'
-import { updateObject } from './write.ts'
+import { mayCreateAt, updateObject } from './write.ts'
 import { parseWriteOptions } from './write-options.ts'
 
 /** Of the object, or of a part of it that has a path of its own. */
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
-  const { resource, subresource, name, http } = request
+  const { resource, name, http } = request
   const show = represent(negotiate(http, resource), access.forms, http.query, viewOf(request))
   checkPart(request)
   const options = parseWriteOptions(http.query, 'UpdateOptions')
@@ -23,8 +23,7 @@ export async function update(request: ResourceRequest, access: WriteAccess): Pro
   checkName(object, request)
   const replace = (current: KubeObject | undefined): KubeObject => {
     checkUid(object, current, request, access)
-    const isCreated = current === undefined && resource.createsOnUpdate && subresource === ''
-    if (current === undefined && !isCreated) throw notFound(resource, name)
+    if (current === undefined && !mayCreateAt(request)) throw notFound(resource, name)
     return object
   }
   const updated = await updateObject(request, replace, { options, access })

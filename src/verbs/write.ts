@@ -27,6 +27,7 @@ import { commit } from './commit.ts'
 import { type Decided, decidePut } from './decide-put.ts'
 import { isMarked, isReleased } from './deletion.ts'
 import { holding, type Take } from './holding.ts'
+import type { Taking } from '../registry/belongings.ts'
 import { owned, ownersAfterCreate, ownersAfterUpdate, type Owning, unlessTooLarge, withOwners } from './owners.ts'
 import { uintFault } from './options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
@@ -202,6 +203,10 @@ type Update = {
   readonly writing: Holding
 }
 
+/** Whether an update of what is not there creates it. Upstream does so through /status, too, where the kind has one. */
+export const mayCreateAt = ({ resource, subresource }: ResourceRequest): boolean =>
+  resource.createsOnUpdate && (subresource === '' || subresource === 'status')
+
 /** An update, patch or apply that creates the object. */
 async function decideNew({ request, given, writing }: Update): Promise<Decided> {
   const { options, access } = writing
@@ -210,7 +215,10 @@ async function decideNew({ request, given, writing }: Update): Promise<Decided> 
   const admitted = await mutated(request, attributes)
   const fault = versionFault(admitted)
   if (fault !== undefined) throw unclassified(fault)
-  const object = await checkedNew(request, newObject(request, admitted, access), writing, access.authorizeCreate)
+  // Through /status nothing is allocated.
+  const holder =
+    request.subresource === '' ? writing : { ...writing, take: ({ object }: Taking) => Promise.resolve(object) }
+  const object = await checkedNew(request, newObject(request, admitted, access), holder, access.authorizeCreate)
   const { resourceVersion: _, ...metadata } = object.metadata
   const created = { ...object, metadata }
   return { object: created, decision: { put: encodeStored(created, request.resource.shape) } }

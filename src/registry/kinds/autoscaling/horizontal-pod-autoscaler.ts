@@ -24,7 +24,7 @@ export const autoscalerV2Rules: KindRules = {
 export const autoscalerV1Rules: KindRules = {
   // What is left out is known only in the stored form, which has more to say.
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
-  convert: { toStored, fromStored: (object) => fromStored(setStoredDefaults(object)) },
+  convert: { toStored, fromStored },
   validate: (object) => faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec'),
   status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
 }
@@ -88,7 +88,7 @@ export function toStored(object: KubeObject): KubeObject {
     ...withoutAnnotations(object),
     spec: present({
       ...spec,
-      metrics: metrics.length > 0 ? metrics : undefined,
+      metrics,
       behavior: readBehavior(annotations[`${prefix}behavior`]),
     }),
     status: present({

@@ -1,6 +1,15 @@
 /** Services: what they get by themselves. Their rules are in the files beside; addresses and ports come from src/allocators. */
 import { parseIp } from '../../../api/ip.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type KubeObject,
+  omit,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
 import type { ClusterFacts, KindRules } from '../../kind-rules.ts'
 import { isExposed, needsClusterIp, NO_ADDRESS, specOf, typeOf } from './service-needs.ts'
 import { prepareUpdate, withPlural } from './service-prepare.ts'
@@ -14,8 +23,8 @@ const AFFINITY_SECONDS = 10_800
 export const serviceRules: KindRules = {
   selectableFields: ['spec.clusterIP', 'spec.type'],
   setDefaults: (object) => withIpModes({ ...object, spec: withDefaults(fieldsOf(object['spec'])) }),
-  prepareCreate: withPlural,
-  prepareUpdate,
+  prepareCreate: withoutTrafficPolicy,
+  prepareUpdate: (object, current) => withoutTrafficPolicy(prepareUpdate(object, current)),
   validate,
   validateUpdate,
   warnings,
@@ -26,7 +35,7 @@ export const serviceRules: KindRules = {
 /** Servers before the second family of addresses stored one address, and said nothing of families. */
 function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObject {
   const spec = specOf(object)
-  if (!needsClusterIp(spec)) return object
+  if (!needsClusterIp(spec)) return withoutTrafficPolicy(object)
   const complete = withPlural(object)
   if (textsOf(spec['ipFamilies']).length > 0) return complete
   const { clusterIPs, selector } = specOf(complete)
@@ -40,15 +49,22 @@ function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObjec
   return { ...complete, spec: { ...specOf(complete), ipFamilies: families, ipFamilyPolicy } }
 }
 
+/** What only names another host sends no traffic anywhere. Some servers have stored it. */
+function withoutTrafficPolicy(object: KubeObject): KubeObject {
+  const spec = specOf(object)
+  if (typeOf(spec) !== 'ExternalName' || spec['internalTrafficPolicy'] === undefined) return object
+  return { ...object, spec: omit(spec, 'internalTrafficPolicy') }
+}
+
 function withDefaults(given: Fields): Fields {
-  const { sessionAffinityConfig, internalTrafficPolicy, ...rest } = given
+  const { sessionAffinityConfig, ...rest } = given
   const sessionAffinity = textOf(given['sessionAffinity']) || 'None'
   const spec = { ...rest, type: textOf(given['type']) || 'ClusterIP', sessionAffinity }
   const isExternalName = typeOf(spec) === 'ExternalName'
   const hasPolicy = textOf(given['externalTrafficPolicy']) !== ''
   return {
     ...spec,
-    ...(isExternalName ? {} : { internalTrafficPolicy: internalTrafficPolicy ?? 'Cluster' }),
+    ...(isExternalName ? {} : { internalTrafficPolicy: given['internalTrafficPolicy'] ?? 'Cluster' }),
     ...(isExposed(spec) && !hasPolicy ? { externalTrafficPolicy: 'Cluster' } : {}),
     ...(typeOf(spec) === 'LoadBalancer'
       ? { allocateLoadBalancerNodePorts: given['allocateLoadBalancerNodePorts'] ?? true }

@@ -1,0 +1,52 @@
+/**
+ * Prunes where owners know the object in different versions. What an applier had is taken away in the version in which it had it; then
+ * the object is shown in each other version, and what somebody owns there, or what that version always writes, comes back.
+ */
+import { type Fields, isFields, type Json } from '../api/object.ts'
+import { type FieldSet, noFields, union } from './field-set.ts'
+import type { Owner, Owners } from './managers.ts'
+import type { StructMerge } from './merge-type.ts'
+import { appliedSet } from './owned.ts'
+import { prune } from './prune.ts'
+
+export type Convert = (fields: Fields, from: string, to: string) => Fields
+
+type Across = {
+  readonly before: Owner
+  readonly owners: Owners
+  /** In which the object is given and returned. */
+  readonly version: string
+  readonly typeIn: (apiVersion: string) => StructMerge | undefined
+  readonly convert: Convert
+}
+
+export function pruneAcross(merged: Fields, { before, owners, version, typeIn, convert }: Across): Json {
+  const last = before.apiVersion
+  const lastType = typeIn(last)
+  if (lastType === undefined) return merged
+  const owned = ownedByVersion(owners)
+  const whole = convert(merged, version, last)
+  let shown = last
+  let pruned = fieldsOf(prune(whole, lastType, { before: before.fields, owned: owned.get(last) ?? noFields }))
+  for (const [other, fields] of owned) {
+    const type = typeIn(other)
+    if (other === last || type === undefined) continue
+    const wholeThere = convert(merged, version, other)
+    const kept = union(appliedSet(convert(pruned, shown, other), type), fields)
+    pruned = fieldsOf(prune(wholeThere, type, { before: appliedSet(wholeThere, type), owned: kept }))
+    shown = other
+  }
+  const kept = appliedSet(convert(pruned, shown, last), lastType)
+  const result = fieldsOf(prune(whole, lastType, { before: before.fields, owned: kept }))
+  return convert(result, last, version)
+}
+
+const fieldsOf = (value: Json): Fields => (isFields(value) ? value : {})
+
+function ownedByVersion(owners: Owners): ReadonlyMap<string, FieldSet> {
+  const owned = new Map<string, FieldSet>()
+  for (const { apiVersion, fields } of owners.values()) {
+    owned.set(apiVersion, union(owned.get(apiVersion) ?? noFields, fields))
+  }
+  return owned
+}
