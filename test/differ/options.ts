@@ -10,13 +10,17 @@ export const usage = `npm run differ -- [fuzz|record|recorded|again FILE [LINE]]
 
   --seed N        the same seed, area and number give the same case; printed at the start
   --area A,B      of ${Object.keys(areas).join(', ')} (all)
-  --cases N       cases of each area (1000)
+  --cases N       cases of each area (1,000; without end where --minutes is given)
   --from N        the number of the first one (0): --area apply --from 7 --cases 1 runs one again
-  --minutes N     no new case after this, nor after SIGINT (600)
+  --minutes N     no new case after this, nor after SIGINT
   --concurrency N cases at once (4)
   --trials N      runs spent on making one finding smaller (120); 0 leaves it as it is
   --out FILE      where findings go, a line of JSON each (.cache/differ/findings.jsonl)
   --verbose       prints them too`
+
+const CASES = 1000
+const CONCURRENCY = 4
+const TRIALS = 120
 
 export type Mode =
   | { readonly kind: 'fuzz' | 'record' | 'recorded' }
@@ -43,8 +47,8 @@ export function parseOptions(argv: readonly string[]): Options {
   const chosen = values.area?.split(',') ?? Object.keys(areas)
   const unknown = chosen.find((area) => !Object.hasOwn(areas, area))
   if (unknown !== undefined) throw new UsageError(`--area ${unknown} is none of ${Object.keys(areas).join(', ')}`)
-  const number = (name: 'cases' | 'from' | 'minutes' | 'concurrency' | 'trials'): number => {
-    const value = Number(values[name])
+  const number = (name: 'cases' | 'from' | 'minutes' | 'concurrency' | 'trials', otherwise: number): number => {
+    const value = Number(values[name] ?? otherwise)
     if (!(value >= (name === 'concurrency' ? 1 : 0)))
       throw new UsageError(`--${name} ${values[name]} is no such number`)
     return value
@@ -55,11 +59,11 @@ export function parseOptions(argv: readonly string[]): Options {
     mode: modeOf(positionals),
     seed,
     areas: chosen,
-    cases: number('cases'),
-    from: number('from'),
-    minutes: number('minutes'),
-    concurrency: number('concurrency'),
-    trials: number('trials'),
+    cases: number('cases', values.minutes === undefined ? CASES : Infinity),
+    from: number('from', 0),
+    minutes: number('minutes', Infinity),
+    concurrency: number('concurrency', CONCURRENCY),
+    trials: number('trials', TRIALS),
     out: values.out,
     verbose: values.verbose,
   }
@@ -84,11 +88,11 @@ function parse(argv: readonly string[]) {
       options: {
         seed: { type: 'string' },
         area: { type: 'string' },
-        cases: { type: 'string', default: '1000' },
-        from: { type: 'string', default: '0' },
-        minutes: { type: 'string', default: '600' },
-        concurrency: { type: 'string', default: '4' },
-        trials: { type: 'string', default: '120' },
+        cases: { type: 'string' },
+        from: { type: 'string' },
+        minutes: { type: 'string' },
+        concurrency: { type: 'string' },
+        trials: { type: 'string' },
         out: { type: 'string', default: '.cache/differ/findings.jsonl' },
         verbose: { type: 'boolean', default: false },
       },

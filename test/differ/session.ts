@@ -42,7 +42,6 @@ export class Session {
       const body = { metadata: { finalizers: null } }
       if (isHeld) await this.send({ id: 'end', method: 'PATCH', path, type: 'application/merge-patch+json', body })
     }
-    await this.send({ id: 'end', method: 'DELETE', path: '/api/v1/namespaces/$ns' })
   }
 
   /** Where the step has left an object that does not go with the namespace. */
