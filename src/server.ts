@@ -180,7 +180,6 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     checkServiceRange: serviceRange.check,
     records: new ServerAddresses(store, root),
     keepsEndpoints: config.services.endpoints === 'lease',
-    advertiseAddress: config.advertiseAddress,
     endpointAddress: config.endpointAddress,
     port: listener.port,
     uid: surroundings.ids.uid(),

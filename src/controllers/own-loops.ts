@@ -21,8 +21,6 @@ export type OwnLoopsParts = {
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
   readonly records: KubernetesEndpointsParts['records']
   readonly keepsEndpoints: boolean
-  /** Where clients reach the server. */
-  readonly advertiseAddress: string
   /** What the endpoints of the service kubernetes name; it may stand for all addresses of the host. */
   readonly endpointAddress: string
   readonly port: number
@@ -33,7 +31,7 @@ export type OwnLoopsParts = {
 
 /** To be called when the system's namespaces are there. */
 export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
-  const { handle, records, repairServices, advertiseAddress, port, uid, clock, log } = parts
+  const { handle, records, repairServices, port, uid, clock, log } = parts
   const identity = { hostname: hostname(), uid }
   const renew = (signal: AbortSignal): Promise<void> =>
     renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
