@@ -1,6 +1,7 @@
 /** Whole objects to bytes and back: as clients see them, and as they are stored. */
 import { fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
+import { isSame } from '../schema/equal.ts'
 import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson, isCbor } from './cbor/to-json.ts'
@@ -139,7 +140,7 @@ export class UnreadableError extends Error {
 export function decodeStored(value: Buffer, schema: ObjectSchema, revision: number): KubeObject {
   const bytes = isCbor(value) ? Buffer.from(readable(() => cborToJson(value))) : value
   if (schema.custom !== undefined) return decodeCustom(bytes, schema, { form: schema.custom, revision })
-  return numbered(decodeBuiltIn(bytes, schema), revision)
+  return decodeBuiltIn(bytes, schema, revision)
 }
 
 function numbered(object: KubeObject, revision: number): KubeObject {
@@ -147,12 +148,12 @@ function numbered(object: KubeObject, revision: number): KubeObject {
   return { ...object, metadata }
 }
 
-/** Objects that are stored in another version than they would be now. */
+/** Objects that are stored otherwise than they would be now: in another version, or without some defaults. */
 const outdated = new WeakSet<KubeObject>()
 
 export const markOutdated = (object: KubeObject): void => void outdated.add(object)
 
-/** Whether a write that changes nothing brings the object into the version that is stored now. */
+/** Whether a write that changes nothing stores the object as it would be stored now. */
 export const isOutdated = (object: KubeObject): boolean => outdated.has(object)
 
 /** What was printed for clients, which alone has a version, is as it should be. */
@@ -168,13 +169,16 @@ function decodeCustom(
   return object
 }
 
-function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema): KubeObject {
-  const { setDefaults, completeStored } = schema
+function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): KubeObject {
+  const { setDefaults, completeStored, isDefaultedAgain } = schema
   const envelope = isProtobuf(bytes) ? readEnvelope(bytes) : undefined
   const form = formOf(envelope?.apiVersion ?? apiVersionOf(bytes), schema)
   const read = envelope === undefined ? readStored(bytes, form.struct) : readProtobuf(envelope, form.struct)
-  const object = setDefaults(form.fromStored(read))
-  return completeStored?.(object) ?? object
+  const stored = form.fromStored(read)
+  const defaulted = setDefaults(stored)
+  const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
+  if (isDefaultedAgain === true && !isSame(defaulted, stored)) markOutdated(object)
+  return object
 }
 
 /** Most values are in the version that is stored, or were printed for clients. */

@@ -8,7 +8,7 @@ export type ObjectSchema = {
   readonly setDefaults: (object: KubeObject) => KubeObject
   /** The object with what an older server has not stored of it. Clients must say it. */
   readonly completeStored?: (object: KubeObject) => KubeObject
-  /** Whether a new object gets defaults that depend on what was made for it, such as its selector. */
+  /** Whether a new object gets defaults that are not stored with it: they depend on what was made for it, such as its selector. */
   readonly isDefaultedAgain?: boolean
   /** Of kinds that clients define. */
   readonly custom?: CustomForm

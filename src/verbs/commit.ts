@@ -39,6 +39,8 @@ export async function commit(
     (await access.reader.get(key, 'latest')).item?.revision === revision
   const result = await store.update(key, { cached, isStill, decode, signal, ttlSeconds }, decide)
   if (result.outcome !== 'unchanged' || item?.revision !== result.revision) return result
+  // What is cached does not show which defaults were stored: the stored object is looked at, once.
+  if (resource.shape.isDefaultedAgain === true) return store.update(key, { decode, signal, ttlSeconds }, decide)
   if (cached !== undefined) item.keepObject(cached.object)
   return { ...result, unchanged: item }
 }

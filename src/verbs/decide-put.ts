@@ -15,7 +15,7 @@ export function decidePut(object: KubeObject, before: KubeObject, shape: ObjectS
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
   const same = isRetimed ? withOwners(object, managedFields) : object
   const [plain, plainBefore] = [withoutVersion(same), withoutVersion(before)]
-  // What is stored in an old version is stored anew.
+  // What is stored otherwise than it would be now is stored anew.
   if (isOutdated(before)) return { object, decision: { put: encodeStored(object, shape) } }
   if (isEqual(plain, plainBefore)) return { object: same, decision: 'unchanged' }
   // Objects that differ may still be stored as the same: an empty list and none.

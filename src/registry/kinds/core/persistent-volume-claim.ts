@@ -26,7 +26,9 @@ import { claimSpec, claimSpecWarnings } from './claim-spec.ts'
 import { basicAmount, classWarning, storageClassAnnotation } from './persistent-volume.ts'
 
 export const persistentVolumeClaimRules: KindRules = {
-  prepareCreate: (object) => ({ ...prepared(object), status: { phase: 'Pending' } }),
+  // The phase of a new claim is a default: it is not stored before the first update.
+  isDefaultedAgain: true,
+  prepareCreate: (object) => prepared(object),
   prepareUpdate: (object, current) => prepared(object, current),
   validate: (object) => faultsOf(claimSpec, object['spec'], 'spec'),
   validateUpdate: (object, current) => {
