@@ -89,12 +89,12 @@ export function negotiate(asked: Asked, offer: Offer = {}): Form {
 }
 
 /** Of a watch, which is never indented. Fails with NotAcceptable, also for a form that cannot be streamed. */
-export function negotiateStream(asked: AskedHeaders, { isCustom = false }: Offer = {}): Form {
+export function negotiateStream(asked: AskedHeaders, { isCustom = false, hasTable = true }: Offer = {}): Form {
   const accept = firstHeader(asked.headers, 'accept') ?? ''
   if (isPlainJson(accept)) return compactJson
   const spoken = spokenTo(asked)
   if (!isCustom) checkRoute(accept, routesOf(spoken, true))
-  const form = choose(accept, { conversions: 'all', isCustom, spoken })
+  const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables', isCustom, spoken })
   if (form === undefined) throw notAcceptable(spoken.routed)
   if (form.type === 'yaml') throw notAcceptable(spoken.routedStreams)
   return form.isIndented ? { ...form, isIndented: false } : form

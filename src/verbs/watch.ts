@@ -25,7 +25,9 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   validateListOptions(http.query, 'watch', { allowsWatchList })
   const { range, matches } = choose(request, selectors, access.keys)
   const askedVersion = options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
-  const framing = framingOf(negotiateStream(http, resource), access.forms, http.query)
+  const hasTable = !(allowsWatchList && isMarked(options))
+  const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
+  const framing = framingOf(form, access.forms, http.query)
   const { headers } = framing
   const operation: Operation = { resource, name: '', verb: 'watch', askedVersion }
   const timeoutMs = timeoutOf(options, access)
@@ -41,6 +43,10 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
     return { status: 200, headers, stream: single(framing.error(toStatus(fromStorage(error, operation)))) }
   }
 }
+
+/** Whether the end of the initial objects is told, with what a list of them looks like, which a table is not. */
+const isMarked = ({ sendInitialEvents, resourceVersion, allowWatchBookmarks }: ListOptions): boolean =>
+  allowWatchBookmarks && (sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))
 
 /** Negative: over before it begins. */
 function timeoutOf(

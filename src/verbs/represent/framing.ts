@@ -43,7 +43,7 @@ export function framingOf(form: Form, forms: ResourceForms, query: URLSearchPara
   if (form.as?.kind === 'PartialObjectMetadataList') return { headers, error, event: () => undefined }
   const { shown, bookmark } = framesOf(form, forms, query)
   const event = (one: WatchEvent): Buffer =>
-    one.type === 'BOOKMARK' ? bookmark(bookmarkObject(forms.resource, one)) : shown(one)
+    one.type === 'BOOKMARK' ? bookmark(bookmarkObject(forms.resource, one, form.as)) : shown(one)
   return { headers, error, event }
 }
 
@@ -136,17 +136,26 @@ const errors: { readonly [type in StreamForm]: (status: Status) => Buffer } = {
 }
 
 /** An object of the kind with nothing in it but the version that the client may go on from. */
-function bookmarkObject(resource: Resource, { revision, initialEventsEnd }: Bookmark): KubeObject {
+function bookmarkObject(
+  resource: Resource,
+  { revision, initialEventsEnd }: Bookmark,
+  as: Conversion | undefined,
+): KubeObject {
+  const annotations = initialEventsEnd ? { annotations: endOfInitial(resource, as) } : {}
   return {
     kind: resource.kind,
     apiVersion: apiVersionOf(resource),
-    metadata: { resourceVersion: `${revision}`, ...(initialEventsEnd ? { annotations: endOfInitial(resource) } : {}) },
+    metadata: { resourceVersion: `${revision}`, ...annotations },
   }
 }
 
 /** Says that all objects have been shown, and what an empty list of them would look like. */
-function endOfInitial(resource: Resource): { readonly [key: string]: string } {
-  const list = { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata: {}, items: null }
+function endOfInitial(resource: Resource, as: Conversion | undefined): { readonly [key: string]: string } {
+  const typeMeta =
+    as?.kind === 'PartialObjectMetadata'
+      ? { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${as.version}` }
+      : { kind: resource.listKind, apiVersion: apiVersionOf(resource) }
+  const list = { ...typeMeta, metadata: {}, items: null }
   return {
     'k8s.io/initial-events-end': 'true',
     'kubernetes.io/initial-events-list-blueprint': Buffer.from(`${printOrdered(list)}\n`).toString('base64'),
