@@ -6,7 +6,7 @@ import { createClient } from './client.ts'
 import { compareScenario, type Outcome } from './compare.ts'
 import { HookServer } from './hooks.ts'
 import { type Options, parseOptions, usage, UsageError } from './options.ts'
-import { addIds, passingFile, readIds } from './passing.ts'
+import { addIds, passingFile, passingWithFile, readIds } from './passing.ts'
 import type { RecordedStep } from './recorded.ts'
 import { Recordings } from './recordings.ts'
 import { formatOutcome, formatSummary, Progress } from './report.ts'
@@ -66,15 +66,17 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
   return isGood ? 0 : 1
 }
 
-/** Whether all that had passed and was run now still passes. */
+/** Whether all that had passed and was run now still passes. Scenarios with needs have a list, and a server, of their own. */
 function updatePassing(chosen: readonly FiledScenario[], outcomes: readonly Outcome[]): boolean {
-  const listed = new Set(readIds(passingFile))
+  const listed = new Set([...readIds(passingFile), ...readIds(passingWithFile)])
   const lost = outcomes.filter(({ id, outcome }) => outcome !== 'same' && listed.has(id))
   for (const { file, id } of lost) console.log(`NO LONGER PASSES ${file}/${id}`)
-  // Scenarios with needs do not run on the server that CI starts.
-  const plain = new Set(chosen.filter(({ needs }) => needs === undefined).map(({ id }) => id))
-  const passed = outcomes.filter(({ id, outcome }) => outcome === 'same' && plain.has(id)).map(({ id }) => id)
-  console.log(`passing.txt: ${addIds(passingFile, passed)} added, ${lost.length} no longer pass`)
+  const passed = new Set(outcomes.filter(({ outcome }) => outcome === 'same').map(({ id }) => id))
+  const passing = chosen.filter(({ id }) => passed.has(id))
+  const idsOf = (hasNeeds: boolean): string[] =>
+    passing.filter(({ needs }) => (needs !== undefined) === hasNeeds).map(({ id }) => id)
+  const added = addIds(passingFile, idsOf(false)) + addIds(passingWithFile, idsOf(true))
+  console.log(`lists of what passes: ${added} added, ${lost.length} no longer pass`)
   return lost.length === 0
 }
 
@@ -87,7 +89,7 @@ async function runAll(
   if (chosen.length === 0) return
   // With a listener of our own the process lives long enough to end the servers that it started.
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
-  await using target = await openTarget(options.server)
+  await using target = await openTarget(options.server, options.choice.with)
   await using hooks = await HookServer.start()
   using client = createClient(target)
   const waiting = chosen.values()

@@ -17,7 +17,7 @@ which server (none named: keelson from this tree, on an etcd of its own)
 which scenarios
   --only TEXT     those whose id or file contains TEXT, or starts with it when it is written ^TEXT (repeatable)
   --section S     those of that section of the specification, such as 4.5
-  --with F        also those that need the feature F, such as WatchList (repeatable)
+  --with F        also those that need F, which a server that is started then has: WatchList, compacted (repeatable)
   --list-file F   exactly the ids in the file F, one per line
 
 how
@@ -26,7 +26,7 @@ how
   --verbose       every difference, not the first 8 of a step
   --bail          stops at the first scenario that differs
   --json F        writes every scenario's outcome to F
-  --update-passing  adds what passes to test/compat/passing.txt, and fails if something in it no longer does`
+  --update-passing  adds what passes to test/compat/passing.txt (passing-with.txt: what needs --with), and fails if something in them no longer does`
 
 export type ServerChoice =
   | { readonly kind: 'keelson'; readonly args: readonly string[] }

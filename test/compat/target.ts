@@ -1,4 +1,5 @@
 /** The server that the scenarios run against: one that runs already, or one that is started for them on an etcd of its own. */
+import { EtcdClient } from '../../src/etcd/client.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { startReference } from '../harness/reference.ts'
@@ -8,7 +9,11 @@ import type { ServerChoice } from './options.ts'
 /** Ends what it started when it is disposed of. */
 export type Target = ClientOptions & AsyncDisposable
 
-export async function openTarget(choice: ServerChoice): Promise<Target> {
+/** What scenarios may need besides, and the flags that give it to a server. */
+const flagsOf: ReadonlyMap<string, readonly string[]> = new Map([['WatchList', ['--feature-gates=WatchList=true']]])
+
+/** A server that is started has the features; one that runs has to have them. */
+export async function openTarget(choice: ServerChoice, features: readonly string[]): Promise<Target> {
   if (choice.kind === 'running') {
     const { url, token, cert, key } = choice
     return { server: url, token, cert, key, [Symbol.asyncDispose]: async () => {} }
@@ -16,7 +21,16 @@ export async function openTarget(choice: ServerChoice): Promise<Target> {
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startEtcd())
   const start = choice.kind === 'keelson' ? startKeelson : startReference
-  const { url, token } = stack.use(await start({ etcdUrl: etcd.clientUrl, args: choice.args }))
+  const args = [...choice.args, ...features.flatMap((feature) => flagsOf.get(feature) ?? [])]
+  const { url, token } = stack.use(await start({ etcdUrl: etcd.clientUrl, args }))
+  if (features.includes('compacted')) await compact(etcd.clientUrl)
   const started = stack.move()
   return { server: url, token, [Symbol.asyncDispose]: () => started.disposeAsync() }
+}
+
+/** Its history reaches back to now only. */
+async function compact(etcdUrl: string): Promise<void> {
+  await using client = new EtcdClient({ endpoints: [etcdUrl] })
+  const { revision } = await client.kv.head(Buffer.from('\0'))
+  await client.kv.compact({ revision })
 }
