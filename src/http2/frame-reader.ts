@@ -32,6 +32,8 @@ export class FrameReader {
   read(chunk: Buffer): void {
     let at = this.#prefaceBytes < preface.length ? this.#readPreface(chunk) : 0
     while (at < chunk.length) at = this.#begunBytes > 0 ? this.#goOn(chunk, at) : this.#readFrame(chunk, at)
+    // A quiet connection holds no chunk.
+    this.#frame.bytes = none
   }
 
   #readPreface(chunk: Buffer): number {
