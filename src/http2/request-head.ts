@@ -46,7 +46,12 @@ const single: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-type Headers = { readonly headers: IncomingHttpHeaders; readonly contentLength: number }
+type Headers = {
+  readonly headers: IncomingHttpHeaders
+  readonly contentLength: number
+  /** In lower case; empty: there is none. */
+  readonly host: string
+}
 
 /** Longer headers are not remembered: each connection would keep them for as long as it lasts. */
 const REMEMBERED_BYTES_MAX = 8 * 1024
@@ -54,7 +59,8 @@ const REMEMBERED_BYTES_MAX = 8 * 1024
 /** One for each connection: a client's requests differ in their target and hardly ever in their headers. */
 export class HeadReader {
   #lastFields: readonly Field[] = []
-  #last: Headers = { headers: {}, contentLength: -1 }
+  #last: Headers = { headers: {}, contentLength: -1, host: '' }
+  #lastAuthority = ''
 
   /** Undefined for a malformed request. `bytes`: the size of all fields. */
   read(fields: readonly Field[], bytes: number): RequestHead | undefined {
@@ -67,9 +73,12 @@ export class HeadReader {
       pseudo[field.name] = field.value
     }
     const { ':method': method, ':path': target } = pseudo
-    if (!isWhole(method, target, pseudo[':scheme'])) return undefined
+    const authority = pseudo[':authority']
+    if (!isWhole(method, target, pseudo[':scheme']) || !this.#isAuthority(authority)) return undefined
     const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields.slice(at), bytes)
     if (known === undefined) return undefined
+    // Who reads the one takes another server to be asked than who reads the other (RFC 9113, 8.3.1).
+    if (known.host !== '' && authority !== '' && known.host !== authority.toLowerCase()) return undefined
     return { method, target, headers: known.headers, contentLength: known.contentLength }
   }
 
@@ -83,13 +92,22 @@ export class HeadReader {
   #readHeaders(fields: readonly Field[], bytes: number): Headers | undefined {
     if (!areFieldsValid(fields)) return undefined
     const contentLength = lengthOf(fields)
-    if (contentLength === undefined) return undefined
+    const host = hostOf(fields)
+    if (contentLength === undefined || host === undefined) return undefined
     // Requests share them, so nobody may change them.
     const headers = Object.freeze(joinFields(fields))
-    if (bytes > REMEMBERED_BYTES_MAX) return { headers, contentLength }
+    if (bytes > REMEMBERED_BYTES_MAX) return { headers, contentLength, host }
     this.#lastFields = fields
-    this.#last = { headers, contentLength }
+    this.#last = { headers, contentLength, host }
     return this.#last
+  }
+
+  /** A client names the same one with every request. */
+  #isAuthority(authority: string): boolean {
+    if (authority === this.#lastAuthority) return true
+    if (!isAuthority(authority)) return false
+    if (authority.length < REMEMBERED_BYTES_MAX) this.#lastAuthority = authority
+    return true
   }
 }
 
@@ -104,11 +122,19 @@ export function areFieldsValid(fields: readonly Field[]): boolean {
 
 const COLON = 0x3a
 
+/** What nearly all requests have needs no closer look. */
+const usualMethods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
+
 function isWhole(method: string, target: string, scheme: string): boolean {
   if (method === 'CONNECT') return target === '' && scheme === ''
-  if (method === '' || scheme === '') return false
-  return target.startsWith('/') || (method === 'OPTIONS' && target === '*')
+  if (!usualMethods.has(method) && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method)) return false
+  if (scheme !== 'https' && !/^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme)) return false
+  // A blank would end the target where somebody passes the request on as HTTP/1.1.
+  return (target.startsWith('/') && !/[ \t]/.test(target)) || (method === 'OPTIONS' && target === '*')
 }
+
+/** The letters of RFC 3986, 3.2. */
+const isAuthority = (text: string): boolean => /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]*$/.test(text)
 
 function isSame(one: Field | undefined, other: Field | undefined): boolean {
   if (one === other) return true
@@ -124,6 +150,17 @@ function joinFields(fields: readonly Field[]): IncomingHttpHeaders {
     else if (!single.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`
   }
   return headers
+}
+
+/** Undefined when there are several, or it is none. */
+function hostOf(fields: readonly Field[]): string | undefined {
+  let host: string | undefined
+  for (const { name, value } of fields) {
+    if (name !== 'host') continue
+    if (host !== undefined || !isAuthority(value)) return undefined
+    host = value.toLowerCase()
+  }
+  return host ?? ''
 }
 
 /** Undefined when the lengths that were told are none, or differ. */
