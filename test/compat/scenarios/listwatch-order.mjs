@@ -42,6 +42,16 @@ const otherNames = [
   s('one-name-event', 'a list of one event at a version', [...make(EVENTS, event('a'), event('b')), update(`${EVENTS}/a`, { reason: 'R2' }), GET(q(EVENTS, { fieldSelector: name, limit: '500', resourceVersion: rv }), { pick: (b) => b.items?.map((i) => i.reason) })]),
 ];
 
+/** The token that an expired one is answered with: from this name on, of whatever is there now. */
+const latestFrom = (start) => Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: -1, start })).toString('base64url');
+const counted = (b) => ({ names: names(b), remaining: b.metadata?.remainingItemCount ?? null });
+const pages = [
+  s('continue-latest', 'a list that goes on at the latest state: what remains', [
+    ...make(CM, ...['a', 'b', 'c', 'd', 'e', 'f'].map((n) => cm(n))), GET(q(CM, { limit: '2', continue: latestFrom('b\u0000') }), { pick: counted, id: 'p' }),
+    GET(q(CM, { limit: '3', continue: latestFrom('c\u0000') }), { pick: counted }), GET(q(CM, { continue: latestFrom('c\u0000') }), { pick: counted }),
+  ]),
+];
+
 const left = GET(CM, { pick: names });
 const conditions = [
   s('deletes-empty-version', 'a collection is deleted with an empty version or uid', [...make(CM, cm('a')), DELETE(`${CM}?resourceVersion=`, undefined, { compare: 'status' }), left, ...make(CM, cm('b')), DELETE(`${CM}?uid=`, undefined, { compare: 'status' }), left]),
@@ -59,4 +69,4 @@ const heads = [
   s('head-built-in', 'HEAD of built-in objects', [...make(CM, cm('a')), head(CM), head(`${CM}/a`), head('/api/v1/configmaps')]),
 ];
 
-export default [...orders, ...accepts, ...oneName, ...otherNames, ...conditions, ...heads];
+export default [...orders, ...accepts, ...oneName, ...otherNames, ...pages, ...conditions, ...heads];
