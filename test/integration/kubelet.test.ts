@@ -1,12 +1,24 @@
 /** A server with a node: what reaches the node's kubelet, what comes back, and who hangs up. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { after, before, test } from 'node:test'
+import { createAuthority } from '../../src/lib/x509/certificates.ts'
 import { type Kubelet, startKubelet } from '../harness/kubelet.ts'
-import { adminToken, type Answer, type Client, clients, startTestServer, type TestServer } from './support.ts'
+import {
+  adminToken,
+  type Answer,
+  type Client,
+  clients,
+  startReplica,
+  startTestServer,
+  type TestServer,
+} from './support.ts'
 
 let server: TestServer
 let kubelet: Kubelet
@@ -39,6 +51,20 @@ test('a log is read from the kubelet', async () => {
   const { status, headers, text } = await client.call({ path: `${pod}/log?tailLines=2&timestamps=true` })
   assert.deepEqual([status, headers['content-type'], text], [200, 'text/plain', 'first line\nsecond line\n'])
   assert.ok(kubelet.asked.includes('GET /containerLogs/k/p/c?timestamps=true&tailLines=2'))
+})
+
+test('a kubelet whose certificate is not of the authority is asked for logs only by who insists', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'keelson-kubelet-'))
+  const ca = join(dir, 'ca.crt')
+  await writeFile(ca, createAuthority('other', Date.now()).certificatePem)
+  await using checking = await startReplica(server, [`--kubelet-certificate-authority=${ca}`])
+  await using other = clients['HTTP/2']?.(checking.url) ?? assert.fail('there is a client')
+  const refused = await other.call({ path: `${pod}/log` })
+  assert.equal(refused.status, 500)
+  assert.match(refused.text, /certificate/)
+  const insisted = await other.call({ path: `${pod}/log?insecureSkipTLSVerifyBackend=true` })
+  assert.deepEqual([insisted.status, insisted.text], [200, 'first line\nsecond line\n'])
+  await rm(dir, { recursive: true })
 })
 
 test('a request to a node reaches it without the token of the client', async () => {
