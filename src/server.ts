@@ -9,6 +9,7 @@ import { Cache } from './cache/cache.ts'
 import { addCacheMetrics } from './cache/metrics.ts'
 import type { Config } from './config/config.ts'
 import { createControlPlane, type Surroundings } from './control-plane.ts'
+import { addClientCa } from './controllers/authentication-info.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
 import { firstObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { DefaultServiceRange } from './controllers/default-service-range.ts'
@@ -21,8 +22,9 @@ import { addServerMetrics, countChecks } from './discovery/server-metrics.ts'
 import { EtcdClient } from './etcd/client.ts'
 import { RequestMetrics } from './gate/request-metrics.ts'
 import { loadOrCreateCertificate } from './http/certificate.ts'
+import type { Handle } from './handle.ts'
 import { Listener } from './http/listener.ts'
-import { CertificateReloader } from './http/reload.ts'
+import { FileReloader } from './http/reload.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { readVerifyingKeys } from './lib/jwt.ts'
 import type { Log } from './lib/log.ts'
@@ -51,6 +53,9 @@ const LOOPS_STOP_MS_MAX = 5_000
 /** All that stops after the last request: timers, workers, connections to etcd. */
 const PARTS_STOP_MS_MAX = 5_000
 
+/** To tell other servers of the API whom to trust. */
+const TELL_MS_MAX = 30_000
+
 /** Told to others where a test lets the system choose a port. */
 const DEFAULT_PORT = 6443
 
@@ -63,7 +68,7 @@ export const realSurroundings = (log: Log): Surroundings => ({
 
 export class Server implements AsyncDisposable {
   readonly url: string
-  /** Reads the serving certificate again now. Never fails. */
+  /** Reads the serving certificate and the client authorities again now. Never fails. */
   readonly reloadCertificate: () => Promise<void>
   readonly #stop: () => Promise<void>
   #stopping: Promise<void> | undefined
@@ -171,8 +176,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const graceMs = Math.min(config.requestTimeoutMs, STOP_GRACE_MS_MAX)
   const close = (): Promise<void> => listener.close({ graceMs, watchGraceMs })
   parts.defer(close)
-  const use = (next: Certificate): void => listener.setCertificate(next)
-  const reloader = parts.use(new CertificateReloader(files, certificate, { use, log }))
+  const reloaders = createReloaders(config, { listener, certificate, files, handle, log }).map((one) => parts.use(one))
   await Promise.all([listen(listener, config), bootstrap.start()])
   const loops = startOwnLoops({
     handle,
@@ -197,11 +201,8 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     delayMs: config.stopDelayMs,
   }
   const url = `https://${hostPort(config.bindAddress, listener.port)}`
-  return new Server(
-    url,
-    () => reloader.look(),
-    () => stopAll(stopping),
-  )
+  const reload = async (): Promise<void> => void (await Promise.all(reloaders.map((reloader) => reloader.look())))
+  return new Server(url, reload, () => stopAll(stopping))
 }
 
 type Stopping = {
@@ -232,6 +233,45 @@ async function inTime(ending: Promise<unknown>, msMax: number): Promise<boolean>
   } finally {
     over.abort()
   }
+}
+
+type Reloading = {
+  readonly listener: Listener
+  readonly certificate: Certificate
+  readonly files: { readonly certificatePath: string; readonly keyPath: string }
+  readonly handle: Handle
+  readonly log: Log
+}
+
+/** What others may renew while the server runs. */
+function createReloaders(
+  { clientCaPath, clientCaPem }: Config,
+  { listener, certificate, files, handle, log }: Reloading,
+): FileReloader[] {
+  const { certificatePem, keyPem } = certificate
+  const serving = new FileReloader(
+    [
+      { path: files.certificatePath, text: certificatePem },
+      { path: files.keyPath, text: keyPem },
+    ],
+    {
+      what: 'the serving certificate',
+      use: ([certificateText = '', keyText = '']) =>
+        listener.setCertificate({ certificatePem: certificateText, keyPem: keyText }),
+      log,
+    },
+  )
+  if (clientCaPath === null || clientCaPem === null) return [serving]
+  const use = ([pem = '']: readonly string[]): void => {
+    listener.setClientCa(pem)
+    void addClientCa(handle, pem, log, AbortSignal.timeout(TELL_MS_MAX))
+  }
+  const clients = new FileReloader([{ path: clientCaPath, text: clientCaPem }], {
+    what: 'the file of client authorities',
+    use,
+    log,
+  })
+  return [serving, clients]
 }
 
 function loadCertificate({ tls, bindAddress, advertiseAddress }: Config, { wallMs }: Clock) {

@@ -51,6 +51,7 @@ test('flags become one frozen configuration', () => {
     tokens: [{ token: 'secret', user: { name: 'admin', uid: '1', groups: ['system:masters'] } }],
     serviceAccounts: null,
     clientCaPem: null,
+    clientCaPath: null,
     allowsAnonymous: true,
     authorization: 'roles',
     inFlight: { readOnlyMax: 400, mutatingMax: 200 },

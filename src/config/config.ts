@@ -3,6 +3,7 @@
  * what to do about it, in upstream's words where it has some.
  */
 import type { TokenEntry } from '../api/user.ts'
+import { parseCertificates } from '../lib/x509/trust-anchors.ts'
 import { type KubeletConfig, readKubelet } from './kubelet.ts'
 import { type AdmissionPlugins, parseAdmissionPlugins } from './admission-plugins.ts'
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts'
@@ -49,6 +50,8 @@ export type Config = {
   readonly serviceAccounts: ServiceAccounts | null
   /** Authorities of client certificates, PEM; null: such certificates do not count. */
   readonly clientCaPem: string | null
+  /** The file that they come from. */
+  readonly clientCaPath: string | null
   readonly allowsAnonymous: boolean
   readonly authorization: 'roles' | 'always-allow' | 'always-deny'
   readonly requestTimeoutMs: number
@@ -105,6 +108,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     tokens: readTokens(values),
     serviceAccounts: readServiceAccounts(values),
     clientCaPem: readClientCa(values),
+    clientCaPath: values.string('client-ca-file') || null,
     allowsAnonymous: isAnonymousAllowed && !isOpen,
     authorization,
     requestTimeoutMs: values.durationMs('request-timeout', { isNegativeFault: true }),
@@ -213,10 +217,14 @@ function readClientCa(values: Values): string | null {
   const path = values.string('client-ca-file')
   const pem = values.file('client-ca-file')
   if (path === '' || pem === '') return null
-  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem
-  const why = 'data does not contain any valid RSA or ECDSA certificates'
-  values.fault(`error loading CA bundle for "client-ca-bundle::${path}": ${why}`)
-  return null
+  try {
+    parseCertificates(pem)
+    return pem
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    values.fault(`error loading CA bundle for "client-ca-bundle::${path}": ${why}`)
+    return null
+  }
 }
 
 const supportedModes: ReadonlySet<string> = new Set(['Node', 'RBAC', 'AlwaysAllow', 'AlwaysDeny'])

@@ -79,7 +79,7 @@ const flagTable = {
   'client-ca-file': {
     section: authentication,
     type: 'string',
-    help: 'The authorities of client certificates, PEM: the common name is the user, organizations are groups.',
+    help: 'The authorities of client certificates, PEM: the common name is the user, organizations are groups. Read again when it changes.',
   },
   'token-auth-file': {
     section: authentication,

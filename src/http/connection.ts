@@ -17,6 +17,8 @@ export class Connection {
   /** Since when the client has taken nothing of what is there for it, as far as the listener has looked. */
   stalledSinceMs = 0
   writesSeen = -1
+  /** It ends when what is under way is answered. */
+  isOutdated = false
   /** Absent for HTTP/1.1. */
   http2: ServerConnection | undefined
   readonly #resets: Bucket

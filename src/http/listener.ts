@@ -68,7 +68,7 @@ export class Listener implements AsyncDisposable {
   readonly #limits: Limits
   readonly #takesCbor: boolean
   readonly #endsUnauthenticated: boolean
-  readonly #tls: Pick<ListenerOptions, 'clientCaPem' | 'tlsMinVersion'>
+  #tls: TlsChoice
   readonly #responder = new Responder()
   readonly #http2 = {
     encoder: new HpackEncoder(),
@@ -94,7 +94,8 @@ export class Listener implements AsyncDisposable {
     this.#limits = { ...defaultLimits, ...options.limits }
     this.#takesCbor = options.takesCbor ?? false
     this.#endsUnauthenticated = options.endsUnauthenticated ?? true
-    this.#tls = options
+    const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2' } = options
+    this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion }
     this.#server = createServer(serverOptions(options, this.#limits), (socket) => this.#onSocket(socket))
     this.#server.on('connection', (socket) => this.#onHandshake(socket))
     this.#server.maxConnections = this.#limits.connectionsMax
@@ -127,7 +128,26 @@ export class Listener implements AsyncDisposable {
 
   /** For connections from now on; those that are open keep theirs. Fails when key and certificate do not fit. */
   setCertificate(certificate: Certificate): void {
-    this.#server.setSecureContext(secureContext(certificate, this.#tls))
+    this.#setTls({ ...this.#tls, ...certificate })
+  }
+
+  /**
+   * For connections from now on. Those that were opened with a client certificate end, each when its requests are answered:
+   * the authority that vouched for it may be no longer trusted. Fails when it cannot be read.
+   */
+  setClientCa(clientCaPem: string): void {
+    this.#setTls({ ...this.#tls, clientCaPem })
+    for (const connection of this.#connections.values()) {
+      if (connection.peerCertificate() === undefined) continue
+      connection.isOutdated = true
+      if (connection.http2 !== undefined) connection.http2.close()
+      else if (connection.open === 0) connection.socket.destroySoon()
+    }
+  }
+
+  #setTls(tls: TlsChoice): void {
+    this.#server.setSecureContext(secureContext(tls))
+    this.#tls = tls
   }
 
   /**
@@ -233,7 +253,8 @@ export class Listener implements AsyncDisposable {
     response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
     const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
-    const exchange = new Http1Exchange(head, { request, response, isClosing: () => this.#isClosing })
+    const isClosing = (): boolean => this.#isClosing || connection.isOutdated
+    const exchange = new Http1Exchange(head, { request, response, isClosing })
     response.on('close', () => this.#end(exchange))
     this.#begin(exchange, target !== undefined)
   }
@@ -358,10 +379,9 @@ const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddre
 
 const noTarget = { path: '', query: '' }
 
-function secureContext(
-  { certificatePem, keyPem }: Certificate,
-  { clientCaPem, tlsMinVersion = 'TLSv1.2' }: Pick<ListenerOptions, 'clientCaPem' | 'tlsMinVersion'>,
-) {
+type TlsChoice = Pick<ListenerOptions, 'certificatePem' | 'keyPem' | 'clientCaPem' | 'tlsMinVersion'>
+
+function secureContext({ certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2' }: TlsChoice) {
   // Without any authority Node would load the system's 150, which nobody here has a use for.
   const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
   // A second handshake could bring another certificate, while the verdict on the socket stays that on the first.
@@ -371,7 +391,7 @@ function secureContext(
 
 function serverOptions(options: ListenerOptions, limits: Limits): TlsOptions {
   return {
-    ...secureContext(options, options),
+    ...secureContext(options),
     ALPNProtocols: ['h2', 'http/1.1'],
     requestCert: options.clientCaPem !== undefined,
     rejectUnauthorized: false,

@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect as connectHttp2 } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { checkArgs } from '../../src/config/config.ts'
 import { silent } from '../../src/lib/log.ts'
@@ -122,4 +124,46 @@ test('a renewed certificate is shown to new connections; half of one is not', as
   await server.reloadCertificate()
   assert.equal(await shownName(), 'CN=second')
   assert.equal((await whoami(client('jane', []))).status, 201)
+})
+
+/** Comes back when it holds; gives up after five seconds. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 50; tries++) {
+    if (await holds()) return
+    await sleep(100)
+  }
+  assert.fail('it did not come to hold')
+}
+
+test('what is written into the files is used without anybody asking for it', async () => {
+  await writeServing(serving('third'))
+  await until(async () => (await shownName()) === 'CN=third')
+})
+
+test('client authorities are read again: who was trusted by another one has to come again', async () => {
+  const next = createAuthority('next-ca', nowMs)
+  const [jane, joe] = [client('jane', ['system:masters']), client('joe', ['system:masters'], next)]
+  assert.equal((await whoami(joe)).status, 401)
+  const session = connectHttp2(server.url, {
+    ca: authority.certificatePem,
+    cert: jane.certificatePem,
+    key: jane.keyPem,
+  })
+  const watching = session.request({ ':path': '/api/v1/namespaces?watch=true&timeoutSeconds=2' })
+  await once(watching, 'response')
+  const leaving = once(session, 'goaway')
+  const watched = once(watching.resume(), 'end')
+  await writeFile(join(dir, 'ca.crt'), next.certificatePem)
+  await until(async () => (await whoami(joe)).status === 201)
+  await leaving
+  assert.equal((await whoami(jane)).status, 401)
+  await watched
+  const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
+  await until(async () => {
+    const told = JSON.stringify((await call(path, joe)).body)
+    return [authority, next].every(({ certificatePem }) => told.includes(certificatePem.split('\n')[3] ?? 'none'))
+  })
+  await writeFile(join(dir, 'ca.crt'), 'nonsense')
+  await server.reloadCertificate()
+  assert.equal((await whoami(joe)).status, 201, 'what cannot be used is not')
 })
