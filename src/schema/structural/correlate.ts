@@ -1,7 +1,7 @@
 /** Which item of a list was which before an update: only lists whose items have keys can tell. */
-import { isFields, type Json } from '../../api/object.ts'
+import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Structural } from './structural.ts'
-import { keyOfValue } from './value.ts'
+import { isSameValue, keyOfValue } from './value.ts'
 
 /** For each item what it was, undefined where it was not there. Undefined: items of this list cannot be told apart. */
 export function correlatedItems(
@@ -18,6 +18,34 @@ export function correlatedItems(
   return items.map((item) => {
     const key = itemKey(item, list.keys)
     return key === undefined ? undefined : olds.get(key)
+  })
+}
+
+/**
+ * Whether a value is what it was, as far as the schema can tell: items with keys may have changed places, and of a field that the schema
+ * does not know, such as the metadata of most objects, nobody can tell.
+ */
+export function isUnchanged(value: Json, old: Json, schema: Structural): boolean {
+  if (Array.isArray(value) && Array.isArray(old)) return areItemsUnchanged(value, old, schema)
+  if (!isFields(value) || !isFields(old)) return isSameValue(value, old)
+  const names = Object.keys(value)
+  return names.length === Object.keys(old).length && names.every((name) => isFieldUnchanged(name, [value, old], schema))
+}
+
+function isFieldUnchanged(name: string, [value, old]: readonly [Fields, Fields], schema: Structural): boolean {
+  const own = schema.properties?.get(name) ?? schema.additional
+  if (typeof own !== 'object' || !Object.hasOwn(old, name)) return false
+  return isUnchanged(value[name] ?? null, old[name] ?? null, own)
+}
+
+function areItemsUnchanged(items: readonly Json[], old: readonly Json[], schema: Structural): boolean {
+  const olds = correlatedItems(items, old, schema)
+  const own = schema.items
+  if (olds === undefined || own === undefined) return isSameValue(items, old)
+  if (items.length !== old.length) return false
+  return items.every((item, at) => {
+    const before = olds[at]
+    return before !== undefined && isUnchanged(item, before, own)
   })
 }
 

@@ -6,14 +6,14 @@ import { type FieldFault, required } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import { checkNumber } from './check-number.ts'
 import { checkString } from './check-string.ts'
-import { correlatedItems } from './correlate.ts'
+import { correlatedItems, isUnchanged } from './correlate.ts'
 import { enumFault, junctorFault, manyFault, pathOf, typeFault, valueFault } from './faults.ts'
 import { isFormat } from './formats.ts'
 import { type Fault, Place } from './place.ts'
 import { isMetaField } from './prune.ts'
 import type { Checks, Structural } from './structural.ts'
 import { Trail } from './trail.ts'
-import { isSameValue, typeOfValue } from './value.ts'
+import { typeOfValue } from './value.ts'
 
 export type ValidateOptions = {
   /** Before the paths of all faults, but not in their texts. */
@@ -54,7 +54,7 @@ type Count = number
 function visit(value: Json, schema: Structural, place: Place): Count {
   const start = place.faults.length
   const count = check(value, schema, place)
-  if (place.faults.length === start || place.old === undefined || !isSameValue(value, place.old)) return count
+  if (place.faults.length === start || place.old === undefined || !isUnchanged(value, place.old, schema)) return count
   place.faults.length = start
   return count
 }
