@@ -1,13 +1,13 @@
 /** Whole objects to bytes and back: as clients see them, and as they are stored. */
-import { fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
 import { isSame } from '../schema/equal.ts'
 import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson, isCbor } from './cbor/to-json.ts'
 import { decodeStruct } from './decode.ts'
-import { printString } from './json.ts'
-import { JsonSyntaxError } from '../api/json-scanner.ts'
+import { printOrdered, printString, readAny } from './json.ts'
+import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { printFields, printOpen } from './print.ts'
 import { decodeObject, encodeObject, type Envelope, isProtobuf, openEnvelope } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
@@ -162,11 +162,49 @@ function decodeCustom(
   { struct }: ObjectSchema,
   { form, revision }: { readonly form: CustomForm; readonly revision: number },
 ): KubeObject {
-  const read = readStored(bytes, struct)
+  const read = readStoredCustom(bytes, struct)
   if (read.metadata.resourceVersion !== undefined) return numbered(read, revision)
-  const object = numbered(form.fromStored(read), revision)
+  const object = numbered(withCount(form.fromStored(read)), revision)
   if (read.apiVersion !== form.storedVersion) outdated.add(object)
   return object
+}
+
+/** Objects from before generations were counted begin with the first. */
+const withCount = (object: KubeObject): KubeObject =>
+  object.metadata.generation === undefined ? { ...object, metadata: { ...object.metadata, generation: 1 } } : object
+
+/** Whoever wrote it past the server: fields of metadata that are of another type are dropped, as upstream, so that it can be mended. */
+function readStoredCustom(bytes: Buffer, struct: Struct): KubeObject {
+  try {
+    return readStored(bytes, struct)
+  } catch (fault) {
+    const repaired = fault instanceof UnreadableError ? withoutMalformed(bytes, struct) : undefined
+    if (repaired === undefined) throw fault
+    return readStored(repaired, struct)
+  }
+}
+
+/** Undefined: it is no object with metadata. */
+function withoutMalformed(bytes: Buffer, struct: Struct): Buffer | undefined {
+  const given = parsed(bytes)
+  if (given === undefined || !isFields(given['metadata'])) return undefined
+  const { kind, apiVersion } = given
+  const isWellFormed = ([name, value]: readonly [string, Json | undefined]): boolean => {
+    const alone = printOrdered({ kind, apiVersion, metadata: { [name]: value } })
+    return decodeStruct(alone, struct).fault === undefined
+  }
+  const metadata = Object.fromEntries(Object.entries(given['metadata']).filter(isWellFormed))
+  return Buffer.from(printOrdered({ ...given, metadata }))
+}
+
+function parsed(bytes: Buffer): Fields | undefined {
+  try {
+    const value = readAny(new JsonScanner(bytes.toString('utf8')))
+    return isFields(value) ? value : undefined
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
 }
 
 function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): KubeObject {
