@@ -115,7 +115,8 @@ const total = (numbers: readonly number[]): number => numbers.reduce((sum, numbe
 
 async function served(client: SoakClient, stack: DisposableStack, plural: string): Promise<void> {
   stack.use(client)
-  while ((await client.call('GET', pathOf(plural, 'v2'))).status !== 200) await sleep(20)
+  // Before it is served the answer is no JSON.
+  while ((await client.call('GET', pathOf(plural, 'v2')).catch(() => undefined))?.status !== 200) await sleep(20)
 }
 
 type Counts = { changes: number; cycles: number; deaths: number }

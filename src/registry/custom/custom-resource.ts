@@ -10,7 +10,7 @@ import type { ObjectSchema } from '../../schema/object-schema.ts'
 import { compareVersions } from '../priorities.ts'
 import type { Resource, Subresource, UpdateRules, Verb, View } from '../resource.ts'
 import { CustomSchema } from './custom-schema.ts'
-import { customScaleView, validateScale } from './custom-scale.ts'
+import { customScaleView, validateScale, validateScaleStatus } from './custom-scale.ts'
 import { customTable } from './custom-table.ts'
 import { type Definition, formOf, type Version } from './definition.ts'
 import { readPath, valueAtPath } from './simple-path.ts'
@@ -96,7 +96,7 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     validate: (object) => [...own.validate(object), ...validateScale(object, scale)],
     validateUpdate: (object, current) => [...own.validateUpdate(object, current), ...validateScale(object, scale)],
     warnings: (object, current) => [...own.warnings(object), ...finalizerWarnings(object, current)],
-    subresourceRules: hasStatus ? { status: statusRules(own) } : {},
+    subresourceRules: hasStatus ? { status: statusRules(own, scale) } : {},
     resetPaths: (subresource) => (subresource === 'status' ? ['spec'] : hasStatus ? ['status'] : []),
     get table() {
       return (table ??= customTable(version.columns))
@@ -159,14 +159,17 @@ const selectableText = (value: Json | undefined): string =>
   value === undefined || value === null || typeof value === 'object' ? '' : `${value}`
 
 /** Nothing but the status, whatever else was sent; who owns what follows it. */
-function statusRules(schema: CustomSchema): UpdateRules {
+function statusRules(schema: CustomSchema, scale: Version['scale']): UpdateRules {
   return {
     prepareUpdate: (object, current) => {
       const { name, namespace, uid, resourceVersion, managedFields } = object.metadata
       const metadata = present({ ...current.metadata, name, namespace, uid, resourceVersion, managedFields })
       return withField({ ...current, metadata }, 'status', object['status'])
     },
-    validateUpdate: (object, current) => schema.validateStatus(object, current),
+    validateUpdate: (object, current) => [
+      ...schema.validateStatus(object, current),
+      ...validateScaleStatus(object, scale),
+    ],
     warnings: (object) => schema.warnings(object),
   }
 }

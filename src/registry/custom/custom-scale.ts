@@ -47,12 +47,14 @@ function withReplicas(object: KubeObject, path: readonly string[], scale: KubeOb
 
 /** Whoever writes them, numbers of replicas are no negative ones, and a selector is a text. */
 export function validateScale(object: KubeObject, paths: ScalePaths | undefined): FieldFault[] {
+  return paths === undefined ? [] : [...validateReplicas(object, paths.spec), ...validateScaleStatus(object, paths)]
+}
+
+/** The same of what a status has. */
+export function validateScaleStatus(object: KubeObject, paths: ScalePaths | undefined): FieldFault[] {
   if (paths === undefined) return []
-  return [
-    ...validateReplicas(object, paths.spec),
-    ...validateReplicas(object, paths.status),
-    ...(paths.selector === '' ? [] : accessFaults(object, paths.selector, 'string')),
-  ]
+  const selectorFaults = paths.selector === '' ? [] : accessFaults(object, paths.selector, 'string')
+  return [...validateReplicas(object, paths.status), ...selectorFaults]
 }
 
 /** What a scale holds. */
@@ -61,7 +63,7 @@ const REPLICAS_MAX = 2 ** 31 - 1
 function validateReplicas(object: KubeObject, path: string): FieldFault[] {
   const faults = accessFaults(object, path, 'int64')
   const value = valueAtPath(object, readPath(path))
-  if (faults.length > 0 || typeof value !== 'number') return faults
+  if (faults.length > 0 || (typeof value !== 'number' && typeof value !== 'bigint')) return faults
   if (value < 0) return [invalidValue(path, value, 'should be a non-negative integer')]
   if (value > REPLICAS_MAX) return [invalidValue(path, value, `should be less than or equal to ${REPLICAS_MAX}`)]
   return []

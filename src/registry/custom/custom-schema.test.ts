@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { decodeBody, type FieldValidation } from '../../codec/decode-body.ts'
+import { decodeStored } from '../../codec/object.ts'
 import { customResources } from './custom-resource.ts'
 import { readDefinition } from './definition.ts'
 
@@ -51,4 +52,62 @@ test('what a body is not is told after all else that is wrong with it', () => {
   const { kind: _kind, ...nameless } = other
   assert.throws(() => decode(nameless), /the object provided is unrecognized .*Object 'Kind' is missing/)
   assert.throws(() => decode(nameless, 'Ignore'), /Wheel in version "v1" cannot be handled as a Wheel: Object 'Kind'/)
+})
+
+const embedded = {
+  type: 'object',
+  'x-kubernetes-embedded-resource': true,
+  'x-kubernetes-preserve-unknown-fields': true,
+}
+
+test('an object that is stored with malformed metadata can be read', () => {
+  const { shape } = wheels({ properties: { inner: embedded } })
+  const metadata = { annotations: { a: 42, b: 'x' }, labels: { bad: 'x y' }, unknown: 42 }
+  const stored = {
+    kind: 'Wheel',
+    apiVersion: 'example.com/v1',
+    metadata: { name: 'w', generation: null, ...metadata },
+    spec: { inner: { kind: 'Hub', apiVersion: 'v1', metadata: { name: 'h', ...metadata } } },
+  }
+  const read = decodeStored(Buffer.from(JSON.stringify(stored)), shape, 7)
+  const labels = { bad: 'x y' }
+  assert.deepEqual(JSON.parse(JSON.stringify(read)), {
+    kind: 'Wheel',
+    apiVersion: 'example.com/v1',
+    metadata: { name: 'w', labels, generation: 1, resourceVersion: '7' },
+    spec: { inner: { kind: 'Hub', apiVersion: 'v1', metadata: { name: 'h', labels } } },
+  })
+  assert.throws(() => decodeStored(Buffer.from('{"kind":1}'), shape, 7))
+  assert.throws(() => decodeStored(Buffer.from('{"kind":"Wheel","metadata":{'), shape, 7))
+})
+
+test('defaults of embedded metadata hold only what metadata can hold', () => {
+  const inner = { ...embedded, default: { apiVersion: 'v1', kind: 'Hub', metadata: { name: 'h', unknown: 'x' } } }
+  const { shape } = wheels({ properties: { inner } })
+  const { spec } = shape.setDefaults({ ...wheel({ name: 'w' }), spec: {} })
+  assert.deepEqual(JSON.parse(JSON.stringify(spec)), {
+    inner: { apiVersion: 'v1', kind: 'Hub', metadata: { name: 'h' } },
+  })
+})
+
+test('numbers of replicas beyond those of a scale are refused, however long', () => {
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
+  const [made] = customResources(
+    readDefinition({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'wheels.example.com' },
+      spec: {
+        group: 'example.com',
+        names,
+        versions: [
+          { name: 'v1', storage: true, subresources: { scale }, schema: { openAPIV3Schema: { type: 'object' } } },
+        ],
+      },
+    }),
+  )
+  for (const replicas of [2 ** 31, 9223372036854775807n]) {
+    const faults = made?.validate({ ...wheel({ name: 'w' }), spec: { replicas } }) ?? []
+    assert.match(faults[0]?.message ?? '', /should be less than or equal to 2147483647/)
+  }
 })

@@ -17,7 +17,7 @@ import { validateMetadata, validateMetadataUpdate } from '../metadata.ts'
 import { typeOf } from '../types.ts'
 import { CustomRules } from './custom-rules.ts'
 import type { Definition, Version } from './definition.ts'
-import { coerceEmbedded } from './embedded-metadata.ts'
+import { coerceEmbedded, type Malformed } from './embedded-metadata.ts'
 
 /** What was made of a schema is several times its size. Who has not written for so long waits some milliseconds. */
 const UNUSED_MS = 5 * 60_000
@@ -86,23 +86,29 @@ export class CustomSchema {
   fromStored(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {
     const { apiVersion } = object
     const read = all.get(apiVersion.slice(apiVersion.indexOf('/') + 1)) ?? this
-    const whole = read.setDefaults(read.prune(object).object)
+    const whole = read.setDefaults(read.prune(object, 'dropped').object)
     // Only the webhook knows what another version makes of it.
     if (read === this || this.#definition.webhook !== undefined) return whole
     return this.prune({ ...whole, apiVersion: this.apiVersion }).object
   }
 
-  prune(object: KubeObject): { readonly object: KubeObject; readonly faults: readonly string[] } {
+  prune(
+    object: KubeObject,
+    malformed?: Malformed,
+  ): { readonly object: KubeObject; readonly faults: readonly string[] } {
     const { value, unknown } = pruneObject(object, this.structural)
-    const embedded = coerceEmbedded(value, this.structural)
+    const embedded = coerceEmbedded(value, this.structural, malformed)
     const faults = [...unknown, ...embedded.unknown].map((path) => `unknown field ${quote(path)}`)
     const kept = fieldsOf(embedded.value)
     return { object: kept === object ? object : withHead(kept, object), faults }
   }
 
+  /** Defaults may have metadata of embedded objects, which holds only what metadata can hold. */
   setDefaults(object: KubeObject, nulls: Nulls = 'removed'): KubeObject {
     const whole = setDefaults(object, this.structural, nulls)
-    return whole === object ? object : withHead(fieldsOf(whole), object)
+    return whole === object
+      ? object
+      : withHead(fieldsOf(coerceEmbedded(fieldsOf(whole), this.structural).value), object)
   }
 
   validate(object: KubeObject): FieldFault[] {

@@ -18,14 +18,17 @@ export type Coerced = {
   readonly refusal: string | undefined
 }
 
+/** What becomes of fields of another type: an object that is stored with them must be readable all the same. */
+export type Malformed = 'refused' | 'dropped'
+
 /** All embedded objects of a custom one. */
-export function coerceEmbedded(object: Fields, schema: Structural): Coerced {
-  const found: Found = { unknown: [], refusals: [] }
+export function coerceEmbedded(object: Fields, schema: Structural, malformed: Malformed = 'refused'): Coerced {
+  const found: Found = { unknown: [], refusals: [], malformed }
   const value = coerce(object, schema, { path: '', found, isObject: false })
   return { value, unknown: found.unknown.toSorted(), refusal: found.refusals[0] }
 }
 
-type Found = { readonly unknown: string[]; readonly refusals: string[] }
+type Found = { readonly unknown: string[]; readonly refusals: string[]; readonly malformed: Malformed }
 type Place = { readonly path: string; readonly found: Found; readonly isObject: boolean }
 
 function coerce(value: Json, schema: Structural, { path, found, isObject }: Place): Json {
@@ -53,7 +56,7 @@ function coerce(value: Json, schema: Structural, { path, found, isObject }: Plac
   return changed ?? start
 }
 
-function coerceObject(object: Fields, path: string, { unknown, refusals }: Found): Fields {
+function coerceObject(object: Fields, path: string, { unknown, refusals, malformed }: Found): Fields {
   for (const name of ['apiVersion', 'kind']) {
     const text = object[name]
     if (text === undefined || typeof text === 'string') continue
@@ -70,8 +73,21 @@ function coerceObject(object: Fields, path: string, { unknown, refusals }: Found
       })
     : reading.refuse(metadata, 'Go value of type v1.ObjectMeta')
   if (reading.fault === undefined) return read === metadata ? object : { ...object, metadata: read }
+  if (malformed === 'dropped') return { ...object, metadata: isFields(metadata) ? wellFormed(metadata) : {} }
   refusals.push(`${path}.metadata: Invalid value: ${goSyntax(metadata)}: ${reading.fault}`)
   return object
+}
+
+/** Field by field, as upstream. */
+function wellFormed(metadata: Fields): Json {
+  const kept = new JsonMap()
+  const fields = typeOf('meta/v1', 'ObjectMeta').byName
+  for (const [name, value = null] of Object.entries(metadata)) {
+    const reading = new Reading([])
+    const read = reading.struct({ [name]: value }, { fields, goName: 'ObjectMeta', path: '' })
+    if (reading.fault === undefined && isFields(read)) Object.assign(kept, read)
+  }
+  return kept
 }
 
 type StructPlace = { readonly fields: ReadonlyMap<string, Field>; readonly goName: string; readonly path: string }
