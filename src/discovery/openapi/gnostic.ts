@@ -4,6 +4,7 @@
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import { parseJson, printFast } from '../../codec/json.ts'
+import { jsonToYaml } from '../../codec/yaml-print.ts'
 import { BYTES, FIXED64, VARINT, Writer } from '../../codec/protobuf/writer.ts'
 import { Slices } from '../../lib/slices.ts'
 
@@ -31,8 +32,8 @@ const integer: Write = (value, writer, number) => {
   writer.tag(number, VARINT)
 }
 
-/** Anything, as YAML, which JSON is. */
-const any: Write = (value, writer, number) => writer.message(number, () => text(printFast(value), writer, 2))
+/** Anything, as YAML. JSON would be some, but clients compare the text. */
+const any: Write = (value, writer, number) => writer.message(number, () => text(jsonToYaml(value), writer, 2))
 
 const list =
   (write: Write): Write =>
