@@ -34,9 +34,13 @@ export function groupVersionOf(packageName: string): GroupVersion {
   return { group: groups.get(family) ?? `${family}.k8s.io`, version }
 }
 
-/** The parts of a custom group stand in the other order: `com.example.stable.v1.CronTab`. */
-export const customName = ({ group, version, kind }: GroupVersionKind): string =>
-  [...group.split('.').toReversed(), version, kind].join('.')
+/** The parts of a custom group stand in the other order: `com.example.stable.v1.CronTab`. Those of built-in types are not to be had. */
+export function customName({ group, version, kind }: GroupVersionKind): string {
+  const name = [...group.split('.').toReversed(), version, kind].join('.')
+  return builtInName.test(name) ? `${name}_v2` : name
+}
+
+const builtInName = /^io\.k8s\.(api|apimachinery\.pkg|apiextensions-apiserver\.pkg|kube-aggregator\.pkg)\./
 
 /** `apps_v1`, `rbacAuthorization_v1`; without a version the tag of the group itself. */
 export const tagOf = (group: string, version?: string): string =>

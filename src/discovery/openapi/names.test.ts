@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { customName } from './names.ts'
+
+test('custom kinds never have the names of built-in types', () => {
+  const place = { version: 'v1', kind: 'CustomResourceDefinition' }
+  assert.equal(customName({ ...place, group: 'stable.example.com' }), 'com.example.stable.v1.CustomResourceDefinition')
+  const group = 'apiextensions.apis.pkg.apiextensions-apiserver.k8s.io'
+  assert.equal(
+    customName({ ...place, group }),
+    'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition_v2',
+  )
+})
