@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Certificate, createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../src/api/object.ts'
 
@@ -34,8 +35,7 @@ export class ConversionHook implements AsyncDisposable {
         () => response.destroy(),
       )
     })
-    server.listen(this.#port, '127.0.0.1')
-    await once(server, 'listening')
+    await listenAt(server, this.#port)
     const address = server.address()
     if (typeof address === 'object' && address !== null) this.#port = address.port
     this.#server = server
@@ -71,5 +71,19 @@ export class ConversionHook implements AsyncDisposable {
     })
     const response = { uid, result: { status: 'Success' }, convertedObjects }
     return JSON.stringify({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response })
+  }
+}
+
+/** While the webhook was gone, somebody's connection may have got its port: that one ends soon. */
+async function listenAt(server: Server, port: number): Promise<void> {
+  for (;;) {
+    try {
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      return
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
+      await sleep(100)
+    }
   }
 }
