@@ -56,7 +56,10 @@ export type Resource = {
   readonly shape: ObjectSchema
   /** Of a custom resource: the schema of its objects as OpenAPI publishes it; metadata and the like are added there. */
   readonly published?: {
-    readonly schema: () => Fields
+    /** Undefined: it has none that could be published. */
+    readonly schema: () => Fields | undefined
+    /** Any field may be there: older clients are told of none. */
+    readonly isOpen: boolean
     /** Another one when anything that is published is. */
     readonly mark: string
   }

@@ -38,6 +38,8 @@ const SETTLED_MS_MAX = 30_000
 /** After the last write every watcher has this long to see it. */
 const CATCH_UP_MS_MAX = 30_000
 
+const isComplaint = (line: string): boolean => line !== '' && !line.includes('"level":"info"')
+
 type Check = { readonly name: string; readonly fault: string | undefined }
 
 async function main(): Promise<void> {
@@ -56,6 +58,11 @@ async function soak(ms: number, random: Random): Promise<readonly Check[]> {
   await using etcd = await startEtcd()
   await using one = await startKeelson({ etcdUrl: etcd.clientUrl })
   await using other = await startKeelson({ etcdUrl: etcd.clientUrl })
+  await using logs = new AsyncDisposableStack()
+  // What servers complained of, while it is there.
+  logs.defer(() => {
+    for (const { log } of [one, other]) console.log(log.split('\n').filter(isComplaint).slice(-20).join('\n'))
+  })
   await using hook = await ConversionHook.start()
   using stack = new DisposableStack()
   const replicas = [one.url, other.url]
@@ -91,9 +98,12 @@ async function soak(ms: number, random: Random): Promise<readonly Check[]> {
     ...Array.from({ length: COMERS }, (_, at) => comingAndGoing(run, { at, hook, counts }, signal)),
     dying(hook, { random, counts }, signal),
   ]
+  const done = Promise.all(tasks)
+  // Told at once: what follows from it would hide it.
+  done.catch((error: unknown) => console.log('FAULT of the soak itself:', error))
   await sleep(ms)
   ending.abort()
-  await Promise.all(tasks)
+  await done
   const checks = [
     ...(await judge(run, { kinds, writers, watchers })),
     ...run.faults.map((fault) => ({ name: 'run', fault })),

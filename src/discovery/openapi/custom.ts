@@ -31,7 +31,10 @@ export function withCustomKinds(resources: readonly Resource[], builtIn: Definit
 
 function customKind(resource: Resource, builtIn: Definitions): Definition {
   const { group, version, kind, published } = resource
-  const schema = published?.schema() ?? {}
+  const schema = published?.schema()
+  const gvk = { 'x-kubernetes-group-version-kind': [{ group, kind, version }] }
+  // Nothing may be said of some fields: clients would refuse all others.
+  if (schema === undefined) return { schema: { type: 'object', ...gvk, ...selectable(resource) }, uses: new Set() }
   const objectMeta = builtIn.ofType(typeOf('meta/v1', 'ObjectMeta'))
   const ofEveryObject = {
     apiVersion: { description: builtIn.describe(kind, 'apiVersion'), type: 'string' },
@@ -42,10 +45,10 @@ function customKind(resource: Resource, builtIn: Definitions): Definition {
     ...schema,
     properties: { ...fieldsOf(schema['properties']), ...ofEveryObject },
     type: 'object',
-    'x-kubernetes-group-version-kind': [{ group, kind, version }],
+    ...gvk,
     ...selectable(resource),
   })
-  return { schema: whole, uses: new Set([objectMeta]) }
+  return { schema: whole, uses: new Set([objectMeta]), isOpen: published?.isOpen ?? false }
 }
 
 function customList(resource: Resource, builtIn: Definitions): Definition {

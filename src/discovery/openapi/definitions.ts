@@ -15,6 +15,8 @@ export type Definition = {
   readonly schema: Fields
   /** The names of the definitions that it refers to. */
   readonly uses: ReadonlySet<string>
+  /** Of a custom kind that keeps any field. */
+  readonly isOpen?: boolean
 }
 
 export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })

@@ -72,7 +72,7 @@ test('what a schema holds is never taken for a reference or a part of ours', asy
   const port = { 'x-kubernetes-int-or-string': true }
   const hostile = { type: 'object', default: { $ref: '#/components/schemas/none', 'x-kubernetes-int-or-string': true } }
   const named = { default: port, properties: { type: 'object', properties: { __proto__own: port } } }
-  registry.replace('example.com', { before: [], after: wheels({ hostile, ...named, metadata: { type: 'string' } }) })
+  registry.replace('example.com', { before: [], after: wheels({ hostile, ...named, metadata: { type: 'object' } }) })
   const properties = await propertiesOf(library)
   assert.deepEqual(properties['hostile'], {
     default: { $ref: '#/components/schemas/none', 'x-kubernetes-int-or-string': true },

@@ -25,7 +25,7 @@ export class V2Printer {
   definition(made: Definition): string {
     const known = this.#texts.get(made)
     if (known !== undefined) return known
-    const text = printFast(olderKind(made.schema))
+    const text = printFast(olderKind(made))
     this.#texts.set(made, text)
     return text
   }
@@ -137,8 +137,8 @@ function olderField([name, value]: [string, Json | undefined]): [string, Json | 
 }
 
 /** A custom kind that takes any fields is not described further. */
-function olderKind(schema: Fields): Fields {
-  if (schema[openMark] !== true) return olderSchema(schema)
+function olderKind({ schema, isOpen = false }: Definition): Fields {
+  if (schema[openMark] !== true && !isOpen) return olderSchema(schema)
   const { type, 'x-kubernetes-group-version-kind': kinds } = schema
   return { type, 'x-kubernetes-group-version-kind': kinds }
 }

@@ -7,6 +7,7 @@ import { quote } from '../../api/quote.ts'
 import { type Fields, isFields, type Json, type KubeObject, present } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
+import { validateStructural } from '../kinds/apiextensions/structural-rules.ts'
 import { compareVersions } from '../priorities.ts'
 import type { Resource, Subresource, UpdateRules, Verb, View } from '../resource.ts'
 import { CustomSchema } from './custom-schema.ts'
@@ -73,7 +74,8 @@ function customResource(definition: Definition, version: Version, { schemas, inV
       return (shape ??= own.shape(schemas))
     },
     published: {
-      schema: version.schema,
+      schema: () => structuralOf(version.schema()),
+      isOpen: definition.keepsUnknown,
       get mark() {
         return JSON.stringify([definition.uid, definition.generation, definition.isTerminating, names])
       },
@@ -104,6 +106,10 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     views: scale === undefined ? noViews : { scale: customScaleView(scale) },
   }
 }
+
+/** Old definitions may have a schema of another kind, or none. */
+const structuralOf = (schema: Fields): Fields | undefined =>
+  Object.keys(schema).length > 0 && validateStructural(schema, '').length === 0 ? schema : undefined
 
 /** Whoever writes a finalizer should be known by it. */
 function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undefined): string[] {

@@ -38,9 +38,12 @@ export function toStoredSpec(spec: Fields): Fields {
 }
 
 export function fromStoredSpec(spec: Fields): Fields {
-  const { version: _, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } = spec
+  const { version, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } = spec
   const above: Fields = { validation, subresources, additionalPrinterColumns, selectableFields }
-  const versions = itemsOf(rest['versions']).map((own) => {
+  // The oldest ones have a version, and no list of them.
+  const given = itemsOf(rest['versions'])
+  const all = given.length > 0 || version === undefined ? given : [{ name: version, served: true, storage: true }]
+  const versions = all.map((own) => {
     const parts = shared.map(([name, common]): [string, Json | undefined] => [name, own[name] ?? above[common]])
     return withNewColumns(present({ ...own, ...Object.fromEntries(parts) }))
   })
@@ -52,7 +55,8 @@ export function fromStoredSpec(spec: Fields): Fields {
     ...rest,
     versions,
     conversion: isFields(conversion) ? present({ ...strategy, webhook }) : undefined,
-    preserveUnknownFields: preserveUnknownFields === true ? true : undefined,
+    // That was what it said of itself by saying nothing.
+    preserveUnknownFields: preserveUnknownFields === false ? undefined : true,
   })
 }
 
