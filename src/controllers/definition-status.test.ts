@@ -30,6 +30,12 @@ const told = (object: KubeObject): string[] =>
 test('definitions from before schemas had to be structural are told so', () => {
   const open = settled(definition({ preserveUnknownFields: true }))
   assert.deepEqual(told(open), ['True Violations spec.preserveUnknownFields: Invalid value: true: must be false'])
+  const foo = { type: 'string', pattern: '+' }
+  const unreadable = settled(definition({}, { type: 'object', properties: { foo } }))
+  assert.match(
+    told(unreadable)[0] ?? '',
+    /properties\[foo\]\.pattern: Invalid value: "\+": must be a valid regular expression/,
+  )
   const untyped = settled(definition({}, { type: 'object', properties: { spec: {} } }))
   const path = 'spec.versions[0].schema.openAPIV3Schema.properties[spec].type'
   assert.deepEqual(told(untyped), [

@@ -107,7 +107,7 @@ function validateOwn(schema: Fields, { path, isInMeta, noDefaults }: Place): Fie
 
 const isEmptyJson = (value: Fields[string]): boolean => value === undefined || value === null
 
-function validatePattern(pattern: string, path: string): FieldFault[] {
+export function validatePattern(pattern: string, path: string): FieldFault[] {
   try {
     if (pattern !== '') RE2JS.compile(pattern)
     return []
