@@ -103,12 +103,13 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
 
 function listKey(item: Schema, name: string): ListKey {
   const field = item.type === 'struct' ? item.byName.get(name) : undefined
-  return { name, default: field === undefined ? undefined : (field.default ?? zeroOfKey(field)) }
+  return { name, default: field === undefined ? undefined : (field.default ?? zeroOfKey(field, item)) }
 }
 
-/** Published schemas of built-in kinds have the zero value as the default of all that is no pointer. */
-function zeroOfKey({ schema, isPointer }: Field): Json | undefined {
-  if (isPointer) return undefined
+/** Published schemas of built-in kinds have the zero value as the default of what is always written, and of names of secrets to pull images with. */
+function zeroOfKey({ schema, isPointer, omit }: Field, item: Schema): Json | undefined {
+  const isOptional = omit !== 'never' && !(item.type === 'struct' && item.name === 'LocalObjectReference')
+  if (isPointer || isOptional) return undefined
   if (schema.type === 'string') return ''
   return schema.type === 'int32' || schema.type === 'int64' ? 0 : undefined
 }

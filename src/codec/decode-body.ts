@@ -47,6 +47,8 @@ export function decodeBody(body: Body, expected: Expected, fieldValidation: Fiel
   const { shape } = expected
   const { value, fault, strictFaults: read, head } = readBody(body, expected)
   const isStrict = fieldValidation !== 'Ignore'
+  const other = shape.custom === undefined ? kindFault(head, body.bytes.toString('utf8'), expected) : undefined
+  if (other?.what === 'version') return otherVersionBody(body, expected, { head, other, fieldValidation })
   const refuse =
     shape.custom === undefined ? checkKind(head, body, expected) : namedKind(head, body, expected, isStrict)
   if (fault !== undefined) throw refuse(fault)
@@ -65,6 +67,26 @@ export function decodeBody(body: Body, expected: Expected, fieldValidation: Fiel
   const why = shape.refuse?.(object)
   if (why !== undefined) throw refuse(why)
   return { object: shape.setDefaults(object), warnings }
+}
+
+type OtherVersion = {
+  readonly head: Head
+  readonly other: KindFault & { readonly what: 'version' }
+  readonly fieldValidation: FieldValidation
+}
+
+/** A body of another version of the kind is read as such before it is refused. */
+function otherVersionBody(body: Body, expected: Expected, { head, other, fieldValidation }: OtherVersion): DecodedBody {
+  const refuse = refusing(head, expected)
+  const read = other.struct === undefined ? undefined : decodeStruct(body.bytes.toString('utf8'), other.struct)
+  if (read?.fault !== undefined) throw refuse(read.fault)
+  const unknown = read?.strictFaults ?? []
+  const faults = [...(body.yamlDuplicates ?? []), ...unknown]
+  if (faults.length > 0 && fieldValidation === 'Strict') {
+    throw refuse(`strict decoding error: ${strictText(body.yamlDuplicates ?? [], unknown)}`)
+  }
+  const object = { ...head, metadata: fieldsOf(read?.value['metadata']) }
+  return { object, warnings: fieldValidation === 'Warn' ? faults : [], refusal: badRequest(other.why) }
 }
 
 type Pruned = { readonly object: KubeObject; readonly strictFaults: readonly string[] }
@@ -234,8 +256,9 @@ function namedBy(head: Head, expected: Expected): Head {
 }
 
 type KindFault =
-  | { readonly what: 'form' | 'unknown' | 'version'; readonly why: string }
+  | { readonly what: 'form' | 'unknown'; readonly why: string }
   | { readonly what: 'kind'; readonly why: string; readonly struct: Struct | undefined }
+  | { readonly what: 'version'; readonly why: string; readonly struct: Struct | undefined }
 
 /** Why an object is not of the kind that the path names. */
 function kindFault(head: Head, text: string, expected: Expected): KindFault | undefined {
@@ -258,7 +281,7 @@ function kindFault(head: Head, text: string, expected: Expected): KindFault | un
   if (known.hubName !== hubName) {
     return { what: 'kind', why: `converting (${goName}) to (${hubName}): unknown conversion`, struct }
   }
-  return { what: 'version', why: otherVersion(apiVersion, wanted) }
+  return { what: 'version', why: otherVersion(apiVersion, wanted), struct }
 }
 
 export type Decoded =

@@ -142,4 +142,17 @@ const typed = [
   ]),
 ];
 
-export default [...emptyLists, ...unknowns, ...versions, ...data, ...gates, ...parts, ...quantities, ...typed];
+const SA = '/api/v1/namespaces/$ns/serviceaccounts';
+const account = (o) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'x' }, ...o });
+const others = [
+  one('other-version-unknown', 'a body of another version is read as such before it is refused', [
+    POST(HPA('v1'), v1(base), quiet), ...['Strict', 'Warn', 'Ignore'].flatMap((fieldValidation) => [PUT(H1, v2({ ...base, targetCPUUtilizationPercentage: 5 }, { other: 1 }), { query: { fieldValidation }, compareHeaders: ['warning'] }), PUT(H1, v2({ ...base, maxReplicas: 'x' }), { query: { fieldValidation }, compareHeaders: ['warning'] })]),
+    POST(HPA('v2'), v1({ ...base, metrics: [] }), { compareHeaders: ['warning'] }), POST(DEP, { ...deployment('d'), apiVersion: 'apps/v1beta1', unknown: 1 }, { compareHeaders: ['warning'] }), POST(DEP, { ...deployment('d', { rollbackTo: {} }), apiVersion: 'extensions/v1beta1' }, { compareHeaders: ['warning'] }),
+  ]),
+  one('keys-optional', 'items whose key is not always written', [
+    APPLY(`${SA}/x`, 'm', account({ secrets: [{}] })), APPLY(`${SA}/x`, 'm', account({ imagePullSecrets: [{}] })), APPLY(`${SA}/y`, 'm', { ...account({ secrets: [{ name: 'a' }, { namespace: 'b' }] }), metadata: { name: 'y' } }), APPLY(`${POD}/p`, 'm', pod('p', { imagePullSecrets: [{}] }), told),
+    APPLY(`${POD}/q`, 'm', pod('q', { hostAliases: [{ hostnames: ['h'] }] }), told), APPLY(`${SVC}/s`, 'm', service('s', { ports: [{ name: 'a' }] })),
+  ]),
+];
+
+export default [...others, ...emptyLists, ...unknowns, ...versions, ...data, ...gates, ...parts, ...quantities, ...typed];
