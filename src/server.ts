@@ -11,7 +11,7 @@ import type { Config } from './config/config.ts'
 import { createControlPlane, type Surroundings } from './control-plane.ts'
 import { addClientCa } from './controllers/authentication-info.ts'
 import { Bootstrap } from './controllers/bootstrap.ts'
-import { firstObjects, otherObjects } from './controllers/bootstrap-objects.ts'
+import { firstObjects, keptObjects, otherObjects } from './controllers/bootstrap-objects.ts'
 import { DefaultServiceRange } from './controllers/default-service-range.ts'
 import { startOwnLoops } from './controllers/own-loops.ts'
 import { createChecks } from './discovery/checks.ts'
@@ -181,6 +181,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const loops = startOwnLoops({
     handle,
     repairServices: () => plane.allocation.repair.pass(),
+    keptObjects: keptObjects(cluster),
     checkServiceRange: serviceRange.check,
     records: new ServerAddresses(store, root),
     keepsEndpoints: config.services.endpoints === 'lease',

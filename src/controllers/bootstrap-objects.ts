@@ -45,6 +45,12 @@ export type Cluster = {
 /** What others cannot do without: a server is not ready before it is there. */
 export const firstObjects: readonly Wanted[] = namespaces
 
+/** What is made again when somebody deletes it. */
+export const keptObjects = (cluster: Cluster): readonly Wanted[] => [
+  ...namespaces,
+  ...served(cluster, [kubernetesService(cluster)]),
+]
+
 /** What is looked at later, by people and by a few tools. */
 export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
   served(cluster, [

@@ -8,7 +8,9 @@ import { RANGE_CHECK_MS } from './default-service-range.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
 import { RENEW_MS, renewIdentity } from './identity-lease.ts'
 import { isReachable, KubernetesEndpoints, type KubernetesEndpointsParts } from './kubernetes-endpoints.ts'
+import { KEEP_MS, keepObjects } from './kept-objects.ts'
 import { Loop } from './loop.ts'
+import type { Wanted } from './wanted.ts'
 
 /** Upstream's. */
 const REPAIR_MS = 3 * 60 * 1000
@@ -17,6 +19,7 @@ export type OwnLoopsParts = {
   readonly handle: Handle
   /** One pass over the addresses and node ports of all Services. */
   readonly repairServices: () => Promise<void>
+  readonly keptObjects: readonly Wanted[]
   /** Sees to the ServiceCIDR of the cluster itself. */
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
   readonly records: KubernetesEndpointsParts['records']
@@ -39,6 +42,12 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
     new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, log }),
     followFlowSchemas({ handle, now: () => secondTime(clock.wallMs()), log }),
     new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
+    new Loop({
+      name: 'the check of the objects of the cluster itself',
+      intervalMs: KEEP_MS,
+      run: (signal) => keepObjects(handle, parts.keptObjects, signal),
+      log,
+    }),
     new Loop({
       name: 'the check of the range of service addresses',
       intervalMs: RANGE_CHECK_MS,

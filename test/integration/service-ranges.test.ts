@@ -39,7 +39,7 @@ test('a cluster becomes dual-stack when a server starts with a second range', as
   assert.deepEqual(second.complaints, [])
 })
 
-test('a range that somebody made anew is declared ready', async () => {
+test('what the cluster cannot do without comes back: its service, and a range that is ready', async () => {
   await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
   await withClient(server, async (call) => {
     const condition = async (): Promise<string | undefined> =>
@@ -48,9 +48,12 @@ test('a range that somebody made anew is declared ready', async () => {
     assert.equal((await call({ method: 'DELETE', path: range })).status, 200)
     const body = { metadata: { name: 'kubernetes' }, spec: { cidrs: ['192.168.0.0/24'] } }
     await call({ method: 'POST', path: range.replace('/kubernetes', ''), body })
+    assert.equal((await call({ method: 'DELETE', path: `${services}/kubernetes` })).status, 200)
+    const isComplete = async (): Promise<boolean> =>
+      (await condition()) === 'True' && (await call({ path: `${services}/kubernetes` })).status === 200
     // The server looks every ten seconds.
-    for (let tries = 0; (await condition()) !== 'True'; tries++) {
-      assert.ok(tries < 40, 'it is ready again within 20 seconds')
+    for (let tries = 0; !(await isComplete()); tries++) {
+      assert.ok(tries < 40, 'all is there again within 20 seconds')
       await sleep(500)
     }
   })
