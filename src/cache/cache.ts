@@ -5,6 +5,7 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { Feed } from '../storage/feed.ts'
@@ -43,6 +44,7 @@ export type CacheOptions = {
   /** What all keys begin with. */
   readonly root: Key
   readonly clock: Clock
+  readonly timers?: Timers
   readonly log: Log
   readonly budgets?: {
     readonly pastBytes?: number
@@ -70,22 +72,22 @@ export class Cache implements AsyncDisposable {
   /** By prefix, and by version where one prefix has several. */
   readonly #resources = new Map<Key, Map<string, Known>>()
   readonly #checkedAtMs = new WeakMap<Resource, number>()
-  #housekeeper: NodeJS.Timeout | undefined
+  #housekeeper: Timer | undefined
   #isChecking = false
   /** Of the housekeeper. */
   #turns = 0
 
   constructor(options: CacheOptions) {
-    const { engine, store, transformer, root, clock, log, budgets } = options
+    const { engine, store, transformer, root, clock, timers = systemTimers, log, budgets } = options
     this.#options = options
     this.made = new Shelf(budgets?.madeBytes ?? MADE_BYTES)
-    this.#feed = new Feed({ engine, root, clock, log })
+    this.#feed = new Feed({ engine, root, clock, timers, log })
     let listings = 0
     this.#parts = {
       engine,
       store,
       transformer,
-      clock,
+      time: { wallMs: clock.wallMs, monotonicMs: clock.monotonicMs, ...timers },
       log,
       feed: new SharedFeed(this.#feed),
       slabs: new Slabs(),
@@ -101,8 +103,7 @@ export class Cache implements AsyncDisposable {
   /** Connects the feed. Fails if the database cannot be reached. */
   async start(signal?: AbortSignal): Promise<void> {
     await this.#feed.start(signal)
-    this.#housekeeper = setInterval(() => this.tidy(), HOUSEKEEPING_MS)
-    this.#housekeeper.unref()
+    this.#housekeeper = this.#parts.time.every(HOUSEKEEPING_MS, () => this.tidy())
   }
 
   /** Whether reads can be expected to succeed. */
@@ -203,14 +204,14 @@ export class Cache implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#housekeeper)
+    this.#housekeeper?.close()
     for (const resource of this.#all()) resource.close({ keepsBytes: true })
     await this.#feed[Symbol.asyncDispose]()
   }
 
   /** Lets go of what nobody uses, and compares one resource with the database. Runs by itself every few seconds. */
   tidy(): void {
-    const now = this.#parts.clock.monotonicMs()
+    const now = this.#parts.time.monotonicMs()
     const unusedMs = this.#options.unusedMs ?? UNUSED_MS
     for (const resource of this.#all()) {
       resource.endTurn()
@@ -248,10 +249,10 @@ export class Cache implements AsyncDisposable {
 
   /** False if the cache was wrong. Failing to find out is no fault of the cache. */
   async #checkOne(resource: Resource): Promise<boolean> {
-    const { log, clock, engine } = this.#parts
-    this.#checkedAtMs.set(resource, clock.monotonicMs())
+    const { log, time, engine } = this.#parts
+    this.#checkedAtMs.set(resource, time.monotonicMs())
     try {
-      const result = await checkResource(engine, resource)
+      const result = await checkResource(engine, resource, time)
       if (result.outcome !== 'differs') return true
       log('error', 'the cache differs from the database; the resource is listed again', {
         resource: resource.spec.name,

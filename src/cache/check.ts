@@ -1,5 +1,5 @@
 /** Compares what the cache shows with what the database has at the same revision, key by key. */
-import { Slices } from '../lib/slices.ts'
+import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { keyAfter } from '../storage/keys.ts'
 import type { Resource } from './resource.ts'
@@ -14,11 +14,11 @@ export type CheckResult =
   /** The revision was compacted away meanwhile, or the resource is not live: nothing is known. */
   | { readonly outcome: 'unknown' }
 
-export async function checkResource(engine: Engine, resource: Resource): Promise<CheckResult> {
+export async function checkResource(engine: Engine, resource: Resource, time: SlicesTime): Promise<CheckResult> {
   if (resource.phase !== 'live') return { outcome: 'unknown' }
   const { revision } = resource
   const shown = resource.tree.clone().entries(resource.range.from)
-  const slices = new Slices()
+  const slices = new Slices(time)
   let keys = 0
   let { from } = resource.range
   for (;;) {

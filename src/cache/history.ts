@@ -1,4 +1,5 @@
 /** Events from before the ring, read from the database's own history: for a watcher that resumes from further back. */
+import type { Timers } from '../lib/timers.ts'
 import {
   type Engine,
   type FeedEvent,
@@ -61,6 +62,7 @@ export type HistoryQuery = {
   readonly isEnough: (told: Revision) => boolean
   readonly toItem: (versioned: Versioned) => Item
   readonly budget: HistoryBudget
+  readonly timers: Timers
 }
 
 /** Fails with 'compacted' when the history is gone, or too long to be worth it, and with 'busy' beyond the budget. */
@@ -75,8 +77,8 @@ export function readHistory(engine: Engine, query: HistoryQuery): Promise<Histor
   const end = (settle: () => void): void => {
     if (isOver) return
     isOver = true
-    clearInterval(asker)
-    clearTimeout(timer)
+    asker.close()
+    timer.close()
     settle()
     stream?.close()
   }
@@ -88,8 +90,8 @@ export function readHistory(engine: Engine, query: HistoryQuery): Promise<Histor
       budget.giveBack(bytes)
       reject(error)
     })
-  const asker = setInterval(() => stream?.requestProgress(), ASK_AGAIN_MS)
-  const timer = setTimeout(() => fail(new StorageError('unavailable', 'the history took too long')), TIMEOUT_MS)
+  const asker = query.timers.every(ASK_AGAIN_MS, () => stream?.requestProgress())
+  const timer = query.timers.after(TIMEOUT_MS, () => fail(new StorageError('unavailable', 'the history took too long')))
   const stream: FeedStream | undefined = engine.openFeed(
     [{ ...rangeOf(query.prefix), after: query.after }],
     {

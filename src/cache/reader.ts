@@ -83,10 +83,13 @@ export class Reader {
     const { revision } = state
     const name = `${state.listing}@${revision}`
     if (!state.isCurrent || (selection.limit ?? 0) === 0)
-      return { revision, state: name, ...(await select(state.tree, range, selection)) }
+      return { revision, state: name, ...(await select(state.tree, range, selection, { time: this.#parts.time })) }
     // If there are more pages, they will ask for this very state.
     const version = this.#resource.version()
-    const selected = await select(version.tree, range, selection, version.counts)
+    const selected = await select(version.tree, range, selection, {
+      time: this.#parts.time,
+      counts: version.counts,
+    })
     if (selected.more) this.#resource.keep(version)
     return { revision, state: name, ...selected }
   }
@@ -278,6 +281,7 @@ export class Reader {
       isEnough: (told) => ring.reachesBackTo(told),
       toItem: looseItem,
       budget: this.#parts.histories,
+      timers: this.#parts.time,
     }).finally(() => this.#histories.delete(after))
     const shared = { read, holders: 0 }
     this.#histories.set(after, shared)

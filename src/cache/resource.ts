@@ -6,9 +6,9 @@
  * watchers were let go, a new list is under way; until it is there the old state is shown only to who does not mind.
  */
 import { assert } from '../lib/assert.ts'
-import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { Slices } from '../lib/slices.ts'
+import { sleep, type Time, type Timers } from '../lib/timers.ts'
 import type { Engine, FeedEvent, Key, Revision, Versioned } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
@@ -60,7 +60,7 @@ export type Parts = {
   readonly histories: HistoryBudget
   /** How long a watch waits for its resource. */
   readonly watchReadyMs: number
-  readonly clock: Clock
+  readonly time: Time
   readonly log: Log
 }
 
@@ -85,13 +85,13 @@ export class Resource {
   readonly home: ItemHome
   readonly #parts: Parts
   readonly #watchers = new Set<Watcher>()
-  readonly #waker = new Waker()
+  readonly #waker: Waker
   #own = new Own()
   #phase: Phase = { phase: 'idle' }
   #subscription: Following | undefined
   #tree: Tree = newTree()
   #ring = this.#newRing(0)
-  #versions = new Versions(this.#ring)
+  #versions: Versions
   /** A copy of the tree for whoever needs one that stays; gone with the next change. */
   #current: Version | undefined
   #listing = 0
@@ -103,6 +103,8 @@ export class Resource {
     this.spec = spec
     this.range = rangeOf(spec.prefix)
     this.#parts = parts
+    this.#waker = new Waker(parts.time)
+    this.#versions = new Versions(this.#ring, parts.time)
     this.home = {
       form: spec,
       put: (item, bytes) => parts.slabs.put(item, bytes),
@@ -150,13 +152,13 @@ export class Resource {
 
   /** The objects there are to show without waiting. */
   known(): Tree | undefined {
-    this.#usedAtMs = this.#parts.clock.monotonicMs()
+    this.#usedAtMs = this.#parts.time.monotonicMs()
     return this.#phase.phase === 'live' || this.#phase.phase === 'behind' ? this.#tree : undefined
   }
 
   /** Makes sure that there are objects to show, unless it is closed. True if they were listed just now, after the call. */
   async ensure(): Promise<boolean> {
-    this.#usedAtMs = this.#parts.clock.monotonicMs()
+    this.#usedAtMs = this.#parts.time.monotonicMs()
     const { phase } = this.#phase
     if (phase === 'live' || phase === 'behind' || phase === 'closed') return false
     const isFirst = this.#phase.phase === 'idle'
@@ -166,25 +168,25 @@ export class Resource {
 
   /** True once the resource follows the feed; false if that takes too long: without the database it never will. */
   async live(timeoutMs: number): Promise<boolean> {
-    const until = this.#parts.clock.monotonicMs() + timeoutMs
-    this.#usedAtMs = this.#parts.clock.monotonicMs()
+    const until = this.#parts.time.monotonicMs() + timeoutMs
+    this.#usedAtMs = this.#parts.time.monotonicMs()
     while (this.#phase.phase !== 'live') {
-      const leftMs = until - this.#parts.clock.monotonicMs()
+      const leftMs = until - this.#parts.time.monotonicMs()
       if (leftMs <= 0) return false
       if (this.#phase.phase === 'closed') throw new StorageError('unavailable', 'the cache is closed')
-      await inTime(this.#phase.phase === 'idle' ? this.#begin() : this.#phase.done, leftMs)
+      await inTime(this.#phase.phase === 'idle' ? this.#begin() : this.#phase.done, leftMs, this.#parts.time)
     }
     return true
   }
 
   /** True once the resource has everything up to this revision; false if that takes too long. */
   async reach(revision: Revision, timeoutMs: number): Promise<boolean> {
-    const until = this.#parts.clock.monotonicMs() + timeoutMs
+    const until = this.#parts.time.monotonicMs() + timeoutMs
     while (this.revision < revision) {
-      const leftMs = until - this.#parts.clock.monotonicMs()
+      const leftMs = until - this.#parts.time.monotonicMs()
       if (leftMs <= 0) return false
       const { phase } = this.#phase
-      if (phase === 'filling' || phase === 'behind') await inTime(this.#phase.done, leftMs)
+      if (phase === 'filling' || phase === 'behind') await inTime(this.#phase.done, leftMs, this.#parts.time)
       else if (phase !== 'live' || !(await this.#subscription?.reach(revision, leftMs))) return false
     }
     return true
@@ -221,12 +223,13 @@ export class Resource {
     return {
       ring: this.#ring,
       frames: this.#parts.frames,
+      soon: this.#parts.time.soon,
       revision: () => this.revision,
       sleep: (watcher) => this.#waker.sleep(watcher),
       leave: (watcher) => {
         this.#watchers.delete(watcher)
         this.#waker.forget(watcher)
-        this.#usedAtMs = this.#parts.clock.monotonicMs()
+        this.#usedAtMs = this.#parts.time.monotonicMs()
       },
     }
   }
@@ -289,7 +292,7 @@ export class Resource {
     this.#tree = tree
     this.#current = undefined
     this.#ring = this.#newRing(revision)
-    this.#versions = new Versions(this.#ring)
+    this.#versions = new Versions(this.#ring, this.#parts.time)
     this.#listed = revision
     this.#listing = this.#parts.newListing()
   }
@@ -361,7 +364,7 @@ export class Resource {
   /** Undefined if events were lost meanwhile. */
   async #walkInto(tree: Tree, pending: Pending): Promise<Revision | undefined> {
     let revision: Revision | undefined
-    const slices = new Slices()
+    const slices = new Slices(this.#parts.time)
     for await (const page of this.#parts.store.walk(this.range)) {
       revision = page.revision
       for (const stored of page.values) {
@@ -416,7 +419,7 @@ export class Resource {
       } catch (error) {
         const fields = { resource: this.spec.name, error: String(error) }
         this.#parts.log('warn', 'resource cannot be listed again yet', fields)
-        await new Promise((resolve) => setTimeout(resolve, waitMs))
+        await sleep(this.#parts.time, waitMs)
       }
     }
   }
@@ -484,14 +487,12 @@ export class Resource {
   }
 }
 
-async function inTime(done: Promise<void>, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs)
-  })
+async function inTime(done: Promise<void>, timeoutMs: number, { after }: Timers): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = after(timeoutMs, resolve)
   try {
     await Promise.race([done, late])
   } finally {
-    clearTimeout(timer)
+    timer.close()
   }
 }

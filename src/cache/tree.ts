@@ -1,7 +1,7 @@
 /** The current objects of a resource in the order of their keys. A clone costs next to nothing and shares what does not change. */
 import BTreeModule from 'sorted-btree'
 import type { KubeObject } from '../api/object.ts'
-import { Slices } from '../lib/slices.ts'
+import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Key } from '../storage/engine.ts'
 import { type KeyRange, keyAfter } from '../storage/keys.ts'
 import type { Item } from './item.ts'
@@ -46,12 +46,12 @@ export async function select(
   tree: Tree,
   range: KeyRange,
   { limit = 0, matches }: Selection,
-  counts?: Counts,
+  { time, counts }: { readonly time: SlicesTime; readonly counts?: Counts | undefined },
 ): Promise<Selected> {
-  if (limit === 0 && matches === undefined) return { items: await all(tree, range), more: false, remaining: 0 }
+  if (limit === 0 && matches === undefined) return { items: await all(tree, range, time), more: false, remaining: 0 }
   const items: Item[] = []
   const still = matches === undefined ? tree : tree.clone()
-  const slices = new Slices()
+  const slices = new Slices(time)
   for (const [key, item] of still.entries(range.from)) {
     if (key >= range.to) break
     if (limit > 0 && items.length === limit) {
@@ -76,9 +76,9 @@ function count(tree: Tree, from: Key, to: Key, counts: Counts | undefined): numb
 /** So many are taken at once: a tenth of a millisecond. */
 const ITEMS_AT_ONCE = 4_096
 
-async function all(tree: Tree, { from, to }: KeyRange): Promise<Item[]> {
+async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promise<Item[]> {
   const items: Item[] = []
-  const slices = new Slices()
+  const slices = new Slices(time)
   const still = tree.size > ITEMS_AT_ONCE ? tree.clone() : tree
   let start = from
   let isMore = true

@@ -3,7 +3,8 @@
  * one that is kept, taken back event by event through the ring; it is then kept too, since the next page of the same list
  * will ask for it again.
  */
-import { Slices } from '../lib/slices.ts'
+import { Slices, type SlicesTime } from '../lib/slices.ts'
+import { systemTime } from '../lib/timers.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { Ring } from './ring.ts'
 import type { Counts, Tree } from './tree.ts'
@@ -27,12 +28,14 @@ type Kept = { readonly version: Version; use: number }
 
 export class Versions {
   readonly #ring: Ring
+  readonly #time: SlicesTime
   /** In the order of their positions. */
   readonly #versions: Kept[] = []
   #uses = 0
 
-  constructor(ring: Ring) {
+  constructor(ring: Ring, time: SlicesTime = systemTime) {
     this.#ring = ring
+    this.#time = time
   }
 
   /** What was taken before the resource listed itself again has no place in the events since. */
@@ -59,7 +62,8 @@ export class Versions {
     const nearest = kept?.version
     if (nearest?.position === position) return nearest.tree
     const tree = (nearest?.tree ?? current()).clone()
-    if (!(await takeBack(tree, { from: nearest?.position ?? ring.end, to: position, ring }))) return undefined
+    const way = { from: nearest?.position ?? ring.end, to: position, ring }
+    if (!(await takeBack(tree, way, this.#time))) return undefined
     this.keep({ ring, position, tree })
     return tree
   }
@@ -77,8 +81,9 @@ export class Versions {
 async function takeBack(
   tree: Tree,
   { from, to, ring }: { readonly from: number; readonly to: number; readonly ring: Ring },
+  time: SlicesTime,
 ): Promise<boolean> {
-  const slices = new Slices()
+  const slices = new Slices(time)
   for (let position = from - 1; position >= to; position--) {
     const change = ring.at(position)
     if (change === undefined) return false

@@ -3,6 +3,7 @@
  * reach a watcher in one write; and in slices, so that ten thousand watchers do not hold the event loop.
  */
 import { Slices } from '../lib/slices.ts'
+import { systemTime, type Time } from '../lib/timers.ts'
 
 /** At 2,000 events a second and more, a watcher gets several at once; nobody notices two milliseconds. */
 const PACE_MS = 2
@@ -11,10 +12,15 @@ const PACE_MS = 2
 export type Sleeper = { readonly wake: () => void; place: number }
 
 export class Waker {
+  readonly #time: Time
   #asleep: Sleeper[] = []
   #isRunning = false
   #isDirty = false
   #lastMs = 0
+
+  constructor(time: Time = systemTime) {
+    this.#time = time
+  }
 
   /** Once, however often it is called before the next event: a bookmark wakes a watcher that goes to sleep again. */
   sleep(sleeper: Sleeper): void {
@@ -37,9 +43,9 @@ export class Waker {
     this.#isDirty = this.#isRunning
     if (this.#isRunning || this.#asleep.length === 0) return
     this.#isRunning = true
-    const waitMs = this.#lastMs + PACE_MS - performance.now()
-    if (waitMs > 0) setTimeout(() => this.#run(), waitMs)
-    else setImmediate(() => this.#run())
+    const waitMs = this.#lastMs + PACE_MS - this.#time.monotonicMs()
+    if (waitMs > 0) this.#time.after(waitMs, () => this.#run())
+    else this.#time.soon(() => this.#run())
   }
 
   #isAsleep(sleeper: Sleeper): boolean {
@@ -53,16 +59,16 @@ export class Waker {
   }
 
   #runFrom(sleepers: readonly Sleeper[], start: number): void {
-    const slices = new Slices()
+    const slices = new Slices(this.#time)
     for (let i = start; i < sleepers.length; i++) {
       sleepers[i]?.wake()
       if (i % 16 === 15 && slices.isOver) {
-        setImmediate(() => this.#runFrom(sleepers, i + 1))
+        this.#time.soon(() => this.#runFrom(sleepers, i + 1))
         return
       }
     }
     this.#isRunning = false
-    this.#lastMs = performance.now()
+    this.#lastMs = this.#time.monotonicMs()
     if (this.#isDirty) this.wake()
   }
 }

@@ -6,6 +6,7 @@
  */
 import type { ApiError } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
+import type { Timers } from '../lib/timers.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import { type Change, initialEvent, type WatchEvent } from './event.ts'
@@ -44,6 +45,7 @@ export type WatchStart = {
 export type WatchSource = {
   readonly ring: Ring
   readonly frames: Shelf
+  readonly soon: Timers['soon']
   /** Everything up to this revision is in the ring. */
   readonly revision: () => Revision
   /** Calls the watcher's wake when there are events. */
@@ -134,7 +136,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     this.#onReady = ready
     const hasMore = this.#closed !== undefined || this.state === 'replaying' || this.#position < this.#source.ring.end
     // Not at once: a watcher with much to look at must not keep the others from their turn.
-    if (hasMore) setImmediate(() => this.wake())
+    if (hasMore) this.#source.soon(() => this.wake())
     else this.#source.sleep(this)
   }
 

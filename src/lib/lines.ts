@@ -1,3 +1,5 @@
+import { systemTimers, type Timers } from './timers.ts'
+
 /** Lets those who want the same thing go one after the other, where all at once would only be in each other's way. */
 export type Turn = Disposable & {
   /** Whether others were there first: things may have changed meanwhile. */
@@ -5,8 +7,13 @@ export type Turn = Disposable & {
 }
 
 export class Lines {
+  readonly #timers: Timers
   /** Those who wait, by what they wait for; somebody has a turn as long as there is an entry. */
   readonly #waiting = new Map<string, (() => void)[]>()
+
+  constructor(timers: Timers = systemTimers) {
+    this.#timers = timers
+  }
 
   /** Waits for a turn, which the caller must end; whoever has waited for `waitMsMax` goes on without one. */
   async enter(name: string, waitMsMax: number): Promise<Turn> {
@@ -17,13 +24,13 @@ export class Lines {
     }
     const hasTurn = await new Promise<boolean>((resolve) => {
       const onTurn = (): void => {
-        clearTimeout(timer)
+        timer.close()
         resolve(true)
       }
-      const timer = setTimeout(() => {
+      const timer = this.#timers.after(waitMsMax, () => {
         waiting.splice(waiting.indexOf(onTurn), 1)
         resolve(false)
-      }, waitMsMax)
+      })
       waiting.push(onTurn)
     })
     return hasTurn ? this.#turn(name, true) : { hasWaited: true, [Symbol.dispose]: () => undefined }

@@ -2,18 +2,28 @@
  * Cuts long work into slices, so that it never holds the event loop for more than a few milliseconds: ten long lists at once
  * take ten slices in a row.
  */
+import { systemTime, type Time } from './timers.ts'
+
 const SLICE_MS = 1
 
+export type SlicesTime = Pick<Time, 'monotonicMs' | 'soon'>
+
 export class Slices {
-  #since = performance.now()
+  readonly #time: SlicesTime
+  #since: number
+
+  constructor(time: SlicesTime = systemTime) {
+    this.#time = time
+    this.#since = time.monotonicMs()
+  }
 
   /** Call often; it is cheap. True when others should get a turn: then await `turn()`. */
   get isOver(): boolean {
-    return performance.now() - this.#since > SLICE_MS
+    return this.#time.monotonicMs() - this.#since > SLICE_MS
   }
 
   async turn(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve))
-    this.#since = performance.now()
+    await new Promise<void>((resolve) => this.#time.soon(resolve))
+    this.#since = this.#time.monotonicMs()
   }
 }

@@ -7,6 +7,7 @@
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { sleep, systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 import type { Engine, FeedEvent, FeedStream, Key, Revision } from './engine.ts'
 import { Prover } from './proof.ts'
 import { planRanges } from './ranges.ts'
@@ -40,6 +41,7 @@ export class Feed implements AsyncDisposable {
   readonly #root: Key
   readonly #log: Log
   readonly #clock: Clock
+  readonly #timers: Timers
   readonly #prover: Prover
   readonly #subscriptions = new Map<Key, Subscription>()
   readonly #waiting = new Set<Subscription>()
@@ -61,19 +63,26 @@ export class Feed implements AsyncDisposable {
   #advancedAtMs = 0
   #askedAtMs = 0
   #retryMs = RETRY_MIN_MS
-  #ticker: NodeJS.Timeout | undefined
-  #asker: NodeJS.Timeout | undefined
-  #retry: NodeJS.Timeout | undefined
+  #ticker: Timer | undefined
+  #asker: Timer | undefined
+  #retry: Timer | undefined
   #recent: Subscription | undefined
   /** Whether events came since the ranges were planned: attempts to connect that fail change nothing. */
   #hasNews = false
 
-  constructor(options: { readonly engine: Engine; readonly root: Key; readonly log: Log; readonly clock: Clock }) {
+  constructor(options: {
+    readonly engine: Engine
+    readonly root: Key
+    readonly log: Log
+    readonly clock: Clock
+    readonly timers?: Timers
+  }) {
     this.#engine = options.engine
     this.#root = options.root
     this.#log = options.log
     this.#clock = options.clock
-    this.#prover = new Prover(() => this.#ask())
+    this.#timers = options.timers ?? systemTimers
+    this.#prover = new Prover(() => this.#ask(), this.#timers)
   }
 
   /** Finds out where the database is and opens the stream from there on. Fails if the database cannot be reached. */
@@ -85,8 +94,7 @@ export class Feed implements AsyncDisposable {
     this.#revision = revision
     this.#ranges = planRanges(this.#root, new Map()).map((range) => ({ ...range, revision }))
     this.#open(false)
-    this.#ticker = setInterval(() => this.#tick(), TICK_MS)
-    this.#ticker.unref()
+    this.#ticker = this.#timers.every(TICK_MS, () => this.#tick())
   }
 
   /** Everything up to this revision has been told. */
@@ -107,6 +115,7 @@ export class Feed implements AsyncDisposable {
       prefix,
       consumer,
       revision: range?.revision ?? this.#revision,
+      timers: this.#timers,
       feedRevision: () => this.#revision,
       monotonicMs: this.#clock.monotonicMs,
       onWait: () => {
@@ -132,9 +141,7 @@ export class Feed implements AsyncDisposable {
     const before = this.#state
     this.#state = { state: 'closed' }
     if (before.state === 'live') before.stream.close()
-    clearInterval(this.#ticker)
-    clearTimeout(this.#asker)
-    clearTimeout(this.#retry)
+    for (const timer of [this.#ticker, this.#asker, this.#retry]) timer?.close()
     for (const subscription of this.#subscriptions.values()) subscription.giveUp()
   }
 
@@ -239,14 +246,14 @@ export class Feed implements AsyncDisposable {
     this.#state = { state: 'away' }
     stream.close()
     this.#log('warn', 'feed interrupted', { why, revision: this.#revision })
-    this.#retry = setTimeout(() => {
+    this.#retry = this.#timers.after(this.#retryMs, () => {
       if (this.#state.state !== 'away') return
       this.#open(away)
       // Whatever interrupted the stream may have put another database in place of this one, and that would be silent.
       this.prove().catch((error: unknown) =>
         this.#log('debug', 'the database does not answer', { error: String(error) }),
       )
-    }, this.#retryMs)
+    })
     this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS)
   }
 
@@ -337,7 +344,7 @@ export class Feed implements AsyncDisposable {
         return await this.#engine.latest()
       } catch (error) {
         this.#log('warn', 'the database does not answer', { error: String(error) })
-        await new Promise((resolve) => setTimeout(resolve, waitMs))
+        await sleep(this.#timers, waitMs)
       }
     }
     return undefined
@@ -380,13 +387,13 @@ export class Feed implements AsyncDisposable {
   #askWhileWaiting(): void {
     this.#requestProgress()
     if (this.#asker !== undefined) return
-    this.#asker = setTimeout(() => {
+    this.#asker = this.#timers.after(ASK_AGAIN_MS, () => {
       this.#asker = undefined
       for (const subscription of this.#waiting) {
         if (!subscription.isWaiting) this.#waiting.delete(subscription)
       }
       if (this.#waiting.size > 0) this.#askWhileWaiting()
-    }, ASK_AGAIN_MS)
+    })
   }
 
   #rangeOf(key: Key): RangeState | undefined {

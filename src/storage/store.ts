@@ -5,9 +5,9 @@
  * A decision may start from a cached object, which can be old. So only a won compare ends a write on cached state: a refusal
  * or a "nothing changed" on cached state is decided again on the state read from the database, and only that is reported.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../lib/assert.ts'
 import { Lines } from '../lib/lines.ts'
+import { sleep, systemTimers, type Timers } from '../lib/timers.ts'
 import type { CallOptions, Engine, Key, Outcome, Revision, Versioned } from './engine.ts'
 import { isCode, StorageError } from './errors.ts'
 import { type KeyRange, keyAfter, rangeOfKey, toText } from './keys.ts'
@@ -98,6 +98,7 @@ export type StoreOptions = {
   readonly leases: Leases
   /** 0 to 1, for the spread of retries. */
   readonly random?: () => number
+  readonly timers?: Timers
 }
 
 /** The state a decision stands on, and whether the database vouches for it. */
@@ -122,13 +123,16 @@ export class Store {
   readonly #leases: Leases
   readonly #random: () => number
   /** Of writers that were not first, by key. */
-  readonly #lines = new Lines()
+  readonly #lines: Lines
+  readonly #timers: Timers
 
   constructor(engine: Engine, options: StoreOptions) {
     this.#engine = engine
     this.#transformer = options.transformer
     this.#leases = options.leases
     this.#random = options.random ?? Math.random
+    this.#timers = options.timers ?? systemTimers
+    this.#lines = new Lines(this.#timers)
   }
 
   /** The latest state of a key, linearizable; or its state at a revision. */
@@ -323,7 +327,7 @@ export class Store {
   async #backOff(retry: number, signal: AbortSignal | undefined): Promise<void> {
     const longestMs = Math.min(BACKOFF_MS_FIRST * 2 ** (retry - 1), BACKOFF_MS_MAX)
     try {
-      await sleep(longestMs * (0.5 + this.#random() / 2), undefined, signal === undefined ? {} : { signal })
+      await sleep(this.#timers, longestMs * (0.5 + this.#random() / 2), signal)
     } catch (cause) {
       throw new StorageError('cancelled', 'the caller went away', { cause })
     }

@@ -1,4 +1,5 @@
 /** One resource's place in the feed: how far it has been told, and who waits for it to get further. */
+import { systemTimers, type Timers } from '../lib/timers.ts'
 import type { FeedEvent, Key, Revision } from './engine.ts'
 
 export type FeedConsumer = {
@@ -23,6 +24,7 @@ type Waiter = {
 export class Subscription {
   readonly prefix: Key
   readonly #consumer: FeedConsumer
+  readonly #timers: Timers
   readonly #feedRevision: () => Revision
   readonly #monotonicMs: () => number
   readonly #onWait: () => void
@@ -35,6 +37,7 @@ export class Subscription {
     readonly prefix: Key
     readonly consumer: FeedConsumer
     readonly revision: Revision
+    readonly timers?: Timers
     /** What every subscription of the feed has been told: ten thousand of them are not moved one by one. */
     readonly feedRevision: () => Revision
     readonly monotonicMs: () => number
@@ -44,6 +47,7 @@ export class Subscription {
     this.prefix = options.prefix
     this.#consumer = options.consumer
     this.#revision = options.revision
+    this.#timers = options.timers ?? systemTimers
     this.#feedRevision = options.feedRevision
     this.#monotonicMs = options.monotonicMs
     this.#onWait = options.onWait
@@ -68,13 +72,13 @@ export class Subscription {
     )
     if (same !== undefined) return same.promise
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    const timer = setTimeout(() => waiter.end(false), timeoutMs)
+    const timer = this.#timers.after(timeoutMs, () => waiter.end(false))
     const waiter: Waiter = {
       revision,
       untilMs,
       promise,
       end: (reached) => {
-        clearTimeout(timer)
+        timer.close()
         this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
         resolve(reached)
       },

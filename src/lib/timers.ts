@@ -1,0 +1,44 @@
+/**
+ * Waiting as a part that is handed in, so that a simulation can decide when what happens. With a Clock it is all that a part
+ * may know of time.
+ */
+import { type Clock, systemClock } from './clock.ts'
+
+/** Something that will happen unless it is closed before. */
+export type Timer = { close(): unknown }
+
+export type Timers = {
+  /** Once, after this many milliseconds. */
+  readonly after: (ms: number, run: () => void) => Timer
+  /** Again and again; does not keep the process alive. */
+  readonly every: (ms: number, run: () => void) => Timer
+  /** In a turn of the event loop of its own, after what has happened already. */
+  readonly soon: (run: () => void) => void
+}
+
+export type Time = Clock & Timers
+
+export const systemTimers: Timers = {
+  after: (ms, run) => setTimeout(run, ms),
+  every: (ms, run) => setInterval(run, ms).unref(),
+  soon: (run) => void setImmediate(run),
+}
+
+export const systemTime: Time = { ...systemClock, ...systemTimers }
+
+/** Fails with the signal's reason when it is aborted meanwhile. */
+export async function sleep({ after }: Pick<Timers, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = after(ms, resolve)
+  const onAbort = (): void => {
+    timer.close()
+    reject(signal?.reason)
+  }
+  signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    await promise
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
