@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import { cachedTests } from './cached-contract.ts'
+import { engineTests } from './engine-contract.ts'
 import { feedTests } from './feed-contract.ts'
 import { listTests, readTests, transformTests } from './read-contract.ts'
 import type { Subject } from './subject.ts'
@@ -29,5 +30,6 @@ export function storeContract(name: string, makeSubject: () => Promise<Subject>)
     describe('transformers', () => transformTests(get))
     describe('failures', () => failureTests(get))
     describe('feed', () => feedTests(get))
+    describe('engine', () => engineTests(get))
   })
 }

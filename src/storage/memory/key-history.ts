@@ -1,0 +1,63 @@
+/** All kept versions of one key, oldest first. A version without a value is a deletion, as etcd's tombstones are. */
+import type { Key, Revision, Versioned } from '../engine.ts'
+
+export type Version = {
+  readonly revision: Revision
+  /** Of the life that this version is part of. */
+  readonly createRevision: Revision
+  readonly value: Buffer | undefined
+}
+
+export class KeyHistory {
+  readonly key: Key
+  #versions: Version[] = []
+
+  constructor(key: Key, versions: readonly Version[] = []) {
+    this.key = key
+    this.#versions = [...versions]
+  }
+
+  get versions(): readonly Version[] {
+    return this.#versions
+  }
+
+  add(version: Version): void {
+    this.#versions.push(version)
+  }
+
+  /** The value at a revision; undefined where the key was not there. */
+  at(revision: Revision): Versioned | undefined {
+    const version = this.#versions[this.#after(revision) - 1]
+    if (version?.value === undefined) return undefined
+    const { value, createRevision } = version
+    return { key: this.key, value, revision: version.revision, createRevision }
+  }
+
+  /**
+   * Forgets what nobody can read from this revision on. A deletion at just this revision stays, so that who was told everything
+   * before it can still be told of it (etcd since 3.5.19). True if nothing is left.
+   */
+  compact(revision: Revision): boolean {
+    const last = this.#after(revision) - 1
+    const version = this.#versions[last]
+    if (version === undefined) return this.#versions.length === 0
+    const isKept = version.value !== undefined || version.revision === revision
+    const dropped = isKept ? last : last + 1
+    if (dropped > 0) this.#versions = this.#versions.slice(dropped)
+    return this.#versions.length === 0
+  }
+
+  /** How many versions are of this revision or an earlier one. */
+  #after(revision: Revision): number {
+    let low = 0
+    let high = this.#versions.length
+    // Nearly every read wants the last one.
+    if ((this.#versions[high - 1]?.revision ?? 0) <= revision) return high
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#versions[middle]?.revision ?? 0) <= revision) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

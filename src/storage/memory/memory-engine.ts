@@ -1,0 +1,212 @@
+/**
+ * An engine in memory, by etcd's rules: what passes test/contract on etcd passes on this. It is for tests and simulations, which
+ * give it their own time, and for servers that need no etcd. Beyond the seam it can do what an operator does to etcd.
+ */
+import { systemTime, type Time, type Timer } from '../../lib/timers.ts'
+import type {
+  CallOptions,
+  Change,
+  Engine,
+  FeedOptions,
+  FeedRange,
+  FeedSink,
+  FeedStream,
+  Found,
+  Outcome,
+  RangeQuery,
+  Revision,
+} from '../engine.ts'
+import { StorageError } from '../errors.ts'
+import { type Commit, MemoryDatabase, type Snapshot } from './database.ts'
+import { MemoryFeed } from './memory-feed.ts'
+
+/** As long as the etcd client waits for an answer. */
+const CALL_TIMEOUT_MS = 10_000
+/** How often etcd looks for leases that have ended. */
+const LEASES_EVERY_MS = 500
+/** etcd's shortest lease with its default election timeout: one and a half of that, in whole seconds. */
+const TTL_SECONDS_MIN = 2
+const TTL_SECONDS_MAX = 9_000_000_000
+
+export type MemoryEngineOptions = {
+  readonly time?: Time
+  /** Told of each revision as it happens, before whoever caused it: for a record that no compaction shortens. */
+  readonly onCommit?: (commit: Commit) => void
+}
+
+export class MemoryEngine implements Engine {
+  readonly #time: Time
+  readonly #observe: (commit: Commit) => void
+  readonly #database: MemoryDatabase
+  readonly #feeds = new Set<MemoryFeed>()
+  readonly #deadlines = new Map<bigint, number>()
+  /** Calls that wait for the database to go on. */
+  readonly #waiting = new Set<() => void>()
+  #leaseTicker: Timer | undefined
+  #lastLease = 0n
+  #isPaused = false
+  /** Answers of a life that is over are not given: moves with a restore and with the end. */
+  #life = 0
+  #isClosed = false
+
+  constructor({ time = systemTime, onCommit = () => undefined }: MemoryEngineOptions = {}) {
+    this.#time = time
+    this.#observe = onCommit
+    this.#database = new MemoryDatabase(time, (commit) => this.#onCommit(commit))
+  }
+
+  async range(query: RangeQuery, options: CallOptions = {}): Promise<Found> {
+    if (query.from === '') throw new StorageError('unavailable', 'etcdserver: key is not provided')
+    return this.#call(options, false, () => this.#database.range(query))
+  }
+
+  change(change: Change, options: CallOptions = {}): Promise<Outcome> {
+    return this.#call(options, true, () => this.#database.change(change))
+  }
+
+  latest(options: CallOptions = {}): Promise<Revision> {
+    return this.#call(options, false, () => this.#database.revision)
+  }
+
+  openFeed(ranges: readonly FeedRange[], sink: FeedSink, options: FeedOptions = {}): FeedStream {
+    const feed = new MemoryFeed({
+      ...options,
+      ranges,
+      sink,
+      database: this.#database,
+      timers: this.#time,
+      isPaused: () => this.#isPaused,
+      onClosed: (closed) => this.#feeds.delete(closed),
+    })
+    this.#feeds.add(feed)
+    if (this.#isClosed) this.#time.soon(() => feed.end(closed()))
+    return feed
+  }
+
+  grantLease(ttlSeconds: number, options: CallOptions = {}): Promise<bigint> {
+    if (ttlSeconds > TTL_SECONDS_MAX) {
+      return Promise.reject(new StorageError('unavailable', 'etcdserver: too large lease TTL'))
+    }
+    return this.#call(options, false, () => {
+      const id = ++this.#lastLease
+      const seconds = Math.max(ttlSeconds, TTL_SECONDS_MIN)
+      this.#database.grant(id, seconds)
+      this.#startLease(id, seconds)
+      return id
+    })
+  }
+
+  /** Fails like etcd when the revision is compacted already or has not happened yet. */
+  compact(revision: Revision): void {
+    this.#database.compact(revision)
+  }
+
+  /** Ends a lease now, and with it what hangs on it. */
+  revokeLease(id: bigint): void {
+    this.#deadlines.delete(id)
+    this.#database.revoke(id)
+  }
+
+  /** The database stops answering, as a process that is halted: calls and feeds hang. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    for (const go of this.#waiting) go()
+    this.#waiting.clear()
+    for (const feed of this.#feeds) feed.kick()
+  }
+
+  snapshot(): Snapshot {
+    return this.#database.snapshot()
+  }
+
+  /** Becomes another database, as an etcd that is restored from a backup: feeds end, calls under way fail. */
+  restore(snapshot: Snapshot): void {
+    this.#life++
+    for (const feed of this.#feeds) feed.end(new StorageError('unavailable', 'the database was restored'))
+    this.#database.restore(snapshot)
+    this.#deadlines.clear()
+    for (const { id, ttlSeconds } of this.#database.leases()) this.#startLease(id, ttlSeconds)
+  }
+
+  /** What is held, for tests. */
+  stats(): { readonly keys: number; readonly feeds: number; readonly leases: number; readonly revision: Revision } {
+    const { keys, revision } = this.#database
+    return { keys, revision, feeds: this.#feeds.size, leases: this.#deadlines.size }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    this.#life++
+    this.#leaseTicker?.close()
+    for (const feed of this.#feeds) feed.end(closed())
+    this.resume()
+  }
+
+  /** The call happens at once, or when the database goes on; its answer comes in a later turn. */
+  async #call<T>(options: CallOptions, isWrite: boolean, act: () => T | Promise<T>): Promise<T> {
+    const { signal } = options
+    if (signal?.aborted) throw cancelled(signal, false)
+    if (this.#isPaused) await this.#untilResumed(options, isWrite)
+    if (this.#isClosed) throw closed()
+    const life = this.#life
+    const answer = await act()
+    await new Promise<void>((resolve) => this.#time.soon(resolve))
+    if (signal?.aborted) throw cancelled(signal, isWrite)
+    if (life !== this.#life) {
+      throw new StorageError('unavailable', 'the database went away before it answered', { ambiguous: isWrite })
+    }
+    return answer
+  }
+
+  #untilResumed({ signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions, isWrite: boolean): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const fail = (error: StorageError): void => {
+      leave()
+      reject(error)
+    }
+    const timer = this.#time.after(timeoutMs, () => {
+      fail(new StorageError('unavailable', `no answer within ${timeoutMs} ms`, { ambiguous: isWrite }))
+    })
+    const onAbort = (): void => fail(cancelled(signal, isWrite))
+    const go = (): void => {
+      leave()
+      resolve()
+    }
+    const leave = (): void => {
+      this.#waiting.delete(go)
+      timer.close()
+      signal?.removeEventListener('abort', onAbort)
+    }
+    this.#waiting.add(go)
+    signal?.addEventListener('abort', onAbort)
+    return promise
+  }
+
+  #onCommit(commit: Commit): void {
+    this.#observe(commit)
+    for (const feed of this.#feeds) feed.commit(commit)
+  }
+
+  #startLease(id: bigint, ttlSeconds: number): void {
+    this.#deadlines.set(id, this.#time.monotonicMs() + ttlSeconds * 1000)
+    this.#leaseTicker ??= this.#time.every(LEASES_EVERY_MS, () => this.#endLeases())
+  }
+
+  #endLeases(): void {
+    if (this.#isPaused) return
+    const now = this.#time.monotonicMs()
+    for (const [id, deadline] of this.#deadlines) if (deadline <= now) this.revokeLease(id)
+    if (this.#deadlines.size > 0) return
+    this.#leaseTicker?.close()
+    this.#leaseTicker = undefined
+  }
+}
+
+const cancelled = (signal: AbortSignal | undefined, ambiguous: boolean): StorageError =>
+  new StorageError('cancelled', 'the caller cancelled', { cause: signal?.reason, ambiguous })
+
+const closed = (): StorageError => new StorageError('unavailable', 'the database is closed')

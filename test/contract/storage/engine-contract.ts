@@ -1,0 +1,120 @@
+/** The corners of the seam that store and feed stand on without saying so. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FeedEvent } from '../../../src/storage/engine.ts'
+import { rangeOf, rangeOfKey } from '../../../src/storage/keys.ts'
+import { bytes, decode, failsWith, type GetSubject, newFolder, newStore, until } from './subject.ts'
+
+export function engineTests(subject: GetSubject): void {
+  /** What a feed with `previous` is told after a revision, until `count` events have come. */
+  async function withPrevious(folder: string, after: number, count: number): Promise<string[]> {
+    const events: FeedEvent[] = []
+    const stream = subject().engine.openFeed(
+      [{ ...rangeOf(folder), after }],
+      {
+        onEvents: (_, told) => events.push(...told),
+        onProgress: () => undefined,
+        onCompacted: () => undefined,
+        onEnd: () => undefined,
+      },
+      { previous: true },
+    )
+    await until(() => events.length >= count, `${count} events`)
+    stream.close()
+    return events.map(({ type, previous }) => `${type} after ${previous?.value.toString() ?? 'nothing'}`)
+  }
+
+  test('a feed tells what was there before', async () => {
+    const store = newStore(subject().engine)
+    const folder = newFolder()
+    const after = await subject().engine.latest()
+    await store.create(`${folder}a`, bytes('one'))
+    await store.update(`${folder}a`, { decode }, () => ({ put: bytes('two') }))
+    await store.delete(`${folder}a`, { decode })
+    await store.create(`${folder}a`, bytes('three'))
+    const told = ['put after nothing', 'put after one', 'delete after two', 'put after nothing']
+    assert.deepEqual(await withPrevious(folder, after, 4), told)
+  })
+
+  test('what was there before may be compacted when the event is not', async () => {
+    const store = newStore(subject().engine)
+    const folder = newFolder()
+    const first = await store.create(`${folder}a`, bytes('one'))
+    const second = await store.update(`${folder}a`, { decode }, () => ({ put: bytes('two') }))
+    await store.update(`${folder}a`, { decode }, () => ({ put: bytes('three') }))
+    await subject().compact(second.revision)
+    assert.deepEqual(await withPrevious(folder, first, 2), ['put after nothing', 'put after two'])
+  })
+
+  test('a delete of nothing is won and moves nothing', async () => {
+    const { engine } = subject()
+    const before = await engine.latest()
+    const outcome = await engine.change({ key: `${newFolder()}a`, expected: 0, write: 'delete' })
+    assert.deepEqual(outcome, { won: true, revision: before })
+    assert.equal(await engine.latest(), before)
+  })
+
+  test('a lost compare shows what is there, and the revision of the answer', async () => {
+    const { engine } = subject()
+    const key = `${newFolder()}a`
+    const put = bytes('x')
+    const created = await engine.change({ key, expected: 0, write: { put } })
+    const other = await engine.change({ key: `${key}b`, expected: 0, write: { put } })
+    // A lease that is not there is no matter when nothing is written.
+    for (const lease of [undefined, 4711n]) {
+      const lost = await engine.change({ key, expected: 0, write: lease === undefined ? { put } : { put, lease } })
+      assert.ok(!lost.won)
+      assert.deepEqual([lost.revision, lost.current?.revision], [other.revision, created.revision])
+    }
+    await assert.rejects(
+      engine.change({ key, expected: created.revision, write: { put, lease: 4711n } }),
+      failsWith('missing', 'etcdserver: requested lease not found'),
+    )
+  })
+
+  test('limits and counts', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    const folder = newFolder()
+    for (const name of ['a', 'b', 'c']) await store.create(folder + name, bytes(name))
+    const brief = async (query: { limit?: number; countOnly?: boolean; keysOnly?: boolean }): Promise<unknown[]> => {
+      const { values, more, count } = await engine.range({ ...rangeOf(folder), ...query })
+      return [values.length, more, count]
+    }
+    assert.deepEqual(await brief({ limit: 2 }), [2, true, 3])
+    assert.deepEqual(await brief({ limit: 3 }), [3, false, 3])
+    assert.deepEqual(await brief({ limit: 2, keysOnly: true }), [2, true, 3])
+    assert.deepEqual(await brief({ limit: 2, countOnly: true }), [0, false, 3])
+  })
+
+  test('the compacted revision itself can be read, the one before it cannot', async () => {
+    const { engine, compact } = subject()
+    const store = newStore(engine)
+    const key = `${newFolder()}a`
+    const first = await store.create(key, bytes('one'))
+    const { revision } = await store.update(key, { decode }, () => ({ put: bytes('two') }))
+    await store.delete(key, { decode })
+    await compact(revision)
+    const found = await engine.range({ ...rangeOfKey(key), revision })
+    assert.deepEqual([found.revision, found.values[0]?.value.toString()], [revision, 'two'])
+    await assert.rejects(
+      engine.range({ ...rangeOfKey(key), revision: first }),
+      failsWith('compacted', 'etcdserver: mvcc: required revision has been compacted'),
+    )
+    await assert.rejects(
+      engine.range({ ...rangeOfKey(key), revision: revision + 1_000_000 }),
+      failsWith('too-new', 'etcdserver: mvcc: required revision is a future revision'),
+    )
+  })
+
+  test('a value that is created again has a new life', async () => {
+    const { engine } = subject()
+    const store = newStore(engine)
+    const key = `${newFolder()}a`
+    await store.create(key, bytes('one'))
+    await store.delete(key, { decode })
+    const revision = await store.create(key, bytes('two'))
+    const { values } = await engine.range(rangeOfKey(key))
+    assert.deepEqual([values[0]?.revision, values[0]?.createRevision], [revision, revision])
+  })
+}

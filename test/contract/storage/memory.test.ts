@@ -1,0 +1,84 @@
+/** The contract on the engine in memory. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StorageError } from '../../../src/storage/errors.ts'
+import { rangeOf } from '../../../src/storage/keys.ts'
+import { MemoryEngine } from '../../../src/storage/memory/memory-engine.ts'
+import { storeContract } from './store-contract.ts'
+import { bytes, newStore, Recorder, type Subject, until } from './subject.ts'
+
+storeContract('memory', async (): Promise<Subject> => {
+  const engine = new MemoryEngine()
+  return {
+    engine,
+    compact: async (revision) => engine.compact(revision),
+    revokeLease: async (lease) => engine.revokeLease(lease),
+    pause: () => engine.pause(),
+    resume: () => engine.resume(),
+    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+  }
+})
+
+test('what is compacted is given back', async () => {
+  await using engine = new MemoryEngine()
+  const store = newStore(engine)
+  for (let i = 0; i < 100; i++) {
+    await store.create(`/x/${i}`, bytes(i))
+    await store.delete(`/x/${i}`, { decode: (stored) => stored })
+  }
+  await store.create('/x/kept', bytes('kept'))
+  assert.equal(engine.stats().keys, 101)
+  engine.compact(await engine.latest())
+  await sleep(10)
+  assert.equal(engine.stats().keys, 1)
+  assert.throws(() => engine.compact(5), { code: 'compacted' })
+  assert.throws(() => engine.compact(5000), { code: 'too-new' })
+})
+
+test('a restored database is what it was: feeds end, revisions are given out again', async () => {
+  await using engine = new MemoryEngine()
+  const store = newStore(engine)
+  await store.create('/x/a', bytes(1))
+  const backup = engine.snapshot()
+  const lost = await store.create('/x/b', bytes(2))
+  using feed = new Recorder(engine, [{ ...rangeOf('/x/'), after: lost }])
+  await feed.reach(lost)
+  engine.restore(backup)
+  assert.ok(feed.ends[0] instanceof StorageError)
+  assert.equal((await store.get('/x/b')).found, undefined)
+  // Nothing is known of what the feed was told last: it is told nothing, until that revision has come again.
+  using next = new Recorder(engine, [{ ...rangeOf('/x/'), after: lost }])
+  next.requestProgress()
+  await sleep(20)
+  assert.deepEqual(next.progress, [])
+  assert.equal(await store.create('/x/c', bytes(3)), lost)
+  assert.equal(await store.create('/x/d', bytes(4)), lost + 1)
+  await next.reach(lost + 1)
+  assert.deepEqual(
+    next.events.map(({ key }) => key),
+    ['/x/d'],
+  )
+  await until(() => engine.stats().feeds === 1, 'the first feed is gone')
+})
+
+test('a long list leaves turns to others and shows one revision', async () => {
+  await using engine = new MemoryEngine()
+  const keys = Array.from({ length: 50_000 }, (_, i) => `/x/${String(i).padStart(6, '0')}`)
+  for (const key of keys) void engine.change({ key, expected: 0, write: { put: bytes(key) } })
+  const revision = await engine.latest()
+  let turns = 0
+  let isListed = false
+  const count = (): void => {
+    turns++
+    if (!isListed) setImmediate(count)
+  }
+  const listed = engine.range(rangeOf('/x/'))
+  count()
+  await engine.change({ key: '/x/0', expected: 0, write: { put: bytes('late') } })
+  engine.compact(revision + 1)
+  const found = await listed
+  isListed = true
+  assert.deepEqual([found.count, found.revision], [keys.length, revision])
+  assert.ok(turns > 3, `${turns} turns`)
+})
