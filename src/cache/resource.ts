@@ -334,7 +334,6 @@ export class Resource {
   }
 
   #goLive({ tree, revision }: Loaded, pending: Pending): void {
-    this.#parts.feed.noteProof(revision)
     this.#release()
     this.#show(tree, revision)
     this.#phase = { phase: 'live' }
@@ -365,7 +364,11 @@ export class Resource {
   async #walkInto(tree: Tree, pending: Pending): Promise<Revision | undefined> {
     let revision: Revision | undefined
     const slices = new Slices(this.#parts.time)
-    for await (const page of this.#parts.store.walk(this.range)) {
+    const { feed, store } = this.#parts
+    const { known } = feed
+    for await (const page of store.walk(this.range)) {
+      // Of another database the feed, which has not seen that yet, would take this revision for an old one.
+      if (revision === undefined) feed.noteRead(page.revision, known)
       revision = page.revision
       for (const stored of page.values) {
         tree.set(stored.key, this.#newItem(stored))

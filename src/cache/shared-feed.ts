@@ -41,8 +41,12 @@ export class SharedFeed {
     return this.#feed.prove()
   }
 
-  noteProof(revision: Revision): void {
-    this.#feed.noteProof(revision)
+  get known(): Revision {
+    return this.#feed.known
+  }
+
+  noteRead(revision: Revision, known: Revision): void {
+    this.#feed.noteRead(revision, known)
   }
 
   isLost(revision: Revision, current: Revision): boolean {

@@ -145,8 +145,21 @@ export class Feed implements AsyncDisposable {
     for (const subscription of this.#subscriptions.values()) subscription.giveUp()
   }
 
-  /** For who was shown this revision by a linearizable read of its own: the stream must get there, too. */
-  noteProof(revision: Revision): void {
+  /**
+   * For who was shown this revision by a linearizable read of its own: the stream must get there, too. `known` is what the feed
+   * knew when that read began: an answer below it is of another database.
+   */
+  noteRead(revision: Revision, known: Revision): void {
+    this.#compare(revision, known)
+    this.#noteProof(revision)
+  }
+
+  /** Every linearizable read that begins now is at least of this revision, as long as the database is the same. */
+  get known(): Revision {
+    return Math.max(this.#revision, this.#proven, ...this.#ranges.map((range) => range.revision))
+  }
+
+  #noteProof(revision: Revision): void {
     if (revision <= this.#proven) return
     this.#proven = revision
     this.#provenAtMs = this.#clock.monotonicMs()
@@ -160,18 +173,13 @@ export class Feed implements AsyncDisposable {
   /** While others write, progress is asked for beside the proof, so that both arrive together; else the proof alone will do. */
   async #ask(): Promise<Revision> {
     const told = this.#revision
-    const known = this.#known()
+    const { known } = this
     if (this.#isMoving) this.#requestProgress()
     const proven = await this.#engine.latest()
     this.#isMoving = proven > told
     this.#compare(proven, known)
-    this.noteProof(proven)
+    this.#noteProof(proven)
     return proven
-  }
-
-  /** Every proof that is asked for from now on is at least this, as long as the database is the same. */
-  #known(): Revision {
-    return Math.max(this.#revision, this.#proven, ...this.#ranges.map((range) => range.revision))
   }
 
   /**
@@ -325,7 +333,7 @@ export class Feed implements AsyncDisposable {
     this.#state = { state: 'away' }
     stream.close()
     this.#log('warn', 'feed lost history to compaction', { ranges: lost.length, revision: this.#revision })
-    const known = this.#known()
+    const { known } = this
     const latest = await this.#latestWithRetry()
     if (latest === undefined) return
     this.#compare(latest, known)
