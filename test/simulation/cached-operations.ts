@@ -9,6 +9,7 @@ import {
   type Client,
   chooseRange,
   expectUnavailable,
+  isOdd,
   keys,
   noteUnforeseen,
   PAGE_ITEMS,
@@ -16,8 +17,8 @@ import {
 } from './operations.ts'
 import type { Random } from './random.ts'
 
-/** How far back exact reads go. */
-const BACK_MAX = 60
+/** How far back exact reads go: mostly to what memory still has. */
+const BACK_MAX = [5, 20, 60]
 
 export const cachedReads: readonly Weighted[] = [
   { weight: 8, run: getLatest },
@@ -28,6 +29,13 @@ export const cachedReads: readonly Weighted[] = [
   { weight: 1, run: listAny },
   { weight: 2, run: listExactly },
   { weight: 2, run: listLatestInPages },
+  { weight: 3, run: listSelectedInPages },
+]
+
+/** What somebody does who goes through long lists. */
+export const pagedReads: readonly Weighted[] = [
+  { weight: 3, run: listSelectedInPages },
+  { weight: 1, run: listExactly },
 ]
 
 /** What a write may start from, half of the time: the cached object, however old. */
@@ -122,13 +130,52 @@ async function listLatestInPages(client: Client): Promise<void> {
   }
 }
 
+/** With a filter that takes its time, as one does that must decode what it looks at; each page is judged by itself. */
+async function listSelectedInPages(client: Client): Promise<void> {
+  const { random, time, work } = client
+  const range = chooseRange(random)
+  const { floor } = client.model
+  const limit = random.between(1, PAGE_ITEMS)
+  const slownessMs = random.chance(0.5) ? 40 : 0
+  const matches = (object: Parameters<typeof valueOf>[0]): boolean => {
+    time.monotonicMs()
+    work?.(random.next() * slownessMs)
+    return isOdd(valueOf(object).tag)
+  }
+  let { from } = range
+  let at: Parameters<Reader['list']>[1] = random.pick([
+    'latest',
+    'any',
+    'any',
+    { exactly: choosePast(client) },
+  ] as const)
+  const least = at === 'any' ? 0 : at === 'latest' ? floor : at.exactly
+  try {
+    for (let isMore = true; isMore; ) {
+      const page: Listed = await client.reader.list({ from, to: range.to }, at, { limit, matches })
+      const { revision } = page
+      const items = toItems(page)
+      const last = items.at(-1)
+      const to = page.more && last !== undefined ? keyAfter(last.key) : range.to
+      const scope = { prefix: range.from, from, to, selects: isOdd }
+      client.model.noteReading({ scope, floor: least, revision, items })
+      noteRevision(client, at, revision)
+      isMore = page.more && last !== undefined
+      from = to
+      at = { exactly: revision }
+    }
+  } catch (error) {
+    expectTrouble(client, at, error)
+  }
+}
+
 function toItems(listed: Listed): Item[] {
   return listed.items.map((item) => readWire(item.key, item.wire()))
 }
 
 /** A revision that has been, most likely of the last second. */
 function choosePast({ model, random }: Client): number {
-  return Math.max(1, model.floor - random.between(0, BACK_MAX))
+  return Math.max(1, model.floor - random.between(0, random.pick(BACK_MAX)))
 }
 
 function noteRevision(client: Client, at: Parameters<Reader['get']>[1], revision: number): void {

@@ -32,6 +32,14 @@ export class History {
     this.#revision = revision
   }
 
+  /** The history of a database that was restored to this revision. */
+  restored(revision: number): History {
+    const next = new History()
+    for (const change of this.#changes) if (change.revision <= revision) next.add([change], change.revision)
+    next.#revision = revision
+    return next
+  }
+
   of(key: string): readonly Change[] {
     return this.#byKey.get(key) ?? []
   }

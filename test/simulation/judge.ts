@@ -5,7 +5,7 @@
  */
 import type { Change } from '../harness/gateway.ts'
 import type { History } from './history.ts'
-import { decodeValue, type Item, type Model, type Reading, tagOf, type Write } from './model.ts'
+import { decodeValue, type Item, type ListScope, type Model, type Reading, tagOf, type Write } from './model.ts'
 
 /** Everything told that cannot be true, in words. Empty: all is well. */
 export function judge(model: Model, history: History): string[] {
@@ -116,7 +116,7 @@ function judgeDeletes(writes: readonly Write[], history: History): string[] {
 }
 
 function judgeReading(reading: Reading, history: History): string[] {
-  if ('prefix' in reading.scope) return judgeList(reading, reading.scope.prefix, history)
+  if ('prefix' in reading.scope) return judgeList(reading, reading.scope, history)
   const { key } = reading.scope
   const item = reading.items[0]
   const what = `read of ${key} (floor ${reading.floor}) shows ${item === undefined ? 'nothing' : `${item.tag} of revision ${item.revision}`}`
@@ -146,11 +146,14 @@ function judgeUndated(
   return next === undefined || next.revision > floor ? [] : [`stale: ${what}, but it was replaced at ${next.revision}`]
 }
 
-function judgeList(reading: Reading, prefix: string, history: History): string[] {
+function judgeList(reading: Reading, scope: ListScope, history: History): string[] {
+  const { prefix, from = prefix, to, selects } = scope
   const { revision, floor, items } = reading
   if (revision === undefined) return [`a list of ${prefix} has no revision`]
   if (revision < floor) return [`stale: list of ${prefix} at revision ${revision}, the floor is ${floor}`]
-  const difference = compareState(items, history.stateAt(prefix, revision))
+  const isListed = ({ key, value }: Change): boolean =>
+    key >= from && (to === undefined || key < to) && (selects?.(tagOf(value) ?? '') ?? true)
+  const difference = compareState(items, history.stateAt(prefix, revision).filter(isListed))
   return difference === undefined ? [] : [`wrong: list of ${prefix} at revision ${revision}: ${difference}`]
 }
 

@@ -1,9 +1,9 @@
 /** The clients of a run: writers, readers and watchers on each replica, side by side, until told to stop. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep, systemTime } from '../../src/lib/timers.ts'
 import { rangeOf } from '../../src/storage/keys.ts'
 import { cachedReads, readForWrite } from './cached-operations.ts'
 import type { Model } from './model.ts'
-import { type Client, namespaces, operate, prefix, reads, type Weighted, writes } from './operations.ts'
+import { type Client, isOdd, namespaces, operate, prefix, reads, type Weighted, writes } from './operations.ts'
 import type { Random } from './random.ts'
 import { Replay } from './replay.ts'
 import type { Replica } from './replica.ts'
@@ -21,9 +21,6 @@ const CLIENTS_PER_REPLICA: readonly {
 ]
 /** Between two operations of one client. */
 const THINK_MS_MAX = 12
-
-/** Half of all values, in no order. */
-const isOdd = (tag: string): boolean => Number(tag.slice(tag.lastIndexOf('.') + 1)) % 2 === 1
 
 const WATCHERS_PER_REPLICA: readonly {
   readonly kind: string
@@ -67,7 +64,8 @@ export class Load {
         this.replays.push(replay)
         const replicas = roams ? this.#replicas : [replica]
         const random = this.#random.fork(name)
-        const client = { replicas, replay, range: rangeOf(watched), selects, model: this.#model, random }
+        const model = (): Model => this.#model
+        const client = { replicas, replay, range: rangeOf(watched), selects, model, random, time: systemTime }
         this.#watchers.push(keepWatching(client, this.#watching.signal))
       }
     }
@@ -84,7 +82,7 @@ export class Load {
         const listed = await replica.reader.list(rangeOf(prefix), 'latest').catch(() => undefined)
         if (listed !== undefined) return true
       }
-      await sleep(20)
+      await sleep(systemTime, 20)
     }
     return false
   }
@@ -105,14 +103,14 @@ export class Load {
     const random = this.#random.fork(fullName)
     const { store, reader } = replica
     const cached: Client['cached'] = (key) => readForWrite(reader, key, random)
-    return { name: fullName, store, reader, model: this.#model, random, cached }
+    return { name: fullName, store, reader, model: this.#model, random, time: systemTime, cached }
   }
 
   async #repeat(client: Client, choices: readonly Weighted[]): Promise<void> {
     const pace = client.random.fork('pace')
     while (!this.#writing.signal.aborted) {
       await operate(client, choices)
-      await sleep(pace.between(0, THINK_MS_MAX))
+      await sleep(systemTime, pace.between(0, THINK_MS_MAX))
     }
   }
 }

@@ -25,9 +25,17 @@ export type Write = {
 
 export type Item = { readonly key: string; readonly revision: number; readonly tag: string }
 
+/** All keys of a prefix, or those from `from` to before `to`; with a filter, those whose tag it selects. */
+export type ListScope = {
+  readonly prefix: string
+  readonly from?: string
+  readonly to?: string
+  readonly selects?: ((tag: string) => boolean) | undefined
+}
+
 /** An answer about one key (`key`) or all keys of a prefix (`prefix`). */
 export type Reading = {
-  readonly scope: { readonly key: string } | { readonly prefix: string }
+  readonly scope: { readonly key: string } | ListScope
   /** The oldest revision whose state the answer may show. */
   readonly floor: number
   /** The revision at which the answer claims to be true, where it says so. */
@@ -40,6 +48,7 @@ export class Model {
   readonly #readings: Reading[] = []
   readonly #faults: string[] = []
   #acknowledged = 0
+  #isClosed = false
   #tags = 0
 
   /** The newest revision that anybody has been told of: the floor of a latest read that begins now. */
@@ -70,6 +79,7 @@ export class Model {
     const floor = this.#acknowledged
     this.#writes.push({ key, tag, floor, result: { outcome: 'pending' } })
     return (result) => {
+      if (this.#isClosed) return
       this.#writes[index] = { key, tag, floor, result }
       if (result.outcome !== 'acknowledged') return
       if (result.revision <= floor) {
@@ -82,7 +92,7 @@ export class Model {
   }
 
   noteReading(reading: Reading): void {
-    this.#readings.push(reading)
+    if (!this.#isClosed) this.#readings.push(reading)
   }
 
   /** Somebody has seen the database at this revision: later latest reads must not be older. */
@@ -92,7 +102,26 @@ export class Model {
 
   /** Something that is wrong whatever the history says. */
   noteFault(fault: string): void {
-    this.#faults.push(fault)
+    if (!this.#isClosed) this.#faults.push(fault)
+  }
+
+  /**
+   * The model of a database that was restored to this revision. What was acknowledged after it is lost, and must not come back;
+   * what is on its way may still happen. This model ends: what it is told from now on is of neither database.
+   */
+  restored(revision: number): Model {
+    this.#isClosed = true
+    const next = new Model()
+    next.#acknowledged = revision
+    next.#tags = this.#tags
+    for (const write of this.#writes) {
+      const { result } = write
+      const isLost = result.outcome === 'acknowledged' && result.revision > revision
+      if (result.outcome === 'pending') next.#writes.push({ ...write, floor: 0, result: { outcome: 'ambiguous' } })
+      else
+        next.#writes.push(isLost ? { ...write, floor: 0, result: { outcome: 'refused', reason: 'restored' } } : write)
+    }
+    return next
   }
 
   /** What a key may hold: its last acknowledged write, or an ambiguous one that may have come after. undefined: nothing. */

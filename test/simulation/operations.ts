@@ -3,6 +3,7 @@
  * more than an answer here; whether the answer can be true is for judge.ts to say.
  */
 import type { Reader } from '../../src/cache/reader.ts'
+import type { Time } from '../../src/lib/timers.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import { type KeyRange, rangeOf } from '../../src/storage/keys.ts'
 import type { Current, Store, Stored } from '../../src/storage/store.ts'
@@ -25,6 +26,9 @@ const OPERATION_MS_MAX = 30_000
 /** A page of the lists that are read in pages. */
 export const PAGE_ITEMS = 4
 
+/** Half of all values, in no order. */
+export const isOdd = (tag: string): boolean => Number(tag.slice(tag.lastIndexOf('.') + 1)) % 2 === 1
+
 /** What the operations work on. */
 export type Client = {
   readonly name: string
@@ -32,6 +36,9 @@ export type Client = {
   readonly reader: Reader
   readonly model: Model
   readonly random: Random
+  readonly time: Time
+  /** Takes the processor for so long, as a filter does that looks at many more objects; absent where time is real. */
+  readonly work?: (ms: number) => void
   /** What a write may start from; undefined: the latest state is read first. */
   readonly cached: (key: string) => Promise<Current<Value> | 'absent' | undefined>
 }
@@ -57,13 +64,13 @@ export const reads: readonly Weighted[] = [
 /** Runs one operation by chance. Fails only on what no part may do: throw something unforeseen, or hang. */
 export async function operate(client: Client, choices: readonly Weighted[]): Promise<void> {
   const run = choose(client.random, choices)
-  const timer = setTimeout(() => {
+  const timer = client.time.after(OPERATION_MS_MAX, () => {
     client.model.noteFault(`${client.name}: ${run.name} has not ended after ${OPERATION_MS_MAX} ms`)
-  }, OPERATION_MS_MAX)
+  })
   try {
     await run(client)
   } finally {
-    clearTimeout(timer)
+    timer.close()
   }
 }
 

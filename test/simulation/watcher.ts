@@ -2,9 +2,9 @@
  * A client that keeps a copy by watching: it begins with the objects there are, follows, loses its connection now and then,
  * resumes from the last revision it saw (on any replica, as behind a load balancer), and begins anew when told to.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatchEvent } from '../../src/cache/event.ts'
 import type { Watcher } from '../../src/cache/watch.ts'
+import { sleep, type Timers } from '../../src/lib/timers.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import type { KeyRange } from '../../src/storage/keys.ts'
 import { readFrame, readWire, valueOf } from './form.ts'
@@ -23,13 +23,15 @@ const BOOKMARK_MS = 250
 const RETRY_MS = 50
 
 export type WatchingClient = {
-  readonly replicas: readonly Replica[]
+  readonly replicas: readonly Pick<Replica, 'name' | 'reader'>[]
   readonly replay: Replay
   readonly range: KeyRange
   /** By the tag; all when absent. */
   readonly selects: ((tag: string) => boolean) | undefined
-  readonly model: Model
+  /** To be told of what no watcher may do. */
+  readonly model: () => Model
   readonly random: Random
+  readonly time: Timers
 }
 
 /** Ends when the signal does. */
@@ -40,12 +42,14 @@ export async function keepWatching(client: WatchingClient, signal: AbortSignal):
       await follow(client, watcher, signal)
     } catch (error) {
       if (!(error instanceof StorageError)) {
-        client.model.noteFault(`watcher ${client.replay.name}: ${error instanceof Error ? error.stack : String(error)}`)
+        client
+          .model()
+          .noteFault(`watcher ${client.replay.name}: ${error instanceof Error ? error.stack : String(error)}`)
       } else if (error.code === 'compacted') client.replay.forget()
       else if (error.code !== 'unavailable' && error.code !== 'too-new') {
-        client.model.noteFault(`watcher ${client.replay.name} failed unforeseen: ${error.code}: ${error.message}`)
+        client.model().noteFault(`watcher ${client.replay.name} failed unforeseen: ${error.code}: ${error.message}`)
       }
-      await sleep(RETRY_MS)
+      await sleep(client.time, RETRY_MS)
     }
   }
 }
@@ -72,10 +76,10 @@ async function begin({ replicas, replay, range, selects, random }: WatchingClien
 }
 
 async function follow(client: WatchingClient, watcher: Watcher, signal: AbortSignal): Promise<void> {
-  const { random, replay } = client
+  const { random, replay, time } = client
   const close = (): void => watcher.close()
-  const leaving = setTimeout(close, random.between(0, STAY_MS_MAX))
-  const bookmarks = setInterval(() => watcher.requestBookmark(), BOOKMARK_MS)
+  const leaving = time.after(random.between(0, STAY_MS_MAX), close)
+  const bookmarks = time.every(BOOKMARK_MS, () => watcher.requestBookmark())
   signal.addEventListener('abort', close)
   if (signal.aborted) close()
   const isSlow = random.chance(0.1)
@@ -85,11 +89,11 @@ async function follow(client: WatchingClient, watcher: Watcher, signal: AbortSig
       for (const event of events.slice(0, left)) apply(event, replay)
       left -= events.length
       if (left <= 0) break
-      if (isSlow) await sleep(random.between(0, 300))
+      if (isSlow) await sleep(time, random.between(0, 300))
     }
   } finally {
-    clearTimeout(leaving)
-    clearInterval(bookmarks)
+    leaving.close()
+    bookmarks.close()
     signal.removeEventListener('abort', close)
   }
 }

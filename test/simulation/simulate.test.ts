@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Random } from './random.ts'
+import { guardRealTime } from './virtual/real-time-guard.ts'
+import { simulateSeed } from './virtual/simulate-seed.ts'
+import { VirtualTime } from './virtual/virtual-time.ts'
+
+describe('a simulated world', () => {
+  test('is the same for the same seed, step by step', async () => {
+    for (const seed of [3, 4, 51]) {
+      const lines: string[][] = [[], []]
+      const [first, second] = [
+        await simulateSeed(seed, (line) => lines[0]?.push(line)),
+        await simulateSeed(seed, (line) => lines[1]?.push(line)),
+      ]
+      assert.ok(first.steps > 500, `${first.steps} steps`)
+      assert.deepEqual(first.faults, [])
+      assert.equal(
+        lines[0]?.find((line, i) => line !== lines[1]?.[i]),
+        undefined,
+      )
+      assert.equal(first.digest, second.digest)
+    }
+  })
+
+  test('is another for another seed', async () => {
+    assert.notEqual((await simulateSeed(1)).digest, (await simulateSeed(2)).digest)
+  })
+})
+
+test('under the guard nothing gets at real time or chance, and after it everything does', async () => {
+  const touched: string[] = []
+  {
+    using guard = guardRealTime((what) => touched.push(what))
+    void guard
+    const uses = [
+      () => setTimeout(() => undefined, 1),
+      () => setImmediate(() => undefined),
+      () => setInterval(() => undefined, 1),
+      () => sleep(1),
+      () => Date.now(),
+      () => performance.now(),
+      () => Math.random(),
+      () => AbortSignal.timeout(1),
+      () => crypto.randomUUID(),
+    ]
+    for (const use of uses) assert.throws(use, /real time or chance/)
+    assert.equal(touched.length, uses.length)
+  }
+  await sleep(1)
+  assert.ok(Date.now() > 0)
+})
+
+describe('virtual time', () => {
+  const limits = { msMax: 1e6, stepsMax: 1000 }
+
+  test('things happen when they are due, and promises settle between', async () => {
+    const time = new VirtualTime(new Random(1))
+    const seen: string[] = []
+    const done = new Promise<void>((resolve) => time.after(30, resolve))
+    time.after(20, () => seen.push('20'))
+    time.after(10, () => {
+      seen.push('10')
+      time.soon(() => seen.push('soon'))
+      void (async () => {
+        for (let i = 0; i < 100; i++) await Promise.resolve()
+        seen.push('settled')
+      })()
+    })
+    const every = time.every(12, () => seen.push('every'))
+    time.after(15, () => seen.push('closed')).close()
+    await time.run(done, limits)
+    every.close()
+    assert.deepEqual(seen, ['10', 'settled', 'soon', 'every', '20', 'every'])
+    assert.equal(time.pending, 0)
+  })
+
+  test('who waits for nothing is found', async () => {
+    const time = new VirtualTime(new Random(1))
+    await assert.rejects(time.run(new Promise(() => undefined), limits), /nothing is left to happen/)
+  })
+})

@@ -1,0 +1,157 @@
+/**
+ * The deterministic simulation: `npm run simulate`. Each seed is a world of its own (virtual/sim-world.ts); all cores are used.
+ *
+ *   --seed S       the first seed; alone: this one seed, with the way to its failure
+ *   --seeds N      so many seeds
+ *   --minutes N    as many seeds as fit into this time
+ *   --first        stop at the first failure
+ *   --trace        print the whole trace of a seed
+ *
+ * A failure prints its seed and the command that repeats it: that seed fails again every time. See docs/simulation.md.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { type SeedVerdict, simulateSeed } from './virtual/simulate-seed.ts'
+
+/** Seeds that a worker takes at once. */
+const CHUNK = 5
+/** Lines of the trace that are shown before a failure. */
+const TRAIL_SHOWN = 60
+const SEEDS_DEFAULT = 200
+
+type Options = {
+  readonly first: number
+  readonly seeds: number
+  readonly untilMs: number
+  readonly stopsAtFirst: boolean
+}
+
+type Found = Omit<SeedVerdict, 'trail'>
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string' },
+      seeds: { type: 'string' },
+      minutes: { type: 'string' },
+      first: { type: 'boolean', default: false },
+      trace: { type: 'boolean', default: false },
+    },
+  })
+  const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : whole('seed', values.seed)
+  const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
+  if (minutes !== undefined && !(minutes > 0)) throw new Error(`--minutes is not a time: ${values.minutes}`)
+  if (values.seed !== undefined && values.seeds === undefined && minutes === undefined) {
+    await runOne(first, values.trace)
+    return
+  }
+  const all = minutes === undefined ? SEEDS_DEFAULT : Number.POSITIVE_INFINITY
+  await runMany({
+    first,
+    seeds: values.seeds === undefined ? all : whole('seeds', values.seeds),
+    untilMs: performance.now() + (minutes ?? Number.POSITIVE_INFINITY) * 60_000,
+    stopsAtFirst: values.first,
+  })
+}
+
+async function runOne(seed: number, isTraced: boolean): Promise<void> {
+  const lines: string[] = []
+  const verdict = await simulateSeed(seed, isTraced ? (line) => lines.push(line) : undefined)
+  const isWell = verdict.faults.length === 0
+  if (isTraced) process.stdout.write(lines.join(''))
+  else if (!isWell) process.stdout.write(verdict.trail.slice(-TRAIL_SHOWN).join(''))
+  report(verdict)
+  console.log(`seed ${seed}: ${verdict.steps} steps in ${verdict.virtualMs} ms, trace ${verdict.digest}`)
+  finish(isWell ? 1 : 0, isWell ? 0 : 1)
+}
+
+async function runMany(options: Options): Promise<void> {
+  console.log(`seeds from ${options.first} on, ${availableParallelism()} at a time`)
+  const startMs = performance.now()
+  const verdicts = new Map<number, Found>()
+  let next = options.first
+  let failed = 0
+  const isOver = (): boolean =>
+    next >= options.first + options.seeds || performance.now() > options.untilMs || (options.stopsAtFirst && failed > 0)
+  const work = async (): Promise<void> => {
+    const worker = startWorker()
+    while (!isOver()) {
+      const seeds = Array.from({ length: Math.min(CHUNK, options.first + options.seeds - next) }, () => next++)
+      for (const verdict of await ask(worker, seeds)) {
+        verdicts.set(verdict.seed, verdict)
+        if (verdict.faults.length === 0) continue
+        failed++
+        report(verdict)
+      }
+    }
+    worker.disconnect()
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  summarize([...verdicts.values()], performance.now() - startMs)
+  finish(verdicts.size - failed, failed)
+}
+
+function startWorker(): ChildProcess {
+  return fork(import.meta.filename, ['worker'], { execArgv: ['--expose-gc'], stdio: 'inherit' })
+}
+
+function ask(worker: ChildProcess, seeds: readonly number[]): Promise<readonly Found[]> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null): void => {
+      reject(new Error(`a worker ended with ${code} on one of the seeds ${seeds.join(', ')}`))
+    }
+    worker.once('exit', onExit)
+    worker.once('message', (found: readonly Found[]) => {
+      worker.off('exit', onExit)
+      resolve(found)
+    })
+    worker.send(seeds)
+  })
+}
+
+function serveAsWorker(): void {
+  process.on('message', (seeds: readonly number[]) => {
+    void (async () => {
+      const found: Found[] = []
+      for (const seed of seeds) {
+        const { trail: _, ...verdict } = await simulateSeed(seed)
+        found.push(verdict)
+      }
+      process.send?.(found)
+    })()
+  })
+}
+
+function report({ seed, faults }: Found): void {
+  if (faults.length === 0) return
+  console.log(`FAIL seed ${seed}`)
+  for (const fault of faults) console.log(`     ${fault}`)
+  console.log(`     repeat: npm run simulate -- --seed ${seed}`)
+}
+
+function summarize(verdicts: readonly Found[], tookMs: number): void {
+  const sum = (of: (verdict: Found) => number): number => verdicts.reduce((all, verdict) => all + of(verdict), 0)
+  const hash = createHash('sha256')
+  for (const { digest } of verdicts.toSorted((a, b) => a.seed - b.seed)) hash.update(digest)
+  console.log(
+    `${verdicts.length} seeds in ${(tookMs / 1000).toFixed(0)} s: ${sum(({ writes }) => writes)} writes, ` +
+      `${sum(({ readings }) => readings)} answers, ${sum(({ events }) => events)} events, ` +
+      `${(sum(({ virtualMs }) => virtualMs) / 3_600_000).toFixed(1)} virtual hours; trace ${hash.digest('hex').slice(0, 16)}`,
+  )
+}
+
+function finish(passed: number, failed: number): void {
+  console.log(`${passed} passed, ${failed} failed`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
+function whole(name: string, text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} is not a whole number: ${text}`)
+  return value
+}
+
+if (process.argv[2] === 'worker') serveAsWorker()
+else await main()

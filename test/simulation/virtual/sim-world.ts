@@ -1,0 +1,183 @@
+/**
+ * A world of one seed: a database in memory, two replicas of the server's storage and cache in front of it, clients, faults, and
+ * the judge. All of it runs on one virtual time.
+ */
+import { SILENCE_MAX_MS } from '../../../src/storage/feed.ts'
+import { sleep, type Timer } from '../../../src/lib/timers.ts'
+import { rangeOf } from '../../../src/storage/keys.ts'
+import { MemoryEngine } from '../../../src/storage/memory/memory-engine.ts'
+import { readWire } from '../form.ts'
+import { compareState } from '../judge.ts'
+import { prefix } from '../operations.ts'
+import { Random } from '../random.ts'
+import { disturbances } from './disturb.ts'
+import { chooseSettings, type Settings } from './settings.ts'
+import { SimClients } from './sim-clients.ts'
+import { SimReplica } from './sim-replica.ts'
+import { Truth } from './truth.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+/** After the last fault is healed, everything must work again within this time. */
+const RECOVERY_MS_MAX = 30_000
+/** A busy world is disturbed for so long: further seeds find more than longer runs. */
+const STEPS_MAX = 5_000
+/** And then everything goes on for a while: some faults show only later. */
+const CALM_MS = 1_500
+/** How often the replicas' health is looked at. */
+const HEALTH_MS = 500
+/** Timers of parts that have ended may still run out, but not start anew. */
+const AFTERLIFE_MS = 60_000
+
+export class SimWorld {
+  readonly time: VirtualTime
+  readonly settings: Settings
+  readonly truth = new Truth()
+  readonly engine: MemoryEngine
+  readonly replicas: readonly SimReplica[]
+  readonly clients: SimClients
+  readonly #random: Random
+  readonly #faults: string[] = []
+
+  constructor(seed: number, onLine?: (line: string) => void) {
+    // Neighbouring seeds shall have nothing in common.
+    this.#random = new Random(Math.imul(seed + 1, 0x9e3779b1))
+    const random = this.#random
+    this.settings = chooseSettings(random.fork('settings'))
+    const time = new VirtualTime(random.fork('time'), onLine)
+    this.time = time
+    this.engine = new MemoryEngine({ time, onCommit: this.truth.onCommit })
+    const { settings, truth, engine } = this
+    const log = (level: string, message: string, fields?: object): void => {
+      time.note(`${level} ${message} ${JSON.stringify(fields)}`)
+      const isForeseen = message.startsWith('this is another database') && truth.isRestored
+      if (level === 'error' && !isForeseen) this.#faults.push(`logged: ${message} ${JSON.stringify(fields)}`)
+    }
+    this.replicas = ['a', 'b'].map(
+      (name) => new SimReplica({ name, engine, time, random: random.fork(name), settings, log }),
+    )
+    this.clients = new SimClients({ replicas: this.replicas, truth, settings, time, random: random.fork('clients') })
+  }
+
+  /** Everything that was wrong. */
+  async run(): Promise<string[]> {
+    const { time, clients, replicas, settings } = this
+    time.note(JSON.stringify(settings))
+    for (const { cache } of replicas) await this.#started(cache)
+    clients.start()
+    const health = this.#watchHealth()
+    await this.#disturb()
+    for (const { engine } of replicas) engine.weather = 'well'
+    for (const replica of replicas) await this.#recovered(replica)
+    await sleep(time, CALM_MS)
+    await clients.stopOperating()
+    await this.#caughtUp()
+    await clients.stopWatching()
+    health.close()
+    this.#faults.push(...this.truth.judge())
+    for (const replica of replicas) this.#faults.push(...(await replica.findFaults()))
+    return this.#faults
+  }
+
+  /** Ends all parts; what is left of them is a leak. */
+  async end(): Promise<string[]> {
+    const { time, engine, replicas } = this
+    for (const replica of replicas) await replica[Symbol.asyncDispose]()
+    await sleep(time, AFTERLIFE_MS)
+    const faults: string[] = []
+    const { feeds } = engine.stats()
+    if (feeds > 0) faults.push(`leak: ${feeds} feeds are open when all is over`)
+    for (const { name, engine: own } of replicas) {
+      if (own.calls > 0) faults.push(`leak: ${own.calls} calls of ${name} are under way when all is over`)
+    }
+    await engine[Symbol.asyncDispose]()
+    if (time.pending > 0) faults.push(`leak: ${time.pending} timers are left when all is over`)
+    return faults
+  }
+
+  /** Waits until a replica shows the database as it is to everybody; it must not show anything else to who wants the latest. */
+  async noticed(replica: SimReplica): Promise<void> {
+    const until = this.time.nowMs + RECOVERY_MS_MAX
+    for (;;) {
+      const { model, history } = this.truth
+      const { floor } = model
+      const latest = await this.#list(replica, 'latest')
+      if (latest !== undefined) model.noteReading({ scope: { prefix }, floor, ...latest })
+      const any = latest === undefined ? undefined : await this.#list(replica, 'any')
+      if (any !== undefined && any.revision <= history.revision) {
+        if (compareState(any.items, history.stateAt(prefix, any.revision)) === undefined) return
+      }
+      if (this.time.nowMs > until) return this.#fault(`${replica.name} does not notice that the database was restored`)
+      await sleep(this.time, 50)
+    }
+  }
+
+  /** As a server does that comes up while the database is not well. */
+  async #started(cache: SimReplica['cache']): Promise<void> {
+    for (;;) {
+      try {
+        return await cache.start()
+      } catch {
+        await sleep(this.time, 100)
+      }
+    }
+  }
+
+  async #list({ reader }: SimReplica, at: 'any' | 'latest') {
+    const listed = await reader.list(rangeOf(prefix), at).catch(() => undefined)
+    return listed && { revision: listed.revision, items: listed.items.map((item) => readWire(item.key, item.wire())) }
+  }
+
+  async #disturb(): Promise<void> {
+    const { time, settings } = this
+    const random = this.#random.fork('faults')
+    const untilMs = settings.seconds * 1000
+    while (time.nowMs < untilMs && time.steps < STEPS_MAX) {
+      await sleep(time, random.next() * settings.calmMs)
+      const name = random.pick(settings.faults)
+      time.note(`fault ${name}`)
+      await disturbances[name](this, random)
+    }
+  }
+
+  /** A replica that has not heard of the database for longer than it may be silent does not call itself live. */
+  #watchHealth(): Timer {
+    const told = new Set<string>()
+    return this.time.every(HEALTH_MS, () => {
+      for (const { name, cache, engine } of this.replicas) {
+        const silentMs = this.time.nowMs - engine.heardAtMs
+        if (cache.isLive && silentMs > SILENCE_MAX_MS + HEALTH_MS && !told.has(name)) {
+          told.add(name)
+          this.#fault(`${name} says that it is live; it has heard nothing for ${Math.round(silentMs)} ms`)
+        }
+      }
+    })
+  }
+
+  async #recovered(replica: SimReplica): Promise<void> {
+    const { time } = this
+    const until = time.nowMs + RECOVERY_MS_MAX
+    for (;;) {
+      const { model } = this.truth
+      const { floor } = model
+      const listed = await this.#list(replica, 'latest')
+      if (listed !== undefined) model.noteReading({ scope: { prefix }, floor, ...listed })
+      if (listed !== undefined && replica.cache.isLive) return
+      if (time.nowMs > until) return this.#fault(`${replica.name} does not recover within ${RECOVERY_MS_MAX} ms`)
+      await sleep(time, 20)
+    }
+  }
+
+  /** Waits for the watchers to have been told everything. */
+  async #caughtUp(): Promise<void> {
+    const { truth, time } = this
+    const until = time.nowMs + RECOVERY_MS_MAX
+    const isBehind = (): boolean => truth.replays.some((replay) => replay.differenceAt(truth.history) !== undefined)
+    while (isBehind() && time.nowMs < until) await sleep(time, 50)
+  }
+
+  #fault(fault: string): void {
+    if (this.#faults.includes(fault)) return
+    this.time.note(`FAULT ${fault}`)
+    this.#faults.push(fault)
+  }
+}
