@@ -19,6 +19,8 @@ export type Settings = {
   /** 0: as the server has it. */
   readonly pastBytes: number
   readonly unusedMs: number
+  /** Clients of each replica that go through long lists. */
+  readonly pagers: number
 }
 
 export function chooseSettings(random: Random): Settings {
@@ -32,5 +34,6 @@ export function chooseSettings(random: Random): Settings {
     calmMs: random.pick([50, 400, 1_500]),
     pastBytes: random.pick([0, 3_000, 20_000]),
     unusedMs: random.pick([0, 0, 1_000]),
+    pagers: random.pick([1, 1, 4]),
   }
 }

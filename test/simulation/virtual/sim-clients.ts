@@ -11,13 +11,11 @@ import { quietPrefix, type SimReplica } from './sim-replica.ts'
 import type { Truth } from './truth.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** `isHasty`: does not think between two operations. */
-const KINDS: readonly { readonly kind: string; readonly choices: readonly Weighted[]; readonly isHasty?: boolean }[] = [
+const KINDS: readonly { readonly kind: string; readonly choices: readonly Weighted[] }[] = [
   { kind: 'writer0', choices: writes },
   { kind: 'writer1', choices: writes },
   { kind: 'reader', choices: reads },
   { kind: 'cached0', choices: cachedReads },
-  { kind: 'pager', choices: pagedReads, isHasty: true },
 ]
 
 const WATCHERS: readonly {
@@ -60,7 +58,12 @@ export class SimClients {
 
   start(): void {
     for (const replica of this.#parts.replicas) {
-      for (const { kind, choices, isHasty } of KINDS) {
+      const pagers = Array.from({ length: this.#parts.settings.pagers }, (_, i) => ({
+        kind: `pager${i}`,
+        choices: pagedReads,
+        isHasty: true,
+      }))
+      for (const { kind, choices, isHasty } of [...KINDS.map((one) => ({ ...one, isHasty: false })), ...pagers]) {
         const act = (name: string, random: Random): Promise<void> => this.#operate(replica, { name, random, choices })
         this.#clients.push(this.#repeat(`${replica.name}-${kind}`, act, isHasty))
       }
@@ -142,6 +145,7 @@ export class SimClients {
     }
   }
 
+  /** Who is hasty does not think between two operations. */
   async #repeat(name: string, act: (name: string, random: Random) => Promise<void>, isHasty = false): Promise<void> {
     const { random, settings, time } = this.#parts
     const own = random.fork(name)

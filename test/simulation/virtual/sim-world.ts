@@ -20,7 +20,7 @@ import { VirtualTime } from './virtual-time.ts'
 /** After the last fault is healed, everything must work again within this time. */
 const RECOVERY_MS_MAX = 30_000
 /** A busy world is disturbed for so long: further seeds find more than longer runs. */
-const STEPS_MAX = 5_000
+const STEPS_MAX = 3_000
 /** And then everything goes on for a while: some faults show only later. */
 const CALM_MS = 1_500
 /** How often the replicas' health is looked at. */
