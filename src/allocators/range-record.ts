@@ -4,6 +4,7 @@
  */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { decodeStored, encodeStored } from '../codec/object.ts'
+import { deadline, systemTimers, type Timers } from '../lib/timers.ts'
 import { typeOf } from '../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import type { Key } from '../storage/engine.ts'
@@ -23,6 +24,7 @@ export type RangeRecordParts = {
   readonly adopt: (text: string, bits: bigint) => bigint
   /** From 0 to below 1. */
   readonly random: () => number
+  readonly timers?: Timers
 }
 
 type Wish = {
@@ -97,7 +99,8 @@ export class RangeRecord {
   async #write(wishes: readonly Wish[]): Promise<void> {
     const { store, key } = this.#parts
     let written: KubeObject | undefined
-    const signal = AbortSignal.timeout(CHANGE_MS_MAX)
+    using limit = deadline(this.#parts.timers ?? systemTimers, CHANGE_MS_MAX)
+    const { signal } = limit
     const options = { cached: this.#last, decode: (stored: Stored) => this.#decode(stored), signal }
     const { revision, outcome } = await store.update(key, options, (current): Decision => {
       const start = this.#setOf(current?.object)

@@ -42,3 +42,10 @@ export async function sleep({ after }: Pick<Timers, 'after'>, ms: number, signal
     signal?.removeEventListener('abort', onAbort)
   }
 }
+
+/** A signal that is aborted after this time, unless it is disposed of before. */
+export function deadline({ after }: Pick<Timers, 'after'>, ms: number): Disposable & { readonly signal: AbortSignal } {
+  const controller = new AbortController()
+  const timer = after(ms, () => controller.abort(new DOMException('The operation timed out', 'TimeoutError')))
+  return { signal: controller.signal, [Symbol.dispose]: () => void timer.close() }
+}

@@ -80,6 +80,8 @@ async function restore(world: SimWorld, random: Random): Promise<void> {
   await sleep(time, random.next() * 200)
   engine.restore(snapshot)
   truth.restore(snapshot.revision)
+  world.ports.restored()
+  world.quota.restored()
   time.note(`restored to ${snapshot.revision}`)
   await sleep(time, random.next() * 2_000)
   for (const replica of replicas) replica.engine.weather = 'well'

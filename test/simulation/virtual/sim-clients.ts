@@ -7,6 +7,8 @@ import type { Random } from '../random.ts'
 import { Replay } from '../replay.ts'
 import { keepWatching } from '../watcher.ts'
 import type { Settings } from './settings.ts'
+import type { SimPorts } from './sim-ports.ts'
+import type { SimQuota } from './sim-quota.ts'
 import { quietPrefix, type SimReplica } from './sim-replica.ts'
 import type { Truth } from './truth.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -37,6 +39,8 @@ export type SimClientsParts = {
   readonly replicas: readonly SimReplica[]
   readonly truth: Truth
   readonly settings: Settings
+  readonly ports: SimPorts
+  readonly quota: SimQuota
   readonly time: VirtualTime
   readonly random: Random
 }
@@ -66,6 +70,12 @@ export class SimClients {
       for (const { kind, choices, isHasty } of [...KINDS.map((one) => ({ ...one, isHasty: false })), ...pagers]) {
         const act = (name: string, random: Random): Promise<void> => this.#operate(replica, { name, random, choices })
         this.#clients.push(this.#repeat(`${replica.name}-${kind}`, act, isHasty))
+      }
+      const { ports, quota } = this.#parts
+      for (const at of [0, 1]) {
+        const name = `${replica.name}-ports${at}`
+        this.#clients.push(this.#repeat(name, (_, random) => ports.act(replica, random)))
+        this.#clients.push(this.#repeat(`${replica.name}-quota${at}`, () => quota.act(replica)))
       }
       this.#clients.push(this.#repeat(`${replica.name}-quiet`, (_, random) => this.#watchQuietly(replica, random)))
     }

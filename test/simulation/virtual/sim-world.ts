@@ -13,6 +13,8 @@ import { Random } from '../random.ts'
 import { disturbances } from './disturb.ts'
 import { chooseSettings, type Settings } from './settings.ts'
 import { SimClients } from './sim-clients.ts'
+import { SimPorts } from './sim-ports.ts'
+import { SimQuota } from './sim-quota.ts'
 import { SimReplica } from './sim-replica.ts'
 import { Truth } from './truth.ts'
 import { VirtualTime } from './virtual-time.ts'
@@ -35,6 +37,8 @@ export class SimWorld {
   readonly engine: MemoryEngine
   readonly replicas: readonly SimReplica[]
   readonly clients: SimClients
+  readonly ports: SimPorts
+  readonly quota: SimQuota
   readonly #random: Random
   readonly #faults: string[] = []
 
@@ -55,7 +59,11 @@ export class SimWorld {
     this.replicas = ['a', 'b'].map(
       (name) => new SimReplica({ name, engine, time, random: random.fork(name), settings, log }),
     )
-    this.clients = new SimClients({ replicas: this.replicas, truth, settings, time, random: random.fork('clients') })
+    const { replicas } = this
+    this.ports = new SimPorts(replicas, time, random.fork('ports'))
+    this.quota = new SimQuota(replicas, time)
+    const { ports, quota } = this
+    this.clients = new SimClients({ replicas, truth, settings, ports, quota, time, random: random.fork('clients') })
   }
 
   /** Everything that was wrong. */
@@ -63,6 +71,7 @@ export class SimWorld {
     const { time, clients, replicas, settings } = this
     time.note(JSON.stringify(settings))
     for (const { cache } of replicas) await this.#started(cache)
+    for (const replica of replicas.slice(0, 1)) await this.quota.start(replica)
     clients.start()
     const health = this.#watchHealth()
     await this.#disturb()
@@ -74,7 +83,12 @@ export class SimWorld {
     await clients.stopWatching()
     health.close()
     this.#faults.push(...this.truth.judge())
-    for (const replica of replicas) this.#faults.push(...(await replica.findFaults()))
+    // The last words are spoken on a quiet network.
+    for (const { engine } of replicas) engine.cutShare = 0
+    for (const replica of replicas) {
+      this.#faults.push(...(await this.ports.judge(replica)), ...(await this.quota.judge(replica)))
+      this.#faults.push(...(await replica.findFaults()))
+    }
     return this.#faults
   }
 
