@@ -39,7 +39,10 @@ function tryMutant(patch: string, seeds: number): { readonly needed: number | un
       cpSync(join(root, part), join(copy, part), { recursive: true })
     }
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-    execFileSync('git', ['apply', '--unsafe-paths', `--directory=${copy}`, patch], { cwd: '/', stdio: 'inherit' })
+    execFileSync('git', ['apply', '-C1', '--unsafe-paths', `--directory=${copy}`, patch], {
+      cwd: '/',
+      stdio: 'inherit',
+    })
     const args = [
       '--expose-gc',
       'test/simulation/simulate.ts',
