@@ -56,7 +56,7 @@ function itemOf(object: KubeObject): Item {
 /** A watch that tells this and then nothing. */
 function sourceOf(told: WatchEvent[]): EventSource {
   let isClosed = false
-  let ready: () => void = () => undefined
+  let ready: (() => void) | undefined
   return {
     get state() {
       return isClosed ? ('closed' as const) : ('live' as const)
@@ -69,7 +69,7 @@ function sourceOf(told: WatchEvent[]): EventSource {
     requestBookmark: () => undefined,
     close: () => {
       isClosed = true
-      ready()
+      ready?.()
     },
   }
 }

@@ -25,8 +25,10 @@ const read = (stored: Buffer, revision: number): KubeObject => {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
 }
 
-const write = ({ metadata: { resourceVersion: _, ...metadata }, ...rest }: KubeObject): Buffer =>
-  Buffer.from(JSON.stringify({ ...rest, metadata }))
+function write({ metadata, ...rest }: KubeObject): Buffer {
+  const { resourceVersion: _, ...stored } = metadata
+  return Buffer.from(JSON.stringify({ ...rest, metadata: stored }))
+}
 
 const form: Form = {
   decode: (stored, _key, revision) => read(stored, revision),
