@@ -163,12 +163,12 @@ function hostOf(fields: readonly Field[]): string | undefined {
   return host ?? ''
 }
 
-/** Undefined when the lengths that were told are none, or differ. */
+/** Undefined when there are several, or it is none. */
 function lengthOf(fields: readonly Field[]): number | undefined {
   let length = -1
   for (const { name, value } of fields) {
     if (name !== 'content-length') continue
-    if (!/^\d{1,15}$/.test(value) || (length !== -1 && length !== Number(value))) return undefined
+    if (!/^\d{1,15}$/.test(value) || length !== -1) return undefined
     length = Number(value)
   }
   return length

@@ -1,0 +1,80 @@
+/**
+ * Where we and nghttp2 (in Node) do not agree, on purpose. A sequence on which the two differ is made as short as possible
+ * first; then each of its steps must be named by one of these, which says why.
+ */
+export type Difference = {
+  /** The names of the steps that are left. */
+  readonly steps: RegExp
+  readonly ours: RegExp
+  readonly theirs: RegExp
+  readonly why: string
+}
+
+export const differences: readonly Difference[] = [
+  {
+    steps: /^(GET|POST): (an empty name|LF in a value|NUL in a value)$/,
+    ours: /RST_STREAM 1"/,
+    theirs: /open/,
+    why: 'nghttp2 leaves such a field out and goes on; by RFC 9113, 8.2.1, the request is malformed.',
+  },
+  {
+    steps: /^(GET|POST): another host$/,
+    ours: /RST_STREAM 1"/,
+    theirs: /open/,
+    why: 'By RFC 9113, 8.3.1, a server should take a Host that differs from :authority for malformed.',
+  },
+  {
+    steps: /^(GET|POST): no authority$/,
+    ours: /open/,
+    theirs: /RST_STREAM 1"/,
+    why: "RFC 9113, 8.3.1, lets a request name no host, and Go's server takes it.",
+  },
+  {
+    steps: /WINDOW_UPDATE of 0 on a stream$/,
+    ours: /open.*RST_STREAM 1"/,
+    theirs: /GOAWAY 1/,
+    why: 'By RFC 9113, 6.9, this is a stream error; nghttp2 ends the connection.',
+  },
+  {
+    steps: /^PING acknowledgement$/,
+    ours: /open/,
+    theirs: /GOAWAY 1/,
+    why: 'Node takes what it did not ask for as an attack; RFC 9113 does not call it an error. Many of them end the connection.',
+  },
+  {
+    steps: /PRIORITY (on stream 0|of a wrong size|that depends on itself)$/,
+    ours: /GOAWAY [16]|RST_STREAM/,
+    theirs: /open/,
+    why: 'nghttp2 does not look at PRIORITY any more; RFC 9113, 6.3, still calls these errors, and h2spec asks for them.',
+  },
+  {
+    steps: /HEADERS that depend on themselves$/,
+    ours: /GOAWAY 1|RST_STREAM 1"/,
+    theirs: /open/,
+    why: 'The same, of the priority in HEADERS.',
+  },
+  {
+    steps: /(DATA and end|DATA on any stream|DATA)$/,
+    ours: /GOAWAY 5/,
+    theirs: /open/,
+    why: 'DATA on a stream that its client has ended, or never began: RFC 9113, 5.1, allows both. nghttp2 forgets such streams.',
+  },
+  {
+    steps: /^(POST|GET|HEADERS).*(HEADERS on any stream|POST|GET)/,
+    ours: /open.*RST_STREAM 5"/,
+    theirs: /GOAWAY 5/,
+    why: 'HEADERS on a half-closed stream: a stream error of STREAM_CLOSED by RFC 9113, 5.1; nghttp2 ends the connection.',
+  },
+  {
+    steps: /(HEADERS on any stream|trailers)$/,
+    ours: /GOAWAY [15]/,
+    theirs: /open/,
+    why: 'HEADERS on a stream that is over, or on a lower one that never began: connection errors by RFC 9113, 5.1 and 5.1.1.',
+  },
+  {
+    steps: /WINDOW_UPDATE too large on a stream$/,
+    ours: /open.*RST_STREAM 3"/,
+    theirs: /GOAWAY 3/,
+    why: 'By RFC 9113, 6.9.1, the window of a stream that overflows is a stream error; nghttp2 ends the connection.',
+  },
+]
