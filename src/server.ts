@@ -167,6 +167,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     ...certificate,
     clientCaPem: config.clientCaPem ?? undefined,
     tlsMinVersion: config.tlsMinVersion,
+    servesHttp2: config.servesHttp2,
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
     endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
     limits,

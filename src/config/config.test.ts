@@ -47,6 +47,7 @@ test('flags become one frozen configuration', () => {
     externalHost: '127.0.0.1',
     tls: { kind: 'folder', path: '/c' },
     tlsMinVersion: 'TLSv1.2',
+    servesHttp2: true,
     streamsPerConnectionMax: null,
     tokens: [{ token: 'secret', user: { name: 'admin', uid: '1', groups: ['system:masters'] } }],
     serviceAccounts: null,

@@ -43,6 +43,8 @@ export type Config = {
     /** Used when it is there, made when it is not. */
     | { readonly kind: 'folder'; readonly path: string }
   readonly tlsMinVersion: 'TLSv1.2' | 'TLSv1.3'
+  /** Whether clients are offered HTTP/2. */
+  readonly servesHttp2: boolean
   /** HTTP/2 requests that may be open on one connection; null: as the listener has it. */
   readonly streamsPerConnectionMax: number | null
   readonly tokens: readonly TokenEntry[]
@@ -104,6 +106,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     externalHost: values.string('external-hostname') || advertiseAddress,
     tls: readTls(values),
     tlsMinVersion: readTlsVersion(values),
+    servesHttp2: !values.boolean('disable-http2-serving'),
     streamsPerConnectionMax: values.integer('http2-max-streams-per-connection') || null,
     tokens: readTokens(values),
     serviceAccounts: readServiceAccounts(values),

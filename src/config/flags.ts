@@ -63,6 +63,12 @@ const flagTable = {
     default: 'VersionTLS12',
     help: 'The oldest version of TLS that clients may use: VersionTLS12, VersionTLS13.',
   },
+  'disable-http2-serving': {
+    section: serving,
+    type: 'boolean',
+    default: 'false',
+    help: 'Whether clients are offered HTTP/1.1 only.',
+  },
   'http2-max-streams-per-connection': {
     section: serving,
     type: 'integer',

@@ -130,7 +130,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'watch-cache-sizes': '',
   },
   'Secure serving': {
-    'disable-http2-serving': 'false',
     'permit-address-sharing': 'false',
     'permit-port-sharing': 'false',
     'tls-cipher-suites': '',

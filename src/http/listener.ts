@@ -47,6 +47,8 @@ export type ListenerOptions = Certificate & {
   /** The oldest version that clients may use. */
   readonly tlsMinVersion?: 'TLSv1.2' | 'TLSv1.3'
   readonly limits?: Partial<Limits>
+  /** Whether clients are offered HTTP/2. Absent: they are. */
+  readonly servesHttp2?: boolean
   /** Whether answers and bodies may be CBOR. */
   readonly takesCbor?: boolean
   /** Whether an HTTP/2 connection ends after an answer to somebody who has not shown who they are. Absent: it does. */
@@ -392,7 +394,7 @@ function secureContext({ certificatePem, keyPem, clientCaPem, tlsMinVersion = 'T
 function serverOptions(options: ListenerOptions, limits: Limits): TlsOptions {
   return {
     ...secureContext(options),
-    ALPNProtocols: ['h2', 'http/1.1'],
+    ALPNProtocols: (options.servesHttp2 ?? true) ? ['h2', 'http/1.1'] : ['http/1.1'],
     requestCert: options.clientCaPem !== undefined,
     rejectUnauthorized: false,
     handshakeTimeout: limits.handshakeMsMax,

@@ -1,7 +1,8 @@
 /** Cuts what comes from a socket into frames. A frame that comes in pieces is put together; others are read where they are. */
+import { assert } from '../lib/assert.ts'
 import { byte, CODE, ConnectionError, FRAME_BYTES_MAX, FRAME_HEAD_BYTES, preface, readUint32 } from './protocol.ts'
 
-/** The same object for every frame: good until the next one. */
+/** The same object for every frame: good until the next one. Whoever wants to keep its content copies it, or cuts it out of `bytes`. */
 export type Frame = {
   type: number
   flags: number
@@ -19,6 +20,7 @@ export class FrameReader {
   readonly #frame: Frame = { type: 0, flags: 0, stream: 0, bytes: none, start: 0, end: 0 }
   #prefaceBytes = 0
   /** The beginning of a frame whose rest has not come yet, with room for all that is known of it. */
+  #isEmitting = false
   #begun: Buffer = none
   #begunBytes = 0
 
@@ -78,6 +80,8 @@ export class FrameReader {
 
   #emit(bytes: Buffer, at: number, end: number): void {
     const frame = this.#frame
+    assert(!this.#isEmitting, 'a frame is read while the one before is being handled')
+    this.#isEmitting = true
     frame.type = byte(bytes, at + 3)
     frame.flags = byte(bytes, at + 4)
     frame.stream = readUint32(bytes, at + 5) & 0x7fffffff
@@ -85,6 +89,7 @@ export class FrameReader {
     frame.start = at + FRAME_HEAD_BYTES
     frame.end = end
     this.#onFrame(frame)
+    this.#isEmitting = false
   }
 }
 

@@ -2,6 +2,7 @@
  * Writes blocks of header fields (RFC 7541), without a table of its own: a block depends on none before it. What answers say
  * again and again is kept as bytes, so that most of a block is copied.
  */
+import { assert } from '../lib/assert.ts'
 import { staticTable } from './static-table.ts'
 
 type Value = string | readonly string[]
@@ -30,6 +31,7 @@ export class HpackEncoder {
   readonly #known = new Map<string, Known>()
   #block: Buffer = Buffer.allocUnsafeSlow(1024)
   #length = 0
+  #writer: object | undefined
 
   /** The block that is being written, up to `length`. Good until the next `begin`. */
   get block(): Buffer {
@@ -40,9 +42,16 @@ export class HpackEncoder {
     return this.#length
   }
 
-  begin(isFirst: boolean): void {
+  /** `writer`: whose block it is. The encoder is shared, so nobody else may begin one before it is sent. */
+  begin(isFirst: boolean, writer?: object): void {
+    this.#writer = writer
     this.#length = 0
     if (isFirst) this.#block[this.#length++] = EMPTY_TABLE
+  }
+
+  /** Called by whoever sends the block. */
+  assertWriter(writer: object): void {
+    assert(this.#writer === writer, 'a field block is sent that another connection has begun')
   }
 
   status(status: number): void {

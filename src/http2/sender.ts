@@ -65,11 +65,12 @@ export class Sender {
 
   /** The fields are to be written to what this returns, then comes `sendHead`, without anything in between. */
   beginHead(): HpackEncoder {
-    this.#encoder.begin(this.#isFirstHead)
+    this.#encoder.begin(this.#isFirstHead, this)
     return this.#encoder
   }
 
   sendHead(stream: SendingStream, isEnd: boolean): void {
+    this.#encoder.assertWriter(this)
     this.#isFirstHead = false
     const { block, length } = this.#encoder
     for (let sent = 0; sent < length; ) {

@@ -151,6 +151,29 @@ describe('answers', () => {
   })
 })
 
+const negotiated = async (port: number): Promise<string | false | null> => {
+  const protocols = ['h2', 'http/1.1']
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: protocols })
+  await once(socket, 'secureConnect')
+  socket.destroy()
+  return socket.alpnProtocol
+}
+
+describe('versions', () => {
+  test('HTTP/2 is offered unless it is turned off', async () => {
+    for (const [servesHttp2, expected] of [
+      [true, 'h2'],
+      [false, 'http/1.1'],
+    ] as const) {
+      const handler: Handler = async () => text('ok')
+      await using listener = new Listener({ handler, ...certificate, servesHttp2, log: () => undefined })
+      await listener.listen(0, '127.0.0.1')
+      assert.equal(await negotiated(listener.port), expected)
+      assert.equal((await askOnce(`https://127.0.0.1:${listener.port}`, {})).text, 'ok')
+    }
+  })
+})
+
 describe('certificates', () => {
   test('the one of a client is shown as it is, and none is needed', async () => {
     const names: (string | undefined)[] = []
