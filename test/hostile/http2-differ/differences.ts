@@ -73,8 +73,14 @@ export const differences: readonly Difference[] = [
   },
   {
     steps: /WINDOW_UPDATE too large on a stream$/,
-    ours: /open.*RST_STREAM 3"/,
+    ours: /open.*RST_STREAM [13]"/,
     theirs: /GOAWAY 3/,
-    why: 'By RFC 9113, 6.9.1, the window of a stream that overflows is a stream error; nghttp2 ends the connection.',
+    why: 'By RFC 9113, 6.9.1, this is a stream error, and none on a stream that was reset; nghttp2 ends the connection.',
+  },
+  {
+    steps: /^(POST with content-length|GET: content-length).*DATA/,
+    ours: /open.*RST_STREAM 1"/,
+    theirs: /GOAWAY 2/,
+    why: 'More body than content-length says: malformed, so a stream error (RFC 9113, 8.1.1). Node ends the connection as broken.',
   },
 ]
