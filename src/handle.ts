@@ -81,7 +81,8 @@ class Life {
     this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
     if (passed.kind === 'path') return documents(passed.http)
     const answering = verbs[passed.verb](passed)
-    return passed.verb === 'watch' ? answering : inTime(answering, passed.context.deadlineMs - clock.monotonicMs())
+    const { deadlineMs } = passed.context
+    return deadlineMs === Infinity ? answering : inTime(answering, deadlineMs - clock.monotonicMs())
   }
 
   get hasPassed(): boolean {

@@ -58,6 +58,7 @@ export function request(
     }),
     headers,
     body: () => Promise.resolve(bytes),
+    pipeBody: async (take) => take(bytes),
     signal,
     remoteAddress: '',
     peerCertificate: () => undefined,

@@ -16,6 +16,11 @@ export type ApiRequest = {
   readonly takesCbor?: boolean
   /** The whole body, empty when there is none. Fails with an ApiError when it is longer than the server takes. */
   readonly body: () => Promise<Buffer>
+  /**
+   * Instead of `body`: hands it on as it comes, whatever its length, no faster than the promises of `take` are kept, which they
+   * always are. Fails when the client goes away before the end.
+   */
+  readonly pipeBody: (take: (chunk: Buffer) => void | Promise<void>) => Promise<void>
   /** Aborted when the client goes away; and, once the answer is a stream, when the server stops. */
   readonly signal: AbortSignal
   /** Where the connection comes from; empty when it is gone already. */

@@ -68,9 +68,12 @@ export function createGate(parts: GateParts): Gate {
   }
 }
 
+/** Others decide how long these take, as upstream. */
+const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+
 /** Any request may say how long it wants to wait, as a Go duration; nobody waits longer than the server allows. */
 function timeoutOf(query: URLSearchParams, info: RequestInfo, maxMs: number): number {
-  if (info.verb === 'watch') return Infinity
+  if (info.verb === 'watch' || (info.kind === 'resource' && longRunning.has(info.subresource))) return Infinity
   const text = query.get('timeout') ?? ''
   if (text === '') return maxMs
   const asked = parseDuration(text)

@@ -123,6 +123,13 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return this.#body
   }
 
+  pipeBody(take: (chunk: Buffer) => void | Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onClose = (): void => reject(new Error('the client went away before its body was here'))
+      this.bodySource.read({ onData: take, onEnd: resolve, onClose })
+    })
+  }
+
   #read(): Promise<Buffer> {
     const { bodyBytesMax } = this.#limits
     if (Number(this.headers['content-length'] ?? 0) > bodyBytesMax) return Promise.reject(bodyTooLarge(bodyBytesMax))

@@ -107,14 +107,21 @@ class RequestBody implements BodySource {
     this.#listener = listener
     if (request.readableEnded) listener.onEnd()
     else if (request.destroyed) listener.onClose()
-    else request.on('data', listener.onData).on('end', listener.onEnd).on('close', listener.onClose)
+    else request.on('data', this.#onData).on('end', listener.onEnd).on('close', listener.onClose)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    const taken = this.#listener?.onData(chunk)
+    if (taken === undefined) return
+    this.#request.pause()
+    void taken.then(() => this.#request.resume())
   }
 
   drop(): void {
     const request = this.#request
     const listener = this.#listener
     if (listener !== undefined)
-      request.off('data', listener.onData).off('end', listener.onEnd).off('close', listener.onClose)
+      request.off('data', this.#onData).off('end', listener.onEnd).off('close', listener.onClose)
     request.pause()
   }
 }

@@ -409,7 +409,8 @@ const http1Options = (limits: Limits): ServerOptions => ({
   keepAliveTimeout: limits.idleMsMax,
   headersTimeout: limits.headMsMax,
   connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_LIMIT,
-  requestTimeout: limits.headMsMax + limits.bodyMsMax,
+  // Who reads a body says how long it may take: one that is handed on has no end of its own.
+  requestTimeout: 0,
   // Others, such as h2c, are passed over, as RFC 9110 section 7.8 allows.
   shouldUpgradeCallback: ({ headers }) => /^(websocket|spdy\/3\.1)$/i.test(headers.upgrade ?? ''),
 })

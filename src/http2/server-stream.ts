@@ -7,7 +7,8 @@ import { SendingStream } from './sending-stream.ts'
 
 /** Who reads a body. */
 export type BodyListener = {
-  readonly onData: (chunk: Buffer) => void
+  /** A promise, which is always kept: until then the client may send no more than its window still has room for. */
+  readonly onData: (chunk: Buffer) => void | Promise<void>
   /** All has come. */
   readonly onEnd: () => void
   /** The rest will not come. */
@@ -110,8 +111,9 @@ export class ServerStream extends SendingStream {
   }
 
   #deliver(reader: BodyListener, chunk: Buffer): void {
-    reader.onData(chunk)
-    this.#owner.returnWindow(this, chunk.length)
+    const taken = reader.onData(chunk)
+    if (taken === undefined) this.#owner.returnWindow(this, chunk.length)
+    else void taken.then(() => this.#owner.returnWindow(this, chunk.length))
   }
 
   #releaseHead(): void {

@@ -1,7 +1,7 @@
 /** As much of a kubelet as a server speaks to: logs, a path that tells what it was asked, and connections that echo what they hear. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
@@ -17,6 +17,19 @@ export type Kubelet = AsyncDisposable & {
 /** What RFC 6455 section 4.2.2 adds to the key of the client. */
 const WEBSOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
+/** Longer than the request timeout of the test's server. */
+const LATE_MS = 2_000
+
+/** Tells the length of the body, a digit at a time, so that an answer comes in parts. */
+function count(request: IncomingMessage, response: ServerResponse): void {
+  let bytes = 0
+  request.on('data', (chunk: Buffer) => (bytes += chunk.length))
+  request.on('end', () => {
+    for (const digit of `${bytes}`) response.write(digit)
+    response.end()
+  })
+}
+
 export async function startKubelet(): Promise<Kubelet> {
   const asked: string[] = []
   const upgrades: IncomingHttpHeaders[] = []
@@ -26,6 +39,10 @@ export async function startKubelet(): Promise<Kubelet> {
     note(request)
     const { pathname } = new URL(request.url ?? '', 'https://kubelet')
     if (pathname.startsWith('/containerLogs/')) return void response.end('first line\nsecond line\n')
+    if (pathname === '/count') return count(request, response)
+    if (pathname === '/late') return void setTimeout(() => response.end('late'), LATE_MS)
+    // Never read: what a client may send is what fits on the way.
+    if (pathname === '/deaf') return
     if (pathname === '/moved') return void response.writeHead(302, { location: '/there?a=b' }).end()
     response.writeHead(418, { 'x-kubelet': 'yes', 'access-control-allow-origin': '*', 'content-type': 'text/plain' })
     response.end(`${request.method} ${request.url} ${request.headers.authorization ?? 'nobody'}`)

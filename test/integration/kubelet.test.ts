@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { OutgoingHttpHeaders } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable, Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createAuthority } from '../../src/lib/x509/certificates.ts'
 import { type Kubelet, startKubelet } from '../harness/kubelet.ts'
 import {
@@ -26,7 +28,7 @@ let client: Client
 
 before(async () => {
   kubelet = await startKubelet()
-  server = await startTestServer(['--disable-admission-plugins=ServiceAccount'])
+  server = await startTestServer(['--disable-admission-plugins=ServiceAccount', '--request-timeout=1s'])
   client = clients['HTTP/2']?.(server.url) ?? assert.fail('there is a client')
   const post = (path: string, body: object): Promise<Answer> => client.call({ method: 'POST', path, body })
   const status = {
@@ -125,6 +127,71 @@ test('a token among the protocols of a websocket is for the server alone', async
     assert.ok(!JSON.stringify(kubelet.upgrades.at(-1)).includes(token))
     socket?.destroy()
   }
+})
+
+const token = { authorization: `Bearer ${adminToken}` }
+const bigBytes = 20 * 1024 * 1024
+
+/** Hands over `bytes` as fast as they are taken; what has been taken is counted. */
+async function pour(to: Writable, bytes: number, taken: { bytes: number }): Promise<void> {
+  const chunk = Buffer.alloc(64 * 1024)
+  for (let sent = 0; sent < bytes; sent += chunk.length) {
+    if (!to.write(chunk, () => (taken.bytes += chunk.length))) await once(to, 'drain')
+  }
+  to.end()
+}
+
+function begin(
+  kind: 'HTTP/1.1' | 'HTTP/2',
+  path: string,
+): { readonly to: Writable; readonly text: Promise<string> } & Disposable {
+  if (kind === 'HTTP/2') {
+    const session = connectHttp2(server.url, { rejectUnauthorized: false })
+    const to = session.request({ ':method': 'POST', ':path': path, ...token })
+    to.on('error', () => undefined)
+    const answered = readAll(to)
+    answered.catch(() => undefined)
+    return { to, text: answered, [Symbol.dispose]: () => session.destroy() }
+  }
+  const to = httpsRequest(`${server.url}${path}`, {
+    method: 'POST',
+    headers: token,
+    rejectUnauthorized: false,
+    agent: false,
+  })
+  to.on('error', () => undefined)
+  const text = once(to, 'response').then(([message]) => readAll(message))
+  text.catch(() => undefined)
+  return { to, text, [Symbol.dispose]: () => void to.destroy() }
+}
+
+async function readAll(stream: Readable): Promise<string> {
+  let text = ''
+  for await (const chunk of stream.setEncoding('utf8')) text += String(chunk)
+  return text
+}
+
+for (const kind of ['HTTP/1.1', 'HTTP/2'] as const) {
+  test(`${kind}: a body of any length is handed on`, async () => {
+    using upload = begin(kind, '/api/v1/nodes/n/proxy/count')
+    await pour(upload.to, bigBytes, { bytes: 0 })
+    assert.equal(await upload.text, `${bigBytes}`)
+  })
+
+  test(`${kind}: no faster than it is taken`, async () => {
+    using upload = begin(kind, '/api/v1/nodes/n/proxy/deaf')
+    const taken = { bytes: 0 }
+    void pour(upload.to, 4 * bigBytes, taken).catch(() => undefined)
+    // Until all buffers on the way are full.
+    let last = -1
+    for (; last !== taken.bytes; await sleep(500)) last = taken.bytes
+    assert.ok(taken.bytes > 0 && taken.bytes < bigBytes, `${taken.bytes} bytes are on their way to who reads nothing`)
+  })
+}
+
+test('an answer may begin later than that of other requests', async () => {
+  const { status, text } = await client.call({ path: '/api/v1/nodes/n/proxy/late' })
+  assert.deepEqual([status, text], [200, 'late'])
 })
 
 test('a redirect of who is behind stays below the path of the proxy', async () => {

@@ -4,36 +4,64 @@ import type { RequestOptions } from 'node:https'
 import { type ApiRequest, firstHeader, type Headers } from '../../api/request.ts'
 import type { KubeletAccess } from './part.ts'
 
-/** To connect and to say the first word; what follows takes as long as it takes. */
-const ANSWER_MS_MAX = 30_000
+/** As upstream: to connect, TLS included. What follows takes as long as it takes. */
+const CONNECT_MS_MAX = 30_000
 
 export type Forwarded = {
   readonly url: URL
   readonly method: string
   readonly headers: Headers
-  readonly body?: Buffer
   readonly signal: AbortSignal
   /** Absent: nothing is shown, and nobody is asked who signed what the other side shows. */
   readonly kubelet?: KubeletAccess
 }
 
-/** Fails with the error of the connection. */
-export function forward({ body, ...wanted }: Forwarded): Promise<IncomingMessage> {
+/** Comes back with the first of the answer, to which the body may still be on its way. Fails with the error of the connection. */
+export function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = open(wanted)
     outgoing.on('response', resolve)
     outgoing.on('error', reject)
-    outgoing.end(body)
+    if (pipeBody === undefined) return void outgoing.end()
+    let draining: Promise<void> | undefined
+    const take = (chunk: Buffer): void | Promise<void> => {
+      if (outgoing.write(chunk)) return undefined
+      draining ??= drained(outgoing).then(() => {
+        draining = undefined
+      })
+      return draining
+    }
+    pipeBody(take).then(
+      () => outgoing.end(),
+      (error: Error) => outgoing.destroy(error),
+    )
+  })
+}
+
+/** Also when nobody will take any more. */
+function drained(outgoing: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.off('drain', done).off('close', done)
+      resolve()
+    }
+    if (outgoing.destroyed) done()
+    else outgoing.on('drain', done).on('close', done)
   })
 }
 
 /** The request, still to be ended. */
-export function open({ url, method, headers, signal, kubelet }: Omit<Forwarded, 'body'>): ClientRequest {
+export function open({ url, method, headers, signal, kubelet }: Forwarded): ClientRequest {
   // Loaded when it is first needed, which for most servers is never.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const outgoing = request(url, { method, headers: outgoingHeaders(headers), signal, ...tlsOf(kubelet) })
-  outgoing.setTimeout(ANSWER_MS_MAX, () => outgoing.destroy(new Error('i/o timeout')))
-  for (const event of ['response', 'upgrade']) outgoing.once(event, () => outgoing.setTimeout(0))
+  outgoing.once('socket', (socket) => {
+    // One that was kept open by an earlier request.
+    if (!socket.connecting) return
+    const timer = setTimeout(() => outgoing.destroy(new Error('i/o timeout')), CONNECT_MS_MAX)
+    const events = [url.protocol === 'https:' ? 'secureConnect' : 'connect', 'close']
+    for (const event of events) socket.once(event, () => clearTimeout(timer))
+  })
   return outgoing
 }
 

@@ -41,8 +41,8 @@ function toFolder({ path, query }: ApiRequest): ApiResponse {
 
 async function pass(http: ApiRequest, to: Pick<Forwarded, 'url' | 'method' | 'kubelet'>): Promise<ApiResponse> {
   const headers = { ...requestHeaders(http), 'x-forwarded-uri': encodeURI(http.path) }
-  const body = await http.body()
-  const answer = await forward({ ...to, headers, body, signal: http.signal }).catch((error: Error) => {
+  const sent = forward({ ...to, headers, signal: http.signal }, (take) => http.pipeBody(take))
+  const answer = await sent.catch((error: Error) => {
     throw serviceUnavailable(`error trying to reach service: ${error.message}`, error)
   })
   return { status: answer.statusCode ?? 502, headers: answerHeaders(answer.headers), stream: chunksOf(answer) }
