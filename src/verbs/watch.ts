@@ -11,6 +11,7 @@ import { framingOf } from './represent/framing.ts'
 import { choose, parseSelectors } from './selection.ts'
 import { fromStorage, type Operation } from './storage-errors.ts'
 import { WatchStream } from './watch-stream.ts'
+import { asksForWebSocket, overWebSocket } from './websocket-watch.ts'
 
 /** The longest time that a timer of Node's can wait: 24 days. */
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -36,6 +37,8 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
     const watcher = await reader.watch({ range, start, matches })
     const sendsBookmarks = options.allowWatchBookmarks
     const frames = new WatchStream(watcher, { framing, timeoutMs, sendsBookmarks, onFrames: access.onFrames })
+    const socketForm = form.type === 'json' || form.type === 'protobuf' ? form.type : undefined
+    if (socketForm !== undefined && asksForWebSocket(http)) return overWebSocket(http, frames, socketForm)
     return { status: 200, headers, frames }
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
