@@ -124,3 +124,12 @@ test('what is kept is bounded by bytes, two revisions of each object, and goes w
   await converter.items(revisions)
   assert.equal(kept.bytes, 0)
 })
+
+test('one that is asked for twice at once is sent once, and fails for both', async () => {
+  const { webhook, converter } = setUp()
+  const [good, bad] = [itemOf('good'), itemOf('bad')]
+  const [first, second] = await converter.items([good, good])
+  assert.equal(first, second)
+  await assert.rejects(converter.items([bad, bad]), /cannot do that/)
+  assert.deepEqual(webhook.reviews, [['good'], ['bad']])
+})

@@ -81,13 +81,14 @@ export class Converter {
   async #some(items: readonly Item[]): Promise<readonly Item[]> {
     const known = items.map((item) => this.#known(item))
     if (known.every((one) => one instanceof Item)) return known
-    const missing = items.filter((_, at) => known[at] === undefined)
+    // A batch of events may have an object twice: as it is after one change, and before the next.
+    const missing = [...new Set(items.filter((_, at) => known[at] === undefined))]
     // Before anything is awaited, so that nobody else begins with them.
-    const made = missing.length === 0 ? none : this.#review(missing)
+    const sent = missing.length === 0 ? none : this.#review(missing)
     const found = known.map(async (one, at) => (one instanceof Promise ? one.catch(() => this.#alone(items[at])) : one))
-    const [others, own] = await Promise.all([Promise.all(found), made])
-    const next = own.values()
-    return items.map((item, at) => others[at] ?? next.next().value ?? item)
+    const [others, own] = await Promise.all([Promise.all(found), sent])
+    const made = new Map(missing.map((item, at) => [item, own[at]]))
+    return items.map((item, at) => others[at] ?? made.get(item) ?? item)
   }
 
   /** A promise: somebody else has sent it. */
