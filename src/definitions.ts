@@ -49,14 +49,18 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
     log,
     changeStatus: (name, decide) => objects.changeStatus(definitionsId, { namespace: '', name }, decide),
     release: async (name, decide) => {
-      const current = await objects.get(definitionsId, { namespace: '', name }, 'latest')
-      const next = current && decide(current)
-      if (next === undefined) return
       const path = `${collectionOf(definitionsId)}/${name}/status`
-      expectStatus(
-        await request(handle, { method: 'PATCH', path, body: statusPatch(next), isMergePatch: true, signal }),
-        [200, 404],
-      )
+      for (;;) {
+        const current = await objects.get(definitionsId, { namespace: '', name }, 'latest')
+        const next = current && decide(current)
+        if (next === undefined) return
+        const sent = { method: 'PATCH', path, body: statusPatch(next), isMergePatch: true, signal }
+        const answer = await request(handle, sent)
+        // Another replica does the same.
+        if (answer.status === CONFLICT) continue
+        expectStatus(answer, [200, 404])
+        return
+      }
     },
     deleteObjects: (custom) => deleteStored(custom, storedAccessOf(custom)),
     isBuiltInPlace,
@@ -81,6 +85,8 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
 
 /** Of APIServices that the server makes itself; those of clients stay. */
 const managedLabel = 'kube-aggregator.kubernetes.io/automanaged'
+
+const CONFLICT = 409
 
 function expectStatus({ status }: ApiResponse, expected: readonly number[]): void {
   if (!expected.includes(status)) throw new Error(`answered ${status}`)
