@@ -5,11 +5,13 @@ export type LoopOptions = {
   /** For the log. */
   readonly name: string
   readonly intervalMs: number
+  /** What the start of the server has done just now need not be done at once again. */
+  readonly isDoneAtStart?: boolean
   readonly run: (signal: AbortSignal) => Promise<void>
   readonly log: Log
 }
 
-/** Something that is done again and again while the server is up: at once, then after each interval. A failure is logged. */
+/** Something that is done again and again while the server is up: at once, unless the start did it, then after each interval. A failure is logged. */
 export class Loop implements AsyncDisposable {
   readonly #options: LoopOptions
   readonly #stopping = new AbortController()
@@ -27,15 +29,17 @@ export class Loop implements AsyncDisposable {
 
   async #go(): Promise<void> {
     const { signal } = this.#stopping
-    const { name, intervalMs, run, log } = this.#options
+    const { name, intervalMs, isDoneAtStart = false, run, log } = this.#options
+    // Woken early only by the end.
+    const pause = (): Promise<void> => sleep(intervalMs, undefined, { signal, ref: false }).catch(() => undefined)
+    if (isDoneAtStart) await pause()
     while (!signal.aborted) {
       try {
         await run(signal)
       } catch (error) {
         if (!signal.aborted) log('warn', `${name} failed; it is tried again`, { error: String(error) })
       }
-      // Woken early only by the end.
-      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => undefined)
+      await pause()
     }
   }
 }
