@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { DESCRIPTIONS_ROW, knownDifferences, knownTexts, withoutKnown } from './known.ts'
+import { asRecorded, type Json } from '../compat/json.ts'
+import { DESCRIPTIONS_ROW, isKnown, knownDifferences, knownTexts, withoutKnown } from './known.ts'
 
 const document = readFileSync(join(import.meta.dirname, '../../docs/differences.md'), 'utf8')
 const rows = document.split('\n').map((line) => line.split('|')[1]?.trim())
@@ -27,4 +28,13 @@ test('Go values and diffs are taken out of messages only', () => {
 test('descriptions of columns are not compared', () => {
   const table = { columnDefinitions: [{ name: 'Name', description: 'words' }], description: 'kept' }
   assert.deepEqual(withoutKnown(table), { columnDefinitions: [{ name: 'Name' }], description: 'kept' })
+})
+
+const service = (nodePort: unknown, type = 'NodePort'): Json => asRecorded({ status: 201, body: { type, nodePort } })
+
+test('a known difference hides nothing beside it', () => {
+  const step = { id: 's', method: 'POST', path: '/api/v1/namespaces/$ns/services', query: { dryRun: 'All' } }
+  assert.ok(isKnown({ step, want: service(32_769), got: service('<port>') }))
+  assert.ok(!isKnown({ step, want: service(32_769), got: service('<port>', 'ClusterIP') }))
+  assert.ok(!isKnown({ step: { ...step, query: {} }, want: service(32_769), got: service('<port>') }))
 })
