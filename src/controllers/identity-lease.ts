@@ -1,13 +1,15 @@
 /** The Lease by which others see that this server is up. */
 import { createHash } from 'node:crypto'
-import type { Fields } from '../api/object.ts'
-import { type Handle, request } from '../api/own-request.ts'
+import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
+import { type Handle, objectOf, request } from '../api/own-request.ts'
 
 /** Upstream's figures: renewed often, valid long, so that nobody is taken for dead by mistake. */
 export const RENEW_MS = 10_000
 const VALID_SECONDS = 3600
+export const COLLECT_MS = 3_600_000
 
 const component = 'kube-apiserver'
+const componentLabel = 'apiserver.kubernetes.io/identity'
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
 const folder = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 
@@ -33,13 +35,36 @@ export async function renewIdentity(
     kind: 'Lease',
     metadata: {
       name,
-      labels: { 'apiserver.kubernetes.io/identity': component, 'kubernetes.io/hostname': identity.hostname },
+      labels: { [componentLabel]: component, 'kubernetes.io/hostname': identity.hostname },
     },
     spec,
   }
   const created = await request(handle, { method: 'POST', path: folder, body, signal })
   // Another one of the same name was first; the next renewal will see.
   if (created.status !== CONFLICT) refuseFailure(created.status)
+}
+
+/** Deletes the leases of servers that have not renewed them for as long as they said. */
+export async function collectExpired(
+  handle: Handle,
+  { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const query = { labelSelector: `${componentLabel}=${component}` }
+  const list = objectOf(await request(handle, { method: 'GET', path: folder, query, signal }))
+  for (const { metadata, spec } of itemsOf(fieldsOf(list)['items'])) {
+    if (!isExpired(fieldsOf(spec), nowMs)) continue
+    const { name, resourceVersion } = fieldsOf(metadata)
+    // Not one that was renewed meanwhile.
+    const preconditions = { resourceVersion: textOf(resourceVersion) }
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions }
+    await request(handle, { method: 'DELETE', path: `${folder}/${textOf(name)}`, body, signal })
+  }
+}
+
+/** One that does not say when it was renewed, or for how long it holds, never held. */
+function isExpired({ renewTime, leaseDurationSeconds }: Fields, nowMs: number): boolean {
+  const renewedMs = Date.parse(textOf(renewTime))
+  return !(renewedMs + 1000 * numberOf(leaseDurationSeconds) >= nowMs)
 }
 
 /**

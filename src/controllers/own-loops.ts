@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { RANGE_CHECK_MS } from './default-service-range.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
-import { RENEW_MS, renewIdentity } from './identity-lease.ts'
+import { COLLECT_MS, collectExpired, RENEW_MS, renewIdentity } from './identity-lease.ts'
 import { isReachable, KubernetesEndpoints, type KubernetesEndpointsParts } from './kubernetes-endpoints.ts'
 import { KEEP_MS, keepObjects } from './kept-objects.ts'
 import { Loop } from './loop.ts'
@@ -40,6 +40,12 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
     renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
   const loops: AsyncDisposable[] = [
     new Loop({ name: 'renewing the lease of this server', intervalMs: RENEW_MS, run: renew, log }),
+    new Loop({
+      name: 'the collection of leases of servers that are gone',
+      intervalMs: COLLECT_MS,
+      run: (signal) => collectExpired(handle, { nowMs: clock.wallMs(), signal }),
+      log,
+    }),
     followFlowSchemas({ handle, now: () => secondTime(clock.wallMs()), log }),
     new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
     new Loop({

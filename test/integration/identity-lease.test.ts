@@ -1,0 +1,36 @@
+/** The leases by which servers are seen to be up. */
+import assert from 'node:assert/strict'
+import { hostname } from 'node:os'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { serverName } from '../../src/controllers/identity-lease.ts'
+import { clients, startReplica, startTestServer } from './support.ts'
+
+const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
+const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
+const ago = (seconds: number): string => new Date(Date.now() - 1000 * seconds).toISOString().replace('Z', '000Z')
+
+test('the lease of a server that is gone is collected, those of others are not', async () => {
+  await using first = await startTestServer()
+  await using client = clients['HTTP/2']?.(first.url) ?? assert.fail()
+  const create = async (name: string, renewTime: string, metadata: object = { labels }): Promise<void> => {
+    const spec = { holderIdentity: name, leaseDurationSeconds: 3600, renewTime }
+    const { status } = await client.call({
+      method: 'POST',
+      path: leases,
+      body: { metadata: { name, ...metadata }, spec },
+    })
+    assert.equal(status, 201)
+  }
+  await create('apiserver-gone', ago(4000))
+  await create('apiserver-up', ago(10))
+  await create('of-another-program', ago(4000), {})
+  await using second = await startReplica(first)
+  for (let tries = 0; (await client.call({ path: `${leases}/apiserver-gone` })).status !== 404; tries++) {
+    assert.ok(tries < 100, 'it is gone within five seconds')
+    await sleep(50)
+  }
+  for (const name of ['apiserver-up', 'of-another-program', serverName(hostname())])
+    assert.equal((await client.call({ path: `${leases}/${name}` })).status, 200, name)
+  assert.deepEqual([...first.complaints, ...second.complaints], [])
+})
