@@ -3,12 +3,12 @@
  * out again, and removes the objects of those that go. Each replica follows by itself; who is first to write a status has written it.
  * What fails is tried again until it succeeds.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeObject } from '../api/object.ts'
 import type { Item } from '../cache/item.ts'
 import type { ObjectReader, WatchOptions } from '../cache/reader.ts'
 import { eventsOf } from '../cache/watch.ts'
 import type { Log } from '../lib/log.ts'
+import { sleep, systemTimers, type Timers } from '../lib/timers.ts'
 import { type CustomResource, customResources } from '../registry/custom/custom-resource.ts'
 import { type Definition, formOf, readDefinition } from '../registry/custom/definition.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -34,6 +34,7 @@ export type DefinitionsParts = CleanupParts & {
   /** A version of a group is served now, or no longer. Fails if that could not be announced. */
   readonly announce: (place: { readonly group: string; readonly version: string }, isServed: boolean) => Promise<void>
   readonly log: Log
+  readonly timers?: Timers
 }
 
 /** Where a definition stands as bytes in the cache: schemas are large, and most are never used. */
@@ -64,10 +65,10 @@ export class Definitions implements AsyncDisposable {
   #following: Promise<void> = Promise.resolve()
 
   constructor(parts: DefinitionsParts) {
-    const { log } = parts
+    const { log, timers = systemTimers } = parts
     this.#parts = parts
     const queue = (name: string, workersMax: number, work: (key: string) => Promise<number | undefined>): WorkQueue =>
-      new WorkQueue({ name, workersMax, work, log })
+      new WorkQueue({ name, workersMax, work, log, timers })
     this.#statuses = queue('the status of a definition', WRITES_MAX, (name) => this.#writeStatus(name))
     this.#cleanups = queue('the clean-up of a definition', CLEANUPS_MAX, (name) => this.#cleanUp(name))
     this.#announcements = queue('the APIService of a definition', WRITES_MAX, (place) => this.#announce(place))
@@ -116,7 +117,7 @@ export class Definitions implements AsyncDisposable {
         if (!signal.aborted) log('warn', 'definitions cannot be followed yet', { error: String(error) })
       }
       // Woken early only by the end.
-      await sleep(WATCH_RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      await sleep(this.#parts.timers ?? systemTimers, WATCH_RETRY_MS, signal).catch(() => undefined)
     }
     onListed()
   }

@@ -3,6 +3,7 @@
  * is worked on again, a failure is logged and tried again later and later until it succeeds.
  */
 import type { Log } from '../lib/log.ts'
+import { systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 
 /** Waits after failures double from the first to the longest. */
 const RETRY_MS_FIRST = 50
@@ -16,6 +17,7 @@ export type WorkQueueOptions = {
   /** A number: it is not done yet, and wants to be looked at again after so many ms. */
   readonly work: (key: string) => Promise<number | undefined>
   readonly log: Log
+  readonly timers?: Timers
 }
 
 export class WorkQueue implements AsyncDisposable {
@@ -23,7 +25,7 @@ export class WorkQueue implements AsyncDisposable {
   readonly #waiting = new Set<string>()
   readonly #running = new Map<string, Promise<void>>()
   /** Keys that come back later. */
-  readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #timers = new Map<string, Timer>()
   readonly #failures = new Map<string, number>()
   #isStopped = false
 
@@ -33,7 +35,7 @@ export class WorkQueue implements AsyncDisposable {
 
   add(key: string): void {
     if (this.#isStopped) return
-    clearTimeout(this.#timers.get(key))
+    this.#timers.get(key)?.close()
     this.#timers.delete(key)
     this.#waiting.add(key)
     this.#start()
@@ -43,7 +45,7 @@ export class WorkQueue implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true
     this.#waiting.clear()
-    for (const timer of this.#timers.values()) clearTimeout(timer)
+    for (const timer of this.#timers.values()) timer.close()
     this.#timers.clear()
     await Promise.all(this.#running.values())
   }
@@ -62,9 +64,11 @@ export class WorkQueue implements AsyncDisposable {
     this.#running.delete(key)
     if (this.#isStopped) return
     if (againMs !== undefined && !this.#waiting.has(key)) {
-      const timer = setTimeout(() => this.add(key), againMs)
-      timer.unref()
-      this.#timers.set(key, timer)
+      const { after } = this.#options.timers ?? systemTimers
+      this.#timers.set(
+        key,
+        after(againMs, () => this.add(key)),
+      )
     }
     this.#start()
   }

@@ -15,8 +15,8 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type SeedVerdict, simulateSeed } from './virtual/simulate-seed.ts'
 
-/** Seeds that a worker takes at once. */
-const CHUNK = 5
+/** A seed takes a tenth of a second; one that takes this long on a busy machine holds the event loop for ever. */
+const SEED_MS_MAX = 120_000
 /** Lines of the trace that are shown before a failure. */
 const TRAIL_SHOWN = 60
 const SEEDS_DEFAULT = 200
@@ -27,8 +27,6 @@ type Options = {
   readonly untilMs: number
   readonly stopsAtFirst: boolean
 }
-
-type Found = Omit<SeedVerdict, 'trail'>
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -70,23 +68,22 @@ async function runOne(seed: number, isTraced: boolean): Promise<void> {
 async function runMany(options: Options): Promise<void> {
   console.log(`seeds from ${options.first} on, ${availableParallelism()} at a time`)
   const startMs = performance.now()
-  const verdicts = new Map<number, Found>()
+  const verdicts = new Map<number, SeedVerdict>()
   let next = options.first
   let failed = 0
   const isOver = (): boolean =>
     next >= options.first + options.seeds || performance.now() > options.untilMs || (options.stopsAtFirst && failed > 0)
   const work = async (): Promise<void> => {
-    const worker = startWorker()
+    let worker = startWorker()
     while (!isOver()) {
-      const seeds = Array.from({ length: Math.min(CHUNK, options.first + options.seeds - next) }, () => next++)
-      for (const verdict of await ask(worker, seeds)) {
-        verdicts.set(verdict.seed, verdict)
-        if (verdict.faults.length === 0) continue
-        failed++
-        report(verdict)
-      }
+      const verdict = await ask(worker, next++)
+      verdicts.set(verdict.seed, verdict)
+      if (verdict.faults.length === 0) continue
+      failed++
+      report(verdict)
+      if (!worker.connected) worker = startWorker()
     }
-    worker.disconnect()
+    if (worker.connected) worker.disconnect()
   }
   await Promise.all(Array.from({ length: availableParallelism() }, work))
   summarize([...verdicts.values()], performance.now() - startMs)
@@ -97,42 +94,52 @@ function startWorker(): ChildProcess {
   return fork(import.meta.filename, ['worker'], { execArgv: ['--expose-gc'], stdio: 'inherit' })
 }
 
-function ask(worker: ChildProcess, seeds: readonly number[]): Promise<readonly Found[]> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null): void => {
-      reject(new Error(`a worker ended with ${code} on one of the seeds ${seeds.join(', ')}`))
+/** A worker that does not come back is ended: what it had to do failed. */
+function ask(worker: ChildProcess, seed: number): Promise<SeedVerdict> {
+  return new Promise((resolve) => {
+    const fail = (fault: string): void => {
+      worker.kill('SIGKILL')
+      settle({
+        seed,
+        faults: [fault],
+        digest: '',
+        steps: 0,
+        virtualMs: 0,
+        writes: 0,
+        readings: 0,
+        events: 0,
+        trail: [],
+      })
     }
-    worker.once('exit', onExit)
-    worker.once('message', (found: readonly Found[]) => {
+    const settle = (found: SeedVerdict): void => {
+      clearTimeout(timer)
       worker.off('exit', onExit)
+      worker.off('message', settle)
       resolve(found)
-    })
-    worker.send(seeds)
+    }
+    const onExit = (code: number | null): void => fail(`the worker ended with ${code}`)
+    const timer = setTimeout(() => fail(`no end after ${SEED_MS_MAX} ms of real time`), SEED_MS_MAX)
+    worker.on('exit', onExit)
+    worker.on('message', settle)
+    worker.send(seed)
   })
 }
 
 function serveAsWorker(): void {
-  process.on('message', (seeds: readonly number[]) => {
-    void (async () => {
-      const found: Found[] = []
-      for (const seed of seeds) {
-        const { trail: _, ...verdict } = await simulateSeed(seed)
-        found.push(verdict)
-      }
-      process.send?.(found)
-    })()
+  process.on('message', (seed: number) => {
+    void simulateSeed(seed).then((verdict) => process.send?.({ ...verdict, trail: [] }))
   })
 }
 
-function report({ seed, faults }: Found): void {
+function report({ seed, faults }: SeedVerdict): void {
   if (faults.length === 0) return
   console.log(`FAIL seed ${seed}`)
   for (const fault of faults) console.log(`     ${fault}`)
   console.log(`     repeat: npm run simulate -- --seed ${seed}`)
 }
 
-function summarize(verdicts: readonly Found[], tookMs: number): void {
-  const sum = (of: (verdict: Found) => number): number => verdicts.reduce((all, verdict) => all + of(verdict), 0)
+function summarize(verdicts: readonly SeedVerdict[], tookMs: number): void {
+  const sum = (of: (verdict: SeedVerdict) => number): number => verdicts.reduce((all, verdict) => all + of(verdict), 0)
   const hash = createHash('sha256')
   for (const { digest } of verdicts.toSorted((a, b) => a.seed - b.seed)) hash.update(digest)
   console.log(

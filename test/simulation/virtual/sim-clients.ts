@@ -7,6 +7,7 @@ import type { Random } from '../random.ts'
 import { Replay } from '../replay.ts'
 import { keepWatching } from '../watcher.ts'
 import type { Settings } from './settings.ts'
+import type { SimDefinitions } from './sim-definitions.ts'
 import type { SimPorts } from './sim-ports.ts'
 import type { SimQuota } from './sim-quota.ts'
 import { quietPrefix, type SimReplica } from './sim-replica.ts'
@@ -41,6 +42,7 @@ export type SimClientsParts = {
   readonly settings: Settings
   readonly ports: SimPorts
   readonly quota: SimQuota
+  readonly definitions: SimDefinitions
   readonly time: VirtualTime
   readonly random: Random
 }
@@ -71,7 +73,8 @@ export class SimClients {
         const act = (name: string, random: Random): Promise<void> => this.#operate(replica, { name, random, choices })
         this.#clients.push(this.#repeat(`${replica.name}-${kind}`, act, isHasty))
       }
-      const { ports, quota } = this.#parts
+      const { ports, quota, definitions } = this.#parts
+      this.#clients.push(this.#repeat(`${replica.name}-crd`, (_, random) => definitions.act(replica, random)))
       for (const at of [0, 1]) {
         const name = `${replica.name}-ports${at}`
         this.#clients.push(this.#repeat(name, (_, random) => ports.act(replica, random)))

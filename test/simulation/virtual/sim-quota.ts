@@ -6,34 +6,19 @@ import type { Objects } from '../../../src/admission/objects.ts'
 import { count, type Evaluator } from '../../../src/admission/resource-quota/evaluator.ts'
 import { Ledger } from '../../../src/admission/resource-quota/ledger.ts'
 import { ApiError } from '../../../src/api/errors.ts'
-import { fieldsOf, type KubeObject, textOf } from '../../../src/api/object.ts'
-import type { Form } from '../../../src/cache/item.ts'
+import { fieldsOf, textOf } from '../../../src/api/object.ts'
 import type { Reader } from '../../../src/cache/reader.ts'
 import { sleep } from '../../../src/lib/timers.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { anObject, attributes } from '../../harness/admission.ts'
+import { changeJson, jsonForm, readJson, writeJson } from './json-objects.ts'
 import { root, type SimReplica } from './sim-replica.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 const folder = `${root}resourcequotas/`
 const resourceName = 'count/configmaps'
 const limits: Readonly<Record<string, number>> = { large: 60, small: 40 }
-
-const read = (stored: Buffer, revision: number): KubeObject => {
-  const object = JSON.parse(stored.toString())
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
-}
-
-function write({ metadata, ...rest }: KubeObject): Buffer {
-  const { resourceVersion: _, ...stored } = metadata
-  return Buffer.from(JSON.stringify({ ...rest, metadata: stored }))
-}
-
-const form: Form = {
-  decode: (stored, _key, revision) => read(stored, revision),
-  print: (object) => ({ bytes: Buffer.from(`${JSON.stringify(object)}\n`), headBytes: 1, versionAt: 0 }),
-}
 
 const evaluator: Evaluator = {
   isCharged: () => true,
@@ -55,7 +40,7 @@ export class SimQuota {
   constructor(replicas: readonly SimReplica[], time: VirtualTime) {
     this.#time = time
     for (const replica of replicas) {
-      const reader = replica.cache.resource({ ...form, name: 'resourcequotas', prefix: folder })
+      const reader = replica.cache.resource({ ...jsonForm, name: 'resourcequotas', prefix: folder })
       this.#readers.set(replica, reader)
       this.#ledgers.set(replica, new Ledger(objectsOf(replica, reader)))
     }
@@ -67,7 +52,7 @@ export class SimQuota {
       const status = { hard: { [resourceName]: String(hard) }, used: { [resourceName]: '0' } }
       for (let isThere = false; !isThere; ) {
         try {
-          await store.create(`${folder}n/${name}`, write(anObject('ResourceQuota', name, { status })))
+          await store.create(`${folder}n/${name}`, writeJson(anObject('ResourceQuota', name, { status })))
           isThere = true
         } catch (error) {
           if (!(error instanceof StorageError)) throw error
@@ -102,7 +87,7 @@ export class SimQuota {
   async judge(replica: SimReplica): Promise<string[]> {
     const { values } = await replica.store.list(rangeOf(folder))
     for (const { value, revision } of values) {
-      const quota = read(value, revision)
+      const quota = readJson(value, revision)
       const name = quota.metadata.name ?? ''
       const used = Number(textOf(fieldsOf(fieldsOf(quota['status'])['used'])[resourceName]))
       const limit = limits[name] ?? 0
@@ -125,24 +110,7 @@ function objectsOf({ store }: SimReplica, reader: Reader): Pick<Objects, 'list' 
       const { items } = await reader.list(rangeOf(`${folder}${namespace}/`), at)
       return items.map((item) => item.object())
     },
-    changeStatus: async (_, { namespace, name }, decide) => {
-      const key = `${folder}${namespace}/${name}`
-      const { item } = await reader.get(key, 'any')
-      const cached = item && {
-        revision: item.revision,
-        createRevision: item.createRevision,
-        object: item.object(),
-        stale: false,
-      }
-      const options = {
-        cached,
-        decode: ({ value, revision }: { value: Buffer; revision: number }) => read(value, revision),
-      }
-      const { previous } = await store.update(key, options, (current) => {
-        const decided = current && decide(current.object)
-        return decided === undefined ? 'unchanged' : { put: write(decided) }
-      })
-      return previous !== undefined
-    },
+    changeStatus: (_, { namespace, name }, decide) =>
+      changeJson({ store, reader }, `${folder}${namespace}/${name}`, decide),
   }
 }

@@ -13,6 +13,7 @@ import { Random } from '../random.ts'
 import { disturbances } from './disturb.ts'
 import { chooseSettings, type Settings } from './settings.ts'
 import { SimClients } from './sim-clients.ts'
+import { SimDefinitions } from './sim-definitions.ts'
 import { SimPorts } from './sim-ports.ts'
 import { SimQuota } from './sim-quota.ts'
 import { SimReplica } from './sim-replica.ts'
@@ -39,6 +40,7 @@ export class SimWorld {
   readonly clients: SimClients
   readonly ports: SimPorts
   readonly quota: SimQuota
+  readonly definitions: SimDefinitions
   readonly #random: Random
   readonly #faults: string[] = []
 
@@ -62,8 +64,18 @@ export class SimWorld {
     const { replicas } = this
     this.ports = new SimPorts(replicas, time, random.fork('ports'))
     this.quota = new SimQuota(replicas, time)
-    const { ports, quota } = this
-    this.clients = new SimClients({ replicas, truth, settings, ports, quota, time, random: random.fork('clients') })
+    this.definitions = new SimDefinitions(replicas, time, log)
+    const { ports, quota, definitions } = this
+    this.clients = new SimClients({
+      replicas,
+      truth,
+      settings,
+      ports,
+      quota,
+      definitions,
+      time,
+      random: random.fork('clients'),
+    })
   }
 
   /** Everything that was wrong. */
@@ -72,6 +84,7 @@ export class SimWorld {
     time.note(JSON.stringify(settings))
     for (const { cache } of replicas) await this.#started(cache)
     for (const replica of replicas.slice(0, 1)) await this.quota.start(replica)
+    this.definitions.start()
     clients.start()
     const health = this.#watchHealth()
     await this.#disturb()
@@ -85,6 +98,8 @@ export class SimWorld {
     this.#faults.push(...this.truth.judge())
     // The last words are spoken on a quiet network.
     for (const { engine } of replicas) engine.cutShare = 0
+    for (const replica of replicas.slice(0, 1)) this.#faults.push(...(await this.definitions.judge(replica)))
+    await this.definitions.stop()
     for (const replica of replicas) {
       this.#faults.push(...(await this.ports.judge(replica)), ...(await this.quota.judge(replica)))
       this.#faults.push(...(await replica.findFaults()))

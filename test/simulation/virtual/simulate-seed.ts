@@ -5,7 +5,7 @@ import { realTurn } from './virtual-time.ts'
 
 /** No run comes near this; one that does goes round in circles. */
 const MS_MAX = 30 * 60_000
-const STEPS_MAX = 2_000_000
+const STEPS_MAX = 100_000
 /** Each fault beyond these is most likely one of these again. */
 const FAULTS_SHOWN_MAX = 8
 /** Collecting garbage takes longer than the run: one seed of so many looks for watchers that are held. */

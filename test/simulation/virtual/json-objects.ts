@@ -1,0 +1,42 @@
+/** Objects that are stored as the JSON that they are, for parts of the server that work on any kind. */
+import type { KubeObject } from '../../../src/api/object.ts'
+import type { Form } from '../../../src/cache/item.ts'
+import type { Reader } from '../../../src/cache/reader.ts'
+import type { Key } from '../../../src/storage/engine.ts'
+import type { Decision, Store, Stored } from '../../../src/storage/store.ts'
+
+export function readJson(stored: Buffer, revision: number): KubeObject {
+  const object = JSON.parse(stored.toString())
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
+}
+
+export const writeJson = (object: KubeObject): Buffer =>
+  Buffer.from(JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } }))
+
+export const jsonForm: Form = {
+  decode: (stored, _key, revision) => readJson(stored, revision),
+  print: (object) => ({ bytes: Buffer.from(`${JSON.stringify(object)}\n`), headBytes: 1, versionAt: 0 }),
+}
+
+export const decodeJson = ({ value, revision }: Stored): KubeObject => readJson(value, revision)
+
+/** As the verbs change objects for the server itself (verbs/own-objects.ts), without field owners. False: it is not there. */
+export async function changeJson(
+  { store, reader }: { readonly store: Store; readonly reader: Reader },
+  key: Key,
+  decide: (object: KubeObject) => KubeObject | 'delete' | undefined,
+): Promise<boolean> {
+  const { item } = await reader.get(key, 'any')
+  const cached = item && {
+    revision: item.revision,
+    createRevision: item.createRevision,
+    object: item.object(),
+    stale: false,
+  }
+  const { previous } = await store.update(key, { cached, decode: decodeJson }, (current): Decision => {
+    const decided = current && decide(current.object)
+    if (decided === undefined) return 'unchanged'
+    return decided === 'delete' ? 'delete' : { put: writeJson(decided) }
+  })
+  return previous !== undefined
+}

@@ -1,0 +1,173 @@
+/**
+ * CustomResourceDefinitions that come and go, some of them in each other's way, and both replicas' controllers that serve them. When
+ * all is quiet, each replica serves just what is established, and nothing waits to be deleted. That a short name is accepted once is
+ * not judged: each replica decides by what it knows, as upstream's do, and two that decide at the same moment may both accept it.
+ */
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../src/api/object.ts'
+import type { Reader } from '../../../src/cache/reader.ts'
+import { finalizer } from '../../../src/controllers/definition-cleanup.ts'
+import { Definitions } from '../../../src/controllers/definitions.ts'
+import { sleep } from '../../../src/lib/timers.ts'
+import type { Log } from '../../../src/lib/log.ts'
+import { Registry } from '../../../src/registry/registry.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
+import { rangeOf } from '../../../src/storage/keys.ts'
+import type { Random } from '../random.ts'
+import { changeJson, decodeJson, jsonForm, readJson, writeJson } from './json-objects.ts'
+import { root, type SimReplica } from './sim-replica.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+const folder = `${root}apiextensions.k8s.io/customresourcedefinitions/`
+const group = 'example.com'
+/** Two share a short name: only one of them can have it. */
+const kinds = [
+  { plural: 'gears', kind: 'Gear', shortName: 'ge' },
+  { plural: 'wheels', kind: 'Wheel', shortName: 'wh' },
+  { plural: 'whales', kind: 'Whale', shortName: 'wh' },
+]
+/** Both controllers have settled by then, and objects of what goes are deleted. */
+const SETTLED_MS_MAX = 30_000
+
+type Controller = { readonly registry: Registry; readonly reader: Reader; readonly definitions: Definitions }
+
+export class SimDefinitions {
+  readonly #time: VirtualTime
+  readonly #controllers: ReadonlyMap<SimReplica, Controller>
+  readonly #starting: Promise<void>[] = []
+  #uids = 0
+
+  constructor(replicas: readonly SimReplica[], time: VirtualTime, log: Log) {
+    this.#time = time
+    this.#controllers = new Map(replicas.map((replica) => [replica, controllerOf(replica, time, log)]))
+  }
+
+  start(): void {
+    for (const { definitions } of this.#controllers.values()) this.#starting.push(definitions.start())
+  }
+
+  async act(replica: SimReplica, random: Random): Promise<void> {
+    const { reader, registry } = this.#controllers.get(replica) ?? {}
+    if (reader === undefined || registry === undefined) return
+    const { store } = replica
+    const one = random.pick(kinds)
+    const key = `${folder}${one.plural}.${group}`
+    try {
+      const choice = random.next()
+      if (choice < 0.4) await store.create(key, writeJson(this.#definition(one)))
+      else if (choice < 0.6) await changeJson({ store, reader }, key, (object) => terminating(object, this.#now()))
+      else if (registry.find({ group, version: 'v1', plural: one.plural }) !== undefined) {
+        const object = { apiVersion: `${group}/v1`, kind: one.kind, metadata: { name: 'x' } }
+        await store.create(`${root}${group}/${one.plural}/n/x${random.between(0, 9)}`, writeJson(object))
+      }
+    } catch (error) {
+      // There already, or the database is away.
+      if (!(error instanceof StorageError)) throw error
+    }
+  }
+
+  async judge({ store }: SimReplica): Promise<string[]> {
+    const until = this.#time.nowMs + SETTLED_MS_MAX
+    for (;;) {
+      const { values } = await store.list(rangeOf(folder))
+      const faults = this.#faultsOf(values.map(({ value, revision }) => readJson(value, revision)))
+      if (faults.length === 0 || this.#time.nowMs > until) return faults
+      await sleep(this.#time, 200)
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const { definitions } of this.#controllers.values()) await definitions[Symbol.asyncDispose]()
+    await Promise.all(this.#starting)
+    for (const [{ cache }, { registry }] of this.#controllers) {
+      cache.remove(folder)
+      for (const { plural } of registry.inGroup(group)) cache.remove(`${root}${group}/${plural}/`)
+    }
+  }
+
+  #faultsOf(objects: readonly KubeObject[]): string[] {
+    const faults: string[] = []
+    const stuck = objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+    if (stuck.length > 0) faults.push(`definitions are never deleted: ${stuck.map(nameOf).join(' ')}`)
+    const due = objects
+      .filter(isEstablished)
+      .map((object) => textOf(fieldsOf(fieldsOf(object['spec'])['names'])['plural']))
+    for (const [{ name }, { registry }] of this.#controllers) {
+      const served = registry.inGroup(group).map(({ plural }) => plural)
+      if (served.toSorted().join() !== due.toSorted().join())
+        faults.push(`${name} serves "${served.join(' ')}", established are "${due.join(' ')}"`)
+    }
+    return faults
+  }
+
+  #definition({ plural, kind, shortName }: (typeof kinds)[number]): KubeObject {
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+    return {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: {
+        name: `${plural}.${group}`,
+        uid: `uid-${++this.#uids}`,
+        generation: 1,
+        creationTimestamp: this.#now(),
+        finalizers: [finalizer],
+      },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List`, shortNames: [shortName] },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+      status: { storedVersions: ['v1'] },
+    }
+  }
+
+  readonly #now = (): string => nowOf(this.#time)
+}
+
+const isEstablished = (object: KubeObject): boolean =>
+  itemsOf(fieldsOf(object['status'])['conditions']).some(
+    ({ type, status }) => type === 'Established' && status === 'True',
+  )
+
+const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
+
+const nowOf = (time: VirtualTime): string => new Date(time.wallMs()).toISOString().replace(/\.\d{3}Z$/, 'Z')
+
+const terminating = (object: KubeObject, now: string): KubeObject | undefined =>
+  object.metadata.deletionTimestamp === undefined
+    ? { ...object, metadata: { ...object.metadata, deletionTimestamp: now } }
+    : undefined
+
+const keyOf = (name: string): string => folder + name
+
+const prefixOf = ({ plural }: { readonly plural: string }): string => `${root}${group}/${plural}/`
+
+function controllerOf({ cache, store }: SimReplica, time: VirtualTime, log: Log): Controller {
+  const registry = new Registry([])
+  const reader = cache.resource({ ...jsonForm, name: 'customresourcedefinitions', prefix: folder })
+  const definitions = new Definitions({
+    registry,
+    reader,
+    range: rangeOf(folder),
+    changeStatus: (name, decide) => changeJson({ store, reader }, keyOf(name), decide),
+    release: async (name, decide) => {
+      await changeJson({ store, reader }, keyOf(name), (object) => {
+        const next = decide(object)
+        return next !== undefined && (next.metadata.finalizers ?? []).length === 0 ? 'delete' : next
+      })
+    },
+    deleteObjects: async (resource) => {
+      const { values } = await store.list(rangeOf(prefixOf(resource)))
+      for (const { key } of values)
+        await store.update(key, { decode: decodeJson }, (current) => (current === undefined ? 'unchanged' : 'delete'))
+      return values.length === 0 ? 0 : (await store.list(rangeOf(prefixOf(resource)))).values.length
+    },
+    isBuiltInPlace: () => false,
+    forget: (resource) => cache.remove(prefixOf(resource)),
+    announce: async () => undefined,
+    now: () => nowOf(time),
+    timers: time,
+    log,
+  })
+  return { registry, reader, definitions }
+}
