@@ -31,6 +31,7 @@ async function stepsOf(object: KubeObject): Promise<string[]> {
       query: new URLSearchParams(),
       headers: {},
       body: refused,
+      pipeBody: refused,
       signal: new AbortController().signal,
       remoteAddress: '',
       peerCertificate: () => undefined,
