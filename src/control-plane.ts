@@ -15,6 +15,7 @@ import { createBelongings, type Objects, type ServiceAllocation } from './alloca
 import type { Handle as OwnHandle } from './api/own-request.ts'
 import { YamlConverter } from './codec/yaml.ts'
 import type { Config } from './config/config.ts'
+import { PatternThread } from './cel/pattern-thread.ts'
 import type { Documents } from './discovery/documents.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import type { Definitions } from './controllers/definitions.ts'
@@ -96,6 +97,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const authorizer = authorizers[config.authorization]
   const { authorize } = authorizer
   const yaml = new YamlConverter()
+  const patterns = new PatternThread()
   const ownHandle: OwnHandle = (request, user) => handle(request, user)
   const { accessOf, storedAccessOf, allocation, keysOf, partAccess, retire } = createAccess({
     config,
@@ -151,9 +153,13 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     retire,
     uncount,
     handle: ownHandle,
+    answer: (question) => patterns.answer(question),
     log,
   })
-  return { handle, registry, allocation, definitions, [Symbol.asyncDispose]: () => yaml[Symbol.asyncDispose]() }
+  const dispose = async (): Promise<void> => {
+    await Promise.all([yaml[Symbol.asyncDispose](), patterns[Symbol.asyncDispose]()])
+  }
+  return { handle, registry, allocation, definitions, [Symbol.asyncDispose]: dispose }
 }
 
 type ReadAccessOf = (resource: Resource) => ReadAccess

@@ -31,7 +31,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   http2: [],
   http: ['codec', 'http2'],
   'handle.ts': ['gate', 'verbs', 'discovery'],
-  'definitions.ts': ['controllers', 'registry', 'cache', 'storage', 'verbs'],
+  'definitions.ts': ['cel', 'controllers', 'registry', 'cache', 'storage', 'verbs'],
   'accounts.ts': ['admission', 'config', 'gate', 'verbs'],
   'control-plane.ts': ['*'],
   'server.ts': ['*'],

@@ -1,4 +1,5 @@
 /** The operators of numbers, and what else they do: join texts and lists, add times. Overflow is an error. */
+import type { Meter } from './functions.ts'
 import { durationOf, timestampOf } from './time.ts'
 import {
   ArrayList,
@@ -26,7 +27,7 @@ const modulusByZero = new CelError('modulus by zero')
 export const intOf = (value: bigint): Result => (value < INT_MIN || value > INT_MAX ? overflow : value)
 export const uintOf = (value: bigint): Result => (value < 0n || value > UINT_MAX ? unsignedOverflow : new Uint(value))
 
-export function add(one: Value, other: Value): Result {
+export function add(one: Value, other: Value, meter: Pick<Meter, 'work'>): Result {
   if (typeof one === 'bigint' && typeof other === 'bigint') return intOf(one + other)
   if (typeof one === 'string' && typeof other === 'string') return one + other
   if (typeof one === 'number' && typeof other === 'number') return one + other
@@ -35,8 +36,8 @@ export function add(one: Value, other: Value): Result {
   if (one instanceof Duration && other instanceof Duration) return durationOf(one.nanos + other.nanos)
   if (one instanceof Timestamp && other instanceof Duration)
     return timestampOf(one.nanos + other.nanos, one.offsetMinutes)
-  if (one instanceof Duration && other instanceof Timestamp) return add(other, one)
-  return isList(one) && isList(other) ? joinLists(one, other) : noSuchOverload
+  if (one instanceof Duration && other instanceof Timestamp) return add(other, one, meter)
+  return isList(one) && isList(other) ? joinLists(one, other, meter) : noSuchOverload
 }
 
 function joinBytes(one: Uint8Array, other: Uint8Array): Uint8Array {
@@ -46,17 +47,30 @@ function joinBytes(one: Uint8Array, other: Uint8Array): Uint8Array {
   return joined
 }
 
-function joinLists(one: ListValue, other: ListValue): Value {
-  if (one.identity !== undefined) return merge(one, other, one.identity)
+function joinLists(one: ListValue, other: ListValue, meter: Pick<Meter, 'work'>): Value {
+  if (one.identity !== undefined) return merge(one, other, { identity: one.identity, meter })
   if (other.size === 0) return one
+  meter.work((other.size + (one instanceof ArrayList && one.isLast ? 0 : one.size)) * ITEM_NANOS)
   return (one instanceof ArrayList ? one : new ArrayList([...itemsOf(one)])).concat(other)
 }
 
+type Merge = { readonly identity: (item: Value) => string; readonly meter: Pick<Meter, 'work'> }
+
+/** An item copied; one printed and looked up. */
+const ITEM_NANOS = 50
+export const MERGED_NANOS = 400
+export const MERGED_CHARACTER_NANOS = 5
+
 /** Items of the second list take the places of those of the first that they are the same as; the others follow. */
-function merge(one: ListValue, other: ListValue, identity: (item: Value) => string): ListValue {
+function merge(one: ListValue, other: ListValue, { identity, meter }: Merge): ListValue {
   const items = new Map<string, Value>()
-  for (const item of itemsOf(one)) items.set(identity(item), item)
-  for (const item of itemsOf(other)) items.set(identity(item), item)
+  for (const list of [one, other]) {
+    for (const item of itemsOf(list)) {
+      const text = identity(item)
+      meter.work(MERGED_NANOS + text.length * MERGED_CHARACTER_NANOS)
+      items.set(text, item)
+    }
+  }
   return new MergedList([...items.values()], identity)
 }
 

@@ -1,15 +1,15 @@
 /** Calls of functions: which implementation takes the arguments, and what the call costs. */
 import type { FunctionPart, Overload } from './functions.ts'
-import type { Step } from './run.ts'
-import { CelError, noSuchOverload, type Result, type Value } from './values.ts'
+import type { Run, Step } from './run.ts'
+import { ArrayList, CelError, Duration, isList, noSuchOverload, type Result, Timestamp, type Value } from './values.ts'
 
 /** Tries each library's share of a function until one takes the arguments. */
 export function anyOf(parts: readonly FunctionPart[]): FunctionPart['run'] {
   const [only] = parts
   if (only !== undefined && parts.length === 1) return only.run
-  return (one, two, three, four) => {
+  return (one, two, three, four, meter) => {
     for (const part of parts) {
-      const result = part.run(one, two, three, four)
+      const result = part.run(one, two, three, four, meter)
       if (result !== noSuchOverload) return result
     }
     return noSuchOverload
@@ -31,43 +31,87 @@ function sharedCost(overloads: readonly Overload[]): FunctionPart['cost'] {
   return first !== undefined && overloads.every(({ part }) => part === first.part) ? first.part.cost : undefined
 }
 
-export function callStep(args: readonly Step[], call: FunctionPart['run'], cost: Costing | undefined): Step {
-  const [first, second, third, fourth] = args
-  if (first === undefined) return spending([], () => call(null, null, null, null), cost)
+export type CallOptions = { readonly cost: Costing | undefined; readonly isLong: boolean }
+
+export function callStep(args: readonly Step[], call: FunctionPart['run'], options: CallOptions): Step {
+  const { cost, isLong } = options
+  const [first, second, third] = args
+  const long = longCall(call, cost)
+  if (first === undefined || third !== undefined || isLong) {
+    return (run) => {
+      const values = valuesOf(args, run)
+      return values instanceof CelError ? values : long(values, run)
+    }
+  }
   if (second === undefined) {
     return (run) => {
       const one = first(run)
       if (one instanceof CelError) return one
-      const result = call(one, null, null, null)
+      if (isLarge(one)) return long([one], run)
+      const result = call(one, null, null, null, run)
       run.spend(cost === undefined ? 1 : cost([one], result))
       return result
     }
   }
-  if (third === undefined) {
-    return (run) => {
-      const one = first(run)
-      if (one instanceof CelError) return one
-      const two = second(run)
-      if (two instanceof CelError) return two
-      const result = call(one, two, null, null)
-      run.spend(cost === undefined ? 1 : cost([one, two], result))
-      return result
-    }
-  }
-  return spending(args, (one, two, three, four) => call(one, two, three, fourth === undefined ? null : four), cost)
-}
-
-function spending(args: readonly Step[], call: FunctionPart['run'], cost: Costing | undefined): Step {
   return (run) => {
-    const values: Value[] = []
-    for (const arg of args) {
-      const value = arg(run)
-      if (value instanceof CelError) return value
-      values.push(value)
-    }
-    const [one = null, two = null, three = null, four = null] = values
-    const result = call(one, two, three, four)
-    run.spend(cost === undefined ? 1 : cost(values, result))
+    const one = first(run)
+    if (one instanceof CelError) return one
+    const two = second(run)
+    if (two instanceof CelError) return two
+    if (isLarge(one) || isLarge(two)) return long([one, two], run)
+    const result = call(one, two, null, null, run)
+    run.spend(cost === undefined ? 1 : cost([one, two], result))
     return result
   }
+}
+
+/** Most functions are done with other values in no time. */
+function isLarge(value: Value): boolean {
+  if (typeof value === 'string') return value.length > LARGE_CHARACTERS
+  if (typeof value !== 'object' || value === null) return false
+  // A list that the expression made was paid for by its items, and most only get one more.
+  if (value instanceof ArrayList || value instanceof Timestamp || value instanceof Duration) return false
+  return !isList(value) || value.size > LARGE_ITEMS
+}
+
+const LARGE_CHARACTERS = 200
+const LARGE_ITEMS = 10
+
+/** Evaluation may pause behind it, or for an answer. */
+function longCall(
+  call: FunctionPart['run'],
+  cost: Costing | undefined,
+): (values: readonly Value[], run: Run) => Result {
+  return (values, run) => {
+    const { frame } = run
+    const place = run.startCall()
+    const known = frame.known?.get(place)
+    if (known !== undefined && 'value' in known) {
+      const value = run.recall(frame, known)
+      if (known.isUnpaid) run.spend(cost === undefined ? 1 : cost(values, value))
+      return value
+    }
+    for (const value of values) run.work(nanosOf(value))
+    const [one = null, two = null, three = null, four = null] = values
+    const result = call(one, two, three, four, run)
+    run.spend(cost === undefined ? 1 : cost(values, result))
+    run.work(nanosOf(result))
+    return run.endCall(place, result)
+  }
+}
+
+/** To go over a text once. What takes longer tells the meter. */
+const nanosOf = (value: Result): number =>
+  typeof value === 'string' || value instanceof Uint8Array ? value.length * CHARACTER_NANOS : 0
+
+const CHARACTER_NANOS = 2
+
+function valuesOf(args: readonly Step[], run: Run): Value[] | CelError {
+  const values: Value[] = []
+  for (const arg of args) {
+    const value = arg(run)
+    if (value instanceof CelError) return value
+    values.push(value)
+  }
+  return values
 }

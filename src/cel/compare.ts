@@ -1,4 +1,6 @@
 /** Equality, which all values have, and order, which numbers, texts, times and a few more have. */
+import { MERGED_CHARACTER_NANOS, MERGED_NANOS } from './arithmetic.ts'
+import type { Meter } from './functions.ts'
 import {
   Duration,
   isList,
@@ -17,8 +19,15 @@ import {
   CelError,
 } from './values.ts'
 
+type Metered = Pick<Meter, 'work'>
+
+/** A value looked at, and one looked up by its name. */
+const VALUE_NANOS = 60
+const FIELD_NANOS = 250
+
 /** Values of different types differ, but for numbers, which are compared as numbers. */
-export function isEqual(one: Value, other: Value): boolean {
+export function isEqual(one: Value, other: Value, meter: Pick<Meter, 'work'>): boolean {
+  meter.work(VALUE_NANOS)
   if (one === other) return true
   const left = numberOf(one)
   if (left !== undefined) {
@@ -30,51 +39,60 @@ export function isEqual(one: Value, other: Value): boolean {
   if (one instanceof Duration) return other instanceof Duration && one.nanos === other.nanos
   if (one instanceof TypeValue) return other instanceof TypeValue && one.name === other.name
   if (one instanceof Uint8Array) return other instanceof Uint8Array && compareBytes(one, other) === 0
-  if (one instanceof Optional) return other instanceof Optional && isSameOptional(one, other)
-  if (isList(one)) return isList(other) && isSameList(one, other)
-  if (isMap(one)) return isMap(other) && isSameMap(one, other)
-  if (isStruct(one)) return isStruct(other) && isSameStruct(one, other)
+  if (one instanceof Optional) return other instanceof Optional && isSameOptional(one, other, meter)
+  if (isList(one)) return isList(other) && isSameList(one, other, meter)
+  if (isMap(one)) return isMap(other) && isSameMap(one, other, meter)
+  if (isStruct(one)) return isStruct(other) && isSameStruct(one, other, meter)
   return isOpaque(one) && isOpaque(other) && one.typeName === other.typeName && one.isSame(other)
 }
 
-function isSameOptional(one: Optional, other: Optional): boolean {
+function isSameOptional(one: Optional, other: Optional, meter: Metered): boolean {
   if (one.value === undefined || other.value === undefined) return one.value === other.value
-  return isEqual(one.value, other.value)
+  return isEqual(one.value, other.value, meter)
 }
 
-function isSameList(one: ListValue, other: ListValue): boolean {
+function isSameList(one: ListValue, other: ListValue, meter: Metered): boolean {
   if (one.size !== other.size) return false
-  if (one.identity !== undefined) return isSameSet(one, other, one.identity)
-  for (let at = 0; at < one.size; at++) if (!isEqual(one.at(at), other.at(at))) return false
+  if (one.identity !== undefined) return isSameSet(one, other, { identity: one.identity, meter })
+  for (let at = 0; at < one.size; at++) if (!isEqual(one.at(at), other.at(at), meter)) return false
   return true
 }
 
-function isSameSet(one: ListValue, other: ListValue, identity: (item: Value) => string): boolean {
+type Sameness = { readonly identity: (item: Value) => string; readonly meter: Metered }
+
+function isSameSet(one: ListValue, other: ListValue, { identity, meter }: Sameness): boolean {
   const items = new Map<string, Value>()
-  for (const item of itemsOf(one)) items.set(identity(item), item)
+  for (const item of itemsOf(one)) {
+    const text = identity(item)
+    // Once more for the other list.
+    meter.work(2 * (MERGED_NANOS + text.length * MERGED_CHARACTER_NANOS))
+    items.set(text, item)
+  }
   for (const item of itemsOf(other)) {
     const mine = items.get(identity(item))
-    if (mine === undefined || !isEqual(mine, item)) return false
+    if (mine === undefined || !isEqual(mine, item, meter)) return false
   }
   return true
 }
 
-function isSameMap(one: MapValue, other: MapValue): boolean {
+function isSameMap(one: MapValue, other: MapValue, meter: Metered): boolean {
   if (one.size !== other.size) return false
+  meter.work(one.size * FIELD_NANOS)
   for (const key of one.keys()) {
     const [left, right] = [one.get(key), other.get(key)]
-    if (left === undefined || right === undefined || !isEqual(left, right)) return false
+    if (left === undefined || right === undefined || !isEqual(left, right, meter)) return false
   }
   return true
 }
 
-function isSameStruct(one: StructValue, other: StructValue): boolean {
+function isSameStruct(one: StructValue, other: StructValue, meter: Metered): boolean {
   if (one.typeName !== other.typeName) return false
   for (const field of new Set([...one.fields(), ...other.fields()])) {
+    meter.work(2 * FIELD_NANOS)
     const [left, right] = [one.get(field), other.get(field)]
     if (left === undefined || right === undefined) {
       if (left !== right) return false
-    } else if (left instanceof CelError || right instanceof CelError || !isEqual(left, right)) return false
+    } else if (left instanceof CelError || right instanceof CelError || !isEqual(left, right, meter)) return false
   }
   return true
 }

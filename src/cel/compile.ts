@@ -12,7 +12,7 @@ import { estimateCost } from './estimate.ts'
 import type { Range } from './functions.ts'
 import { parse } from './parser.ts'
 import { plan, PlanFault } from './plan.ts'
-import { type Activation, CostExceeded, Run, type Step } from './run.ts'
+import { type Activation, type Asked, CostExceeded, Paused, Run, type Step } from './run.ts'
 import type { Type } from './types.ts'
 import { validateLiterals } from './validate-literals.ts'
 import { CelError, type Value } from './values.ts'
@@ -47,17 +47,17 @@ export class Program {
 
   /** Never more than `costMax`, in upstream's units. */
   evaluate(activation: Activation, costMax: number): Evaluated {
-    const run = new Run(activation, costMax)
-    try {
-      const value = this.#step(run)
-      if (!(value instanceof CelError)) return { value, cost: run.cost }
-      return { error: value.message, cost: run.cost, isOverBudget: false }
-    } catch (error) {
-      // A text longer than JavaScript's longest is more than any budget pays for.
-      const isOver = error instanceof CostExceeded || error instanceof RangeError
-      if (isOver) return { error: OVER_BUDGET, cost: run.cost, isOverBudget: true }
-      throw error
+    const evaluation = this.start(activation, costMax)
+    for (;;) {
+      const turn = evaluation.goOn(() => false)
+      if (turn !== undefined && !('question' in turn)) return turn
+      turn?.tell(turn.question.answer())
     }
+  }
+
+  /** The same, in slices. */
+  start(activation: Activation, costMax: number): Evaluation {
+    return new Evaluation(this.#step, new Run(activation, costMax))
   }
 
   /** The worst case by the bounds of the type that variables lead to. */
@@ -68,6 +68,32 @@ export class Program {
   /** Whether the expression names this variable: a rule with `oldSelf` is a transition rule. */
   uses(variable: string): boolean {
     return this.#names.has(variable)
+  }
+}
+
+export class Evaluation {
+  readonly #step: Step
+  readonly #run: Run
+
+  constructor(step: Step, run: Run) {
+    this.#step = step
+    this.#run = run
+  }
+
+  /** Undefined: it paused when the slice was over. `Asked`: it goes on with an answer. */
+  goOn(isSliceOver: () => boolean): Evaluated | Asked | undefined {
+    const run = this.#run
+    try {
+      const value = run.goOn(this.#step, isSliceOver)
+      if (!(value instanceof CelError)) return { value, cost: run.cost }
+      return { error: value.message, cost: run.cost, isOverBudget: false }
+    } catch (error) {
+      if (error instanceof Paused) return error.asked
+      // A text longer than JavaScript's longest is more than any budget pays for.
+      const isOver = error instanceof CostExceeded || error instanceof RangeError
+      if (isOver) return { error: OVER_BUDGET, cost: run.cost, isOverBudget: true }
+      throw error
+    }
   }
 }
 

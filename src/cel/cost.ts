@@ -12,6 +12,25 @@ export const PATTERN_FACTOR = 0.25
 
 export const traversal = (size: number, factor = TEXT_FACTOR): number => Math.ceil(size * factor)
 
+/** Whether some characters are two units long. */
+export const hasPairs = (text: string): boolean => /[\ud800-\udbff]/.test(text)
+
+/** Of the smaller one, without a look at all of the larger. */
+export function minSizeOf(one: Value, other: Value): number {
+  if (typeof one === 'string' && typeof other === 'string') {
+    if (one.length * 2 <= other.length) return countPoints(one)
+    if (other.length * 2 <= one.length) return countPoints(other)
+  }
+  if (isSingle(one)) return Math.min(1, atMostOne(other))
+  if (isSingle(other)) return Math.min(1, atMostOne(one))
+  return Math.min(sizeOf(one), sizeOf(other))
+}
+
+const isSingle = (value: Value): boolean =>
+  typeof value !== 'string' && !(value instanceof Uint8Array) && !isList(value) && !isMap(value)
+
+const atMostOne = (value: Value): number => (typeof value === 'string' ? Math.min(1, value.length) : sizeOf(value))
+
 /** Code points, bytes, items or entries; everything else is one. */
 export function sizeOf(value: Result): number {
   if (typeof value === 'string') return countPoints(value)
@@ -22,6 +41,8 @@ export function sizeOf(value: Result): number {
 
 export function countPoints(text: string): number {
   let count = text.length
+  // Nothing to do for most texts, which the engine sees at once where all characters are of Latin-1.
+  if (!hasPairs(text)) return count
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     if (unit >= 0xd800 && unit <= 0xdbff) {

@@ -3,6 +3,7 @@
  * them, which looks at what it is given: arguments of unknown type need that anyway.
  */
 import type { Expr } from './ast.ts'
+import type { Pattern, PatternQuestion } from './regex.ts'
 import type { Type } from './types.ts'
 import type { CelError, Result, Value } from './values.ts'
 
@@ -24,6 +25,15 @@ export type CallEstimate = { readonly cost: Range; readonly size?: Range }
 export type Estimate = (operands: readonly Operand[], overload: string) => CallEstimate | undefined
 export type RunCost = (args: readonly Value[], result: Result, overload: string) => number | undefined
 
+/** Told by functions what they are about to do beyond what their costs say, in nanoseconds, and ends what takes too long. */
+export interface Meter {
+  work(nanos: number): void
+  /** Compiled once in an evaluation. */
+  pattern(text: string): Pattern | CelError
+  /** Stops until somebody has answered; the answer is then what the call came to. */
+  ask(question: PatternQuestion): never
+}
+
 export type Signature = {
   readonly id: string
   readonly isMember?: boolean
@@ -36,7 +46,9 @@ export type Signature = {
 export type FunctionPart = {
   readonly name: string
   readonly overloads: readonly Signature[]
-  readonly run: (one: Value, two: Value, three: Value, four: Value) => Result
+  readonly run: (one: Value, two: Value, three: Value, four: Value, meter: Meter) => Result
+  /** What it takes may be much more than what it costs: it tells the meter, and evaluation may pause behind it. */
+  readonly isLong?: boolean
   /**
    * For a call with constant arguments, asked once when the expression is compiled: an implementation that has done its part of
    * the work, such as compiling a pattern, or an error that every call would give.

@@ -114,6 +114,10 @@ class JsonMapValue implements MapValue {
     this.#type = type
   }
 
+  get isCounted(): boolean {
+    return this.#keys !== undefined
+  }
+
   get size(): number {
     return this.keys().length
   }
@@ -133,6 +137,7 @@ class JsonStruct implements StructValue {
   readonly isStruct = true
   readonly json: Fields
   readonly #type: StructType
+  #values: Map<string, Result> | undefined
 
   constructor(json: Fields, type: StructType) {
     this.json = json
@@ -147,7 +152,15 @@ class JsonStruct implements StructValue {
     const field = this.#type.field(name)
     if (field === undefined || !Object.hasOwn(this.json, field.key)) return undefined
     const json = this.json[field.key]
-    return json === null || json === undefined ? undefined : valueOf(json, field.type)
+    if (typeof json !== 'object') return json === undefined ? undefined : valueOf(json, field.type)
+    if (json === null) return undefined
+    // The same one each time: it knows what has been asked about it before, such as its keys.
+    const known = this.#values?.get(name)
+    if (known !== undefined) return known
+    const value = valueOf(json, field.type)
+    this.#values ??= new Map()
+    this.#values.set(name, value)
+    return value
   }
 
   *fields(): Generator<string> {

@@ -7,7 +7,7 @@ import type { Call, Comprehension, Expr, List, MapExpr, Select } from './ast.ts'
 import type { Checked } from './checker.ts'
 import { anyOf, callStep, costOf } from './call.ts'
 import { IDENT_COST, LIST_COST, MAP_COST } from './cost.ts'
-import { Run, type Step } from './run.ts'
+import { Loop, Run, type Step } from './run.ts'
 import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
 import type { Type } from './types.ts'
 import {
@@ -266,6 +266,7 @@ class Planner {
         values.push(value)
       }
       run.spend(1)
+      if (!map.isLast) run.work(map.size * COPIED_NANOS)
       return insert(map, values)
     }
   }
@@ -280,7 +281,7 @@ class Planner {
     if (prepared instanceof CelError) throw new PlanFault(prepared.message)
     // A conversion of a constant is a constant.
     if (prepared !== undefined && args.length === 1 && !reference.isMember) {
-      const value = prepared(null, null, null, null)
+      const value = prepared(null, null, null, null, new Run({}, 0))
       if (!(value instanceof CelError)) return constant(value)
     }
     const run = prepared ?? overload?.part.run ?? anyOf(reference.fn.parts)
@@ -288,7 +289,7 @@ class Planner {
       step: callStep(
         args.map(({ step }) => step),
         run,
-        costOf(overload, reference.overloads),
+        { cost: costOf(overload, reference.overloads), isLong: reference.overloads.some(({ part }) => part.isLong) },
       ),
     }
   }
@@ -355,33 +356,48 @@ class Planner {
     const result = this.plan(expr.result).step
     this.#locals = outer
     const isPair = expr.variable2 !== undefined
-    return (run) => {
+    const begin = (run: Run, place: number): Loop | CelError => {
       const collection = range(run)
       if (collection instanceof CelError) return collection
       const start = initial(run)
       if (start instanceof CelError) return start
       if (!isList(collection) && !isMap(collection)) return noSuchOverload
-      const { locals } = run
-      locals[accumulator] = start
-      const turn = (one: Value, two: Value): boolean => {
-        locals[first] = one
-        locals[second] = two
-        if (condition(run) !== true) return false
-        locals[accumulator] = next(run)
-        return true
-      }
-      if (isList(collection)) {
-        for (let at = 0; at < collection.size; at++) {
+      return new Loop(run, place, { collection, initial: start })
+    }
+    return (run) => {
+      const { frame, locals } = run
+      const place = frame.entered++
+      const known = frame.known?.get(place)
+      if (known !== undefined && !(known instanceof Loop)) return run.recall(frame, known)
+      const loop = known ?? begin(run, place)
+      if (loop instanceof CelError) return loop
+      run.startLoop(loop)
+      const { collection, keys, size } = loop
+      locals[accumulator] = loop.accumulated
+      for (; loop.at < size; loop.at++) {
+        run.startTurn(loop)
+        const { at } = loop
+        if (isList(collection)) {
           const item = collection.at(at)
-          if (!(isPair ? turn(BigInt(at), item) : turn(item, item))) break
+          locals[first] = isPair ? BigInt(at) : item
+          locals[second] = item
+        } else {
+          const key = keys?.[at] ?? null
+          locals[first] = key
+          locals[second] = isPair ? (collection.get(key) ?? null) : null
         }
-      } else {
-        for (const key of collection.keys()) if (!turn(key, isPair ? (collection.get(key) ?? null) : null)) break
+        if (condition(run) !== true) break
+        loop.accumulated = locals[accumulator] = next(run)
+        loop.known = undefined
       }
-      return result(run)
+      if (loop.at === size) loop.entered = 0
+      return run.endLoop(loop, result(run))
     }
   }
 }
+
+/** An entry of a map that is copied. */
+const COPIED_NANOS = 100
 
 const constant = (value: Value): Planned => ({ step: () => value, constant: value })
 

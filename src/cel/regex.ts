@@ -1,20 +1,87 @@
-/** Patterns of users: RE2, which takes time in proportion to the text and to the size of the pattern, whatever they are. */
+/**
+ * Patterns of users: RE2, which takes time in proportion to the text and to the size of the pattern, whatever they are. That may be
+ * long: what could take more than some milliseconds is a question for somebody who has the time.
+ */
 import { RE2JS, RE2JSException } from 're2js'
-import { CelError } from './values.ts'
+import { ArrayList, CelError, type Result } from './values.ts'
 
 export type Pattern = RE2JS
 
-/** Steps are characters times instructions: a second at worst. A pattern of 20 takes a megabyte, one of 200 a hundred kilobytes. */
+/** What is done with a pattern. `limit`: of findings, negative for all. */
+export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readonly limit: number }
+
+/** To be answered elsewhere: another thread, or here by whoever may wait. */
+export class PatternQuestion {
+  readonly pattern: string
+  readonly text: string
+  readonly use: PatternUse
+
+  constructor(pattern: string, text: string, use: PatternUse) {
+    this.pattern = pattern
+    this.text = text
+    this.use = use
+  }
+
+  answer(): Result {
+    const compiled = compilePattern(this.pattern)
+    if (compiled instanceof CelError) return compiled
+    return apply(compiled, this.text, this.use, Number.POSITIVE_INFINITY) ?? null
+  }
+}
+
+/** Steps are characters times instructions, of 300 ns at worst: some seconds. A pattern of 20 takes a megabyte, one of 200 a hundred kilobytes. */
 const STEPS_MAX = 20_000_000
+/** Some 30 ms at worst. */
+const SHORT_STEPS_MAX = 100_000
+/** Each finding may have looked at all of the text, so that all of them together may take long. */
+const SHORT_MS = 10
+
+export function usePattern(pattern: Pattern, text: string, use: PatternUse, meter: Asking): Result {
+  const steps = stepsOf(pattern, text)
+  if (steps > STEPS_MAX) return new CelError('the text is too long for the pattern')
+  const known = steps > SHORT_STEPS_MAX ? undefined : apply(pattern, text, use, performance.now() + SHORT_MS)
+  return known ?? meter.ask(new PatternQuestion(pattern.pattern(), text, use))
+}
+
+type Asking = { ask(question: PatternQuestion): never }
 
 /** Whether to match could take too long, and nobody else would get a turn. */
-export const isTooMuch = (pattern: Pattern, text: string): boolean =>
-  // Most texts are short, and the size of a pattern has to be looked up.
-  text.length > SHORT_CHARACTERS && text.length * pattern.programSize() > STEPS_MAX
+export const isTooMuch = (pattern: Pattern, text: string): boolean => stepsOf(pattern, text) > STEPS_MAX
+
+/** Most texts are short, and the size of a pattern has to be looked up. */
+const stepsOf = (pattern: Pattern, text: string): number =>
+  text.length > SHORT_CHARACTERS ? text.length * pattern.programSize() : 0
 
 const SHORT_CHARACTERS = 100
 
-export const tooLongFor = 'the text is too long for the pattern'
+/** Undefined: the time was over. */
+function apply(pattern: Pattern, text: string, { verb, limit }: PatternUse, endMs: number): Result | undefined {
+  if (verb === 'matches') return pattern.test(text)
+  return verb === 'find' ? find(pattern, text) : findAll(pattern, text, { limit, endMs })
+}
+
+function find(pattern: Pattern, text: string): string {
+  const matcher = pattern.matcher(text)
+  return matcher.find() ? (matcher.group() ?? '') : ''
+}
+
+/** An empty match right behind another does not count, as in Go. */
+function findAll(
+  pattern: Pattern,
+  text: string,
+  { limit, endMs }: { readonly limit: number; readonly endMs: number },
+): ArrayList | undefined {
+  const found: string[] = []
+  const matcher = pattern.matcher(text)
+  let end = -1
+  while ((limit < 0 || found.length < limit) && matcher.find()) {
+    const isEmptyBehind = matcher.start() === matcher.end() && matcher.start() === end
+    if (!isEmptyBehind) found.push(matcher.group() ?? '')
+    end = matcher.end()
+    if (performance.now() > endMs) return undefined
+  }
+  return new ArrayList(found)
+}
 
 export function compilePattern(pattern: string): Pattern | CelError {
   try {

@@ -1,14 +1,46 @@
-/** One evaluation: its variables and what it has cost so far. */
-import type { Result, Value } from './values.ts'
+/**
+ * One evaluation: its variables, what it has cost so far, and how it pauses. Nobody else gets a turn while an expression runs, so
+ * a long one stops between two turns of a loop, or behind a long call, by throwing `Paused`. To go on, the expression is run again from
+ * its start: loops under way continue where they were and what was computed at length is known, so that only short parts are done
+ * twice; they are not paid for twice. An expression has no effects, which makes that possible.
+ */
+import type { Meter } from './functions.ts'
+import { compilePattern, type Pattern, type PatternQuestion } from './regex.ts'
+import { type CelError, isMap, type Key, type ListValue, type MapValue, type Result, type Value } from './values.ts'
 
 export type Activation = { readonly [variable: string]: Value | undefined }
 
+/** In units of cost, about 50 µs: how often a loop looks at the clock. */
+const LOOK_COST = 1_000
+/** What took less is done again: in units of cost for loops, in nanoseconds for calls. */
+const KEPT_COST = 100
+const KEPT_NANOS = 10_000
+/** Of one call, which cannot pause, and of one evaluation. Upstream has no such limit: its costs leave such work out. */
+const CALL_NANOS_MAX = 30_000_000
+const RUN_NANOS_MAX = 1_000_000_000
+/** Compiled patterns of one evaluation: how many, and in characters. */
+const PATTERNS_MAX = 500
+const PATTERN_CHARACTERS_MAX = 20_000
+
 /** One evaluation. */
-export class Run {
+export class Run implements Meter {
   readonly activation: Activation
   readonly locals: Result[] = []
   readonly #costMax: number
+  readonly #root = new Frame()
+  readonly #patterns = new Map<string, Pattern | CelError>()
+  #patternCharacters = 0
+  #isSliceOver: () => boolean = () => false
+  #lookAt = LOOK_COST
+  #pausedAt: Loop | Known | undefined
+  #costAtPause = 0
+  /** Not a number outside of long calls. */
+  #callNanos = Number.NaN
+  #call = 0
+  frame: Frame = this.#root
   cost = 0
+  /** What functions did beyond what their costs say. */
+  nanos = 0
 
   constructor(activation: Activation, costMax: number) {
     this.activation = activation
@@ -19,10 +51,177 @@ export class Run {
     this.cost += cost
     if (this.cost > this.#costMax) throw new CostExceeded()
   }
+
+  /** Told by functions before they do what takes about so long. */
+  work(nanos: number): void {
+    this.nanos += nanos
+    this.#callNanos += nanos
+    if (this.#callNanos > CALL_NANOS_MAX || this.nanos > RUN_NANOS_MAX) throw new CostExceeded()
+  }
+
+  /** A pattern that was not known beforehand; loops use the same ones again and again. */
+  pattern(text: string): Pattern | CelError {
+    const known = this.#patterns.get(text)
+    if (known !== undefined) return known
+    this.work(PATTERN_NANOS + text.length * PATTERN_CHARACTER_NANOS)
+    const made = compilePattern(text)
+    this.#patternCharacters += text.length
+    if (this.#patterns.size >= PATTERNS_MAX || this.#patternCharacters > PATTERN_CHARACTERS_MAX) {
+      this.#patterns.clear()
+      this.#patternCharacters = text.length
+    }
+    this.#patterns.set(text, made)
+    return made
+  }
+
+  /** Runs until it is done, or throws `Paused` some time after the slice is over. */
+  goOn(step: Step, isSliceOver: () => boolean): Result {
+    this.#isSliceOver = isSliceOver
+    this.frame = this.#root
+    this.#root.entered = 0
+    // Until the place of the pause is reached, nothing is paid for.
+    if (this.#pausedAt !== undefined) this.cost = Number.NEGATIVE_INFINITY
+    return step(this)
+  }
+
+  /** From its start, or again where a pause left it. */
+  startLoop(loop: Loop): void {
+    loop.outer.entered = loop.outerEntered
+    this.frame = loop
+    this.#reached(loop)
+  }
+
+  startTurn(loop: Loop): void {
+    loop.entered = 0
+    if (this.cost <= this.#lookAt) return
+    this.#lookAt = this.cost + LOOK_COST
+    if (this.#isSliceOver()) this.#pause(loop)
+  }
+
+  /** What is known of a place already. */
+  recall(frame: Frame, known: Known): Result {
+    frame.entered = known.entered
+    this.#reached(known)
+    return known.value
+  }
+
+  #reached(place: Loop | Known): void {
+    if (this.#pausedAt !== place) return
+    this.#pausedAt = undefined
+    this.cost = this.#costAtPause
+  }
+
+  /** The value of a loop, which is not run again if it was long. */
+  endLoop(loop: Loop, value: Result): Result {
+    const { outer, place } = loop
+    this.frame = outer
+    if (this.cost - loop.costBefore > KEPT_COST) outer.know(place, { value, entered: outer.entered, isUnpaid: false })
+    return value
+  }
+
+  startCall(): number {
+    this.#callNanos = 0
+    return (this.#call = this.frame.entered++)
+  }
+
+  endCall(place: number, value: Result): Result {
+    const isShort = this.#callNanos < KEPT_NANOS
+    this.#callNanos = Number.NaN
+    if (isShort) return value
+    const known = { value, entered: this.frame.entered, isUnpaid: false }
+    this.frame.know(place, known)
+    if (this.#pausedAt === undefined && this.#isSliceOver()) this.#pause(known)
+    return value
+  }
+
+  ask(question: PatternQuestion): never {
+    const { frame } = this
+    const place = this.#call
+    const tell = (value: Result): void => {
+      const known = { value, entered: place + 1, isUnpaid: true }
+      frame.know(place, known)
+      this.#pausedAt = known
+    }
+    this.#remember()
+    throw new Paused({ question, tell })
+  }
+
+  #pause(at: Loop | Known): never {
+    this.#pausedAt = at
+    this.#remember()
+    throw new Paused()
+  }
+
+  #remember(): void {
+    this.#costAtPause = this.cost
+    for (let { frame } = this; frame instanceof Loop; frame = frame.outer) frame.outer.know(frame.place, frame)
+  }
 }
+
+const PATTERN_NANOS = 50_000
+const PATTERN_CHARACTER_NANOS = 5_000
+
+type Known = {
+  readonly value: Result
+  /** How many places were entered when it was left. */
+  readonly entered: number
+  /** An answer: the call has not been paid for. */
+  readonly isUnpaid: boolean
+}
+
+/** Loops and long calls, numbered as they are entered: the same ones have the same numbers when an expression is run again. */
+export class Frame {
+  entered = 0
+  known: Map<number, Known | Loop> | undefined
+
+  know(place: number, what: Known | Loop): void {
+    this.known ??= new Map()
+    this.known.set(place, what)
+  }
+}
+
+/** A comprehension under way, and the frame of what is in its present turn. */
+export class Loop extends Frame {
+  readonly outer: Frame
+  readonly place: number
+  readonly outerEntered: number
+  readonly costBefore: number
+  readonly collection: ListValue | MapValue
+  /** Of a map. */
+  readonly keys: readonly Key[] | undefined
+  readonly size: number
+  at = 0
+  accumulated: Value | CelError
+
+  constructor(run: Run, place: number, { collection, initial }: LoopStart) {
+    super()
+    this.outer = run.frame
+    this.place = place
+    this.outerEntered = run.frame.entered
+    this.costBefore = run.cost
+    this.collection = collection
+    this.keys = isMap(collection) ? [...collection.keys()] : undefined
+    this.size = collection.size
+    this.accumulated = initial
+  }
+}
+
+export type LoopStart = { readonly collection: ListValue | MapValue; readonly initial: Value }
 
 /** Ends an evaluation from within; no `||` absorbs it. */
 export class CostExceeded extends Error {}
+
+/** Ends a slice from within. With a question, somebody has to answer it before the evaluation goes on. */
+export class Paused extends Error {
+  readonly asked: Asked | undefined
+
+  constructor(asked?: Asked) {
+    super('paused')
+    this.asked = asked
+  }
+}
+
+export type Asked = { readonly question: PatternQuestion; readonly tell: (answer: Result) => void }
 
 /** A part of an expression, ready to run. */
 export type Step = (run: Run) => Result

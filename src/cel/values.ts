@@ -101,6 +101,8 @@ export interface MapValue {
   readonly size: number
   /** Looking anything but a text up is an error. */
   readonly isTextKeyed?: boolean
+  /** Whether its size is known; false: it takes a look at all keys. */
+  readonly isCounted?: boolean
   get(key: Value): Value | undefined
   keys(): Iterable<Key>
 }
@@ -132,9 +134,13 @@ export class ArrayList implements ListValue {
     return this.#items[index] ?? null
   }
 
+  /** No other list shares its items and has more: one can be added without a copy. */
+  get isLast(): boolean {
+    return this.size > 0 && this.#items.length === this.size
+  }
+
   concat(more: ListValue): ArrayList {
-    const isLast = this.size > 0 && this.#items.length === this.size
-    const items = isLast ? this.#items : this.#items.slice(0, this.size)
+    const items = this.isLast ? this.#items : this.#items.slice(0, this.size)
     for (let at = 0, end = more.size; at < end; at++) items.push(more.at(at))
     return new ArrayList(items)
   }
@@ -178,11 +184,15 @@ export class HashMap implements MapValue {
     }
   }
 
+  /** As of lists. */
+  get isLast(): boolean {
+    return this.size > 0 && this.#entries.size === this.size
+  }
+
   /** A map with one entry more; undefined if it has the key already. */
   with(key: Key, value: Value): HashMap | undefined {
     if (this.get(key) !== undefined) return undefined
-    const isLast = this.size > 0 && this.#entries.size === this.size
-    const entries = isLast ? this.#entries : new Map([...this.#entries].slice(0, this.size))
+    const entries = this.isLast ? this.#entries : new Map([...this.#entries].slice(0, this.size))
     return new HashMap(entries.set(keyText(key) ?? '', { key, value, at: this.size }))
   }
 }

@@ -89,6 +89,8 @@ export type Resource = {
   /** Of the whole object, metadata aside: validate.ts has all rules together. */
   readonly validate: (object: KubeObject) => FieldFault[]
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
+  /** Rules that may take long, so that others get their turns meanwhile; theirs stand behind those above. */
+  readonly validateInSlices?: ValidateInSlices
   /** What the client is told although the write is fine. `current` is undefined on create. */
   readonly warnings: (object: KubeObject, current: KubeObject | undefined) => string[]
   /** The rules of writes through subresources that show the object itself: `status`, `finalize`, `approval`. */
@@ -149,7 +151,11 @@ export type UpdateRules = {
   readonly warnings?: (object: KubeObject, current: KubeObject) => string[]
   readonly prepareUpdate: (object: KubeObject, current: KubeObject, writer: Writer) => KubeObject
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
+  readonly validateInSlices?: ValidateInSlices
 }
+
+/** `current`: what the object was; undefined: it is new. */
+export type ValidateInSlices = (object: KubeObject, current: KubeObject | undefined) => Promise<FieldFault[]>
 
 /** The shape in which a path shows objects; undefined: as they are. */
 export function viewOf({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): View | undefined {

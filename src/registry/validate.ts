@@ -5,17 +5,27 @@ import type { KubeObject } from '../api/object.ts'
 import { validateFinalizerDomains, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import type { Resource, UpdateCheck, UpdateRules } from './resource.ts'
 
-/** The general rules are looked at only when the kind has nothing to say. */
-export function validateCreate(object: KubeObject, resource: Resource): FieldFault[] {
-  const faults = [...validateKindMetadata(object, resource), ...resource.validate(object)]
+/** The general rules are looked at only when the kind has nothing to say. `found`: what rules that take long have found. */
+export function validateCreate(
+  object: KubeObject,
+  resource: Resource,
+  found: readonly FieldFault[] = [],
+): FieldFault[] {
+  const faults = [...validateKindMetadata(object, resource), ...resource.validate(object), ...found]
   return faults.length > 0 ? faults : validateMetadata(object.metadata, anyName(resource))
+}
+
+export type UpdateContext = {
+  readonly resource: Resource
+  readonly rules: UpdateRules
+  readonly found?: readonly FieldFault[]
 }
 
 /** `rules` are those of the path that is written to: of the resource, or of its subresource. */
 export function validateUpdate(
   object: KubeObject,
   current: KubeObject,
-  { resource, rules }: { readonly resource: Resource; readonly rules: UpdateRules },
+  { resource, rules, found = [] }: UpdateContext,
 ): FieldFault[] {
   const { metadata } = object
   const { needsDomains, updateChecks } = resource.metadataRules
@@ -25,7 +35,7 @@ export function validateUpdate(
       ...validateMetadataUpdate(metadata, current.metadata),
       ...(needsDomains ? validateFinalizerDomains(metadata) : []),
     ],
-    rules: () => rules.validateUpdate(object, current),
+    rules: () => [...rules.validateUpdate(object, current), ...found],
   }
   return [
     ...validateMetadata(metadata, anyName(resource)),

@@ -137,7 +137,8 @@ async function checkedNew(
   const { options, access, take } = writing
   const { resource, namespace, context } = request
   const object = await take({ object: given, before: undefined, namespace, isDryRun: options.isDryRun })
-  refuseInvalid(resource, object, validateCreate(object, resource))
+  const found = await resource.validateInSlices?.(object, undefined)
+  refuseInvalid(resource, object, validateCreate(object, resource, found))
   for (const warning of resource.warnings(object, undefined)) context.warn(warning)
   await authorize?.(request)
   const name = object.metadata.name ?? ''
@@ -251,7 +252,8 @@ async function decideReplace(
   const complete = withOwners(prepared, shown.metadata['managedFields'])
   const taking = { object: complete, before, namespace: request.namespace, isDryRun: options.isDryRun }
   const object = rules === resource ? await writing.take(taking) : complete
-  refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules }))
+  const found = (await rules.validateInSlices?.(object, before)) ?? []
+  refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules, found }))
   for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }
   await access.admission.validate({ ...about(request, options), operation: 'UPDATE', ...checked })

@@ -12,6 +12,8 @@ export type HostileDefinition = {
   readonly otherVersions?: readonly string[]
   /** Of the definition; undefined when it may be either. */
   readonly isAccepted?: boolean
+  /** Of CPU, for the longest turn of the event loop, where it is known to be short. */
+  readonly turnMsMax?: number
   /** The values of spec to create objects with, as JSON text, and whether they are good. */
   readonly specs?: readonly (readonly [isAccepted: boolean | undefined, spec: string])[]
 }
@@ -273,6 +275,81 @@ const rules: readonly HostileDefinition[] = [
   },
 ]
 
+/** Found by cel-cost.ts: what takes long for what it costs. All of them are accepted, and nobody else may wait for them. */
+const expensive: readonly HostileDefinition[] = [
+  {
+    name: 'patterns that are known only when they are matched',
+    rules: times(10, () => 'self.words.all(x, self.words.all(y, x.matches(y) || true))'),
+    spec: { words: times(150, (at) => `w${at}`) },
+  },
+  {
+    name: 'patterns that are never the same',
+    rules: times(4, () => 'self.words.all(x, self.words.all(y, "a".matches(x + y) || true))'),
+    spec: { words: times(150, (at) => `w${at}`) },
+  },
+  {
+    name: 'a pattern whose automaton has too many states',
+    rules: times(4, (at) => `self.text.matches("(?:a|b)*a[ab]{${20 + at}}[cd]") || true`),
+    spec: { text: 'aababbabbaab'.repeat(2_000) },
+  },
+  {
+    name: 'findings that each look at all of the text',
+    rules: ['self.text.findAll("a[^c]*c|a").size() > 0'],
+    spec: { text: 'a'.repeat(24_000) },
+    isGood: undefined,
+  },
+  {
+    name: 'rules that cost as much as they may',
+    rules: times(9, (at) => `self.numbers.all(x, self.numbers.all(y, x + y >= ${-at}))`),
+    spec: { numbers: times(370, (at) => at) },
+  },
+  {
+    name: 'objects that are compared with one another',
+    rules: times(3, () => 'self.objects.all(x, self.objects.all(y, x == y))'),
+    spec: { objects: times(60, () => ({ a: times(100, (at) => `item ${at}`) })) },
+  },
+  {
+    name: 'a long text whose characters are counted again and again',
+    rules: ['self.numbers.all(x, self.wide.charAt(x) != "x" && self.wide.size() > x && self.wide != "x")'],
+    spec: { numbers: times(370, (at) => at), wide: 'é€'.repeat(100_000) },
+    isGood: undefined,
+  },
+  {
+    name: 'a long text of blanks, and one to be quoted',
+    rules: ['self.wide.trim().size() == 1', 'strings.quote(self.wide).size() > 1'],
+    spec: { wide: `${'\u0001'.repeat(100_000)}${' '.repeat(100_000)}x` },
+    isGood: undefined,
+  },
+  {
+    name: 'times in zones that have to be looked up',
+    rules: ['self.numbers.all(x, self.numbers.all(y, timestamp(x).getHours("America/New_York") >= 0))'],
+    spec: { numbers: times(100, (at) => at) },
+    isGood: undefined,
+  },
+].map(({ name, rules: texts, spec, ...more }) => ({
+  name,
+  schema: inSpec(
+    json({
+      type: 'object',
+      properties: {
+        words: { type: 'array', maxItems: 150, items: { type: 'string', maxLength: 5 } },
+        numbers: { type: 'array', maxItems: 370, items: { type: 'integer' } },
+        objects: {
+          type: 'array',
+          maxItems: 60,
+          items: { type: 'object', properties: { a: { type: 'array', items: string } } },
+        },
+        text: { type: 'string', maxLength: 24_000 },
+        wide: string,
+      },
+      'x-kubernetes-validations': texts.map((rule) => ({ rule })),
+    }),
+  ),
+  isAccepted: true,
+  turnMsMax: 50,
+  specs: [['isGood' in more ? undefined : true, json(spec)]],
+}))
+
 const inherited = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', 'prototype']
 const objectOf = (entries: readonly (readonly [string, string])[]): string =>
   `{${entries.map(([name, text]) => `${json(name)}:${text}`).join(',')}}`
@@ -302,4 +379,10 @@ const names: readonly HostileDefinition[] = [
   },
 ]
 
-export const hostileDefinitions: readonly HostileDefinition[] = [...patterns, ...shapes, ...rules, ...names]
+export const hostileDefinitions: readonly HostileDefinition[] = [
+  ...patterns,
+  ...shapes,
+  ...rules,
+  ...expensive,
+  ...names,
+]

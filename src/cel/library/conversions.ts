@@ -108,8 +108,12 @@ const parts: readonly (readonly [TimePart, string])[] = [
   ['getMilliseconds', 'milliseconds'],
 ]
 
+/** A zone by its name is looked up. */
+const ZONE_NANOS = 500_000
+
 export const timeFunctions: readonly FunctionPart[] = parts.map(([name, id]) => ({
   name,
+  isLong: true,
   overloads: [
     member(`timestamp_to_${id}`, [timestamp], int),
     member(`timestamp_to_${id}_with_tz`, [timestamp, string], int),
@@ -117,7 +121,8 @@ export const timeFunctions: readonly FunctionPart[] = parts.map(([name, id]) => 
       ? [member(`duration_to_${id}`, [duration], int)]
       : []),
   ],
-  run: (time, zone) => {
+  run: (time, zone, _, __, meter) => {
+    if (typeof zone === 'string') meter.work(ZONE_NANOS)
     if (time instanceof Timestamp) return timePart(name, time, typeof zone === 'string' ? zone : undefined)
     return time instanceof Duration ? durationPart(name, time) : noSuchOverload
   },

@@ -3,6 +3,7 @@ import { quote } from '../../api/quote.ts'
 import type { Call, Expr, List } from '../ast.ts'
 import type { Checked } from '../checker.ts'
 import { formatDouble, toStringValue } from '../conversions.ts'
+import type { Meter } from '../functions.ts'
 import type { Fault } from '../source.ts'
 import { nameOf, type Type } from '../types.ts'
 import {
@@ -27,7 +28,7 @@ const PRECISION_MAX = 1000
 type Clause = { readonly verb: string; readonly precision: number }
 type Piece = string | Clause
 
-export function formatText(format: string, args: ListValue): Result {
+export function formatText(format: string, args: ListValue, meter: Meter): Result {
   const pieces = readFormat(format)
   if (pieces instanceof CelError) return pieces
   const texts: string[] = []
@@ -36,7 +37,7 @@ export function formatText(format: string, args: ListValue): Result {
     if (typeof piece === 'string') texts.push(piece)
     else {
       if (at >= args.size) return new CelError(`index ${at} out of range`)
-      const text = formatClause(piece, args.at(at++))
+      const text = formatClause(piece, args.at(at++), meter)
       if (text instanceof CelError) return text
       texts.push(text)
     }
@@ -132,12 +133,12 @@ const rules: { readonly [verb: string]: string } = {
 const wrongType = (verb: string, type: string): CelError =>
   new CelError(`error during formatting: ${rules[verb]}, was given ${type}`)
 
-function formatClause({ verb, precision }: Clause, value: Value): string | CelError {
+function formatClause({ verb, precision }: Clause, value: Value, meter: Meter): string | CelError {
   const wrong = wrongType(verb, typeNameOf(value))
   const integer = value instanceof Uint ? value.value : typeof value === 'bigint' ? value : undefined
   switch (verb) {
     case 's':
-      return shown(value, false) ?? wrong
+      return shown(value, { isInside: false, meter }) ?? wrong
     case 'd':
       return integer === undefined ? wrong : String(integer)
     case 'f':
@@ -160,8 +161,15 @@ function hexOf(value: Value): string | undefined {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : undefined
 }
 
+type Showing = { readonly isInside: boolean; readonly meter: Meter }
+
+const SHOWN_NANOS = 400
+/** Quoted. */
+const SHOWN_CHARACTER_NANOS = 50
+
 /** Inside of lists and maps texts are quoted and doubles have a point. Undefined: it has no text. */
-function shown(value: Value, isInside: boolean): string | undefined {
+function shown(value: Value, { isInside, meter }: Showing): string | undefined {
+  meter.work(SHOWN_NANOS + (typeof value === 'string' ? value.length * SHOWN_CHARACTER_NANOS : 0))
   if (value === null) return 'null'
   if (typeof value === 'string') return isInside ? quote(value) : value
   if (typeof value === 'number') return isInside ? fixedPoint(value, 6) : formatDouble(value)
@@ -170,8 +178,8 @@ function shown(value: Value, isInside: boolean): string | undefined {
     return `${value instanceof Timestamp ? 'timestamp' : 'duration'}("${textOf(value)}")`
   }
   if (isInside && value instanceof Uint8Array) return `b"${textOf(value)}"`
-  if (isList(value)) return shownList(value)
-  if (isMap(value)) return shownMap(value)
+  if (isList(value)) return shownList(value, meter)
+  if (isMap(value)) return shownMap(value, meter)
   return textOf(value)
 }
 
@@ -180,20 +188,23 @@ function textOf(value: Value): string | undefined {
   return typeof text === 'string' ? text : undefined
 }
 
-function shownList(list: ListValue): string | undefined {
+function shownList(list: ListValue, meter: Meter): string | undefined {
   const texts: string[] = []
   for (const item of itemsOf(list)) {
-    const text = shown(item, true)
+    const text = shown(item, { isInside: true, meter })
     if (text === undefined) return undefined
     texts.push(text)
   }
   return `[${texts.join(', ')}]`
 }
 
-function shownMap(map: MapValue): string | undefined {
+function shownMap(map: MapValue, meter: Meter): string | undefined {
   const texts: string[] = []
   for (const key of map.keys()) {
-    const [name, value] = [shown(key, true), shown(map.get(key) ?? null, true)]
+    const [name, value] = [
+      shown(key, { isInside: true, meter }),
+      shown(map.get(key) ?? null, { isInside: true, meter }),
+    ]
     if (name === undefined || value === undefined) return undefined
     texts.push(`${name}:${value}`)
   }

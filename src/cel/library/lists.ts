@@ -3,7 +3,7 @@ import { add } from '../arithmetic.ts'
 import { compare, isEqual } from '../compare.ts'
 import { deepTraversal, sizeOf, TEXT_FACTOR } from '../cost.ts'
 import type { Library } from '../environment.ts'
-import { type Estimate, type FunctionPart, global, member } from '../functions.ts'
+import { type Estimate, type FunctionPart, global, type Meter, member } from '../functions.ts'
 import { fixed, plus, scaled, times } from '../ranges.ts'
 import { bool, bytes, double, duration, int, list, parameter, string, timestamp, type Type, uint } from '../types.ts'
 import {
@@ -48,9 +48,15 @@ const summable: readonly (readonly [string, Type, Value])[] = [
 ]
 
 const onList =
-  (run: (items: ListValue) => Result): FunctionPart['run'] =>
-  (items) =>
-    isList(items) ? run(items) : noSuchOverload
+  (run: (items: ListValue, meter: Meter) => Result): FunctionPart['run'] =>
+  (items, _, __, ___, meter) => {
+    if (!isList(items)) return noSuchOverload
+    meter.work(items.size * ITEM_NANOS)
+    return run(items, meter)
+  }
+
+/** An item looked at. */
+const ITEM_NANOS = 120
 
 function isSorted(items: ListValue): Result {
   for (let at = 1; at < items.size; at++) {
@@ -61,10 +67,10 @@ function isSorted(items: ListValue): Result {
   return true
 }
 
-function sum(items: ListValue): Result {
+function sum(items: ListValue, meter: Meter): Result {
   if (items.size === 0) return 0n
   let total: Result = items.at(0)
-  for (let at = 1; at < items.size && !(total instanceof CelError); at++) total = add(total, items.at(at))
+  for (let at = 1; at < items.size && !(total instanceof CelError); at++) total = add(total, items.at(at), meter)
   return total
 }
 
@@ -81,13 +87,13 @@ const extreme =
     return best
   }
 
-function indexOf(items: ListValue, wanted: Value): bigint {
-  for (let at = 0; at < items.size; at++) if (isEqual(items.at(at), wanted)) return BigInt(at)
+function indexOf(items: ListValue, wanted: Value, meter: Meter): bigint {
+  for (let at = 0; at < items.size; at++) if (isEqual(items.at(at), wanted, meter)) return BigInt(at)
   return -1n
 }
 
-function lastIndexOf(items: ListValue, wanted: Value): bigint {
-  for (let at = items.size - 1; at >= 0; at--) if (isEqual(items.at(at), wanted)) return BigInt(at)
+function lastIndexOf(items: ListValue, wanted: Value, meter: Meter): bigint {
+  for (let at = items.size - 1; at >= 0; at--) if (isEqual(items.at(at), wanted, meter)) return BigInt(at)
   return -1n
 }
 
@@ -120,20 +126,20 @@ export const listsLibrary: Library = {
     {
       name: 'indexOf',
       overloads: [member('list_a_index_of_int', [list(T), T], int)],
-      run: (items, wanted) => (isList(items) ? indexOf(items, wanted) : noSuchOverload),
+      run: (items, wanted, _, __, meter) => (isList(items) ? indexOf(items, wanted, meter) : noSuchOverload),
       ...costs,
     },
     {
       name: 'lastIndexOf',
       overloads: [member('list_a_last_index_of_int', [list(T), T], int)],
-      run: (items, wanted) => (isList(items) ? lastIndexOf(items, wanted) : noSuchOverload),
+      run: (items, wanted, _, __, meter) => (isList(items) ? lastIndexOf(items, wanted, meter) : noSuchOverload),
       ...costs,
     },
   ],
 }
 
-const containsAll = (one: ListValue, other: ListValue): boolean => {
-  for (const item of itemsOf(other)) if (indexOf(one, item) === -1n) return false
+const containsAll = (one: ListValue, other: ListValue, meter: Meter): boolean => {
+  for (const item of itemsOf(other)) if (indexOf(one, item, meter) === -1n) return false
   return true
 }
 
@@ -149,20 +155,25 @@ const comparingAll = (passes: number): Pick<FunctionPart, 'estimate' | 'cost'> =
 const setFunction = (
   name: string,
   passes: number,
-  run: (one: ListValue, other: ListValue) => boolean,
+  run: (one: ListValue, other: ListValue, meter: Meter) => boolean,
 ): FunctionPart => ({
   name: `sets.${name}`,
   overloads: [global(`list_sets_${name}_list`, [list(T), list(T)], bool)],
-  run: (one, other) => (isList(one) && isList(other) ? run(one, other) : noSuchOverload),
+  isLong: true,
+  run: (one, other, _, __, meter) => (isList(one) && isList(other) ? run(one, other, meter) : noSuchOverload),
   ...comparingAll(passes),
 })
 
 export const setsLibrary: Library = {
   functions: [
     setFunction('contains', 1, containsAll),
-    setFunction('equivalent', 2, (one, other) => containsAll(one, other) && containsAll(other, one)),
-    setFunction('intersects', 1, (one, other) => {
-      for (const item of itemsOf(other)) if (indexOf(one, item) !== -1n) return true
+    setFunction(
+      'equivalent',
+      2,
+      (one, other, meter) => containsAll(one, other, meter) && containsAll(other, one, meter),
+    ),
+    setFunction('intersects', 1, (one, other, meter) => {
+      for (const item of itemsOf(other)) if (indexOf(one, item, meter) !== -1n) return true
       return false
     }),
   ],

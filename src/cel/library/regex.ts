@@ -1,8 +1,8 @@
 /** `find` and `findAll`, with RE2. */
 import type { Library } from '../environment.ts'
-import { type Estimate, type FunctionPart, member } from '../functions.ts'
+import { type Estimate, type FunctionPart, type Meter, member } from '../functions.ts'
 import { unknownSize } from '../ranges.ts'
-import { compilePattern, isTooMuch, type Pattern, tooLongFor } from '../regex.ts'
+import { compilePattern, type Pattern, usePattern } from '../regex.ts'
 import { int, list, string } from '../types.ts'
 import { ArrayList, CelError, noSuchOverload, type Result, type Value } from '../values.ts'
 import { patternCost, patternRunCost } from './standard.ts'
@@ -13,60 +13,44 @@ const finding: Estimate = (operands) => ({
 })
 const cost = ([text = null, pattern = null]: readonly Value[]): number => patternRunCost(text, pattern)
 
-function find(pattern: Pattern, text: string): string {
-  const matcher = pattern.matcher(text)
-  return matcher.find() ? (matcher.group() ?? '') : ''
-}
-
-/** An empty match right behind another does not count, as in Go. */
-function findAll(pattern: Pattern, text: string, limit: bigint): ArrayList {
-  const found: string[] = []
-  const matcher = pattern.matcher(text)
-  let end = -1
-  while ((limit < 0n || found.length < limit) && matcher.find()) {
-    const isEmptyBehind = matcher.start() === matcher.end() && matcher.start() === end
-    if (!isEmptyBehind) found.push(matcher.group() ?? '')
-    end = matcher.end()
-  }
-  return new ArrayList(found)
-}
-
-type Use = (pattern: Pattern, text: string, limit: Value) => Result
-
-const useFind: Use = (pattern, text) => (isTooMuch(pattern, text) ? new CelError(tooLongFor) : find(pattern, text))
-const useFindAll: Use = (pattern, text, limit) => {
-  if (limit !== null && typeof limit !== 'bigint') return noSuchOverload
-  if (isTooMuch(pattern, text)) return new CelError(tooLongFor)
-  return limit === 0n ? new ArrayList([]) : findAll(pattern, text, limit ?? -1n)
-}
+type Verb = 'find' | 'findAll'
 
 /** A constant pattern is compiled once. */
-function patternFunction(name: string, use: Use, overloads: FunctionPart['overloads']): FunctionPart {
+function patternFunction(verb: Verb, overloads: FunctionPart['overloads']): FunctionPart {
   return {
-    name,
+    name: verb,
     overloads,
-    run: (text, pattern, limit) => {
+    isLong: true,
+    run: (text, pattern, limit, _, meter) => {
       if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload
-      const compiled = compilePattern(pattern)
-      return compiled instanceof CelError
-        ? new CelError(`Illegal regex: ${compiled.message}`)
-        : use(compiled, text, limit)
+      const compiled = meter.pattern(pattern)
+      if (compiled instanceof CelError) return new CelError(`Illegal regex: ${compiled.message}`)
+      return find({ verb, pattern: compiled, limit, meter }, text)
     },
     prepare: ([, pattern]) => {
       if (typeof pattern !== 'string') return undefined
       const compiled = compilePattern(pattern)
       if (compiled instanceof CelError) return compiled
-      return (text, _, limit) => (typeof text === 'string' ? use(compiled, text, limit) : noSuchOverload)
+      return (text, _, limit, __, meter) =>
+        typeof text === 'string' ? find({ verb, pattern: compiled, limit, meter }, text) : noSuchOverload
     },
     estimate: finding,
     cost,
   }
 }
 
+type Finding = { readonly verb: Verb; readonly pattern: Pattern; readonly limit: Value; readonly meter: Meter }
+
+function find({ verb, pattern, limit, meter }: Finding, text: string): Result {
+  if (limit === 0n) return new ArrayList([])
+  if (limit !== null && typeof limit !== 'bigint') return noSuchOverload
+  return usePattern(pattern, text, { verb, limit: Number(limit ?? -1n) }, meter)
+}
+
 export const regexLibrary: Library = {
   functions: [
-    patternFunction('find', useFind, [member('string_find_string', [string, string], string)]),
-    patternFunction('findAll', useFindAll, [
+    patternFunction('find', [member('string_find_string', [string, string], string)]),
+    patternFunction('findAll', [
       member('string_find_all_string', [string, string], list(string)),
       member('string_find_all_string_int', [string, string, int], list(string)),
     ]),

@@ -1,12 +1,13 @@
 /** Operators and functions that every environment has. */
 import { add, divide, multiply, negate, remainder, subtract } from '../arithmetic.ts'
 import { compare, isEqual } from '../compare.ts'
-import { countPoints, PATTERN_FACTOR, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
+import { countPoints, minSizeOf, PATTERN_FACTOR, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import {
   type Estimate,
   type FunctionPart,
   global,
+  type Meter,
   member,
   type Operand,
   type Range,
@@ -15,7 +16,7 @@ import {
 } from '../functions.ts'
 import { standardMacros } from '../macros.ts'
 import { fixed, plus, scaled, times, unknownSize } from '../ranges.ts'
-import { compilePattern, isTooMuch, type Pattern, tooLongFor } from '../regex.ts'
+import { compilePattern, usePattern } from '../regex.ts'
 import { index } from '../selection.ts'
 import {
   bool,
@@ -57,7 +58,7 @@ const comparing: Estimate = (operands, overload) => {
 }
 const comparingCost: RunCost = ([one = null, other = null], _, overload) => {
   if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals')) return undefined
-  return traversal(Math.min(sizeOf(one), sizeOf(other)))
+  return traversal(minSizeOf(one, other))
 }
 
 const ordered: readonly (readonly [string, Type])[] = [
@@ -99,14 +100,14 @@ const equality: readonly FunctionPart[] = [
   {
     name: '_==_',
     overloads: [global('equals', [A, A], bool)],
-    run: isEqual,
+    run: (one, other, _, __, meter) => isEqual(one, other, meter),
     estimate: comparing,
     cost: comparingCost,
   },
   {
     name: '_!=_',
     overloads: [global('not_equals', [A, A], bool)],
-    run: (one, other) => !isEqual(one, other),
+    run: (one, other, _, __, meter) => !isEqual(one, other, meter),
     estimate: comparing,
     cost: comparingCost,
   },
@@ -143,7 +144,7 @@ const arithmetic: readonly FunctionPart[] = [
       global('add_string', [string, string], string),
       global('add_uint64', [uint, uint], uint),
     ],
-    run: add,
+    run: (one, other, _, __, meter) => add(one, other, meter),
     estimate: adding,
     cost: addingCost,
   },
@@ -182,10 +183,10 @@ const logic: readonly FunctionPart[] = [
   },
 ]
 
-function contains(item: Value, collection: Value): Result {
+function contains(item: Value, collection: Value, meter: Meter): Result {
   if (isMap(collection)) return collection.get(item) !== undefined
   if (!isList(collection)) return noSuchOverload
-  for (const other of itemsOf(collection)) if (isEqual(item, other)) return true
+  for (const other of itemsOf(collection)) if (isEqual(item, other, meter)) return true
   return false
 }
 
@@ -193,7 +194,7 @@ const collections: readonly FunctionPart[] = [
   {
     name: '@in',
     overloads: [global('in_list', [A, list(A)], bool), global('in_map', [A, map(A, B)], bool)],
-    run: contains,
+    run: (item, collection, _, __, meter) => contains(item, collection, meter),
     estimate: (operands, overload) => (overload === 'in_list' ? { cost: scaled(sizeAt(operands, 1), 1) } : undefined),
     cost: ([, collection = null], _, overload) => (overload === 'in_list' ? sizeOf(collection) : undefined),
   },
@@ -210,10 +211,13 @@ const collections: readonly FunctionPart[] = [
         member(`${type.kind}_size`, [type], int),
       ]),
     ],
-    run: (value) => {
+    run: (value, _, __, ___, meter) => {
       if (typeof value === 'string') return BigInt(countPoints(value))
       if (value instanceof Uint8Array) return BigInt(value.length)
-      return isList(value) || isMap(value) ? BigInt(value.size) : noSuchOverload
+      if (isList(value)) return BigInt(value.size)
+      if (!isMap(value)) return noSuchOverload
+      if (value.isCounted === false) meter.work(value.size * KEY_NANOS)
+      return BigInt(value.size)
     },
   },
   {
@@ -225,6 +229,9 @@ const collections: readonly FunctionPart[] = [
     run: never,
   },
 ]
+
+/** The keys of a map are looked up to be counted. */
+const KEY_NANOS = 100
 
 const onTexts =
   (run: (text: string, part: string) => Result): FunctionPart['run'] =>
@@ -261,23 +268,25 @@ const strings: readonly FunctionPart[] = [
   {
     name: 'matches',
     overloads: [global('matches', [string, string], bool), member('matches_string', [string, string], bool)],
-    run: onTexts((text, pattern) => {
-      const compiled = compilePattern(pattern)
-      return compiled instanceof CelError ? compiled : matches(compiled, text)
-    }),
+    isLong: true,
+    run: (text, pattern, _, __, meter) => {
+      if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload
+      const compiled = meter.pattern(pattern)
+      return compiled instanceof CelError ? compiled : usePattern(compiled, text, matching, meter)
+    },
     prepare: ([, pattern]) => {
       if (typeof pattern !== 'string') return undefined
       const compiled = compilePattern(pattern)
       if (compiled instanceof CelError) return compiled
-      return (text) => (typeof text === 'string' ? matches(compiled, text) : noSuchOverload)
+      return (text, _, __, ___, meter) =>
+        typeof text === 'string' ? usePattern(compiled, text, matching, meter) : noSuchOverload
     },
     estimate: (operands) => ({ cost: patternCost(operands) }),
     cost: ([text = null, pattern = null]) => patternRunCost(text, pattern),
   },
 ]
 
-const matches = (pattern: Pattern, text: string): Result =>
-  isTooMuch(pattern, text) ? new CelError(tooLongFor) : pattern.test(text)
+const matching = { verb: 'matches', limit: 0 } as const
 
 /** The text counts as one longer, so that an empty one does not make a large pattern free. */
 export const patternCost = (operands: readonly Operand[]): Range =>

@@ -1,11 +1,12 @@
 /** The extended functions of strings, which count in code points. */
 import { quote } from '../../api/quote.ts'
-import { countPoints, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
+import { countPoints, hasPairs, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import {
   type Estimate,
   type FunctionPart,
   member,
+  type Meter,
   global,
   type Operand,
   type Range,
@@ -19,10 +20,8 @@ import { formatText } from './format-text.ts'
 const sizeAt = (operands: readonly Operand[], at: number): Range => operands[at]?.size ?? unknownSize
 const outOfRange = (index: bigint): CelError => new CelError(`index out of range: ${index}`)
 
-/** Texts without halves of characters need no list of their points. */
-const isPlain = (text: string): boolean => countPoints(text) === text.length
 const slice = (text: string, from: number, to?: number): string =>
-  isPlain(text) ? text.slice(from, to) : Array.from(text).slice(from, to).join('')
+  text.slice(toUnits(text, from), to === undefined ? undefined : toUnits(text, to))
 
 const oneTraversal: Estimate = (operands) => ({
   cost: scaled(sizeAt(operands, 0), TEXT_FACTOR),
@@ -49,7 +48,17 @@ function search(text: Value, part: Value, from: Value, isLast: boolean): Result 
 }
 
 const toPoints = (text: string, at: number): bigint => BigInt(at < 0 ? -1 : countPoints(text.slice(0, at)))
-const toUnits = (text: string, points: number): number => (isPlain(text) ? points : slice(text, 0, points).length)
+
+/** Where the point of this number starts. */
+function toUnits(text: string, points: number): number {
+  if (!hasPairs(text)) return points
+  let at = 0
+  for (let left = points; left > 0 && at < text.length; left--) {
+    const unit = text.charCodeAt(at)
+    at += unit >= 0xd800 && unit <= 0xdbff ? 2 : 1
+  }
+  return at
+}
 
 function charAt(text: Value, at: Value): Result {
   if (typeof text !== 'string' || typeof at !== 'bigint') return noSuchOverload
@@ -68,16 +77,23 @@ function substring(text: Value, from: Value, to: Value): Result {
   return to > points ? outOfRange(to) : slice(text, Number(from), Number(to))
 }
 
+/** A look at a character, one taken out, and a piece taken out and put in again. */
+const CHARACTER_NANOS = 1
+const POINT_NANOS = 60
+const PIECE_NANOS = 150
+
 /** A result that no expression can pay for. */
 const RESULT_CHARACTERS_MAX = 16 * 1024 * 1024
 
-function replace(text: Value, part: Value, by: Value, count: Value): Result {
+function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter): Result {
   if (typeof text !== 'string' || typeof part !== 'string' || typeof by !== 'string') return noSuchOverload
   const most = count === null ? -1n : count
   if (typeof most !== 'bigint') return noSuchOverload
   if (most === 0n) return text
+  meter.work(text.length * (part === '' ? POINT_NANOS : CHARACTER_NANOS))
   const pieces = part === '' ? ['', ...Array.from(text), ''] : text.split(part)
   const replaced = Math.min(pieces.length - 1, most < 0n ? pieces.length - 1 : Number(most))
+  meter.work(pieces.length * PIECE_NANOS + replaced * by.length)
   if (replaced * by.length > RESULT_CHARACTERS_MAX) return new CelError('result is too long')
   if (part === '') return joinSome(pieces.slice(1, -1), by, replaced)
   return (
@@ -95,27 +111,33 @@ function joinSome(points: readonly string[], by: string, count: number): string 
   return points.length < count ? before + by : before
 }
 
-function split(text: Value, separator: Value, limit: Value): Result {
+function split(text: Value, separator: Value, limit: Value, meter: Meter): Result {
   if (typeof text !== 'string' || typeof separator !== 'string') return noSuchOverload
   const most = limit === null ? -1n : limit
   if (typeof most !== 'bigint') return noSuchOverload
   if (most === 0n) return new ArrayList([])
   if (most === 1n) return new ArrayList([text])
+  meter.work(text.length * (separator === '' ? POINT_NANOS : CHARACTER_NANOS))
   const pieces: string[] = separator === '' ? Array.from(text) : text.split(separator)
+  meter.work(pieces.length * PIECE_NANOS)
   if (most < 0n || pieces.length <= most) return new ArrayList(pieces)
   const kept = Number(most) - 1
   return new ArrayList([...pieces.slice(0, kept), pieces.slice(kept).join(separator)])
 }
 
-function join(items: Value, separator: Value): Result {
+function join(items: Value, separator: Value, meter: Meter): Result {
   if (!isList(items)) return noSuchOverload
+  const between = typeof separator === 'string' ? separator : ''
   const texts: string[] = []
   for (const item of itemsOf(items)) {
     if (typeof item !== 'string') return noSuchOverload
+    meter.work(JOINED_NANOS + item.length + between.length)
     texts.push(item)
   }
-  return texts.join(typeof separator === 'string' ? separator : '')
+  return texts.join(between)
 }
+
+const JOINED_NANOS = 50
 
 const replacing: Estimate = (operands) => {
   const [size, part, by] = [sizeAt(operands, 0), sizeAt(operands, 1), sizeAt(operands, 2)]
@@ -155,7 +177,20 @@ const joining: Estimate = (operands) => {
   return { cost: scaled(size, TEXT_FACTOR), size }
 }
 
-const blanks = /^[\p{White_Space}]+|[\p{White_Space}]+$/gu
+/** In long pieces, so that a text of few others is done at once. */
+// oxlint-disable-next-line no-control-regex
+const ascii = /[\u0000-\u007f]+/g
+
+const blank = /^\p{White_Space}$/u
+const isBlank = (unit: number): boolean =>
+  unit < 0x80 ? unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) : blank.test(String.fromCharCode(unit))
+
+function trim(text: string): string {
+  let [start, end] = [0, text.length]
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
 
 const searchOverloads = (id: string): Signature[] => [
   member(`string_${id}_string`, [string, string], int),
@@ -181,13 +216,13 @@ const basic: readonly FunctionPart[] = [
   {
     name: 'lowerAscii',
     overloads: [member('string_lower_ascii', [string], string)],
-    run: onText((text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())),
+    run: onText((text) => text.replace(ascii, (letters) => letters.toLowerCase())),
     ...rewriting,
   },
   {
     name: 'upperAscii',
     overloads: [member('string_upper_ascii', [string], string)],
-    run: onText((text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())),
+    run: onText((text) => text.replace(ascii, (letters) => letters.toUpperCase())),
     ...rewriting,
   },
   {
@@ -206,7 +241,7 @@ const basic: readonly FunctionPart[] = [
       member('string_split_string', [string, string], list(string)),
       member('string_split_string_int', [string, string, int], list(string)),
     ],
-    run: split,
+    run: (text, separator, limit, _, meter) => split(text, separator, limit, meter),
     estimate: splitting,
     cost: twoTraversals,
   },
@@ -222,7 +257,7 @@ const basic: readonly FunctionPart[] = [
   {
     name: 'trim',
     overloads: [member('string_trim', [string], string)],
-    run: onText((text) => text.replace(blanks, '')),
+    run: onText(trim),
     ...rewriting,
   },
   {
@@ -231,24 +266,34 @@ const basic: readonly FunctionPart[] = [
       member('list_join', [list(string)], string),
       member('list_join_string', [list(string), string], string),
     ],
-    run: join,
+    isLong: true,
+    run: (items, separator, _, __, meter) => join(items, separator, meter),
     estimate: joining,
     cost: (_, result) => traversal(sizeOf(result), 2 * TEXT_FACTOR),
   },
 ]
 
+/** Each character may be one to escape. */
+const QUOTED_NANOS = 50
+
 const formatting: readonly FunctionPart[] = [
   {
     name: 'format',
     overloads: [member('string_format', [string, list(dyn)], string)],
-    run: (format, args) => (typeof format === 'string' && isList(args) ? formatText(format, args) : noSuchOverload),
+    isLong: true,
+    run: (format, args, _, __, meter) =>
+      typeof format === 'string' && isList(args) ? formatText(format, args, meter) : noSuchOverload,
     estimate: (operands) => ({ cost: scaled(sizeAt(operands, 0), TEXT_FACTOR) }),
     cost: rewriting.cost,
   },
   {
     name: 'strings.quote',
     overloads: [global('strings_quote', [string], string)],
-    run: onText(quote),
+    run: (text, _, __, ___, meter) => {
+      if (typeof text !== 'string') return noSuchOverload
+      meter.work(text.length * QUOTED_NANOS)
+      return quote(text)
+    },
     estimate: (operands) => {
       const size = sizeAt(operands, 0)
       return { cost: scaled(size, TEXT_FACTOR), size: { min: size.min + 2, max: size.max * 2 + 2 } }

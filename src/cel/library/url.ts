@@ -2,7 +2,7 @@
 import { quote } from '../../api/quote.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
-import { type FunctionPart, global, member } from '../functions.ts'
+import { type FunctionPart, global, type Meter, member } from '../functions.ts'
 import { scaled, unknownSize } from '../ranges.ts'
 import { bool, list, map, opaque, string } from '../types.ts'
 import { ArrayList, CelError, HashMap, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
@@ -72,8 +72,14 @@ function escapeFault(text: string): string | undefined {
   return wrong === undefined ? undefined : `invalid URL escape ${quote(wrong)}`
 }
 
+/** Read, quoted if it is wrong. */
+const URL_CHARACTER_NANOS = 20
+const QUERY_CHARACTER_NANOS = 200
+const PATH_CHARACTER_NANOS = 100
+
 /** As it was written, if that is a proper encoding. */
-function escapedPath({ path }: Url): string {
+function escapedPath({ path }: Url, meter: Meter): string {
+  meter.work(path.length * PATH_CHARACTER_NANOS)
   if (/^[A-Za-z0-9\-_.~!$&'()*+,;=:@/[\]%]*$/.test(path)) return path
   const bytes = Buffer.from(
     path.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
@@ -91,7 +97,8 @@ const hostname = ({ host }: Url): string => /^\[(.*)\]/.exec(host)?.[1] ?? host.
 const port = ({ host }: Url): string => /:([0-9]*)$/.exec(host.replace(/^\[.*\]/, ''))?.[1] ?? ''
 
 /** Pairs that do not decode are left out. */
-function queryOf({ query }: Url): HashMap {
+function queryOf({ query }: Url, meter: Meter): HashMap {
+  meter.work(query.length * QUERY_CHARACTER_NANOS)
   const values = new Map<string, string[]>()
   for (const pair of query.split('&')) {
     if (pair === '' || pair.includes(';')) continue
@@ -99,7 +106,9 @@ function queryOf({ query }: Url): HashMap {
     const key = decode(mark === -1 ? pair : pair.slice(0, mark))
     const value = decode(mark === -1 ? '' : pair.slice(mark + 1))
     if (key === undefined || value === undefined) continue
-    values.set(key, [...(values.get(key) ?? []), value])
+    const known = values.get(key)
+    if (known === undefined) values.set(key, [value])
+    else known.push(value)
   }
   let made = new HashMap()
   for (const [key, texts] of values) made = made.with(key, new ArrayList([...texts])) ?? made
@@ -108,12 +117,11 @@ function queryOf({ query }: Url): HashMap {
 
 function decode(text: string): string | undefined {
   if (escapeFault(text) !== undefined) return undefined
-  const bytes: number[] = []
-  for (const [, hex, plain = ''] of text.replaceAll('+', ' ').matchAll(/%([0-9A-Fa-f]{2})|([^%]+)/g)) {
-    if (hex === undefined) bytes.push(...Buffer.from(plain))
-    else bytes.push(Number.parseInt(hex, 16))
+  const pieces: Buffer[] = []
+  for (const [, hex, plain = ''] of text.replaceAll('+', ' ').matchAll(/((?:%[0-9A-Fa-f]{2})+)|([^%]+)/g)) {
+    pieces.push(hex === undefined ? Buffer.from(plain) : Buffer.from(hex.replaceAll('%', ''), 'hex'))
   }
-  return Buffer.from(bytes).toString()
+  return Buffer.concat(pieces).toString()
 }
 
 const type = opaque('kubernetes.URL')
@@ -125,28 +133,37 @@ const parsing: Pick<FunctionPart, 'estimate' | 'cost'> = {
   cost: ([text = null]) => traversal(sizeOf(text)),
 }
 
-function read(text: Value): Result {
+function read(text: Value, meter: Meter): Result {
   if (typeof text !== 'string') return noSuchOverload
+  meter.work(text.length * URL_CHARACTER_NANOS)
   const url = parseUrl(text)
   return 'fault' in url
     ? new CelError(`URL parse error during conversion from string: ${url.fault}`)
     : new UrlValue(url)
 }
 
-const part = (name: string, run: (url: Url) => Result, result = string): FunctionPart => ({
+const part = (name: string, run: (url: Url, meter: Meter) => Result, result = string): FunctionPart => ({
   name,
   overloads: [member(`url_${name}`, [type], result)],
-  run: (value) => (value instanceof UrlValue ? run(value.url) : noSuchOverload),
+  run: (value, _, __, ___, meter) => (value instanceof UrlValue ? run(value.url, meter) : noSuchOverload),
 })
 
 export const urlLibrary: Library = {
   types: [type],
   functions: [
-    { name: 'url', overloads: [global('string_to_url', [string], type)], run: read, ...parsing },
+    {
+      name: 'url',
+      overloads: [global('string_to_url', [string], type)],
+      run: (text, _, __, ___, meter) => read(text, meter),
+      ...parsing,
+    },
     {
       name: 'isURL',
       overloads: [global('is_url_string', [string], bool)],
-      run: (text) => (typeof text === 'string' ? !('fault' in parseUrl(text)) : noSuchOverload),
+      run: (text, _, __, ___, meter) => {
+        const url = read(text, meter)
+        return url === noSuchOverload ? url : !(url instanceof CelError)
+      },
     },
     part('getScheme', ({ scheme }) => scheme),
     part('getHost', ({ host }) => host),

@@ -2,6 +2,7 @@
  * A resource that clients have defined, in one version: the same words as a built-in one, said by its definition rather than by
  * the catalogue. What takes time or room is made when it is first asked for; there may be ten thousand of them.
  */
+import type { AnswerPattern } from '../../cel/pattern-thread.ts'
 import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
 import { type Fields, isFields, type Json, type KubeObject, present } from '../../api/object.ts'
@@ -24,8 +25,11 @@ const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list',
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
 /** One for each version, those that are not served too: objects may be stored in them. */
-export function customResources(definition: Definition): readonly CustomResource[] {
-  const schemas = new Map(definition.versions.map((version) => [version.name, new CustomSchema(definition, version)]))
+/** `answer`: of patterns in rules that take long. */
+export function customResources(definition: Definition, answer?: AnswerPattern): readonly CustomResource[] {
+  const schemas = new Map(
+    definition.versions.map((version) => [version.name, new CustomSchema(definition, version, answer)]),
+  )
   const made: CustomResource[] = []
   const inVersion = (name: string): Resource | undefined => made.find(({ version }) => version === name)
   made.push(...definition.versions.map((version) => customResource(definition, version, { schemas, inVersion })))
@@ -95,8 +99,12 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     prepareCreate: (given) => withGeneration(hasStatus ? without(given, 'status') : given, 1),
     prepareUpdate: (given, current) =>
       counted(hasStatus ? withField(given, 'status', current['status']) : given, current, ignored),
-    validate: (object) => [...own.validate(object), ...validateScale(object, scale)],
-    validateUpdate: (object, current) => [...own.validateUpdate(object, current), ...validateScale(object, scale)],
+    validate: () => [],
+    validateUpdate: () => [],
+    validateInSlices: async (object, current) => [
+      ...(await (current === undefined ? own.validate(object) : own.validateUpdate(object, current))),
+      ...validateScale(object, scale),
+    ],
     warnings: (object, current) => [...own.warnings(object), ...finalizerWarnings(object, current)],
     subresourceRules: hasStatus ? { status: statusRules(own, scale) } : {},
     resetPaths: (subresource) => (subresource === 'status' ? ['spec'] : hasStatus ? ['status'] : []),
@@ -172,8 +180,9 @@ function statusRules(schema: CustomSchema, scale: Version['scale']): UpdateRules
       const metadata = present({ ...current.metadata, name, namespace, uid, resourceVersion, managedFields })
       return withField({ ...current, metadata }, 'status', object['status'])
     },
-    validateUpdate: (object, current) => [
-      ...schema.validateStatus(object, current),
+    validateUpdate: () => [],
+    validateInSlices: async (object, current) => [
+      ...(await schema.validateStatus(object, current ?? object)),
       ...validateScaleStatus(object, scale),
     ],
     warnings: (object) => schema.warnings(object),

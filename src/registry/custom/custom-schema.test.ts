@@ -30,12 +30,15 @@ const wheel = (metadata: KubeObject['metadata']): KubeObject => ({
   spec: { size: 1 },
 })
 
-test('rules are not looked at while something that they rely on is missing, in the metadata too', () => {
+test('rules are not looked at while something that they rely on is missing, in the metadata too', async () => {
   const rule = { rule: 'self.size > 1', message: 'too small' }
-  const { validate } = wheels({ properties: { size: { type: 'integer' } }, 'x-kubernetes-validations': [rule] })
-  const messages = (object: KubeObject) => validate(object).map(({ message }) => message)
-  assert.deepEqual(messages(wheel({ name: 'w' })), ['Invalid value: "object": too small'])
-  const [unchecked, ...others] = messages(wheel({}))
+  const { validateInSlices } = wheels({ properties: { size: { type: 'integer' } }, 'x-kubernetes-validations': [rule] })
+  const messages = async (object: KubeObject) => {
+    const faults = (await validateInSlices?.(object, undefined)) ?? []
+    return faults.map(({ message }) => message)
+  }
+  assert.deepEqual(await messages(wheel({ name: 'w' })), ['Invalid value: "object": too small'])
+  const [unchecked, ...others] = await messages(wheel({}))
   assert.match(unchecked ?? '', /^Invalid value: "null": some validation rules were not checked/)
   assert.deepEqual(others, [])
 })

@@ -1,4 +1,5 @@
 /** How objects of a custom kind are read and checked: metadata by its type, the rest by the schema that the definition has. */
+import type { AnswerPattern } from '../../cel/pattern-thread.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
@@ -30,11 +31,11 @@ export class CustomSchema {
   readonly #structural: Remade<Structural>
   readonly #rules: CustomRules
 
-  constructor(definition: Definition, version: Version) {
+  constructor(definition: Definition, version: Version, answer?: AnswerPattern) {
     this.#definition = definition
     this.#version = version
     this.#structural = new Remade(() => this.#readStructural(), UNUSED_MS)
-    this.#rules = new CustomRules(() => version.schema(), UNUSED_MS)
+    this.#rules = new CustomRules(() => version.schema(), { unusedMs: UNUSED_MS, answer })
   }
 
   get struct(): Struct {
@@ -111,7 +112,7 @@ export class CustomSchema {
       : withHead(fieldsOf(coerceEmbedded(fieldsOf(whole), this.structural).value), object)
   }
 
-  validate(object: KubeObject): FieldFault[] {
+  validate(object: KubeObject): Promise<FieldFault[]> {
     const { structural } = this
     const faults = [
       ...validateValues(object, structural),
@@ -124,7 +125,7 @@ export class CustomSchema {
     return this.#rules.validate(object, faults, { metadataFaults })
   }
 
-  validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
+  validateUpdate(object: KubeObject, current: KubeObject): Promise<FieldFault[]> {
     const { structural } = this
     const faults = [
       ...validateValues(object, structural, { old: current }),
@@ -135,7 +136,7 @@ export class CustomSchema {
   }
 
   /** Of the status alone: what the spec was stored with is not looked at again. */
-  validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
+  validateStatus(object: KubeObject, current: KubeObject): Promise<FieldFault[]> {
     const schema = this.structural.properties?.get('status')
     const { status } = object
     const old = current['status']

@@ -4,7 +4,10 @@
  */
 import { CelError, Optional, type Value } from '../../cel/values.ts'
 import { valueOf } from '../../cel/json-values.ts'
-import type { Program } from '../../cel/compile.ts'
+import type { Evaluated, Program } from '../../cel/compile.ts'
+import type { Asked } from '../../cel/run.ts'
+import type { AnswerPattern } from '../../cel/pattern-thread.ts'
+import { Slices } from '../../lib/slices.ts'
 import { duplicate, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
 import { isFields, type Json } from '../../api/object.ts'
 import { correlatedItems } from './correlate.ts'
@@ -18,37 +21,77 @@ const MESSAGE_BYTES_MAX = 5120
 
 export type Ran = { readonly faults: readonly FieldFault[]; readonly warnings: readonly string[] }
 
-/** `path`: of the value. `old`: what it was; undefined: it is new. */
-export function runRules(
-  value: Json,
-  node: RuleNode,
-  { path = '', old }: { path?: string; old?: Json | undefined } = {},
-): Ran {
-  const run: Run = { faults: [], warnings: [], budget: OBJECT_COST_MAX }
-  visit(value, node, { path, old, wasSame: () => false, run })
+export type RunOptions = {
+  /** Of the value. */
+  readonly path?: string
+  /** What it was; undefined: it is new. */
+  readonly old?: Json | undefined
+  /** Answers what takes long. */
+  readonly answer?: AnswerPattern
+}
+
+/** In slices: others get their turns between and within rules. */
+export async function runRules(value: Json, node: RuleNode, options: RunOptions): Promise<Ran> {
+  const { answer = async (question) => question.answer() } = options
+  const slices = new Slices()
+  const run = newRun(() => slices.isOver)
+  for (const asked of turns(value, node, { ...options, run })) {
+    if (asked === undefined) await slices.turn()
+    else asked.tell(await answer(asked.question))
+  }
   return run
 }
 
-type Run = { readonly faults: FieldFault[]; readonly warnings: string[]; budget: number }
+/** In one go. */
+export function runRulesNow(value: Json, node: RuleNode, path: string): Ran {
+  const run = newRun(() => false)
+  for (const asked of turns(value, node, { path, run })) asked?.tell(asked.question.answer())
+  return run
+}
+
+type Run = {
+  readonly faults: FieldFault[]
+  readonly warnings: string[]
+  budget: number
+  readonly isSliceOver: () => boolean
+}
+
+const newRun = (isSliceOver: () => boolean): Run => ({ faults: [], warnings: [], budget: OBJECT_COST_MAX, isSliceOver })
+
+/** Gives way where a slice is over, or asks for an answer. */
+type Turns<T> = Generator<Asked | undefined, T, void>
+
+function* turns(value: Json, node: RuleNode, options: RunOptions & { readonly run: Run }): Turns<void> {
+  const { path = '', old, run } = options
+  const found: Found[] = []
+  visit(value, node, { path, old, wasSame: () => false, found })
+  for (const each of found) {
+    yield* runOwn(each, run)
+    if (run.budget < 0) break
+  }
+}
 
 type Place = {
   readonly path: string
   readonly old: Json | undefined
   /** Whether what holds the value has not changed, as far as it can be told apart. */
   readonly wasSame: () => boolean
-  readonly run: Run
+  readonly found: Found[]
 }
 
+/** A value that has rules. */
+type Found = Omit<Place, 'found'> & { readonly value: Json; readonly node: RuleNode }
+
 function visit(value: Json, node: RuleNode, place: Place): void {
-  const { path, old, run } = place
-  if (value === null || run.budget < 0) return
+  const { path, old, found } = place
+  if (value === null) return
   let same: boolean | undefined
   const wasSame = (): boolean => (same ??= old === undefined ? place.wasSame() : isSameValue(value, old))
-  if (node.rules.length > 0) runOwn(value, node, { ...place, wasSame })
+  if (node.rules.length > 0) found.push({ value, node, path, old, wasSame })
   if (Array.isArray(value) && node.items !== undefined) {
     const olds = correlatedItems(value, old, node)
     for (const [at, item] of value.entries()) {
-      visit(item, node.items, { path: `${path}[${at}]`, old: olds?.[at], wasSame, run })
+      visit(item, node.items, { path: `${path}[${at}]`, old: olds?.[at], wasSame, found })
     }
   } else if (isFields(value) && (node.additional !== undefined || node.properties.size > 0)) {
     const olds = isFields(old) ? old : {}
@@ -57,12 +100,12 @@ function visit(value: Json, node: RuleNode, place: Place): void {
       const below = own ?? node.additional
       if (below === undefined) continue
       const inner = own === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
-      visit(field, below, { path: inner, old: Object.hasOwn(olds, name) ? olds[name] : undefined, wasSame, run })
+      visit(field, below, { path: inner, old: Object.hasOwn(olds, name) ? olds[name] : undefined, wasSame, found })
     }
   }
 }
 
-function runOwn(value: Json, { type, rules, shown }: RuleNode, { path, old, wasSame, run }: Place): void {
+function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Found, run: Run): Turns<void> {
   if (type === undefined) return
   const at = path === '' ? '<nil>' : path
   const [self, was] = [valueOf(value, type), old === undefined || old === null ? undefined : valueOf(old, type)]
@@ -76,11 +119,11 @@ function runOwn(value: Json, { type, rules, shown }: RuleNode, { path, old, wasS
       refuse(`${self.message} evaluating rule: ${aboutOf(rule)}`)
       continue
     }
-    const result = evaluate(rule, { self, oldSelf }, { run, refuse })
+    const result = yield* evaluate(rule, { self, oldSelf }, { run, refuse })
     if (run.budget < 0) return
     if (result !== false) continue
     // A message knows nothing of an old value that is not there, not even that.
-    const text = messageOf(rule, { self, oldSelf: oldValue === undefined ? undefined : oldSelf }, run)
+    const text = yield* messageOf(rule, { self, oldSelf: oldValue === undefined ? undefined : oldSelf }, run)
     const fault = faultOf(rule, { at: (path + rule.path).replace(/^\./, '') || '<nil>', shown, text })
     if (!rule.usesOldSelf && wasSame()) run.warnings.push(`${fault.path}: ${fault.message}`)
     else run.faults.push(fault)
@@ -90,14 +133,14 @@ function runOwn(value: Json, { type, rules, shown }: RuleNode, { path, old, wasS
 type Variables = { readonly self: Value; readonly oldSelf: Value | undefined }
 
 /** Undefined: it could not be told, and the fault has been. */
-function evaluate(
+function* evaluate(
   compiled: CompiledRule,
   variables: Variables,
   { run, refuse }: { readonly run: Run; readonly refuse: (why: string) => undefined },
-): boolean | undefined {
+): Turns<boolean | undefined> {
   const { program, fault } = compiled
   if (program === undefined) return refuse(`rule compile error: ${fault}`)
-  const result = program.evaluate(variables, RULE_COST_MAX)
+  const result = yield* inSlices(program, variables, run)
   run.budget -= result.cost
   if (run.budget < 0) {
     return refuse('validation failed due to running out of cost budget, no further validation rules will be run')
@@ -116,17 +159,27 @@ function evaluate(
   return refuse(`${result.error} evaluating rule: ${about}`)
 }
 
+function* inSlices(program: Program, variables: Variables, { isSliceOver }: Run): Turns<Evaluated> {
+  const evaluation = program.start(variables, RULE_COST_MAX)
+  for (;;) {
+    if (isSliceOver()) yield undefined
+    const result = evaluation.goOn(isSliceOver)
+    if (result !== undefined && !('question' in result)) return result
+    if (result !== undefined) yield result
+  }
+}
+
 const aboutOf = ({ rule }: CompiledRule): string => rule.message.trim() || rule.rule.trim()
 
 /** The computed one, if it can be; else the fixed one. */
-function messageOf({ rule, message }: CompiledRule, variables: Variables, run: Run): string {
-  const computed = message === undefined ? '' : computedMessage(message, variables, run)
+function* messageOf({ rule, message }: CompiledRule, variables: Variables, run: Run): Turns<string> {
+  const computed = message === undefined ? '' : yield* computedMessage(message, variables, run)
   if (computed !== '') return computed
   return rule.message.trim() || `failed rule: ${rule.rule.trim()}`
 }
 
-function computedMessage(message: Program, variables: Variables, run: Run): string {
-  const result = message.evaluate(variables, RULE_COST_MAX)
+function* computedMessage(message: Program, variables: Variables, run: Run): Turns<string> {
+  const result = yield* inSlices(message, variables, run)
   run.budget = Math.max(0, run.budget - result.cost)
   if ('error' in result || typeof result.value !== 'string') return ''
   const text = result.value.trim()

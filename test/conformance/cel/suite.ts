@@ -57,7 +57,8 @@ export function run({ test }: Case): string | undefined {
   if ('error' in result) return wantsError ? undefined : `error: ${result.error}`
   if (wantsError) return `gave a value: ${show(result.value)}`
   const wanted = valueOf(fieldsOf(test['value'] ?? fieldsOf(test['typedResult'])['result'] ?? { boolValue: true }))
-  const isSame = isEqual(result.value, wanted) || (Number.isNaN(wanted) && Number.isNaN(result.value))
+  const isSame =
+    isEqual(result.value, wanted, { work: () => {} }) || (Number.isNaN(wanted) && Number.isNaN(result.value))
   return isSame ? undefined : `gave ${show(result.value)}, wanted ${show(wanted)}`
 }
 

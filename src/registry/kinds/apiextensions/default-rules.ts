@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.
 import { prune, pruneObject } from '../../../schema/structural/prune.ts'
 import { readStructural } from '../../../schema/structural/read-structural.ts'
 import { compileRules } from '../../../schema/structural/rules.ts'
-import { runRules } from '../../../schema/structural/run-rules.ts'
+import { runRulesNow } from '../../../schema/structural/run-rules.ts'
 import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateValues } from '../../../schema/structural/validate.ts'
 import { validateEmbedded } from './embedded-resources.ts'
@@ -91,7 +91,7 @@ function validateOwn(value: Json, schema: Structural, place: Place): readonly Fi
   const prefix = `${place.path}.default`
   const faults = validateValues(value, schema, { prefix })
   const rules = faults.length > 0 ? undefined : compileRules(fieldsOf(place.schema), { isRoot: place.isRoot })
-  return rules === undefined ? faults : runRules(value, rules, { path: prefix }).faults
+  return rules === undefined ? faults : runRulesNow(value, rules, prefix).faults
 }
 
 const anything = readStructural({})

@@ -1,0 +1,88 @@
+/**
+ * Patterns that take long to match are matched in a thread of their own, which is started when the first one comes and ended when none
+ * has come for a while. One question at a time: they are rare, and the others may wait.
+ */
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { PatternQuestion } from './regex.ts'
+import { ArrayList, CelError, type Result } from './values.ts'
+
+/** For one question. Upstream has no limit: costs bound the text and the pattern, and Go is several times as fast. */
+const ANSWER_MS_MAX = 2_000
+const UNUSED_MS = 30_000
+/** Texts that wait are up to 3 MB each. */
+const WAITING_MAX = 16
+
+export type AnswerPattern = (question: PatternQuestion) => Promise<Result>
+
+/** What the thread answers: a value as JSON has it, or an error's message. */
+export type PatternAnswer = { readonly value: boolean | string | readonly string[] } | { readonly fault: string }
+
+export class PatternThread implements AsyncDisposable {
+  #worker: Worker | undefined
+  #unused: NodeJS.Timeout | undefined
+  /** Of the question that the thread is at; undefined: it was ended. */
+  #resolve: (answer: PatternAnswer | undefined) => void = () => {}
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+
+  async answer(question: PatternQuestion): Promise<Result> {
+    if (this.#waiting >= WAITING_MAX) return new CelError('too many long texts are matched at once, try again')
+    this.#waiting++
+    const before = this.#last
+    const answered = (async () => {
+      await before
+      return this.#ask(question)
+    })()
+    this.#last = answered
+    try {
+      return await answered
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end()
+  }
+
+  async #ask({ pattern, text, use }: PatternQuestion): Promise<Result> {
+    clearTimeout(this.#unused)
+    const worker = (this.#worker ??= this.#start())
+    const { promise, resolve } = Promise.withResolvers<PatternAnswer | undefined>()
+    this.#resolve = resolve
+    const timer = setTimeout(() => resolve(undefined), ANSWER_MS_MAX)
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    worker.postMessage({ pattern, text, use })
+    const answer = await promise
+    clearTimeout(timer)
+    if (answer === undefined) {
+      await this.#end()
+      return new CelError('the text is too long for the pattern')
+    }
+    this.#unused = setTimeout(() => void this.#end(), UNUSED_MS)
+    this.#unused.unref()
+    return 'fault' in answer ? new CelError(answer.fault) : resultOf(answer.value)
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL(`./pattern-worker${extname(import.meta.filename)}`, import.meta.url))
+    worker.unref()
+    worker.on('message', (answer: PatternAnswer) => this.#resolve(answer))
+    worker.on('error', () => this.#resolve(undefined))
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#resolve(undefined)
+    })
+    return worker
+  }
+
+  async #end(): Promise<void> {
+    clearTimeout(this.#unused)
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+}
+
+const resultOf = (value: boolean | string | readonly string[]): Result =>
+  typeof value === 'boolean' || typeof value === 'string' ? value : new ArrayList([...value])

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, Json } from '../api/object.ts'
+import { compile, type Evaluated, type Program } from './compile.ts'
+import { withVariables } from './environment.ts'
+import { valueOf } from './json-values.ts'
+import { kubernetesEnvironment } from './kubernetes.ts'
+import { PatternThread } from './pattern-thread.ts'
+import { PatternQuestion } from './regex.ts'
+import { typeOfSchema } from './schema-type.ts'
+import { CelError, type Value } from './values.ts'
+
+const schema: Fields = {
+  type: 'object',
+  properties: {
+    numbers: { type: 'array', items: { type: 'integer' } },
+    words: { type: 'array', items: { type: 'string' } },
+    map: { type: 'object', additionalProperties: { type: 'string' } },
+    text: { type: 'string' },
+  },
+}
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
+const object: Json = {
+  numbers: numbers(120),
+  words: numbers(120).map((at) => `w${at}`),
+  map: Object.fromEntries(numbers(120).map((at) => [`k${at}`, `v${at}`])),
+  text: 'ab,'.repeat(50_000),
+}
+
+function read(rule: string): { readonly program: Program; readonly self: Value } {
+  const type = typeOfSchema(schema, { name: 'self' })
+  assert(type !== undefined)
+  const compiled = compile(rule, withVariables(kubernetesEnvironment('1.33'), { self: type }))
+  assert('program' in compiled, 'fault' in compiled ? compiled.fault : '')
+  const self = valueOf(object, type)
+  assert(!(self instanceof CelError))
+  return { program: compiled.program, self }
+}
+
+/** As often as it can. */
+function evaluatePausing(rule: string, costMax: number): { readonly result: Evaluated; readonly pauses: number } {
+  const { program, self } = read(rule)
+  const evaluation = program.start({ self }, costMax)
+  for (let pauses = 0; ; pauses++) {
+    const turn = evaluation.goOn(() => true)
+    if (turn !== undefined && !('question' in turn)) return { result: turn, pauses }
+    turn?.tell(turn.question.answer())
+  }
+}
+
+const rules: readonly string[] = [
+  'self.numbers.all(x, self.numbers.all(y, x + y >= 0))',
+  'self.numbers.map(x, self.numbers.filter(y, y > x).size()).sum() == 7140',
+  'self.numbers.exists_one(x, self.numbers.all(y, y <= x)) && self.words.all(w, self.words.exists(v, v == w))',
+  'self.map.all(k, self.words.exists(w, w.size() > 0 && self.map[k] != w))',
+  'self.numbers.map(x, self.words.map(w, w + string(x)).join(",")).join(";").size() > 10',
+  'self.text.split(",").size() + self.text.split("b").size() == 100002 && self.numbers.all(x, self.text.size() > x)',
+  'self.text.matches("^(ab,)+$") && self.words.all(w, !self.text.matches(w)) && self.text.find("b,a") == "b,a"',
+  'self.numbers.all(x, self.numbers.all(y, self.numbers.all(z, x + y + z >= 0)))',
+  'self.words.all(w, self.words.all(v, int(v) > 0)) || self.numbers.all(x, self.numbers.all(y, true))',
+  '(self.numbers.all(x, self.numbers.all(y, x / 0 == y))) || self.words.exists(w, self.words.exists(v, v == "w119" && w == v))',
+]
+
+for (const rule of rules) {
+  test(`with pauses and without, the same value at the same cost: ${rule}`, () => {
+    let all = 0
+    for (const costMax of [1_000_000, 30_000]) {
+      const { program, self } = read(rule)
+      const { result, pauses } = evaluatePausing(rule, costMax)
+      assert.deepEqual(result, program.evaluate({ self }, costMax))
+      all += pauses
+    }
+    assert.ok(all > 3, `${all} pauses`)
+  })
+}
+
+test('a long text is matched in a thread of its own, which ends what takes too long', async () => {
+  await using thread = new PatternThread()
+  const text = 'ab'.repeat(10_000)
+  const ask = (pattern: string, verb: 'matches' | 'find' | 'findAll', given = text) =>
+    thread.answer(new PatternQuestion(pattern, given, { verb, limit: -1 }))
+  assert.equal(await ask('^(ab)+$', 'matches'), true)
+  assert.equal(await ask('b.*?b', 'find'), 'bab')
+  const endless = await ask('a[^c]*c|a', 'findAll', 'a'.repeat(500_000))
+  assert.ok(endless instanceof CelError)
+  assert.equal(endless.message, 'the text is too long for the pattern')
+  assert.equal(await ask('^(ba)+$', 'matches'), false)
+})
