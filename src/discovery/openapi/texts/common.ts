@@ -1,7 +1,7 @@
 /** Of types that all kinds share. The form is explained in ../descriptions.ts. */
 export const commonTexts = `
 Any: Whatever it is.
-  apiVersion: The group and version of the API that the object is written in, for example apps/v1.
+  apiVersion: APIVersion defines the group and version of the API that the object is written in, for example apps/v1.
   kind: What kind of object it is, in CamelCase. It cannot be changed.
   metadata: The name of the object, its labels, and what the server keeps about it.
   spec: What is wanted. Written by users.
