@@ -53,7 +53,7 @@ const standardTypes: readonly (readonly [string, Type])[] = [
   ['type', typeOf(dyn)],
   ['google.protobuf.Timestamp', timestamp],
   ['google.protobuf.Duration', duration],
-  ['optional_type', opaque('optional_type', dyn)],
+  ['optional_type', opaque('optional_type')],
 ]
 
 export function createEnvironment(

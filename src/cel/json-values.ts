@@ -37,13 +37,21 @@ const readers: { readonly [kind: string]: Reader } = {
   bool: (json) => (typeof json === 'boolean' ? json : mismatch('a bool')),
   int: intOf,
   double: (json) => (typeof json === 'number' ? json : typeof json === 'bigint' ? Number(json) : mismatch('a double')),
-  bytes: text('bytes', (json) => Buffer.from(json, 'base64')),
+  bytes: bytesOf,
   timestamp: text('a timestamp', (json) => parseTimestamp(json) ?? parseDate(json)),
   duration: text('a duration', parseWordedDuration),
   list: (json, type) => (type.kind === 'list' && Array.isArray(json) ? new JsonList(json, type) : mismatch('a list')),
   map: (json, type) => (type.kind === 'map' && isFields(json) ? new JsonMapValue(json, type) : mismatch('a map')),
   struct: (json, type) =>
     type.kind === 'struct' && isFields(json) ? new JsonStruct(json, type) : mismatch('an object'),
+}
+
+/** Upstream takes what is validated as plain base64 for that of URLs. */
+function bytesOf(json: Json): Result {
+  if (typeof json !== 'string') return mismatch('bytes')
+  const wrong = json.search(/[+/]/)
+  if (wrong === -1) return Buffer.from(json, 'base64url')
+  return new CelError(`Invalid byte formatted string ${json}: illegal base64 data at input byte ${wrong}`)
 }
 
 function intOf(json: Json): Result {

@@ -213,7 +213,6 @@ export const standardMacros: Macros = new Map([
   ['.all/2', loop(1, all)],
   ['.exists/2', loop(1, exists)],
   ['.exists_one/2', loop(1, existsOne)],
-  ['.existsOne/2', loop(1, existsOne)],
   ['.map/2', loop(1, map)],
   ['.map/3', loop(1, map)],
   ['.filter/2', loop(1, filter)],

@@ -277,6 +277,9 @@ class Planner {
     const parts = reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
     const args = parts.map((part) => this.plan(part))
     const overload = reference.overloads.length === 1 ? reference.overloads[0] : undefined
+    // Nothing is in it, so that what is looked for is not looked at.
+    const [, second] = args
+    if (expr.name === '@in' && second?.constant !== undefined && isEmptyList(second.constant)) return constant(false)
     const prepared = overload?.part.prepare?.(args.map(({ constant: value }) => value))
     if (prepared instanceof CelError) throw new PlanFault(prepared.message)
     // A conversion of a constant is a constant.
@@ -329,9 +332,8 @@ class Planner {
           if (value.value === undefined) continue
           value = value.value
         }
-        const next = insert(map, [key, value])
-        if (next instanceof CelError) return next
-        map = next
+        if (!isKey(key)) return unsupportedKey(key)
+        map = map.put(key, value)
       }
       run.spend(MAP_COST)
       return map
@@ -408,6 +410,8 @@ function folded(build: Step, parts: readonly Planned[]): Planned {
   return value instanceof CelError ? { step: build } : constant(value)
 }
 
+const isEmptyList = (value: Value): boolean => isList(value) && value.size === 0
+
 const missingVariable = (name: string): CelError => new CelError(`no such attribute(s): ${name}`)
 
 function nameOfType(type: Type): string {
@@ -434,8 +438,10 @@ function insert(map: HashMap, values: readonly Value[]): HashMap | CelError {
   return made
 }
 
+const unsupportedKey = (key: Value): CelError => new CelError(`unsupported key type: ${typeNameOf(key)}`)
+
 function insertEntry(map: HashMap, key: Value, value: Value): HashMap | CelError {
-  if (!isKey(key)) return new CelError(`unsupported key type: ${typeNameOf(key)}`)
+  if (!isKey(key)) return unsupportedKey(key)
   const text = key instanceof Uint ? key.value : key
   return map.with(key, value) ?? new CelError(`insert failed: key ${text} already exists`)
 }

@@ -94,7 +94,6 @@ function withObjectMeta(schema: Fields): Fields {
     ...schema,
     type: 'object',
     properties: { ...properties, kind: text, apiVersion: text, metadata: meta },
-    required: [...textsOf(schema['required']), 'kind', 'apiVersion', 'metadata'],
   }
 }
 
@@ -130,6 +129,9 @@ function textBytesMin(schema: Fields): number {
   return schema['format'] === 'date-time' ? 21 : 2
 }
 
+/** What has no type is not counted. */
+const isTyped = (schema: Fields): boolean => typeOfSchema(schema, { name: '' }) !== undefined
+
 /** Fields that must be there and have no default, with their names and marks. */
 function objectBytesMin(given: Fields): number {
   const schema = given['x-kubernetes-embedded-resource'] === true ? withObjectMeta(given) : given
@@ -137,7 +139,8 @@ function objectBytesMin(given: Fields): number {
   let bytes = 2
   for (const name of new Set(textsOf(schema['required']))) {
     const property = properties[name]
-    if (isFields(property) && property['default'] === undefined) bytes += name.length + bytesMin(property) + 4
+    if (isFields(property) && property['default'] === undefined && isTyped(property))
+      bytes += name.length + bytesMin(property) + 4
   }
   return bytes
 }

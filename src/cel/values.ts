@@ -189,6 +189,13 @@ export class HashMap implements MapValue {
     return this.size > 0 && this.#entries.size === this.size
   }
 
+  /** A map with an entry more, or another in its place. */
+  put(key: Key, value: Value): HashMap {
+    const text = keyText(key) ?? ''
+    const at = this.#entries.get(text)?.at ?? this.size
+    return new HashMap(new Map(this.#entries).set(text, { key, value, at }))
+  }
+
   /** A map with one entry more; undefined if it has the key already. */
   with(key: Key, value: Value): HashMap | undefined {
     if (this.get(key) !== undefined) return undefined

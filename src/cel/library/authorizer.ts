@@ -117,7 +117,6 @@ const answer = (name: string, run: (decision: Decision) => Result, result: Type)
 })
 
 export const authorizerLibrary: Library = {
-  types: [...Object.values(stages), decisionType],
   functions: [
     step('path', {
       from: 'Authorizer',

@@ -62,9 +62,18 @@ export function checkFormat(call: Call, list: List, checked: Checked): Fault[] {
     if (element === undefined) return [{ offset: call.offset, message: `index ${at} out of range` }]
     const type = checked.typeOf(element)
     if (type.kind === 'dyn' || takes(verb, kindOf(type))) continue
-    return [{ offset: element.offset, message: wrongType(verb, nameOf(type)).message }]
+    return [{ offset: element.offset, message: wrongType(verb, shownType(type)).message }]
   }
   return []
+}
+
+/** Without what is in it, as values have it. */
+function shownType(type: Type): string {
+  if (type.kind === 'list' || type.kind === 'map' || type.kind === 'type') return type.kind
+  if (type.kind === 'duration') return 'google.protobuf.Duration'
+  if (type.kind === 'timestamp') return 'google.protobuf.Timestamp'
+  if (type.kind === 'null') return 'null_type'
+  return type.kind === 'opaque' ? type.name : nameOf(type)
 }
 
 const kindOf = (type: Type): string => (type.kind === 'struct' || type.kind === 'opaque' ? type.name : type.kind)

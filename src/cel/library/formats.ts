@@ -82,7 +82,6 @@ const validate: FunctionPart = {
 }
 
 export const formatLibrary: Library = {
-  types: [type],
   functions: [
     ...formats.map((format) => ({
       name: `format.${format.name}`,

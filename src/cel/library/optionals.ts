@@ -2,7 +2,7 @@
 import type { Library } from '../environment.ts'
 import { type FunctionPart, global, member } from '../functions.ts'
 import { optionalMacros } from '../macros.ts'
-import { bool, dyn, int, list, map, optional, parameter, type Type } from '../types.ts'
+import { bool, int, list, map, optional, parameter, type Type } from '../types.ts'
 import {
   ArrayList,
   CelError,
@@ -108,5 +108,4 @@ export const optionalsLibrary: Library = {
     { name: 'optional.unwrap', overloads: [global('optional_unwrap', [list(optionalV)], list(V))], run: unwrap },
     { name: 'unwrapOpt', overloads: [member('optional_unwrapOpt', [list(optionalV)], list(V))], run: unwrap },
   ],
-  types: [optional(dyn)],
 }

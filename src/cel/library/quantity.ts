@@ -72,7 +72,6 @@ const comparison = (name: string, id: string, run: (order: number) => Result, re
 })
 
 export const quantityLibrary: Library = {
-  types: [type],
   functions: [
     { name: 'quantity', overloads: [global('string_to_quantity', [string], type)], run: read, ...parsing },
     {

@@ -99,7 +99,6 @@ const comparison = (name: string, run: (order: number) => Result, result = bool)
 })
 
 export const semverLibrary: Library = {
-  types: [type],
   functions: [
     {
       name: 'semver',

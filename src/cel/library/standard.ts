@@ -281,8 +281,10 @@ const strings: readonly FunctionPart[] = [
       return (text, _, __, ___, meter) =>
         typeof text === 'string' ? usePattern(compiled, text, matching, meter) : noSuchOverload
     },
-    estimate: (operands) => ({ cost: patternCost(operands) }),
-    cost: ([text = null, pattern = null]) => patternRunCost(text, pattern),
+    // Upstream knows what the method costs, but not the function.
+    estimate: (operands, overload) => (overload === 'matches' ? undefined : { cost: patternCost(operands) }),
+    cost: ([text = null, pattern = null], _, overload) =>
+      overload === 'matches' ? undefined : patternRunCost(text, pattern),
   },
 ]
 

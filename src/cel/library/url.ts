@@ -149,7 +149,6 @@ const part = (name: string, run: (url: Url, meter: Meter) => Result, result = st
 })
 
 export const urlLibrary: Library = {
-  types: [type],
   functions: [
     {
       name: 'url',

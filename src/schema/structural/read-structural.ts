@@ -6,19 +6,27 @@ import { Enumeration } from './enumeration.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
 import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule, ValueType } from './structural.ts'
 
-/** `keepsUnknown`: nothing is dropped anywhere, whatever the schema says. */
-export function readStructural(schema: Json | undefined, { keepsUnknown = false } = {}): Structural {
-  return new Reader(keepsUnknown).read(fieldsOf(schema))
+export type ReadOptions = {
+  /** Nothing is dropped anywhere, whatever the schema says. */
+  readonly keepsUnknown?: boolean
+  /** As upstream looks at defaults: what is an integer or a string may be anything. */
+  readonly isOfDefaults?: boolean
+}
+
+export function readStructural(schema: Json | undefined, options: ReadOptions = {}): Structural {
+  return new Reader(options).read(fieldsOf(schema))
 }
 
 class Reader {
   readonly #keepsUnknown: boolean
+  readonly #isOfDefaults: boolean
   /** By what they say, their parts named by number. */
   readonly #known = new Map<string, Structural>()
   readonly #numbers = new Map<Structural, number>()
 
-  constructor(keepsUnknown: boolean) {
+  constructor({ keepsUnknown = false, isOfDefaults = false }: ReadOptions) {
     this.#keepsUnknown = keepsUnknown
+    this.#isOfDefaults = isOfDefaults
   }
 
   read(schema: Fields): Structural {
@@ -27,7 +35,11 @@ class Reader {
     const items = isFields(schema['items']) ? this.read(schema['items']) : undefined
     const junctors = this.#readJunctors(schema)
     const read = readOwn(schema)
-    const own = this.#keepsUnknown ? { ...read, keepsUnknown: true } : read
+    const own = {
+      ...read,
+      ...(this.#keepsUnknown ? { keepsUnknown: true } : {}),
+      ...(this.#isOfDefaults && read.types === intOrString ? { types: [] } : {}),
+    }
     const parts: unknown[] = [
       own,
       properties === undefined ? null : [...properties].map(([name, part]) => [name, this.#numbers.get(part)]),

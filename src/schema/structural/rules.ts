@@ -4,6 +4,7 @@
  */
 import { type Compiled, compile, type Program } from '../../cel/compile.ts'
 import { withVariables } from '../../cel/environment.ts'
+import { escapeName } from '../../cel/escape.ts'
 import { kubernetesEnvironment } from '../../cel/kubernetes.ts'
 import { typeOfSchema } from '../../cel/schema-type.ts'
 import { optional, type Type } from '../../cel/types.ts'
@@ -16,6 +17,8 @@ export type RuleNode = {
   /** What faults show instead of the value. */
   readonly shown: string
   readonly type: Type | undefined
+  /** It has rules, but what it is in leaves nothing known of its values. */
+  readonly isUntyped: boolean
   readonly rules: readonly CompiledRule[]
   readonly list: ListKind | undefined
   readonly properties: ReadonlyMap<string, RuleNode>
@@ -36,28 +39,44 @@ export type CompiledRule = {
 }
 
 /** Undefined: there are no rules. */
-export function compileRules(schema: Fields, { isRoot }: { readonly isRoot: boolean }): RuleNode | undefined {
+export const compileRules = (schema: Fields, { isRoot }: { readonly isRoot: boolean }): RuleNode | undefined =>
+  compileNode(schema, isRoot, ruleTypeOf(schema, isRoot))
+
+/** `type`: what is known of the values by what they are in. */
+function compileNode(schema: Fields, isRoot: boolean, type: Type | undefined): RuleNode | undefined {
   const properties = new Map<string, RuleNode>()
   for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
-    const node = compileRules(fieldsOf(property), { isRoot: false })
+    const field = fieldsOf(property)
+    const own = fieldType(name, field, type)
+    // Fields of which nothing is known have no rules.
+    const node = own && compileNode(field, false, own)
     if (node !== undefined) properties.set(name, node)
   }
+  const inside = type?.kind === 'list' ? type.element : type?.kind === 'map' ? type.value : undefined
   const below = (part: Fields[string]): RuleNode | undefined =>
-    isFields(part) ? compileRules(part, { isRoot: false }) : undefined
+    isFields(part) ? compileNode(part, false, inside) : undefined
   const additional = below(schema['additionalProperties'])
   const items = below(schema['items'])
   const rules = itemsOf(schema['x-kubernetes-validations'])
   if (rules.length === 0 && additional === undefined && items === undefined && properties.size === 0) return undefined
-  const type = rules.length === 0 ? undefined : ruleTypeOf(schema, isRoot)
+  const own = rules.length === 0 || type === undefined ? undefined : ruleTypeOf(schema, isRoot)
   return {
     shown: textOf(schema['type']),
-    type,
-    rules: type === undefined ? [] : rules.map((rule) => compileRule(rule, schema, { type, isStored: () => true })),
+    type: own,
+    isUntyped: rules.length > 0 && own === undefined,
+    rules: own === undefined ? [] : rules.map((rule) => compileRule(rule, schema, { type: own, isStored: () => true })),
     list: readList(schema),
     properties,
     additional,
     items,
   }
+}
+
+/** A name that cannot be written in an expression is known all the same. */
+function fieldType(name: string, schema: Fields, holder: Type | undefined): Type | undefined {
+  const escaped = escapeName(name)
+  if (escaped === undefined) return ruleTypeOf(schema, false)
+  return holder?.kind === 'struct' ? holder.field(escaped)?.type : undefined
 }
 
 /** Undefined: nothing is known of the values, so there can be no rules. */
@@ -76,10 +95,12 @@ export function compileRule(given: Fields, schema: Fields, { type, isStored }: T
   const compileText = (text: string): Compiled =>
     compile(text, withVariables(kubernetesEnvironment(isStored(text) ? '1.33' : '1.32'), { self: type, oldSelf }))
   const compiled = compileText(rule.rule)
-  const fault = faultOf(compiled, 'bool', 'cel expression must evaluate to a bool')
+  const fault = faultOf(compiled, { wanted: 'bool', what: 'cel expression', program: 'program' })
   const program = 'program' in compiled && fault === '' ? compiled.program : undefined
-  const message = rule.messageExpression.trim() === '' ? undefined : compileText(rule.messageExpression)
-  const wrongMessage = message && faultOf(message, 'string', 'messageExpression must evaluate to a string')
+  // Of a rule that is wrong the message is not looked at.
+  const hasMessage = program !== undefined && rule.messageExpression !== ''
+  const message = hasMessage ? compileText(rule.messageExpression) : undefined
+  const wrongMessage = message && faultOf(message, messageWords)
   return {
     rule,
     program,
@@ -91,8 +112,17 @@ export function compileRule(given: Fields, schema: Fields, { type, isStored }: T
   }
 }
 
-function faultOf(compiled: Compiled, wanted: Type['kind'], other: string): string {
-  if (!('type' in compiled)) return `compilation failed: ${compiled.fault}`
-  if (compiled.type.kind !== wanted) return other
-  return 'fault' in compiled ? `program instantiation failed: ${compiled.fault}` : ''
+type Words = {
+  readonly wanted: 'bool' | 'string'
+  /** What is compiled, and how it is called once it is. */
+  readonly what: string
+  readonly program: string
+}
+
+const messageWords: Words = { wanted: 'string', what: 'messageExpression', program: 'messageExpression' }
+
+function faultOf(compiled: Compiled, { wanted, what, program }: Words): string {
+  if (!('type' in compiled)) return `${program === what ? `${what} ` : ''}compilation failed: ${compiled.fault}`
+  if (compiled.type.kind !== wanted) return `${what} must evaluate to a ${wanted}`
+  return 'fault' in compiled ? `${program} instantiation failed: ${compiled.fault}` : ''
 }

@@ -42,11 +42,14 @@ export async function runRules(value: Json, node: RuleNode, options: RunOptions)
   return run
 }
 
-/** In one go. */
-export function runRulesNow(value: Json, node: RuleNode, path: string): Ran {
+/** A default, in one go: as if it was there before, and, where nothing is wrong with that, as if it was not. */
+export function checkDefault(value: Json, node: RuleNode, path: string): readonly FieldFault[] {
   const run = newRun(() => false)
+  for (const asked of turns(value, node, { path, old: value, run, isStrict: true }))
+    asked?.tell(asked.question.answer())
+  if (run.faults.length > 0) return run.faults
   for (const asked of turns(value, node, { path, run })) asked?.tell(asked.question.answer())
-  return run
+  return run.faults
 }
 
 type Run = {
@@ -61,12 +64,18 @@ const newRun = (isSliceOver: () => boolean): Run => ({ faults: [], warnings: [],
 /** Gives way where a slice is over, or asks for an answer. */
 type Turns<T> = Generator<Asked | undefined, T, void>
 
-function* turns(value: Json, node: RuleNode, options: RunOptions & { readonly run: Run }): Turns<void> {
-  const { path = '', old, run } = options
+type TurnOptions = RunOptions & {
+  readonly run: Run
+  /** What has not changed is refused too. */
+  readonly isStrict?: boolean
+}
+
+function* turns(value: Json, node: RuleNode, options: TurnOptions): Turns<void> {
+  const { path = '', old, run, isStrict = false } = options
   const found: Found[] = []
   visit(value, node, { path, old, wasSame: () => false, found })
   for (const each of found) {
-    yield* runOwn(each, run)
+    yield* runOwn(isStrict ? { ...each, wasSame: () => false } : each, run)
     if (run.budget < 0) break
   }
 }
@@ -87,7 +96,7 @@ function visit(value: Json, node: RuleNode, place: Place): void {
   if (value === null) return
   let same: boolean | undefined
   const wasSame = (): boolean => (same ??= old === undefined ? place.wasSame() : isSameValue(value, old))
-  if (node.rules.length > 0) found.push({ value, node, path, old, wasSame })
+  if (node.rules.length > 0 || node.isUntyped) found.push({ value, node, path, old, wasSame })
   if (Array.isArray(value) && node.items !== undefined) {
     const olds = correlatedItems(value, old, node)
     for (const [at, item] of value.entries()) {
@@ -106,8 +115,11 @@ function visit(value: Json, node: RuleNode, place: Place): void {
 }
 
 function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Found, run: Run): Turns<void> {
-  if (type === undefined) return
   const at = path === '' ? '<nil>' : path
+  if (type === undefined) {
+    run.faults.push(invalidValue(at, shown, untyped))
+    return
+  }
   const [self, was] = [valueOf(value, type), old === undefined || old === null ? undefined : valueOf(old, type)]
   const oldValue = was instanceof CelError ? undefined : was
   for (const rule of rules) {
@@ -129,6 +141,8 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
     else run.faults.push(fault)
   }
 }
+
+const untyped = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
 
 type Variables = { readonly self: Value; readonly oldSelf: Value | undefined }
 

@@ -21,6 +21,10 @@ const olderFormat =
 const cases: { readonly [path: string]: string } = {
   'timestamps/duration_converters/get_milliseconds':
     'the reference gives all milliseconds, not those of the last second (cel-durations)',
+  'fields/qualified_identifier_resolution/map_value_repeat_key':
+    'the last value of a repeated key counts (cel-corners-repeated-key)',
+  'fields/qualified_identifier_resolution/map_value_repeat_key_heterogeneous':
+    'the last value of a repeated key counts (cel-corners-repeated-key)',
   'string_ext/value_errors/indexof_out_of_range': 'the reference gives -1 (cel-strings-errors)',
   'string_ext/value_errors/lastindexof_out_of_range': 'the reference gives -1 (cel-strings-errors)',
 }

@@ -1,26 +1,33 @@
 /** The defaults in a schema must be values that the schema takes: without unknown fields, and valid. */
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goSyntax } from '../../../api/go-value.ts'
-import { type Fields, fieldsOf, isFields, type Json } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json } from '../../../api/object.ts'
 import { prune, pruneObject } from '../../../schema/structural/prune.ts'
 import { readStructural } from '../../../schema/structural/read-structural.ts'
 import { compileRules } from '../../../schema/structural/rules.ts'
-import { runRulesNow } from '../../../schema/structural/run-rules.ts'
+import { checkDefault } from '../../../schema/structural/run-rules.ts'
 import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateValues } from '../../../schema/structural/validate.ts'
 import { validateEmbedded } from './embedded-resources.ts'
 
 export function validateDefaults(schema: Fields, path: string): FieldFault[] {
   const faults: FieldFault[] = []
-  if (!mayHaveDefaults(schema)) return faults
-  visit(readStructural(schema), { path, faults, schema, metadata: undefined, isRoot: true })
+  if (!hasDefaults(schema)) return faults
+  visit(readStructural(schema, { isOfDefaults: true }), { path, faults, schema, metadata: undefined, isRoot: true })
   return faults
 }
 
 /** Most have none, and to read a schema takes time. */
-function mayHaveDefaults(value: Json | undefined): boolean {
-  if (Array.isArray(value)) return value.some(mayHaveDefaults)
-  return isFields(value) && (Object.hasOwn(value, 'default') || Object.values(value).some(mayHaveDefaults))
+export function hasDefaults(schema: Json | undefined): boolean {
+  if (!isFields(schema)) return false
+  if (schema['default'] !== undefined && schema['default'] !== null) return true
+  return [
+    schema['items'],
+    schema['additionalProperties'],
+    ...Object.values(fieldsOf(schema['properties'])),
+    ...['allOf', 'anyOf', 'oneOf'].flatMap((name) => itemsOf(schema[name])),
+    schema['not'],
+  ].some(hasDefaults)
 }
 
 type Place = {
@@ -35,7 +42,8 @@ type Place = {
 
 function visit(schema: Structural, place: Place): void {
   const { path, faults } = place
-  const { default: value, items, properties, additional, isEmbedded } = schema
+  // What additionalProperties have as a default is not looked at, as upstream.
+  const { default: value, items, properties, isEmbedded } = schema
   const metadata = isEmbedded ? undefined : place.metadata
   if (value !== undefined) faults.push(...validateDefault(value, schema, { ...place, metadata }))
   const below = { faults, isRoot: false }
@@ -46,14 +54,6 @@ function visit(schema: Structural, place: Place): void {
       schema: given['items'],
       path: `${path}.items`,
       metadata: metadata && ((item) => metadata([item])),
-    })
-  }
-  if (typeof additional === 'object') {
-    visit(additional, {
-      ...below,
-      schema: given['additionalProperties'],
-      path: `${path}.additionalProperties`,
-      metadata,
     })
   }
   for (const [name, property] of properties ?? []) {
@@ -91,7 +91,7 @@ function validateOwn(value: Json, schema: Structural, place: Place): readonly Fi
   const prefix = `${place.path}.default`
   const faults = validateValues(value, schema, { prefix })
   const rules = faults.length > 0 ? undefined : compileRules(fieldsOf(place.schema), { isRoot: place.isRoot })
-  return rules === undefined ? faults : runRulesNow(value, rules, prefix).faults
+  return rules === undefined ? faults : checkDefault(value, rules, prefix)
 }
 
 const anything = readStructural({})

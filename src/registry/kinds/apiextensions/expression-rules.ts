@@ -120,7 +120,8 @@ export class RuleChecks {
     const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
     const { faults } = this
     const cost = (program?.estimateCost(type).max ?? 0) * count
-    const messageCost = (message?.estimateCost(type).max ?? 0) * count
+    // Upstream counts a message once, however many values there may be.
+    const messageCost = message?.estimateCost(type).max ?? 0
     if (cost > RULE_COST_MAX)
       faults.push(forbiddenField(`${path}.rule`, tooCostly('estimated rule cost', cost, RULE_COST_MAX)))
     if (messageCost > RULE_COST_MAX) {
@@ -129,10 +130,7 @@ export class RuleChecks {
     }
     this.#costs.push({ path: `${path}.rule`, cost }, { path: `${path}.messageExpression`, cost: messageCost })
     if (fault !== '') faults.push(invalidShown(`${path}.rule`, goRule(given), fault))
-    if (messageFault !== '') {
-      const why = messageFault.startsWith('compilation') ? `messageExpression ${messageFault}` : messageFault
-      faults.push(invalidShown(`${path}.messageExpression`, goRule(given), why))
-    }
+    if (messageFault !== '') faults.push(invalidShown(`${path}.messageExpression`, goRule(given), messageFault))
     if (usesOldSelf && uncorrelated !== '') {
       const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`
       faults.push(invalidValue(`${path}.rule`, rule.rule, why))
