@@ -72,19 +72,22 @@ function validateReplicas(object: KubeObject, path: string): FieldFault[] {
 /** In the words of Go's accessors. What is not there is fine. */
 function accessFaults(object: KubeObject, path: string, wanted: 'int64' | 'string'): FieldFault[] {
   let value: Json | undefined = object
-  const refuse = (found: Json, expected: string): FieldFault[] => {
-    const why = `${path} accessor error: ${shown(found)} is of the type ${goTypeOf(found)}, expected ${expected}`
+  const refuse = (found: Json, expected: string, at = path): FieldFault[] => {
+    const why = `${at} accessor error: ${shown(found)} is of the type ${goTypeOf(found)}, expected ${expected}`
     return [invalidValue(path, wanted === 'int64' ? 0 : '', why)]
   }
-  for (const name of readPath(path)) {
-    if (!isFields(value)) return refuse(value, 'map[string]interface{}')
+  const names = readPath(path)
+  for (const [at, name] of names.entries()) {
+    if (value === null) return []
+    if (!isFields(value)) return refuse(value, 'map[string]interface{}', `.${names.slice(0, at + 1).join('.')}`)
     value = Object.hasOwn(value, name) ? value[name] : undefined
     if (value === undefined) return []
   }
   return goTypeOf(value) === wanted ? [] : refuse(value, wanted)
 }
 
-const shown = (value: Json): string => (typeof value === 'object' ? JSON.stringify(value) : `${value}`)
+const shown = (value: Json): string =>
+  value === null ? '<nil>' : typeof value === 'object' ? JSON.stringify(value) : `${value}`
 
 function goTypeOf(value: Json): string {
   if (value === null) return '<nil>'

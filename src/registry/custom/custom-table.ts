@@ -23,12 +23,14 @@ const nameColumn: Column = {
   priority: 0,
 }
 
-/** One path that cannot be read takes all columns with it, as upstream. */
+/** A path that cannot be read takes its column and those behind it away, as upstream. */
 export function customTable(given: readonly PrinterColumn[]): TableKind {
   const asked = given.length === 0 ? defaultColumns : given
   const read = asked.map((column) => ({ column, path: readJsonPath(column.path) }))
-  const usable = read.flatMap(({ column, path }) => (path === undefined ? [] : [{ column, path }]))
-  const shown = usable.length === read.length ? usable : []
+  const broken = read.findIndex(({ path }) => path === undefined)
+  const shown = read
+    .slice(0, broken === -1 ? read.length : broken)
+    .flatMap(({ column, path }) => (path === undefined ? [] : [{ column, path }]))
   return {
     columns: [nameColumn, ...shown.map(({ column }) => columnOf(column))],
     cells: (object) => [

@@ -12,11 +12,12 @@ import {
 } from '../../../api/field-fault.ts'
 import { goStruct } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { AcceptedSchemas, hasStatus, schemaOf } from './accepted-schemas.ts'
 import { type Before, validateConversion } from './conversion.ts'
 import { requireNames, validateNames } from './definition-names.ts'
+import { hasDefaults } from './default-rules.ts'
 import { validateSchema } from './schema-rules.ts'
 import { toStoredSpec } from './stored-form.ts'
 import { validateColumns, validateDeprecation, validateSelectable, validateSubresources } from './version-parts.ts'
@@ -30,8 +31,9 @@ export function validateSpec(given: Fields, before?: Before): FieldFault[] {
     ...validateGroup(textOf(spec['group'])),
     ...validateScope(textOf(spec['scope'])),
     ...(accepted.lacksSome ? [] : validateSchemasGiven(spec, versions)),
+    ...validatePreserving(spec, versions),
     ...versions.flatMap((version, at) => validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted })),
-    ...validateTogether(versions),
+    ...validateTogether(spec['versions']),
     ...(textOf(spec['version']) === '' ? [] : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
     ...requireNames(names, 'spec.names'),
     ...validateNames(names, 'spec.names'),
@@ -64,6 +66,13 @@ function validateSchemasGiven(spec: Fields, versions: readonly Fields[]): FieldF
     const path = `spec.versions[${at}].schema.openAPIV3Schema`
     return isFields(schemaOf(version['schema'])) ? [] : [required(path, 'schemas are required')]
   })
+}
+
+/** What is unknown and kept would hide what is given a default. */
+function validatePreserving(spec: Fields, versions: readonly Fields[]): FieldFault[] {
+  const schemas = [spec['validation'], ...versions.map((version) => version['schema'])]
+  if (spec['preserveUnknownFields'] !== true || !schemas.some((schema) => hasDefaults(schemaOf(schema)))) return []
+  return [invalidValue('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
 }
 
 const hasAnyStatus = (spec: Fields, versions: readonly Fields[]): boolean =>
@@ -102,12 +111,13 @@ function validateParts(parts: Fields, place: PartPlace): FieldFault[] {
       : []),
     ...validateSubresources(parts['subresources'], `${path}.subresources`),
     ...validateColumns(itemsOf(parts['additionalPrinterColumns']), `${path}.additionalPrinterColumns`),
-    ...validateSelectable(itemsOf(parts['selectableFields']), `${path}.selectableFields`, schema),
+    ...validateSelectable(itemsOf(parts['selectableFields']), `${path}.selectableFields`, parts['validation']),
   ]
 }
 
-function validateTogether(versions: readonly Fields[]): FieldFault[] {
-  const shown = goVersions(versions)
+function validateTogether(given: Json | undefined): FieldFault[] {
+  const versions = itemsOf(given)
+  const shown = goVersions(versions, Array.isArray(given))
   const isUnique = new Set(versions.map(({ name }) => name)).size === versions.length
   const isOneStored = versions.filter(({ storage }) => storage === true).length === 1
   return [
@@ -118,9 +128,9 @@ function validateTogether(versions: readonly Fields[]): FieldFault[] {
   ]
 }
 
-function goVersions(versions: readonly Fields[]): string {
+function goVersions(versions: readonly Fields[], isGiven: boolean): string {
   const type = '[]apiextensions.CustomResourceDefinitionVersion'
-  if (versions.length === 0) return `${type}(nil)`
+  if (!isGiven) return `${type}(nil)`
   const items = versions.map(({ name, served, storage }) =>
     goStruct('apiextensions.CustomResourceDefinitionVersion', {
       Name: quote(textOf(name)),

@@ -52,9 +52,12 @@ function visit(schema: Fields, place: Place): void {
     const own = { ...below, path: `${path}.properties[${name}]`, isInMeta: isInMeta || isMeta, noDefaults }
     visit(fieldsOf(property), own)
   }
-  if (isFields(not)) visit(not, { ...below, path: `${path}.not` })
+  // Rules in alternatives are not compiled.
+  const unruled = { ...below, rules: undefined }
+  if (isFields(not)) visit(not, { ...unruled, path: `${path}.not` })
   for (const name of ['allOf', 'oneOf', 'anyOf']) {
-    for (const [at, part] of itemsOf(schema[name]).entries()) visit(part, { ...below, path: `${path}.${name}[${at}]` })
+    for (const [at, part] of itemsOf(schema[name]).entries())
+      visit(part, { ...unruled, path: `${path}.${name}[${at}]` })
   }
   if (isFields(items)) {
     const isCorrelated = schema['x-kubernetes-list-type'] === 'map'
@@ -146,15 +149,11 @@ function validateLists(schema: Fields, path: string): FieldFault[] {
   const own = `${path}.x-kubernetes-list-type`
   const isMapOnly = 'must be map if x-kubernetes-list-map-keys is non-empty'
   if (typeof listType !== 'string') return keys.length > 0 ? [required(own, isMapOnly)] : []
-  const wrongType = validateTypeIs('array', schema, { path, extension: 'x-kubernetes-list-type' })
-  const faults =
-    wrongType.length > 0
-      ? wrongType
-      : !listTypes.includes(listType)
-        ? [notSupported(own, listType, listTypes)]
-        : keys.length > 0 && listType !== 'map'
-          ? [invalidValue(own, listType, isMapOnly)]
-          : []
+  const faults = [
+    ...validateTypeIs('array', schema, { path, extension: 'x-kubernetes-list-type' }),
+    ...(listTypes.includes(listType) ? [] : [notSupported(own, listType, listTypes)]),
+    ...(keys.length > 0 && listType !== 'map' ? [invalidValue(own, listType, isMapOnly)] : []),
+  ]
   const items = fieldsOf(schema['items'])
   const isDistinct = listType === 'set' || listType === 'map'
   if (isDistinct && items['nullable'] === true) {
@@ -181,10 +180,11 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
   }
   const properties = fieldsOf(item['properties'])
   const isKnown = (key: string): boolean => Object.hasOwn(properties, key)
-  if (!keys.every(isKnown))
-    faults.push(invalidShown(own, goStrings(keys), 'entries must all be names of item properties'))
-  if (new Set(keys).size < keys.length) {
-    faults.push(invalidShown(own, goStrings(keys), 'must not contain duplicate entries'))
+  for (const [at, key] of keys.entries()) {
+    if (!isKnown(key)) {
+      faults.push(invalidShown(own, goStrings(keys), 'entries must all be names of item properties'))
+    }
+    if (keys.indexOf(key) < at) faults.push(invalidShown(own, goStrings(keys), 'must not contain duplicate entries'))
   }
   const needed = textsOf(item['required'])
   for (const key of new Set(keys.filter(isKnown))) {
@@ -200,7 +200,8 @@ function validateKey(key: Fields, path: string, isRequired: boolean): FieldFault
   const faults: FieldFault[] = []
   if (type === 'array' || type === 'object') {
     faults.push(
-      invalidValue(`${path}.type`, type, "must be a scalar type if parent array's x-kubernetes-list-type is map"),
+      // Upstream shows the type of the items.
+      invalidValue(`${path}.type`, 'object', "must be a scalar type if parent array's x-kubernetes-list-type is map"),
     )
   }
   if (!isRequired && isEmptyJson(key['default'])) {

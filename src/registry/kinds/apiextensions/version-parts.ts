@@ -71,33 +71,44 @@ const oneOf = (allowed: readonly string[]): string => `must be one of ${allowed.
 const validateOneOf = (value: string, allowed: readonly string[], path: string): FieldFault[] =>
   allowed.includes(value) ? [] : [invalidValue(path, value, oneOf(allowed))]
 
-/** `schema`: that of the same place. */
-export function validateSelectable(fields: readonly Fields[], path: string, schema: Json | undefined): FieldFault[] {
+/** `given`: what has the schema of the same place. */
+export function validateSelectable(fields: readonly Fields[], path: string, given: Json | undefined): FieldFault[] {
   if (fields.length === 0) return []
-  if (!isFields(schema)) {
+  const isCommon = path === 'spec.selectableFields'
+  if (isCommon && !isFields(given)) {
+    return [invalidValue(path, '', 'selectableFields may only be set when validations.schema is included')]
+  }
+  const schema = fieldsOf(given)['openAPIV3Schema']
+  if (!isCommon && !isFields(schema)) {
     const why = 'selectableFields may only be set when version.schema.openAPIV3Schema is not included'
     return [invalidValue(path, '', why)]
   }
-  const many = fields.length > SELECTABLE_FIELDS_MAX ? [tooMany(path, fields.length, SELECTABLE_FIELDS_MAX)] : []
   const seen = new Set<string>()
   const faults = fields.flatMap(({ jsonPath }, at) => {
     const text = textOf(jsonPath)
     const own = `${path}[${at}].jsonPath`
     if (text === '') return [required(own)]
-    const why = selectableFault(text, schema)
-    if (why !== undefined) return [invalidValue(own, text, why)]
-    if (seen.has(text)) return [duplicate(own, text)]
+    const found = selected(text, fieldsOf(schema))
+    if (typeof found === 'string') return [invalidValue(own, text, `is an invalid path: ${found}`)]
+    const isSeen = seen.has(text)
     seen.add(text)
-    return []
+    return [
+      ...(/^\.metadata(?:\.|$)/.test(text) ? [invalidValue(own, text, 'must not point to fields in metadata')] : []),
+      ...(selectableTypes.includes(textOf(found['type'])) ? [] : [invalidValue(own, text, notSelectable)]),
+      ...(isSeen ? [duplicate(own, text)] : []),
+    ]
   })
-  return [...many, ...faults]
+  return [...faults, ...(seen.size > SELECTABLE_FIELDS_MAX ? [tooMany(path, seen.size, SELECTABLE_FIELDS_MAX)] : [])]
 }
 
-function selectableFault(path: string, schema: Fields): string | undefined {
-  if (!path.startsWith('.') && !path.startsWith('[')) {
-    return `is an invalid path: expected [ or . but got: ${path.split('.')[0]}`
-  }
-  if (path.includes('[')) return 'is an invalid path: array notation is not allowed'
+const selectableTypes = ['string', 'boolean', 'integer']
+const notSelectable =
+  'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
+
+/** The schema of the field, or why there is none. */
+function selected(path: string, schema: Fields): Fields | string {
+  if (!path.startsWith('.') && !path.startsWith('[')) return `expected [ or . but got: ${path.split('.')[0]}`
+  if (path.includes('[')) return 'array notation is not allowed'
   let found: Fields | undefined = schema
   for (const name of path.slice(1).split('.')) {
     const properties: Json | undefined = found?.['properties']
@@ -105,8 +116,5 @@ function selectableFault(path: string, schema: Fields): string | undefined {
       isFields(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
     found = isFields(next) ? next : undefined
   }
-  if (found === undefined) return 'is an invalid path: does not refer to a valid field'
-  const type = textOf(found['type'])
-  if (['string', 'boolean', 'integer'].includes(type)) return undefined
-  return 'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
+  return found ?? 'does not refer to a valid field'
 }
