@@ -9,7 +9,7 @@ import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule,
 export type ReadOptions = {
   /** Nothing is dropped anywhere, whatever the schema says. */
   readonly keepsUnknown?: boolean
-  /** As upstream looks at defaults: what is an integer or a string may be anything. */
+  /** As upstream looks at defaults. */
   readonly isOfDefaults?: boolean
 }
 
@@ -38,7 +38,7 @@ class Reader {
     const own = {
       ...read,
       ...(this.#keepsUnknown ? { keepsUnknown: true } : {}),
-      ...(this.#isOfDefaults && read.types === intOrString ? { types: [] } : {}),
+      ...(this.#isOfDefaults ? asOfDefaults(read) : {}),
     }
     const parts: unknown[] = [
       own,
@@ -79,6 +79,14 @@ class Reader {
       ...(oneOf.length > 0 ? { oneOf } : {}),
       ...(isFields(schema['not']) ? { not: this.read(schema['not']) } : {}),
     }
+  }
+}
+
+/** What is an integer or a string may be anything, and formats are not looked up. */
+function asOfDefaults({ types, checks }: Own): Partial<Own> {
+  return {
+    ...(types === intOrString ? { types: [] } : {}),
+    ...(checks?.format === undefined ? {} : { checks: { ...checks, isFormatStrict: true } }),
   }
 }
 

@@ -37,5 +37,7 @@ export default [
   tried('int-or-string-default', 'what is an integer or a string may be given any default', object({ a: { 'x-kubernetes-int-or-string': true, default: 1.5 }, b: { 'x-kubernetes-int-or-string': true, anyOf: [integer(), string()], default: 1.5 }, o: object({ c: { 'x-kubernetes-int-or-string': true } }, { default: { c: true } }) })),
   tried('int-or-string-default-good', 'or none', object({ a: { 'x-kubernetes-int-or-string': true, default: 1.5 } })),
   tried('items-of-object', 'items of what is no list have no type for rules', object({ a: { type: 'object', items: integer({ 'x-kubernetes-validations': [{ rule: 'self > 1' }] }), default: {} } })),
+  tried('default-of-unknown-format', 'a format that is not known is a type where a default is checked', object({ a: integer({ format: 'x', default: {} }), b: integer({ format: 'x', default: 1 }), c: string({ format: 'x', default: 1 }), d: string({ format: 'x', default: 'y' }), e: integer({ format: 'int32', default: true }), f: list(string(), { format: 'x', default: 1 }) })),
+  tried('keywords-empty', 'keywords that are not supported, but empty', object({ a: string({ dependencies: {} }), b: string({ $ref: '' }), c: string({ definitions: {} }), d: string({ patternProperties: {} }), e: string({ id: '' }) })),
   tryCrd('crd-corners-no-versions', { section, about: 'no versions at all' }, crd({ versions: [] }), { pick: outcome }),
 ];

@@ -73,6 +73,9 @@ function visit(schema: Fields, place: Place): void {
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const unsupported = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref']
 
+/** Those that count even if they are empty. */
+const pointers: ReadonlySet<string> = new Set(['additionalItems', 'dependencies', '$ref'])
+
 function validateOwn(schema: Fields, { path, isInMeta, noDefaults }: Place): FieldFault[] {
   const faults: FieldFault[] = []
   const type = textOf(schema['type'])
@@ -81,7 +84,7 @@ function validateOwn(schema: Fields, { path, isInMeta, noDefaults }: Place): Fie
     faults.push(forbiddenField(`${path}.default`, `must not be set ${noDefaults}`))
   }
   for (const name of unsupported) {
-    const isGiven = name === 'additionalItems' ? !isEmptyJson(schema[name]) : !isEmpty(schema[name])
+    const isGiven = pointers.has(name) ? !isEmptyJson(schema[name]) : !isEmpty(schema[name])
     if (isGiven) faults.push(forbiddenField(`${path}.${name}`, `${name} is not supported`))
   }
   if (type !== '' && !types.includes(type)) faults.push(notSupported(`${path}.type`, type, types))
