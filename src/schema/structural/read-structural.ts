@@ -82,11 +82,13 @@ class Reader {
   }
 }
 
-/** What is an integer or a string may be anything, and formats are not looked up. */
+/** What is an integer or a string may be anything, and formats and patterns are taken as they are. */
 function asOfDefaults({ types, checks }: Own): Partial<Own> {
   return {
     ...(types === intOrString ? { types: [] } : {}),
-    ...(checks?.format === undefined ? {} : { checks: { ...checks, isFormatStrict: true } }),
+    ...(checks?.format === undefined && checks?.pattern === undefined
+      ? {}
+      : { checks: { ...checks, isOfDefault: true } }),
   }
 }
 

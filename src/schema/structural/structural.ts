@@ -48,8 +48,8 @@ export type ListKind = { readonly by: 'value' } | { readonly by: 'keys'; readonl
 /** The keywords that look at values. */
 export type Checks = {
   readonly format?: string
-  /** One that is not known counts as a type all the same. */
-  readonly isFormatStrict?: true
+  /** Of a default: a format that is not known counts as a type, and a pattern that is none does not count. */
+  readonly isOfDefault?: true
   readonly enum?: Enumeration
   readonly pattern?: string
   readonly minLength?: number

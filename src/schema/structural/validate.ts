@@ -75,9 +75,7 @@ function check(value: Json, schema: Structural, place: Place): Count {
 
 function checkType(value: Json, { types, isNullable, checks }: Structural, place: Place): Count {
   const format =
-    checks?.format !== undefined && (checks.isFormatStrict === true || isFormat(checks.format))
-      ? checks.format
-      : undefined
+    checks?.format !== undefined && (checks.isOfDefault === true || isFormat(checks.format)) ? checks.format : undefined
   if ((types.length === 0 && format === undefined) || (value === null && (isNullable || types.length === 0))) return 1
   const type = typeOfValue(value)
   for (const wanted of types) if (wanted === type || (wanted === 'number' && type === 'integer')) return 1

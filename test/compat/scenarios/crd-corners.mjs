@@ -39,5 +39,9 @@ export default [
   tried('items-of-object', 'items of what is no list have no type for rules', object({ a: { type: 'object', items: integer({ 'x-kubernetes-validations': [{ rule: 'self > 1' }] }), default: {} } })),
   tried('default-of-unknown-format', 'a format that is not known is a type where a default is checked', object({ a: integer({ format: 'x', default: {} }), b: integer({ format: 'x', default: 1 }), c: string({ format: 'x', default: 1 }), d: string({ format: 'x', default: 'y' }), e: integer({ format: 'int32', default: true }), f: list(string(), { format: 'x', default: 1 }) })),
   tried('keywords-empty', 'keywords that are not supported, but empty', object({ a: string({ dependencies: {} }), b: string({ $ref: '' }), c: string({ definitions: {} }), d: string({ patternProperties: {} }), e: string({ id: '' }) })),
+  tried('default-of-broken-pattern', 'a default beside a pattern that is none', object({ a: string({ pattern: '(?=a)', default: 'x' }) })),
+  tried('additional-properties-text', 'what else is allowed is no text', object({ a: object(undefined, { additionalProperties: '-' }) })),
+  tried('additional-properties-number', 'nor a number, however deep', object({ a: list(object(undefined, { additionalProperties: 1 })) })),
+  selectable('selectable-order', 'paths are read from the left', ['.spec.x[0]', '.spec.a[0]', '.spec.l[0].x', '.x.y', '.spec..a', '.', '.spec.', '.spec.a.', '.spec.a']),
   tryCrd('crd-corners-no-versions', { section, about: 'no versions at all' }, crd({ versions: [] }), { pick: outcome }),
 ];

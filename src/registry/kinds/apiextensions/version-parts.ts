@@ -108,13 +108,15 @@ const notSelectable =
 /** The schema of the field, or why there is none. */
 function selected(path: string, schema: Fields): Fields | string {
   if (!path.startsWith('.') && !path.startsWith('[')) return `expected [ or . but got: ${path.split('.')[0]}`
-  if (path.includes('[')) return 'array notation is not allowed'
   let found: Fields | undefined = schema
-  for (const name of path.slice(1).split('.')) {
-    const properties: Json | undefined = found?.['properties']
+  for (const [step, name = ''] of path.matchAll(/\.([^.[]*)|\[[^\]]*\]?/g)) {
+    if (step.startsWith('[')) return 'array notation is not allowed'
+    if (name === '' && path.endsWith('.')) return 'unexpected end of JSON path'
+    const properties: Json | undefined = found['properties']
     const next: Json | undefined =
       isFields(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
     found = isFields(next) ? next : undefined
+    if (found === undefined) return 'does not refer to a valid field'
   }
-  return found ?? 'does not refer to a valid field'
+  return found
 }
