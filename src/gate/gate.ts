@@ -10,6 +10,7 @@ import type { ResourceRequest } from '../registry/resource.ts'
 import type { Authenticate, Authenticated } from './authenticate.ts'
 import { type Authorize, refusal } from './authorize.ts'
 import { asksToImpersonate, impersonate } from './impersonate.ts'
+import { isLongRunning } from './in-flight.ts'
 import { resolve } from './resolve.ts'
 
 export type Passed =
@@ -68,12 +69,9 @@ export function createGate(parts: GateParts): Gate {
   }
 }
 
-/** Others decide how long these take, as upstream. */
-const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
-
 /** Any request may say how long it wants to wait, as a Go duration; nobody waits longer than the server allows. */
 function timeoutOf(query: URLSearchParams, info: RequestInfo, maxMs: number): number {
-  if (info.verb === 'watch' || (info.kind === 'resource' && longRunning.has(info.subresource))) return Infinity
+  if (isLongRunning(info)) return Infinity
   const text = query.get('timeout') ?? ''
   if (text === '') return maxMs
   const asked = parseDuration(text)

@@ -41,8 +41,12 @@ export class InFlight {
   }
 }
 
+/** Others decide how long these take: they have no request timeout either. */
+export const isLongRunning = (info: RequestInfo): boolean =>
+  longRunningVerbs.has(info.verb) || (info.kind === 'resource' && longRunningSubresources.has(info.subresource))
+
 function poolOf({ groups }: User, info: RequestInfo): InFlightPool {
-  if (groups.includes(mastersGroup) || longRunningVerbs.has(info.verb)) return 'exempt'
-  if (info.kind === 'path' ? probes.has(info.path) : longRunningSubresources.has(info.subresource)) return 'exempt'
+  if (groups.includes(mastersGroup) || isLongRunning(info)) return 'exempt'
+  if (info.kind === 'path' && probes.has(info.path)) return 'exempt'
   return readOnlyVerbs.has(info.verb) ? 'readOnly' : 'mutating'
 }
