@@ -17,7 +17,9 @@ const PONG = 10
 const CONTROL_BYTES_MAX = 125
 
 export const asksForWebSocket = ({ headers }: ApiRequest): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket' && headers['sec-websocket-key'] !== undefined
+  headers.upgrade?.toLowerCase() === 'websocket' &&
+  headers['sec-websocket-key'] !== undefined &&
+  /(^|,)\s*upgrade\s*(,|$)/i.test(headers.connection ?? '')
 
 export function overWebSocket(http: ApiRequest, frames: FrameSource, form: 'json' | 'protobuf'): ApiResponse {
   const key = http.headers['sec-websocket-key'] ?? ''
