@@ -6,7 +6,13 @@ import { type Owner, type Owners, withFields } from './managers.ts'
 import type { StructMerge } from './merge-type.ts'
 
 /** An object as it was and as it is to be, in one version of its kind. */
-export type Versions = { readonly type: StructMerge; readonly before: Fields; readonly after: Fields }
+export type Versions = {
+  readonly type: StructMerge
+  readonly before: Fields
+  readonly after: Fields
+  /** Whether what the path does not write counts, too: of custom kinds upstream knows that of the version of the request only. */
+  readonly isWhole?: boolean
+}
 
 const same: Comparison = { added: noFields, modified: noFields, removed: noFields }
 
@@ -44,7 +50,8 @@ export class Differences {
     const versions = this.#versionsIn(apiVersion)
     if (versions === undefined) return undefined
     const comparison = compare(versions.before, versions.after, versions.type)
-    return comparison === undefined ? same : excluding(comparison, this.#ignored)
+    if (comparison === undefined) return same
+    return versions.isWhole === true ? comparison : excluding(comparison, this.#ignored)
   }
 
   /** The owners that stand in the way of the write, each with what it would lose. */

@@ -81,6 +81,7 @@ export function versionsOf(
       type: other.type,
       before: other.before(made?.before ?? before()),
       after: other.after(made?.after ?? after()),
+      isWhole: request.resource.isCustom,
     }
   }
 }

@@ -142,6 +142,14 @@ const typed = [
   ]),
 ];
 
+const withStatus = (name) => ({ name, served: true, storage: name === 'v1', subresources: { status: {} }, schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { a: { type: 'string' } } }, status: { type: 'object', properties: { s: { type: 'string' } } } } } } });
+const statuses = [
+  scenario('apply-sound-status-other-version', withWidgets('2.9', 'a spec applied through /status conflicts with its owner in another version'), [
+    ...widgets(undefined, { versions: ['v1', 'v2'].map(withStatus) }),
+    APPLY(`${WIDGETS.replace('/v1/', '/v2/')}/w`, 'two', widget('w', { spec: { a: '1' } }, 'v2')), APPLY(`${WIDGETS}/w/status`, 'one', widget('w', { spec: { a: '2' }, status: { s: '1' } })), APPLY(`${WIDGETS}/w/status`, 'one', widget('w', { spec: { a: '1' }, status: { s: '1' } })), APPLY(`${WIDGETS}/w/status`, 'one', widget('w', { spec: { a: '2' }, status: { s: '2' } }), { force: true }),
+    PATCH(`${WIDGETS}/w/status`, 'merge', { spec: { a: '3' }, status: { s: '3' } }, by('three')), APPLY(`${WIDGETS}/w`, 'one', widget('w', { spec: { a: '1' }, status: { s: '9' } })),
+  ]),
+];
 const SA = '/api/v1/namespaces/$ns/serviceaccounts';
 const account = (o) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'x' }, ...o });
 const others = [
@@ -155,4 +163,4 @@ const others = [
   ]),
 ];
 
-export default [...others, ...emptyLists, ...unknowns, ...versions, ...data, ...gates, ...parts, ...quantities, ...typed];
+export default [...statuses, ...others, ...emptyLists, ...unknowns, ...versions, ...data, ...gates, ...parts, ...quantities, ...typed];
