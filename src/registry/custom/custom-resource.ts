@@ -24,8 +24,7 @@ const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'pa
 const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-/** One for each version, those that are not served too: objects may be stored in them. */
-/** `answer`: of patterns in rules that take long. */
+/** One for each version, those that are not served too: objects may be stored in them. `answer`: of patterns that take long. */
 export function customResources(definition: Definition, answer?: AnswerPattern): readonly CustomResource[] {
   const schemas = new Map(
     definition.versions.map((version) => [version.name, new CustomSchema(definition, version, answer)]),

@@ -93,7 +93,7 @@ test('defaults of embedded metadata hold only what metadata can hold', () => {
   })
 })
 
-test('numbers of replicas beyond those of a scale are refused, however long', () => {
+test('numbers of replicas beyond those of a scale are refused, however long', async () => {
   const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
   const [made] = customResources(
     readDefinition({
@@ -110,7 +110,8 @@ test('numbers of replicas beyond those of a scale are refused, however long', ()
     }),
   )
   for (const replicas of [2 ** 31, 9223372036854775807n]) {
-    const faults = made?.validate({ ...wheel({ name: 'w' }), spec: { replicas } }) ?? []
+    const object = { ...wheel({ name: 'w' }), spec: { replicas } }
+    const faults = (await made?.validateInSlices?.(object, undefined)) ?? []
     assert.match(faults[0]?.message ?? '', /should be less than or equal to 2147483647/)
   }
 })
