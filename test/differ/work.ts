@@ -24,7 +24,8 @@ export async function loadInput(reference: Target): Promise<Input> {
 
 /** One case of each area in turn, so that a run that ends early has seen all of them. */
 export function* chosenCases({ seed, areas: names, cases, from }: Options, input: Input): Generator<Work> {
-  for (let number = from; number < from + cases; number++) {
+  const end = Math.min(from + cases, Math.max(...names.map(casesMax)))
+  for (let number = from; number < end; number++) {
     for (const area of names) {
       const make = areas[area]
       if (make === undefined || number >= casesMax(area)) continue

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { probes } from './areas/probes.ts'
+import { Grammar } from './expressions.ts'
+import { parseOptions } from './options.ts'
+import { Schemas } from './schemas.ts'
+import { Values } from './values.ts'
+import { chosenCases } from './work.ts'
+
+const values = new Values()
+const input = { values, grammar: new Grammar(), schemas: new Schemas([], values), seeds: [] }
+const chosen = (...argv: string[]): string[] =>
+  [...chosenCases(parseOptions(argv), input)].map(({ area, number }) => `${area}/${number}`)
+
+test('areas take turns', () => {
+  assert.deepEqual(chosen('--area', 'cel,apply', '--from', '3', '--cases', '2'), [
+    'cel/3',
+    'apply/3',
+    'cel/4',
+    'apply/4',
+  ])
+})
+
+test('an area that is a list comes to its end, however long the run may last', () => {
+  assert.equal(chosen('--area', 'probes', '--minutes', '5').length, probes.length)
+})
