@@ -2,7 +2,7 @@
 import { sortManagedFields } from '../compat/diff.ts'
 import { isRecord, type Json } from '../compat/json.ts'
 import { Normaliser } from '../compat/normalise.ts'
-import { withoutKnown } from './known.ts'
+import { isKnownWarning, withoutKnown } from './known.ts'
 import { textAt, valueAt } from './places.ts'
 import type { Answer } from './step.ts'
 
@@ -21,7 +21,7 @@ export class Comparer {
     return {
       status,
       contentType,
-      warnings: warnings.map((warning) => this.#normaliser.text(warning)),
+      warnings: warnings.filter((warning) => !isKnownWarning(warning)).map((warning) => this.#normaliser.text(warning)),
       body: typeof body === 'string' ? withoutMoving(this.#normaliser.text(body)) : this.#value(body),
     }
   }

@@ -52,6 +52,11 @@ export const knownDifferences: readonly KnownDifference[] = [
 
 export const DESCRIPTIONS_ROW = 'descriptions of the columns of a table'
 
+export const NOT_ENFORCED_ROW = 'a webhook configuration or admission policy is written'
+
+/** A warning of ours that upstream has no reason for. */
+export const isKnownWarning = (warning: string): boolean => warning.includes('is stored but not enforced')
+
 export const isKnown = (compared: Compared): boolean => knownDifferences.some(({ holds }) => holds(compared))
 
 export function withoutKnown(value: Json, key = ''): Json {
