@@ -58,10 +58,10 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
         const next = current && decide(current)
         if (next === undefined) return
         const sent = { method: 'PATCH', path, body: statusPatch(next), isMergePatch: true, signal }
-        const answer = await request(handle, sent)
+        const answered = await request(handle, sent)
         // Another replica does the same.
-        if (answer.status === CONFLICT) continue
-        expectStatus(answer, [200, 404])
+        if (answered.status === CONFLICT) continue
+        expectStatus(answered, [200, 404])
         return
       }
     },
