@@ -3,6 +3,7 @@
  * clients see (the wire form); it never holds both. The decoded object is kept only while it is in demand. An item never
  * changes its meaning, so all readers share it.
  */
+import { isOutdated } from '../codec/object.ts'
 import type { KubeObject } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
 import type { Key, Revision } from '../storage/engine.ts'
@@ -43,6 +44,8 @@ export class Item extends Slot {
   decoded: KubeObject | undefined
   /** Whether the decoded object was used since the home last looked. */
   isInDemand = false
+  /** Whether it is stored otherwise than it would be now, which its wire form does not show. */
+  isOutdated = false
   readonly #home: ItemHome
   #versionAt = STORED
   #headBytes = 0
@@ -105,6 +108,7 @@ export class Item extends Slot {
 
   /** For the writer of this version: it has the object and has printed it already. */
   setWire(object: KubeObject, wire: Wire): void {
+    this.isOutdated = isOutdated(object)
     this.#keepWire(wire)
     this.keepObject(object)
   }
@@ -118,7 +122,10 @@ export class Item extends Slot {
 
   /** Who only passes the bytes on does not need the object again: it is not kept. */
   #print(): void {
-    if (this.#versionAt === STORED) this.#keepWire(this.#home.form.print(this.peek()))
+    if (this.#versionAt !== STORED) return
+    const object = this.peek()
+    this.isOutdated = isOutdated(object)
+    this.#keepWire(this.#home.form.print(object))
   }
 
   #keepWire(wire: Wire): void {

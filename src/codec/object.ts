@@ -215,7 +215,10 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   const stored = form.fromStored(read)
   const defaulted = setDefaults(stored)
   const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
-  if (isDefaultedAgain === true && !isSame(defaulted, stored)) markOutdated(object)
+  // What was printed for clients, which alone has a version, is as it should be.
+  if (read.metadata.resourceVersion !== undefined) return object
+  const isOld = read.apiVersion !== (schema.stored?.apiVersion ?? object.apiVersion)
+  if (isOld || (isDefaultedAgain === true && !isSame(defaulted, stored))) markOutdated(object)
   return object
 }
 

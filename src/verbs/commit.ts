@@ -1,5 +1,6 @@
 /** Decides on the state of one object and writes what was decided. */
 import type { KubeObject } from '../api/object.ts'
+import { markOutdated } from '../codec/object.ts'
 import type { Item } from '../cache/item.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { Key, Revision } from '../storage/engine.ts'
@@ -39,8 +40,6 @@ export async function commit(
     (await access.reader.get(key, 'latest')).item?.revision === revision
   const result = await store.update(key, { cached, isStill, decode, signal, ttlSeconds }, decide)
   if (result.outcome !== 'unchanged' || item?.revision !== result.revision) return result
-  // What is cached does not show which defaults were stored: the stored object is looked at, once.
-  if (resource.shape.isDefaultedAgain === true) return store.update(key, { decode, signal, ttlSeconds }, decide)
   if (cached !== undefined) item.keepObject(cached.object)
   return { ...result, unchanged: item }
 }
@@ -62,5 +61,7 @@ async function dryRun(
  * is about to replace it.
  */
 export function currentOf(item: Item): Current<KubeObject> {
-  return { revision: item.revision, createRevision: item.createRevision, object: item.peek(), stale: false }
+  const object = item.peek()
+  if (item.isOutdated) markOutdated(object)
+  return { revision: item.revision, createRevision: item.createRevision, object, stale: false }
 }

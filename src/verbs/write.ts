@@ -14,7 +14,7 @@ import {
   unclassified,
 } from '../api/errors.ts'
 import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
-import { encodeStored, printWire, wireOfStored } from '../codec/object.ts'
+import { encodeStored, markOutdated, printWire, wireOfStored } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
@@ -361,6 +361,7 @@ export function written(
 ): Written {
   const form = asStored(object, resource.shape)
   const current = withVersion(form, revision)
+  if (form !== object && resource.shape.isDefaultedAgain === true) markOutdated(current)
   const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
   access.reader.expect(key, revision, current, wire)

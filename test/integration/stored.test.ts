@@ -32,3 +32,28 @@ test('only the built-in events expire, not custom objects of a kind with the sam
   assert.notEqual(BigInt((await leaseOf('/registry/events/default/built-in')) ?? 0), 0n)
   assert.equal(BigInt((await leaseOf('/registry/example.com/events/default/mine')) ?? -1), 0n)
 })
+
+test('a write that changes nothing stores an object anew that was stored in an old version', async () => {
+  await using server = await startTestServer()
+  await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
+  await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
+  const key = Buffer.from('/registry/roles/default/old')
+  const metadata = { name: 'old', namespace: 'default', uid: 'u', creationTimestamp: '2020-01-01T00:00:00Z' }
+  const stored = { kind: 'Role', apiVersion: 'rbac.authorization.k8s.io/v1beta1', metadata, rules: [] }
+  await etcd.kv.put({ key, value: Buffer.from(JSON.stringify(stored)) })
+  const path = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/old'
+  const versionOf = async (method: 'GET' | 'PUT', body?: unknown): Promise<string> => {
+    const answer = await client.call({ method, path, ...(body === undefined ? {} : { body }) })
+    assert.equal(answer.status, 200)
+    return JSON.parse(answer.text).metadata.resourceVersion
+  }
+  // Listed, so that the cache has printed it and let go of what was stored.
+  assert.equal((await client.call({ method: 'GET', path: path.replace(/.old$/, '') })).status, 200)
+  const before = await versionOf('GET')
+  const { apiVersion: _, ...same } = stored
+  const after = await versionOf('PUT', { ...same, apiVersion: 'rbac.authorization.k8s.io/v1' })
+  assert.notEqual(after, before)
+  const [found] = (await etcd.kv.range({ key })).kvs
+  assert.match(found?.value.toString() ?? '', /"apiVersion":"rbac\.authorization\.k8s\.io\/v1"/)
+  assert.equal(await versionOf('PUT', { ...same, apiVersion: 'rbac.authorization.k8s.io/v1' }), after)
+})
