@@ -18,6 +18,7 @@ import { encodeStored, markOutdated, printWire, wireOfStored } from '../codec/ob
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
+import { isSame } from '../schema/equal.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { isCode } from '../storage/errors.ts'
@@ -361,7 +362,7 @@ export function written(
 ): Written {
   const form = asStored(object, resource.shape)
   const current = withVersion(form, revision)
-  if (form !== object && resource.shape.isDefaultedAgain === true) markOutdated(current)
+  if (resource.shape.isDefaultedAgain === true && !isSame(form, object)) markOutdated(current)
   const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
   access.reader.expect(key, revision, current, wire)
