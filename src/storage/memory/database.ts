@@ -151,13 +151,16 @@ export class MemoryDatabase {
     if (revision <= this.#compacted) throw compacted()
     if (revision > this.#revision) throw tooNew()
     this.#compacted = revision
-    while ((this.#commits.at(0)?.revision ?? revision) < revision) this.#commits.shift()
+    while ((this.#commits.at(0)?.revision ?? revision + 1) <= revision) this.#commits.shift()
     this.#startSweep()
   }
 
-  /** The first commits after a revision; undefined if not all of them are kept. */
+  /**
+   * The first commits after a revision; undefined if that revision is compacted. So etcd tells it to a feed (etcd-feed.ts), which
+   * starts with the revision that it knows, although the commit that was compacted to is still kept.
+   */
   commitsAfter(revision: Revision, most: number): readonly Commit[] | undefined {
-    if (revision + 1 < this.#compacted) return undefined
+    if (revision < this.#compacted) return undefined
     const commits: Commit[] = []
     const first = (this.#commits.at(0)?.revision ?? this.#revision + 1) - 1
     // Each commit is of the revision after the one before it.
@@ -171,7 +174,7 @@ export class MemoryDatabase {
 
   snapshot(): Snapshot {
     const histories = [...this.#histories.values()].map(({ key, versions }) => ({ key, versions: [...versions] }))
-    const commits = this.commitsAfter(Math.max(this.#compacted - 1, 0), Number.POSITIVE_INFINITY) ?? []
+    const commits = this.commitsAfter(this.#compacted, Number.POSITIVE_INFINITY) ?? []
     const leases = [...this.#leases].map(([id, { ttlSeconds, keys }]) => ({ id, ttlSeconds, keys: [...keys] }))
     return { revision: this.#revision, compacted: this.#compacted, histories, commits, leases }
   }
