@@ -30,12 +30,15 @@ function count(request: IncomingMessage, response: ServerResponse): void {
   })
 }
 
+/** It stays an ordinary request there, on a connection that is kept. */
+const shouldUpgradeCallback = ({ url }: IncomingMessage): boolean => url !== '/refused'
+
 export async function startKubelet(): Promise<Kubelet> {
   const asked: string[] = []
   const upgrades: IncomingHttpHeaders[] = []
   const note = ({ method, url }: IncomingMessage): void => void asked.push(`${method} ${url}`)
   const { certificatePem, keyPem } = createSelfSigned('kubelet', ['127.0.0.1'], Date.now())
-  const server = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
+  const server = createServer({ cert: certificatePem, key: keyPem, shouldUpgradeCallback }, (request, response) => {
     note(request)
     const { pathname } = new URL(request.url ?? '', 'https://kubelet')
     if (pathname.startsWith('/containerLogs/')) return void response.end('first line\nsecond line\n')

@@ -129,6 +129,13 @@ test('a token among the protocols of a websocket is for the server alone', async
   }
 })
 
+test('a connection is kept for others only when all of a request has gone over it', async () => {
+  const { status } = await open('/api/v1/nodes/n/proxy/refused', 'websocket', { 'content-length': 50 })
+  assert.equal(status, 418)
+  const { text } = await client.call({ path: '/api/v1/nodes/n/proxy/next' })
+  assert.equal(text, 'GET /next nobody')
+})
+
 const token = { authorization: `Bearer ${adminToken}` }
 const bigBytes = 20 * 1024 * 1024
 
@@ -186,6 +193,26 @@ for (const kind of ['HTTP/1.1', 'HTTP/2'] as const) {
     let last = -1
     for (; last !== taken.bytes; await sleep(500)) last = taken.bytes
     assert.ok(taken.bytes > 0 && taken.bytes < bigBytes, `${taken.bytes} bytes are on their way to who reads nothing`)
+  })
+}
+
+/** What a second request would look like. Of a GET without a length Node's client would send it behind the first one, as it is. */
+const second = Buffer.from('POST /second HTTP/1.1\r\nhost: kubelet\r\ncontent-length: 0\r\n\r\n')
+
+for (const [kind, framing] of [
+  ['HTTP/1.1', { 'transfer-encoding': 'chunked' }],
+  ['HTTP/2', {}],
+] as const) {
+  test(`${kind}: a body of unknown length is a body, whatever the method and the headers`, async () => {
+    await using own = clients[kind]?.(server.url) ?? assert.fail('there is a client')
+    for (const method of ['GET', 'DELETE', 'POST']) {
+      for (const more of [{}, { expect: '100-continue' }]) {
+        const headers = { ...framing, ...more }
+        const call = { method, path: '/api/v1/nodes/n/proxy/count', body: second, hidesLength: true, headers }
+        assert.equal((await own.call(call)).text, `${second.length}`, `${method} ${JSON.stringify(more)}`)
+      }
+    }
+    assert.ok(!kubelet.asked.includes('POST /second'))
   })
 }
 

@@ -25,6 +25,10 @@ export function forward(wanted: Forwarded, pipeBody?: ApiRequest['pipeBody']): P
     if (pipeBody === undefined) return void outgoing.end()
     let draining: Promise<void> | undefined
     const take = (chunk: Buffer): void | Promise<void> => {
+      // Of a GET or DELETE whose length is not known Node would send it as it is, and who is behind read a second request in it.
+      if (!outgoing.headersSent && !outgoing.hasHeader('content-length')) {
+        outgoing.setHeader('transfer-encoding', 'chunked')
+      }
       if (outgoing.write(chunk)) return undefined
       draining ??= drained(outgoing).then(() => {
         draining = undefined
@@ -86,9 +90,10 @@ export async function* chunksOf(message: IncomingMessage): AsyncGenerator<readon
   }
 }
 
-/** Of one connection only (RFC 9110, section 7.6.1). */
+/** Of one connection only (RFC 9110, section 7.6.1); and `expect`, which this server has answered itself. */
 const hopHeaders: ReadonlySet<string> = new Set([
   'connection',
+  'expect',
   'keep-alive',
   'proxy-authenticate',
   'proxy-authorization',

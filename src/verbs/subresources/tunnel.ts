@@ -10,7 +10,9 @@ export async function tunnel(
   http: ApiRequest,
   to: Pick<Forwarded, 'url' | 'method' | 'kubelet'>,
 ): Promise<ApiResponse> {
-  const headers = { ...requestHeaders(http), connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
+  // A body is not handed on, so nobody may wait for one: who refuses the upgrade would take the next request for it.
+  const { 'content-length': _length, ...passed } = requestHeaders(http)
+  const headers = { ...passed, connection: 'Upgrade', upgrade: http.headers.upgrade ?? '' }
   const answer = await upgraded({ ...to, headers, signal: http.signal }).catch((error: Error) => {
     throw serviceUnavailable(`error trying to reach service: ${error.message}`, error)
   })
