@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubeObject } from '../api/object.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+import { fieldsOf, type KubeObject } from '../api/object.ts'
 import type { WatchEvent } from '../cache/event.ts'
 import { shownItem } from '../cache/event.ts'
 import { Item } from '../cache/item.ts'
@@ -8,6 +9,7 @@ import type { EventSource } from '../cache/watch.ts'
 import { silent } from '../lib/log.ts'
 import { Registry } from '../registry/registry.ts'
 import { StorageError } from '../storage/errors.ts'
+import { finalizer } from './definition-cleanup.ts'
 import { Definitions, type DefinitionsParts } from './definitions.ts'
 
 const definition = (plural: string, isAccepted: boolean): KubeObject => ({
@@ -53,8 +55,8 @@ function itemOf(object: KubeObject): Item {
   return item
 }
 
-/** A watch that tells this and then nothing. */
-function sourceOf(told: WatchEvent[]): EventSource {
+/** A watch that tells this, one part after the other, and then what it is given. */
+function sourceOf(...told: WatchEvent[][]): EventSource & { readonly tell: (event: WatchEvent) => void } {
   let isClosed = false
   let ready: (() => void) | undefined
   return {
@@ -62,11 +64,15 @@ function sourceOf(told: WatchEvent[]): EventSource {
       return isClosed ? ('closed' as const) : ('live' as const)
     },
     hasNews: true,
-    take: () => told.splice(0),
+    take: () => told.shift() ?? [],
     onReady: (call) => {
       ready = call
     },
     requestBookmark: () => undefined,
+    tell: (event) => {
+      told.push([event])
+      ready?.()
+    },
     close: () => {
       isClosed = true
       ready?.()
@@ -74,44 +80,86 @@ function sourceOf(told: WatchEvent[]): EventSource {
   }
 }
 
+const added = (object: KubeObject): WatchEvent => shownItem('ADDED', 1, itemOf(object))
+const listEnd: WatchEvent = { type: 'BOOKMARK', revision: 1, initialEventsEnd: true }
+
 const unused = async (): Promise<never> => {
   throw new StorageError('unavailable', 'not asked for here')
 }
+
+const partsOf = (watch: () => Promise<EventSource>, others: Partial<DefinitionsParts> = {}): DefinitionsParts => ({
+  registry: new Registry([]),
+  reader: { known: () => undefined, get: unused, list: unused, expect: () => undefined, watch },
+  range: { from: '/r/', to: '/r0' },
+  changeStatus: async () => true,
+  isBuiltInPlace: () => false,
+  release: unused,
+  deleteObjects: unused,
+  forget: () => undefined,
+  announce: async () => undefined,
+  now: () => '2026-01-01T00:00:00Z',
+  log: silent,
+  ...others,
+})
 
 test('a definition that stays refused when another one goes is looked at once', { timeout: 5_000 }, async () => {
   const has = definition('has', true)
   const refused = definition('refused', false)
   const other = definition('other', false)
-  const told: WatchEvent[] = [
-    ...[has, refused, other].map((object) => shownItem('ADDED', 1, itemOf(object))),
-    { type: 'BOOKMARK', revision: 1, initialEventsEnd: true },
-    shownItem('DELETED', 2, itemOf(other)),
-  ]
+  const told = [...[has, refused, other].map(added), listEnd, shownItem('DELETED', 2, itemOf(other))]
   const registry = new Registry([])
-  const written: string[] = []
-  const reader: DefinitionsParts['reader'] = {
-    known: () => undefined,
-    get: unused,
-    list: unused,
-    expect: () => undefined,
-    watch: async () => sourceOf(told),
-  }
-  await using definitions = new Definitions({
-    registry,
-    reader,
-    range: { from: '/r/', to: '/r0' },
-    changeStatus: async (name) => written.push(name) > 0,
-    isBuiltInPlace: () => false,
-    release: unused,
-    deleteObjects: unused,
-    forget: () => undefined,
-    announce: async () => undefined,
-    now: () => '2026-01-01T00:00:00Z',
-    log: silent,
-  })
+  await using definitions = new Definitions(partsOf(async () => sourceOf(told), { registry }))
   await definitions.start()
   assert.deepEqual(
     registry.inGroup('example.com').map(({ plural }) => plural),
     ['has'],
   )
+})
+
+test('a name is not free before the list has shown everybody', { timeout: 5_000 }, async () => {
+  const late = definition('late', true)
+  const source = sourceOf([added(definition('early', false))], [added(late), listEnd])
+  const written: unknown[] = []
+  const changeStatus: DefinitionsParts['changeStatus'] = async (_, decide) => {
+    const next = decide(definition('early', false))
+    if (next !== undefined) written.push(fieldsOf(fieldsOf(next['status'])['acceptedNames'])['shortNames'])
+    return true
+  }
+  await using definitions = new Definitions(partsOf(async () => source, { changeStatus }))
+  await definitions.start()
+  await turn()
+  assert.deepEqual(written, [])
+  source.tell(shownItem('DELETED', 2, itemOf(late)))
+  await turn()
+  assert.deepEqual(written, [['same']])
+})
+
+test('what a list shows again is cleaned up again', { timeout: 5_000 }, async () => {
+  const gone = definition('gone', true)
+  const metadata = { ...gone.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [finalizer] }
+  const doomed = { ...gone, metadata }
+  const sources = [sourceOf([added(doomed), listEnd]), sourceOf([added(doomed), listEnd])]
+  const [first] = sources
+  let released = 0
+  const again = Promise.withResolvers<void>()
+  const release = async (): Promise<void> => {
+    if (++released === 1) first?.close()
+    else again.resolve()
+  }
+  const watch = async (): Promise<EventSource> => sources.shift() ?? sourceOf()
+  await using definitions = new Definitions(partsOf(watch, { release, deleteObjects: async () => 0 }))
+  await definitions.start()
+  await again.promise
+})
+
+test('a stop does not wait for a watch; one that comes later is closed', { timeout: 5_000 }, async () => {
+  const { promise, resolve } = Promise.withResolvers<EventSource>()
+  const definitions = new Definitions(partsOf(() => promise))
+  const started = definitions.start()
+  await definitions[Symbol.asyncDispose]()
+  await started
+  const late = sourceOf()
+  resolve(late)
+  await turn()
+  assert.equal(late.state, 'closed')
 })

@@ -6,7 +6,7 @@
 import type { KubeObject } from '../api/object.ts'
 import type { Item } from '../cache/item.ts'
 import type { ObjectReader, WatchOptions } from '../cache/reader.ts'
-import { eventsOf } from '../cache/watch.ts'
+import { type EventSource, eventsOf } from '../cache/watch.ts'
 import type { Log } from '../lib/log.ts'
 import { sleep, systemTimers, type Timers } from '../lib/timers.ts'
 import { type CustomResource, customResources } from '../registry/custom/custom-resource.ts'
@@ -60,11 +60,15 @@ export class Definitions implements AsyncDisposable {
   readonly #inUse = new NamesInUse()
   /** Those that wait for names which others have. */
   readonly #refused = new Set<string>()
+  /** Those whose status may have to be written when the list is whole. */
+  readonly #unjudged = new Set<string>()
   readonly #stopping = new AbortController()
   readonly #statuses: WorkQueue
   readonly #cleanups: WorkQueue
   readonly #announcements: WorkQueue
   #following: Promise<void> = Promise.resolve()
+  /** Whether the watch has shown all that there was when it began. */
+  #isListed = false
 
   constructor(parts: DefinitionsParts) {
     const { log, timers = systemTimers } = parts
@@ -90,38 +94,67 @@ export class Definitions implements AsyncDisposable {
   }
 
   async #follow(onListed: () => void): Promise<void> {
-    const { reader, range, log } = this.#parts
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        const watcher = await reader.watch({ range, start: { initial: 'latest', markEnd: true } })
-        using closing = new DisposableStack()
+        using watching = new DisposableStack()
+        const watcher = await this.#watch()
         const close = (): void => watcher.close()
         signal.addEventListener('abort', close)
-        closing.defer(() => signal.removeEventListener('abort', close))
-        const listed = new Set<string>()
-        let isListed = false
-        for await (const events of eventsOf(watcher)) {
-          for (const event of events) {
-            if (event.type !== 'BOOKMARK') {
-              const name = event.item.key.slice(event.item.key.lastIndexOf('/') + 1)
-              if (!isListed) listed.add(name)
-              if (event.type === 'DELETED') this.#remove(name)
-              else this.#tryPut(name, event.item)
-            } else if (event.initialEventsEnd) {
-              isListed = true
-              for (const name of this.#known.keys()) if (!listed.has(name)) this.#remove(name)
-              onListed()
-            }
-          }
-        }
+        watching.defer(() => {
+          signal.removeEventListener('abort', close)
+          this.#isListed = false
+        })
+        if (signal.aborted) close()
+        await this.#takeFrom(watcher, onListed)
       } catch (error) {
-        if (!signal.aborted) log('warn', 'definitions cannot be followed yet', { error: String(error) })
+        if (!signal.aborted) this.#parts.log('warn', 'definitions cannot be followed yet', { error: String(error) })
       }
       // Woken early only by the end.
       await sleep(this.#parts.timers ?? systemTimers, WATCH_RETRY_MS, signal).catch(() => undefined)
     }
     onListed()
+  }
+
+  /** Fails when it is stopped meanwhile: while the database is away, a watch is waited for long. */
+  async #watch(): Promise<EventSource> {
+    const { reader, range } = this.#parts
+    const { signal } = this.#stopping
+    const opening = reader.watch({ range, start: { initial: 'latest', markEnd: true } })
+    const { promise: stopped, reject } = Promise.withResolvers<never>()
+    const onAbort = (): void => {
+      reject(signal.reason)
+      opening.then(
+        (late) => late.close(),
+        () => undefined,
+      )
+    }
+    signal.addEventListener('abort', onAbort)
+    try {
+      return await Promise.race([opening, stopped])
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #takeFrom(watcher: EventSource, onListed: () => void): Promise<void> {
+    const listed = new Set<string>()
+    for await (const events of eventsOf(watcher)) {
+      for (const event of events) {
+        if (event.type !== 'BOOKMARK') {
+          const name = event.item.key.slice(event.item.key.lastIndexOf('/') + 1)
+          if (!this.#isListed) listed.add(name)
+          if (event.type === 'DELETED') this.#remove(name)
+          else this.#tryPut(name, event.item)
+        } else if (event.initialEventsEnd) {
+          for (const name of this.#known.keys()) if (!listed.has(name)) this.#remove(name)
+          this.#isListed = true
+          for (const name of this.#unjudged) this.#write(name)
+          this.#unjudged.clear()
+          onListed()
+        }
+      }
+    }
   }
 
   /** One that cannot be read must not keep the others from being served. */
@@ -137,10 +170,12 @@ export class Definitions implements AsyncDisposable {
     const object = item.peek()
     this.#serve(name, object, item)
     const known = this.#known.get(name)
-    // Once is enough: the queue does not let go of it before it is done.
-    if (known !== undefined && known.isDoomed !== needsCleanUp(object)) {
-      known.isDoomed = !known.isDoomed
-      if (known.isDoomed) this.#cleanups.add(name)
+    const isDoomed = needsCleanUp(object)
+    if (known !== undefined) {
+      // Once is enough: the queue does not let go of it before it is done. But it may have been done to a database that is no
+      // more, of which an older backup has been restored: then a list shows it again.
+      if (isDoomed && !(known.isDoomed && this.#isListed)) this.#cleanups.add(name)
+      known.isDoomed = isDoomed
     }
     this.#judge(name, object)
   }
@@ -148,8 +183,14 @@ export class Definitions implements AsyncDisposable {
   /** What is told of it may have to be another thing, by itself or by the names of the others. */
   #judge(name: string, object: KubeObject): void {
     this.#refused.delete(name)
-    if (nextStatus(object, this.#inUse, this.#parts.now()) !== undefined) this.#statuses.add(name)
+    if (nextStatus(object, this.#inUse, this.#parts.now()) !== undefined) this.#write(name)
     else if (!isTrue(object, 'NamesAccepted')) this.#refused.add(name)
+  }
+
+  /** Not before all are known: a name that seems to be free may be another one's, which the list has yet to show. */
+  #write(name: string): void {
+    if (this.#isListed) this.#statuses.add(name)
+    else this.#unjudged.add(name)
   }
 
   async #writeStatus(name: string): Promise<undefined> {
@@ -158,7 +199,14 @@ export class Definitions implements AsyncDisposable {
       const seen = this.#known.get(name)?.source.item.revision ?? 0
       // It is judged again when the feed has brought it: by then all that was asked for before it is known, too.
       if (Number(object.metadata.resourceVersion) > seen) return undefined
-      return nextStatus(object, this.#inUse, now())
+      if (!this.#isListed) {
+        this.#unjudged.add(name)
+        return undefined
+      }
+      const next = nextStatus(object, this.#inUse, now())
+      // What it wants seemed to be free, and is not, or no longer.
+      if (next === undefined && !isTrue(object, 'NamesAccepted')) this.#refused.add(name)
+      return next
     })
   }
 
