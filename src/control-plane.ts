@@ -362,6 +362,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
     keepsIpRecords: config.services.keepsIpRecords,
     nodePorts: config.services.nodePorts,
     random,
+    life: () => cache.databaseLife,
     wallMs: clock.wallMs,
     log,
   })

@@ -37,6 +37,8 @@ export type BelongingsParts = {
   readonly keepsIpRecords: boolean
   readonly nodePorts: NumberRange
   readonly random: () => number
+  /** Moves when the database becomes another one. */
+  readonly life: () => number
   readonly wallMs: () => number
   readonly log: Log
 }
@@ -44,13 +46,13 @@ export type BelongingsParts = {
 export type ServiceAllocation = { readonly belongings: ServiceBelongings; readonly repair: Repair }
 
 export function createBelongings(parts: BelongingsParts): ServiceAllocation {
-  const { handle, store, root, random, log, cidrs, wallMs } = parts
+  const { handle, store, root, random, life, log, cidrs, wallMs } = parts
   const writes = {
     createAddress: (address: KubeObject) => createAddress(handle, address),
     deleteAddress: (ip: string, uid: string) => deleteAddress(handle, ip, uid),
   }
   const reads = { listRanges: parts.ranges.list, readAddress: parts.addresses.get }
-  const records = new IpRecords({ store, root, ranges: parts.keepsIpRecords ? cidrs : [], log })
+  const records = new IpRecords({ store, root, ranges: parts.keepsIpRecords ? cidrs : [], life, log })
   const clusterIps = new ClusterIps({ ...reads, ...writes, records, random })
   const nodePorts = createNodePorts(parts)
   const families = cidrs.map(({ family }) => family)
@@ -61,7 +63,7 @@ export function createBelongings(parts: BelongingsParts): ServiceAllocation {
   return { belongings, repair: new Repair({ nodePorts, listServices, listAddresses, ...writes, records, wallMs, log }) }
 }
 
-function createNodePorts({ store, root, nodePorts: range, random }: BelongingsParts): RangeRecord {
+function createNodePorts({ store, root, nodePorts: range, random, life }: BelongingsParts): RangeRecord {
   const { first, last } = range
   // Where the range was another one, the ports that both have stay taken.
   const adopt = (text: string, bits: bigint): bigint => {
@@ -69,7 +71,7 @@ function createNodePorts({ store, root, nodePorts: range, random }: BelongingsPa
     return Number.isNaN(by) ? 0n : by >= 0 ? bits << BigInt(by) : bits >> BigInt(-by)
   }
   const key = `${root}${serverRecords.serviceNodePorts}`
-  return new RangeRecord({ store, key, range, text: `${first}-${last}`, adopt, random })
+  return new RangeRecord({ store, key, range, text: `${first}-${last}`, adopt, random, life })
 }
 
 const collection = '/apis/networking.k8s.io/v1/ipaddresses'

@@ -16,6 +16,8 @@ export type IpRecordsParts = {
   readonly root: Key
   /** Of the flags: the first and, with two families, the second. */
   readonly ranges: readonly Cidr[]
+  /** Moves when the database becomes another one. */
+  readonly life: () => number
   readonly log: Log
 }
 
@@ -25,13 +27,13 @@ export class IpRecords {
   readonly #entries: readonly Entry[]
   readonly #log: Log
 
-  constructor({ store, root, ranges, log }: IpRecordsParts) {
+  constructor({ store, root, ranges, life, log }: IpRecordsParts) {
     this.#log = log
     this.#entries = ranges.map((cidr, at) => {
       const folder = at === 0 ? serverRecords.serviceIps : serverRecords.secondaryServiceIps
       const range = { first: 0, last: lastOf(cidr) }
       // What the addresses of another range were is of no use.
-      const shape = { range, text: formatCidr(cidr), adopt: () => 0n, random: () => 0 }
+      const shape = { range, text: formatCidr(cidr), adopt: () => 0n, random: () => 0, life }
       return { cidr, record: new RangeRecord({ store, key: `${root}${folder}`, ...shape }) }
     })
   }

@@ -24,6 +24,8 @@ export type RangeRecordParts = {
   readonly adopt: (text: string, bits: bigint) => bigint
   /** From 0 to below 1. */
   readonly random: () => number
+  /** Moves when the database becomes another one. */
+  readonly life: () => number
   readonly timers?: Timers
 }
 
@@ -38,7 +40,8 @@ export class RangeRecord {
   readonly #parts: RangeRecordParts
   #wishes: Wish[] = []
   #isWriting = false
-  #last: Current<KubeObject> | undefined
+  /** As it was written last, and to which database: another one can have another record of the same revision. */
+  #last: { readonly life: number; readonly current: Current<KubeObject> } | undefined
 
   constructor(parts: RangeRecordParts) {
     this.#parts = parts
@@ -101,7 +104,9 @@ export class RangeRecord {
     let written: KubeObject | undefined
     using limit = deadline(this.#parts.timers ?? systemTimers, CHANGE_MS_MAX)
     const { signal } = limit
-    const options = { cached: this.#last, decode: (stored: Stored) => this.#decode(stored), signal }
+    const life = this.#parts.life()
+    const cached = this.#last?.life === life ? this.#last.current : undefined
+    const options = { cached, decode: (stored: Stored) => this.#decode(stored), signal }
     const { revision, outcome } = await store.update(key, options, (current): Decision => {
       const start = this.#setOf(current?.object)
       const before = start.bits
@@ -111,7 +116,7 @@ export class RangeRecord {
       return { put: encodeStored(written, rangeSchema()) }
     })
     if (written !== undefined && outcome === 'put') {
-      this.#last = { revision, createRevision: revision, object: written, stale: false }
+      this.#last = { life, current: { revision, createRevision: revision, object: written, stale: false } }
     }
   }
 

@@ -111,6 +111,11 @@ export class Cache implements AsyncDisposable {
     return this.#feed.isLive
   }
 
+  /** Moves when the database turns out to be another one, or an older state of it: revisions from before mean nothing any more. */
+  get databaseLife(): number {
+    return this.#feed.life
+  }
+
   /** The reader of a resource; the same one for everybody who names the same prefix and version. */
   resource(spec: ResourceSpec): Reader {
     const { prefix, version = '' } = spec

@@ -58,6 +58,7 @@ export class Feed implements AsyncDisposable {
   /** Of the database, by any stream: opening another one is not hearing from it. */
   #heardAtMs = 0
   #databaseId: string | undefined
+  #life = 0
   /** Revisions of databases that are no more: those up to `until` for sure, those up to `newest` while this one is not there yet. */
   #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
@@ -100,6 +101,11 @@ export class Feed implements AsyncDisposable {
   /** Everything up to this revision has been told. */
   get revision(): Revision {
     return this.#revision
+  }
+
+  /** Moves when the database turns out to be another one. */
+  get life(): number {
+    return this.#life
   }
 
   /** Whether the stream is open and has been heard of lately. */
@@ -204,6 +210,7 @@ export class Feed implements AsyncDisposable {
       known,
       latest,
     })
+    this.#life++
     this.#revision = latest
     this.#proven = latest
     for (const range of this.#ranges) range.revision = latest

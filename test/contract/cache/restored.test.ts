@@ -17,6 +17,7 @@ test('a database that went back is another one: everything is read anew, and cli
   const watcher = await reader.watch({ range, start: { initial: 'latest' } })
   engine.tell(scripted.put('b', 'old'), scripted.put('c', 'old'))
   const lost = engine.revision
+  const life = cache.databaseLife
   engine.replace(5, [{ key: key('x'), revision: 4, createRevision: 4, value: encode('x', 'new') }])
   const listed = await reader.list(range, 'latest')
   assert.equal(listed.revision, 5)
@@ -25,6 +26,7 @@ test('a database that went back is another one: everything is read anew, and cli
     [key('x')],
   )
   assert.equal(watcher.closedBecause, 'gap')
+  assert.notEqual(cache.databaseLife, life)
   assert.equal(engine.streams.at(-1)?.after, 5, 'the feed goes on from there')
   await assert.rejects(reader.watch({ range, start: { after: lost } }), { code: 'compacted' })
   const anew = await reader.watch({ range, start: { after: listed.revision } })

@@ -88,10 +88,12 @@ export class SimPorts {
     }
   }
 
-  #newRecord({ store }: SimReplica, time: VirtualTime, random: Random): RangeRecord {
+  #newRecord({ store, cache }: SimReplica, time: VirtualTime, random: Random): RangeRecord {
     const text = `${range.first}-${range.last}`
     const key = `${root}ranges/servicenodeports`
-    return new RangeRecord({ store, key, range, text, adopt: () => 0n, random: () => random.next(), timers: time })
+    const life = (): number => cache.databaseLife
+    const chance = { random: () => random.next(), timers: time }
+    return new RangeRecord({ store, key, range, text, adopt: () => 0n, life, ...chance })
   }
 }
 
