@@ -1,7 +1,7 @@
 /** Reads that the cache answers: as new as was asked for, or not at all. */
 import type { Listed, Reader } from '../../src/cache/reader.ts'
 import { StorageError } from '../../src/storage/errors.ts'
-import { keyAfter } from '../../src/storage/keys.ts'
+import { type KeyRange, keyAfter, rangeOf } from '../../src/storage/keys.ts'
 import type { Current } from '../../src/storage/store.ts'
 import { readWire, valueOf } from './form.ts'
 import type { Item, Value } from './model.ts'
@@ -13,12 +13,15 @@ import {
   keys,
   noteUnforeseen,
   PAGE_ITEMS,
+  prefix,
   type Weighted,
 } from './operations.ts'
 import type { Random } from './random.ts'
 
 /** How far back exact reads go: mostly to what memory still has. */
 const BACK_MAX = [5, 20, 60]
+/** What a slow filter takes for an object, at the most. */
+const SLOWNESS_MS = 40
 
 export const cachedReads: readonly Weighted[] = [
   { weight: 8, run: getLatest },
@@ -37,6 +40,9 @@ export const pagedReads: readonly Weighted[] = [
   { weight: 3, run: listSelectedInPages },
   { weight: 1, run: listExactly },
 ]
+
+/** What somebody does who only looks at what there is; without the database, too. */
+export const skims: readonly Weighted[] = [{ weight: 1, run: skim }]
 
 /** What a write may start from, half of the time: the cached object, however old. */
 export async function readForWrite(
@@ -132,16 +138,11 @@ async function listLatestInPages(client: Client): Promise<void> {
 
 /** With a filter that takes its time, as one does that must decode what it looks at; each page is judged by itself. */
 async function listSelectedInPages(client: Client): Promise<void> {
-  const { random, time, work } = client
+  const { random } = client
   const range = chooseRange(random)
   const { floor } = client.model
   const limit = random.between(1, PAGE_ITEMS)
-  const slownessMs = random.chance(0.5) ? 40 : 0
-  const matches = (object: Parameters<typeof valueOf>[0]): boolean => {
-    time.monotonicMs()
-    work?.(random.next() * slownessMs)
-    return isOdd(valueOf(object).tag)
-  }
+  const matches = slowFilter(client, random.chance(0.5) ? SLOWNESS_MS : 0)
   let { from } = range
   let at: Parameters<Reader['list']>[1] = random.pick([
     'latest',
@@ -154,18 +155,44 @@ async function listSelectedInPages(client: Client): Promise<void> {
     for (let isMore = true; isMore; ) {
       const page: Listed = await client.reader.list({ from, to: range.to }, at, { limit, matches })
       const { revision } = page
-      const items = toItems(page)
-      const last = items.at(-1)
-      const to = page.more && last !== undefined ? keyAfter(last.key) : range.to
-      const scope = { prefix: range.from, from, to, selects: isOdd }
-      client.model.noteReading({ scope, floor: least, revision, items })
+      const scope = scopeOf(range, from, page)
+      client.model.noteReading({ scope, floor: least, ...readingOf(page) })
       noteRevision(client, at, revision)
-      isMore = page.more && last !== undefined
-      from = to
+      isMore = scope.to !== range.to
+      from = scope.to
       at = { exactly: revision }
     }
   } catch (error) {
     expectTrouble(client, at, error)
+  }
+}
+
+/** One page of what there is, with a filter that takes long: meanwhile the resource may list itself again. */
+async function skim(client: Client): Promise<void> {
+  const range = rangeOf(prefix)
+  const limit = client.random.between(1, PAGE_ITEMS)
+  try {
+    const page = await client.reader.list(range, 'any', { limit, matches: slowFilter(client, SLOWNESS_MS) })
+    client.model.noteReading({ scope: scopeOf(range, range.from, page), floor: 0, ...readingOf(page) })
+  } catch (error) {
+    expectTrouble(client, 'any', error)
+  }
+}
+
+/** What a page of odd ones, from here on, tells of. */
+function scopeOf(range: KeyRange, from: string, { items, more }: Listed) {
+  const last = items.at(-1)
+  const to = more && last !== undefined ? keyAfter(last.key) : range.to
+  return { prefix: range.from, from, to, selects: isOdd }
+}
+
+const readingOf = (page: Listed) => ({ revision: page.revision, items: toItems(page) })
+
+function slowFilter({ random, time, work }: Client, slownessMs: number) {
+  return (object: Parameters<typeof valueOf>[0]): boolean => {
+    time.monotonicMs()
+    work?.(random.next() * slownessMs)
+    return isOdd(valueOf(object).tag)
   }
 }
 

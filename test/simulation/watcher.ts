@@ -38,7 +38,7 @@ export type WatchingClient = {
 export async function keepWatching(client: WatchingClient, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      const watcher = await begin(client)
+      const watcher = await begin(client, signal)
       await follow(client, watcher, signal)
     } catch (error) {
       if (!(error instanceof StorageError)) {
@@ -54,7 +54,10 @@ export async function keepWatching(client: WatchingClient, signal: AbortSignal):
   }
 }
 
-async function begin({ replicas, replay, range, selects, random }: WatchingClient): Promise<Watcher> {
+async function begin(
+  { replicas, replay, range, selects, random }: WatchingClient,
+  signal: AbortSignal,
+): Promise<Watcher> {
   const { name, reader } = random.pick(replicas)
   const matches = selects && ((object: Parameters<typeof valueOf>[0]) => selects(valueOf(object).tag))
   if (replay.canResume) {
@@ -64,7 +67,8 @@ async function begin({ replicas, replay, range, selects, random }: WatchingClien
   replay.note(`begins anew on ${name}`)
   if (random.chance(0.5)) {
     const watcher = await reader.watch({ range, start: { initial: 'latest', markEnd: true }, matches })
-    replay.restart()
+    // Who leaves now is shown nothing: its copy stays what it was.
+    if (!signal.aborted) replay.restart()
     return watcher
   }
   const { revision, items } = await reader.list(range, 'latest', { matches })

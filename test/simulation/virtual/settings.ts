@@ -21,11 +21,13 @@ export type Settings = {
   readonly unusedMs: number
   /** Clients of each replica that go through long lists. */
   readonly pagers: number
+  /** And those that look only at their first pages, whatever is there, which takes them long. */
+  readonly skimmers: number
 }
 
 export function chooseSettings(random: Random): Settings {
   const faults = faultNames.filter((name) => random.chance(name === 'gap' ? 0.6 : 0.35))
-  return {
+  const settings: Settings = {
     seconds: random.between(6, 20),
     latencyMs: random.pick([0.5, 3, 15]),
     thinkMs: random.pick([100, 300, 800]),
@@ -35,5 +37,9 @@ export function chooseSettings(random: Random): Settings {
     pastBytes: random.pick([0, 3_000, 20_000]),
     unusedMs: random.pick([0, 0, 1_000]),
     pagers: random.pick([1, 1, 4]),
+    skimmers: 0,
   }
+  // Some worlds list themselves again all the time, while others look at what they had.
+  if (!random.chance(0.25)) return settings
+  return { ...settings, faults: ['gap'], calmMs: 50, thinkMs: 100, pagers: 1, skimmers: 1 }
 }

@@ -1,7 +1,7 @@
 /** The clients of a simulated world: writers, readers and watchers on each replica, until told to stop. */
 import { sleep } from '../../../src/lib/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
-import { cachedReads, pagedReads, readForWrite } from '../cached-operations.ts'
+import { cachedReads, pagedReads, readForWrite, skims } from '../cached-operations.ts'
 import { type Client, isOdd, namespaces, operate, prefix, reads, type Weighted, writes } from '../operations.ts'
 import type { Random } from '../random.ts'
 import { Replay } from '../replay.ts'
@@ -69,7 +69,13 @@ export class SimClients {
         choices: pagedReads,
         isHasty: true,
       }))
-      for (const { kind, choices, isHasty } of [...KINDS.map((one) => ({ ...one, isHasty: false })), ...pagers]) {
+      const skimmers = Array.from({ length: this.#parts.settings.skimmers }, (_, i) => ({
+        kind: `skimmer${i}`,
+        choices: skims,
+        isHasty: false,
+      }))
+      const patient = KINDS.map((one) => ({ ...one, isHasty: false }))
+      for (const { kind, choices, isHasty } of [...patient, ...pagers, ...skimmers]) {
         const act = (name: string, random: Random): Promise<void> => this.#operate(replica, { name, random, choices })
         this.#clients.push(this.#repeat(`${replica.name}-${kind}`, act, isHasty))
       }

@@ -1,9 +1,8 @@
 /**
  * CustomResourceDefinitions that come and go, some of them in each other's way, and both replicas' controllers that serve them. When
- * all is quiet, each replica serves just what is established, and nothing waits to be deleted. That a short name is accepted once is
- * not judged: each replica decides by what it knows, as upstream's do, and two that decide at the same moment may both accept it.
+ * all is quiet, each replica serves just what is established, nothing waits to be deleted, and each short name is one definition's.
  */
-import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../src/api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
 import type { Reader } from '../../../src/cache/reader.ts'
 import { finalizer } from '../../../src/controllers/definition-cleanup.ts'
 import { Definitions } from '../../../src/controllers/definitions.ts'
@@ -88,6 +87,9 @@ export class SimDefinitions {
     const faults: string[] = []
     const stuck = objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
     if (stuck.length > 0) faults.push(`definitions are never deleted: ${stuck.map(nameOf).join(' ')}`)
+    const shortNames = objects.flatMap((object) => textsOf(acceptedOf(object)['shortNames']))
+    const twice = shortNames.filter((name, at) => shortNames.indexOf(name) !== at)
+    if (twice.length > 0) faults.push(`short names are accepted twice: ${twice.join(' ')}`)
     const due = objects
       .filter(isEstablished)
       .map((object) => textOf(fieldsOf(fieldsOf(object['spec'])['names'])['plural']))
@@ -128,6 +130,8 @@ const isEstablished = (object: KubeObject): boolean =>
   itemsOf(fieldsOf(object['status'])['conditions']).some(
     ({ type, status }) => type === 'Established' && status === 'True',
   )
+
+const acceptedOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['status'])['acceptedNames'])
 
 const nameOf = ({ metadata }: KubeObject): string => metadata.name ?? ''
 

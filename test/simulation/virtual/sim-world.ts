@@ -98,9 +98,8 @@ export class SimWorld {
     this.#faults.push(...this.truth.judge())
     // The last words are spoken on a quiet network.
     for (const { engine } of replicas) engine.cutShare = 0
-    // After a restore a controller can be left with a clean-up of before: that is not judged yet.
     const [one] = replicas
-    if (one !== undefined && !this.truth.isRestored) this.#faults.push(...(await this.definitions.judge(one)))
+    if (one !== undefined) this.#faults.push(...(await this.definitions.judge(one)))
     await this.definitions.stop()
     for (const replica of replicas) {
       this.#faults.push(...(await this.ports.judge(replica)), ...(await this.quota.judge(replica)))
