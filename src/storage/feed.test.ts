@@ -69,3 +69,16 @@ test('a range whose very next revision is compacted has a gap', async () => {
   assert.equal(gaps, 1)
   assert.equal(engine.sinks.length, 2)
 })
+
+test('a feed that ends while it finds out where to go on opens no further stream', async () => {
+  const engine = new StreamEngine()
+  const feed = new Feed({ engine, root, log: silent, clock: systemClock })
+  await feed.start()
+  const { promise, resolve } = Promise.withResolvers<number>()
+  engine.latest = () => promise
+  engine.sinks.at(-1)?.onCompacted(0, feed.revision + 1)
+  await feed[Symbol.asyncDispose]()
+  resolve(12)
+  await new Promise((done) => setImmediate(done))
+  assert.equal(engine.sinks.length, 1)
+})

@@ -342,7 +342,7 @@ export class Feed implements AsyncDisposable {
     this.#log('warn', 'feed lost history to compaction', { ranges: lost.length, revision: this.#revision })
     const { known } = this
     const latest = await this.#latestWithRetry()
-    if (latest === undefined) return
+    if (latest === undefined || !this.#isAway()) return
     this.#compare(latest, known)
     for (const range of lost) range.revision = latest
     for (const subscription of this.#subscriptions.values()) {
