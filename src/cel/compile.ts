@@ -12,7 +12,7 @@ import { estimateCost } from './estimate.ts'
 import type { Range } from './functions.ts'
 import { parse } from './parser.ts'
 import { plan, PlanFault } from './plan.ts'
-import { type Activation, type Asked, CostExceeded, Paused, Run, type Step } from './run.ts'
+import { type Activation, type Asked, CostExceeded, Paused, Run, type Slice, type Step } from './run.ts'
 import type { Type } from './types.ts'
 import { validateLiterals } from './validate-literals.ts'
 import { CelError, type Value } from './values.ts'
@@ -49,7 +49,7 @@ export class Program {
   evaluate(activation: Activation, costMax: number): Evaluated {
     const evaluation = this.start(activation, costMax)
     for (;;) {
-      const turn = evaluation.goOn(() => false)
+      const turn = evaluation.goOn({ isOver: () => false })
       if (turn !== undefined && !('question' in turn)) return turn
       turn?.tell(turn.question.answer())
     }
@@ -81,17 +81,17 @@ export class Evaluation {
   }
 
   /** Undefined: it paused when the slice was over. `Asked`: it goes on with an answer. */
-  goOn(isSliceOver: () => boolean): Evaluated | Asked | undefined {
+  goOn(slice: Slice): Evaluated | Asked | undefined {
     const run = this.#run
     try {
-      const value = run.goOn(this.#step, isSliceOver)
+      const value = run.goOn(this.#step, slice)
       if (!(value instanceof CelError)) return { value, cost: run.cost }
       return { error: value.message, cost: run.cost, isOverBudget: false }
     } catch (error) {
       if (error instanceof Paused) return error.asked
       // A text longer than JavaScript's longest is more than any budget pays for.
       const isOver = error instanceof CostExceeded || error instanceof RangeError
-      if (isOver) return { error: OVER_BUDGET, cost: run.cost, isOverBudget: true }
+      if (isOver) return { error: OVER_BUDGET, cost: run.paid, isOverBudget: true }
       throw error
     }
   }

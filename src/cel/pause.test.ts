@@ -17,6 +17,8 @@ const schema: Fields = {
     words: { type: 'array', items: { type: 'string' } },
     map: { type: 'object', additionalProperties: { type: 'string' } },
     text: { type: 'string' },
+    line: { type: 'string' },
+    few: { type: 'array', items: { type: 'integer' } },
   },
 }
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
@@ -25,6 +27,8 @@ const object: Json = {
   words: numbers(120).map((at) => `w${at}`),
   map: Object.fromEntries(numbers(120).map((at) => [`k${at}`, `v${at}`])),
   text: 'ab,'.repeat(50_000),
+  line: 'x'.repeat(4_900),
+  few: numbers(8),
 }
 
 function read(rule: string): { readonly program: Program; readonly self: Value } {
@@ -42,7 +46,7 @@ function evaluatePausing(rule: string, costMax: number): { readonly result: Eval
   const { program, self } = read(rule)
   const evaluation = program.start({ self }, costMax)
   for (let pauses = 0; ; pauses++) {
-    const turn = evaluation.goOn(() => true)
+    const turn = evaluation.goOn({ isOver: () => true })
     if (turn !== undefined && !('question' in turn)) return { result: turn, pauses }
     turn?.tell(turn.question.answer())
   }
@@ -85,4 +89,35 @@ test('a long text is matched in a thread of its own, which ends what takes too l
   assert.ok(endless instanceof CelError)
   assert.equal(endless.message, 'the text is too long for the pattern')
   assert.equal(await ask('^(ba)+$', 'matches'), false)
+})
+
+test('what is done again behind a pause is not counted again', () => {
+  const short = Array.from({ length: 1_500 }, () => 'self.line.size() > 0').join(' && ')
+  const rule = `${short} && self.numbers.all(x, self.numbers.all(y, x + y >= 0)) && self.words.all(w, self.words.all(v, v + w != ""))`
+  const { program, self } = read(rule)
+  const { result, pauses } = evaluatePausing(rule, 1_000_000)
+  assert.deepEqual(result, program.evaluate({ self }, 1_000_000))
+  assert.ok(pauses > 10, `${pauses} pauses`)
+})
+
+test('a long expression of short loops takes about as long with pauses as without', () => {
+  const short = Array.from({ length: 4_000 }, () => 'self.few.all(x,x<9)').join('&&')
+  const { program, self } = read(`${short} && self.numbers.all(x, self.numbers.all(y, x + y >= 0))`)
+  const timeOf = (sliceMs: number): number => {
+    const evaluation = program.start({ self }, 1_000_000)
+    const cpu = process.cpuUsage()
+    let end = 0
+    const slice = {
+      isOver: () => performance.now() > end,
+      begin: () => {
+        end = performance.now() + sliceMs
+      },
+    }
+    do slice.begin()
+    while (evaluation.goOn(slice) === undefined)
+    return process.cpuUsage(cpu).user
+  }
+  timeOf(Number.POSITIVE_INFINITY)
+  const [paused, whole] = [timeOf(1), timeOf(Number.POSITIVE_INFINITY)]
+  assert.ok(paused < 30 * whole, `${paused} µs with pauses, ${whole} µs without`)
 })

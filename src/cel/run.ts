@@ -12,9 +12,9 @@ export type Activation = { readonly [variable: string]: Value | undefined }
 
 /** In units of cost, about 50 µs: how often a loop looks at the clock. */
 const LOOK_COST = 1_000
-/** What took less is done again: in units of cost for loops, in nanoseconds for calls. */
-const KEPT_COST = 100
-const KEPT_NANOS = 10_000
+/** What took less is done again: in units of cost for loops, in nanoseconds for calls. A long expression may have thousands of them. */
+const KEPT_COST = 20
+const KEPT_NANOS = 2_000
 /** Of one call, which cannot pause, and of one evaluation. Upstream has no such limit: its costs leave such work out. */
 const CALL_NANOS_MAX = 30_000_000
 const RUN_NANOS_MAX = 1_000_000_000
@@ -30,10 +30,11 @@ export class Run implements Meter {
   readonly #root = new Frame()
   readonly #patterns = new Map<string, Pattern | CelError>()
   #patternCharacters = 0
-  #isSliceOver: () => boolean = () => false
+  #slice: Slice = endless
   #lookAt = LOOK_COST
   #pausedAt: Loop | Known | undefined
   #costAtPause = 0
+  #nanosAtPause = 0
   /** Not a number outside of long calls. */
   #callNanos = Number.NaN
   #call = 0
@@ -50,6 +51,11 @@ export class Run implements Meter {
   spend(cost: number): void {
     this.cost += cost
     if (this.cost > this.#costMax) throw new CostExceeded()
+  }
+
+  /** What it has cost, on its way back to the place of a pause as well. */
+  get paid(): number {
+    return this.#pausedAt === undefined ? this.cost : this.#costAtPause
   }
 
   /** Told by functions before they do what takes about so long. */
@@ -75,12 +81,13 @@ export class Run implements Meter {
   }
 
   /** Runs until it is done, or throws `Paused` some time after the slice is over. */
-  goOn(step: Step, isSliceOver: () => boolean): Result {
-    this.#isSliceOver = isSliceOver
+  goOn(step: Step, slice: Slice): Result {
+    this.#slice = slice
     this.frame = this.#root
     this.#root.entered = 0
+    this.#callNanos = Number.NaN
     // Until the place of the pause is reached, nothing is paid for.
-    if (this.#pausedAt !== undefined) this.cost = Number.NEGATIVE_INFINITY
+    if (this.#pausedAt !== undefined) this.cost = this.nanos = Number.NEGATIVE_INFINITY
     return step(this)
   }
 
@@ -95,7 +102,7 @@ export class Run implements Meter {
     loop.entered = 0
     if (this.cost <= this.#lookAt) return
     this.#lookAt = this.cost + LOOK_COST
-    if (this.#isSliceOver()) this.#pause(loop)
+    if (this.#slice.isOver()) this.#pause(loop)
   }
 
   /** What is known of a place already. */
@@ -109,6 +116,8 @@ export class Run implements Meter {
     if (this.#pausedAt !== place) return
     this.#pausedAt = undefined
     this.cost = this.#costAtPause
+    this.nanos = this.#nanosAtPause
+    this.#slice.begin?.()
   }
 
   /** The value of a loop, which is not run again if it was long. */
@@ -130,7 +139,7 @@ export class Run implements Meter {
     if (isShort) return value
     const known = { value, entered: this.frame.entered, isUnpaid: false }
     this.frame.know(place, known)
-    if (this.#pausedAt === undefined && this.#isSliceOver()) this.#pause(known)
+    if (this.#pausedAt === undefined && this.#slice.isOver()) this.#pause(known)
     return value
   }
 
@@ -154,6 +163,7 @@ export class Run implements Meter {
 
   #remember(): void {
     this.#costAtPause = this.cost
+    this.#nanosAtPause = this.nanos
     for (let { frame } = this; frame instanceof Loop; frame = frame.outer) frame.outer.know(frame.place, frame)
   }
 }
@@ -205,6 +215,15 @@ export class Loop extends Frame {
     this.accumulated = initial
   }
 }
+
+/** How long an evaluation may go on. */
+export type Slice = {
+  readonly isOver: () => boolean
+  /** Called when the place of the last pause is reached again: however long that took, the evaluation gets on behind it. */
+  readonly begin?: () => void
+}
+
+const endless: Slice = { isOver: () => false }
 
 export type LoopStart = { readonly collection: ListValue | MapValue; readonly initial: Value }
 

@@ -22,8 +22,13 @@ export class Slices {
     return this.#time.monotonicMs() - this.#since > SLICE_MS
   }
 
+  /** A slice begins only now, if what was done before was not the work itself. */
+  begin(): void {
+    this.#since = this.#time.monotonicMs()
+  }
+
   async turn(): Promise<void> {
     await new Promise<void>((resolve) => this.#time.soon(resolve))
-    this.#since = this.#time.monotonicMs()
+    this.begin()
   }
 }

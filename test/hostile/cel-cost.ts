@@ -282,7 +282,7 @@ export function measure(rule: string): Measured | undefined {
   let elsewhere = 0
   for (;;) {
     const [start, before] = [performance.now(), process.threadCpuUsage()]
-    const result = evaluation.goOn(() => performance.now() - start > SLICE_MS)
+    const result = evaluation.goOn({ isOver: () => performance.now() - start > SLICE_MS })
     const { user, system } = process.threadCpuUsage(before)
     const ms = (user + system) / 1000
     turnMs = Math.max(turnMs, ms)

@@ -5,7 +5,7 @@
 import { CelError, Optional, type Value } from '../../cel/values.ts'
 import { valueOf } from '../../cel/json-values.ts'
 import type { Evaluated, Program } from '../../cel/compile.ts'
-import type { Asked } from '../../cel/run.ts'
+import type { Asked, Slice } from '../../cel/run.ts'
 import type { AnswerPattern } from '../../cel/pattern-thread.ts'
 import { Slices } from '../../lib/slices.ts'
 import { duplicate, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
@@ -34,7 +34,7 @@ export type RunOptions = {
 export async function runRules(value: Json, node: RuleNode, options: RunOptions): Promise<Ran> {
   const { answer = async (question) => question.answer() } = options
   const slices = new Slices()
-  const run = newRun(() => slices.isOver)
+  const run = newRun({ isOver: () => slices.isOver, begin: () => slices.begin() })
   for (const asked of turns(value, node, { ...options, run })) {
     if (asked === undefined) await slices.turn()
     else asked.tell(await answer(asked.question))
@@ -44,7 +44,7 @@ export async function runRules(value: Json, node: RuleNode, options: RunOptions)
 
 /** A default, in one go: as if it was there before, and, where nothing is wrong with that, as if it was not. */
 export function checkDefault(value: Json, node: RuleNode, path: string): readonly FieldFault[] {
-  const run = newRun(() => false)
+  const run = newRun({ isOver: () => false })
   for (const asked of turns(value, node, { path, old: value, run, isStrict: true }))
     asked?.tell(asked.question.answer())
   if (run.faults.length > 0) return run.faults
@@ -56,10 +56,10 @@ type Run = {
   readonly faults: FieldFault[]
   readonly warnings: string[]
   budget: number
-  readonly isSliceOver: () => boolean
+  readonly slice: Slice
 }
 
-const newRun = (isSliceOver: () => boolean): Run => ({ faults: [], warnings: [], budget: OBJECT_COST_MAX, isSliceOver })
+const newRun = (slice: Slice): Run => ({ faults: [], warnings: [], budget: OBJECT_COST_MAX, slice })
 
 /** Gives way where a slice is over, or asks for an answer. */
 type Turns<T> = Generator<Asked | undefined, T, void>
@@ -173,11 +173,11 @@ function* evaluate(
   return refuse(`${result.error} evaluating rule: ${about}`)
 }
 
-function* inSlices(program: Program, variables: Variables, { isSliceOver }: Run): Turns<Evaluated> {
+function* inSlices(program: Program, variables: Variables, { slice }: Run): Turns<Evaluated> {
   const evaluation = program.start(variables, RULE_COST_MAX)
   for (;;) {
-    if (isSliceOver()) yield undefined
-    const result = evaluation.goOn(isSliceOver)
+    if (slice.isOver()) yield undefined
+    const result = evaluation.goOn(slice)
     if (result !== undefined && !('question' in result)) return result
     if (result !== undefined) yield result
   }
