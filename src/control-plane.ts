@@ -269,15 +269,14 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
   }
   const keysOf = (resource: Resource): ResourceKeys =>
     new ResourceKeys(root, resourcePrefix(resource), resource.isNamespaced)
-  // A request may still hold a resource whose definition has changed meanwhile: what it reads is not for those who have the new one.
-  const make = (resource: Resource, version = `${apiVersionOf(resource)} ${resource.form ?? ''}`): Access => {
+  const make = (resource: Resource): Access => {
     const keys = keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
     const spec: ResourceSpec = {
       name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
       prefix: keys.prefix,
-      version,
+      version: apiVersionOf(resource),
       decode,
       print: (object) => printWire(object, resource.shape),
     }
@@ -316,20 +315,23 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
       },
     }
   }
-  /** Objects in whatever versions they were stored in. */
+  /** Objects in whatever versions they were stored in: where all are in that of the resource, the same as it has itself. */
   const storedAccessOf = (resource: Resource): Access =>
-    resource.conversionWebhook === undefined ? accessOf(resource) : make(resource, `stored ${resource.form ?? ''}`)
+    resource.conversionWebhook === undefined ? accessOf(resource) : make(resource)
   // Weakly: custom resources come and go.
   const made = new WeakMap<Resource, Access>()
-  const converters = new WeakMap<Resource, Converter>()
+  /** By prefix: all versions of a definition go together. */
+  const converters = new Map<Key, Converter[]>()
   const getService: GetService = (namespace, name) => objects.get(servicesId, { namespace, name }, 'any')
   const convertedItems = new ConvertedItems((item) => cache.release(item))
   const retired = new WeakSet<Resource>()
   /** What a definition said before it changed. A request may have it still, and must not bring it back into the cache. */
   const retire = (resource: Resource): void => {
+    const { prefix } = keysOf(resource)
     retired.add(resource)
-    converters.get(resource)?.close()
-    cache.remove(keysOf(resource).prefix)
+    for (const converter of converters.get(prefix) ?? []) converter.close()
+    converters.delete(prefix)
+    cache.remove(prefix)
   }
   const accessOf = (resource: Resource): Access => {
     const known = made.get(resource)
@@ -346,7 +348,9 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
       print: (object) => printWire(object, resource.shape),
     }
     const converter = new Converter(resource, { webhook, kept: convertedItems, home: cache.homeOf(form) })
-    converters.set(resource, converter)
+    const { prefix } = access.keys
+    if (retired.has(resource)) converter.close()
+    else converters.set(prefix, [...(converters.get(prefix) ?? []), converter])
     const whole = convertedAccess(access, asStored, converter)
     made.set(resource, whole)
     return whole

@@ -48,8 +48,6 @@ export type Resource = {
   readonly conversionWebhook?: Fields
   /** Of a custom resource: the same in another version, served or not. */
   readonly inVersion?: (version: string) => Resource | undefined
-  /** Of a custom resource: another one when objects that were read before must be read again. */
-  readonly form?: string
   /** Told with every answer. */
   readonly deprecation?: string
   /** How objects are read, written and stored. Built when it is first asked for. */

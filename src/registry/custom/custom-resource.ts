@@ -14,7 +14,7 @@ import type { Resource, Subresource, UpdateRules, Verb, View } from '../resource
 import { CustomSchema } from './custom-schema.ts'
 import { customScaleView, validateScale, validateScaleStatus } from './custom-scale.ts'
 import { customTable } from './custom-table.ts'
-import { type Definition, formOf, type Version } from './definition.ts'
+import type { Definition, Version } from './definition.ts'
 import { readPath, valueAtPath } from './simple-path.ts'
 import { withField, withGeneration, without } from '../object-parts.ts'
 
@@ -65,7 +65,6 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     isCustom: true,
     isServed: version.isServed,
     isStored: true,
-    form: formOf(definition),
     verbs: definition.isTerminating ? lastVerbs : verbs,
     subresources: subresourcesOf(definition, version),
     ...(storageVersion === version.name ? {} : { storageVersion: `${group}/${storageVersion}` }),
