@@ -113,6 +113,11 @@ export class Item extends Slot {
     this.keepObject(object)
   }
 
+  /** For who has printed it for others, and does not need the object. */
+  setBytes(wire: Wire): void {
+    this.#keepWire(wire)
+  }
+
   /** For who has the object, and has seen that it may be asked for again. */
   keepObject(object: KubeObject): void {
     if (this.decoded !== undefined) return

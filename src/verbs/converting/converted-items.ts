@@ -2,25 +2,29 @@
  * Objects that webhooks have converted, as bytes, for all resources together: who reads one again, or watches, does not make the webhook
  * work again. Those that were used last stay, within a budget.
  */
-import type { Item } from '../../cache/item.ts'
+import { Item } from '../../cache/item.ts'
+import type { Key } from '../../storage/engine.ts'
 
 /** Some hundred thousand objects of usual size. */
 const BYTES_MAX = 128 << 20
 /** What an entry takes besides the bytes of its object. */
-const ENTRY_BYTES = 400
-/** Of each object: its current revision, and the one before, which watchers with a selector compare it with. */
-const REVISIONS_MAX = 2
+const ENTRY_BYTES = 250
 
-/** Stands for a resource in one version, as one definition has it. */
-export type Owner = { readonly id: number; isGone: boolean }
+/** A resource in one version, as one definition has it: its items by key; what was used last stands last. */
+export class Owner {
+  readonly items = new Map<Key, Kept>()
+  isGone = false
+}
+
+/** Of each object its current revision, and the one before, which watchers with a selector compare it with, if it was seen. */
+type Kept = Item | readonly [Item, Item]
 
 export class ConvertedItems {
   readonly #bytesMax: number
   readonly #release: (item: Item) => void
-  /** By owner and key, revisions in order; what was used last stands last. */
-  readonly #entries = new Map<string, readonly Item[]>()
+  /** Those that have items; what was used last stands last. */
+  readonly #owners = new Set<Owner>()
   #bytes = 0
-  #owners = 0
 
   /** `release`: the bytes of the item are not needed any longer. */
   constructor(release: (item: Item) => void, bytesMax = BYTES_MAX) {
@@ -32,45 +36,54 @@ export class ConvertedItems {
     return this.#bytes
   }
 
-  newOwner(): Owner {
-    return { id: this.#owners++, isGone: false }
-  }
-
   get(owner: Owner, { key, revision }: Pick<Item, 'key' | 'revision'>): Item | undefined {
-    const id = idOf(owner, key)
-    const revisions = this.#entries.get(id)
-    if (revisions === undefined) return undefined
-    this.#entries.delete(id)
-    this.#entries.set(id, revisions)
-    return revisions.find((item) => item.revision === revision)
+    const kept = owner.items.get(key)
+    if (kept === undefined) return undefined
+    this.#set(owner, key, kept)
+    return revisionsOf(kept).find((item) => item.revision === revision)
   }
 
   add(owner: Owner, item: Item): void {
     if (owner.isGone) return
-    const id = idOf(owner, item.key)
-    const before = this.#entries.get(id) ?? []
-    const all = [...before.filter(({ revision }) => revision !== item.revision), item]
-    const kept = all.toSorted((one, other) => one.revision - other.revision).slice(-REVISIONS_MAX)
-    this.#entries.delete(id)
-    this.#entries.set(id, kept)
+    const before = owner.items.get(item.key)
+    const known = before === undefined ? [] : revisionsOf(before)
+    const all = [...known.filter(({ revision }) => revision !== item.revision), item]
+    const [last = item, previous] = all.toSorted((one, other) => other.revision - one.revision)
+    this.#set(owner, item.key, previous === undefined ? last : [previous, last])
     this.#bytes += item.length + ENTRY_BYTES
-    for (const one of [...before, item]) if (!kept.includes(one)) this.#drop(one)
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#bytesMax) break
-      this.#delete(oldest)
-    }
+    for (const one of [...known, item]) if (one !== last && one !== previous) this.#drop(one)
+    while (this.#bytes > this.#bytesMax && this.#dropOldest());
   }
 
   /** Nobody will ask for what it has any longer. */
   deleteAll(owner: Owner): void {
     owner.isGone = true
-    const start = idOf(owner, '')
-    for (const id of this.#entries.keys()) if (id.startsWith(start)) this.#delete(id)
+    for (const key of owner.items.keys()) this.#delete(owner, key)
   }
 
-  #delete(id: string): void {
-    for (const item of this.#entries.get(id) ?? []) this.#drop(item)
-    this.#entries.delete(id)
+  #set(owner: Owner, key: Key, kept: Kept): void {
+    owner.items.delete(key)
+    owner.items.set(key, kept)
+    this.#owners.delete(owner)
+    this.#owners.add(owner)
+  }
+
+  /** Of the resource that nobody has used for longest. */
+  #dropOldest(): boolean {
+    for (const owner of this.#owners) {
+      for (const key of owner.items.keys()) {
+        this.#delete(owner, key)
+        return true
+      }
+    }
+    return false
+  }
+
+  #delete(owner: Owner, key: Key): void {
+    const kept = owner.items.get(key)
+    owner.items.delete(key)
+    if (owner.items.size === 0) this.#owners.delete(owner)
+    for (const item of kept === undefined ? [] : revisionsOf(kept)) this.#drop(item)
   }
 
   #drop(item: Item): void {
@@ -79,4 +92,4 @@ export class ConvertedItems {
   }
 }
 
-const idOf = ({ id }: Owner, key: string): string => `${id} ${key}`
+const revisionsOf = (kept: Kept): readonly Item[] => (kept instanceof Item ? [kept] : kept)

@@ -7,7 +7,7 @@ import { Item, type ItemHome } from '../../cache/item.ts'
 import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { ConversionWebhook } from '../../webhooks/conversion.ts'
-import type { ConvertedItems, Owner } from './converted-items.ts'
+import { type ConvertedItems, Owner } from './converted-items.ts'
 
 /** One review: what is printed and read in some milliseconds, and what any webhook takes. An object that is larger goes alone. */
 const REVIEW_BYTES_MAX = 256 << 10
@@ -26,7 +26,7 @@ export class Converter {
   readonly resource: Resource
   readonly #webhook: ConverterParts['webhook']
   readonly #kept: ConvertedItems
-  readonly #owner: Owner
+  readonly #owner = new Owner()
   readonly #home: ItemHome
   /** Objects on their way to the webhook and back. */
   readonly #coming = new Map<string, Promise<Item>>()
@@ -37,7 +37,6 @@ export class Converter {
     this.resource = resource
     this.#webhook = webhook
     this.#kept = kept
-    this.#owner = kept.newOwner()
     this.#home = home
   }
 
@@ -132,7 +131,8 @@ export class Converter {
 
   #keep(item: Item, object: KubeObject): Item {
     const converted = new Item(this.#home, item)
-    converted.setWire(object, this.#home.form.print(object))
+    // Most who want it want its bytes.
+    converted.setBytes(this.#home.form.print(object))
     this.#kept.add(this.#owner, converted)
     return converted
   }
