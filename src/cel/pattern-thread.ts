@@ -25,6 +25,7 @@ export class PatternThread implements AsyncDisposable {
   #resolve: (answer: PatternAnswer | undefined) => void = () => {}
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
+  #isEnded = false
 
   async answer(question: PatternQuestion): Promise<Result> {
     if (this.#waiting >= WAITING_MAX) return new CelError('too many long texts are matched at once, try again')
@@ -42,12 +43,16 @@ export class PatternThread implements AsyncDisposable {
     }
   }
 
+  /** Who still waits is told that there is no answer. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnded = true
+    this.#resolve(undefined)
     await this.#end()
   }
 
   async #ask({ pattern, text, use }: PatternQuestion): Promise<Result> {
     clearTimeout(this.#unused)
+    if (this.#isEnded) return new CelError('the server is shutting down')
     const worker = (this.#worker ??= this.#start())
     const { promise, resolve } = Promise.withResolvers<PatternAnswer | undefined>()
     this.#resolve = resolve
@@ -69,9 +74,13 @@ export class PatternThread implements AsyncDisposable {
     const worker = new Worker(new URL(`./pattern-worker${extname(import.meta.filename)}`, import.meta.url))
     worker.unref()
     worker.on('message', (answer: PatternAnswer) => this.#resolve(answer))
-    worker.on('error', () => this.#resolve(undefined))
+    // It ends then.
+    worker.on('error', () => undefined)
     worker.on('exit', () => {
-      if (this.#worker === worker) this.#resolve(undefined)
+      if (this.#worker !== worker) return
+      // By itself: the next question needs another one.
+      this.#worker = undefined
+      this.#resolve(undefined)
     })
     return worker
   }

@@ -121,3 +121,14 @@ test('a long expression of short loops takes about as long with pauses as withou
   const [paused, whole] = [timeOf(1), timeOf(Number.POSITIVE_INFINITY)]
   assert.ok(paused < 30 * whole, `${paused} µs with pauses, ${whole} µs without`)
 })
+
+test('a thread that is ended answers all who wait, at once, and starts no other', async () => {
+  const thread = new PatternThread()
+  const endless = new PatternQuestion('a[^c]*c|a', 'a'.repeat(500_000), { verb: 'findAll', limit: -1 })
+  const waiting = [thread.answer(endless), thread.answer(endless)]
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  const began = performance.now()
+  await thread[Symbol.asyncDispose]()
+  for (const answer of [...waiting, thread.answer(endless)]) assert.ok((await answer) instanceof CelError)
+  assert.ok(performance.now() - began < 1_500)
+})
