@@ -7,6 +7,7 @@ import type { ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson } from './cbor/to-json.ts'
 import { type Decoding, decodeStruct } from './decode.ts'
+import { withoutEmptyMetadata } from './object.ts'
 import { JsonNumberError, jsonTypeOf, readAny } from './json.ts'
 import { decodeObject, openEnvelope } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
@@ -94,7 +95,7 @@ type Pruned = { readonly object: KubeObject; readonly strictFaults: readonly str
 function pruned(object: KubeObject, strictFaults: readonly string[], { custom }: ObjectSchema): Pruned {
   if (custom === undefined) return { object, strictFaults }
   const { object: kept, faults } = custom.prune(object)
-  return { object: kept, strictFaults: [...strictFaults, ...faults] }
+  return { object: withoutEmptyMetadata(kept), strictFaults: [...strictFaults, ...faults] }
 }
 
 /** Of protobuf nobody sees unknown fields. */
@@ -325,8 +326,8 @@ export function decodePatched(text: string, expected: Expected, { isApplied = fa
   if (fault !== undefined) return { fault }
   const named = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
   const { object, strictFaults } = pruned(named, read, shape)
-  const setDefaults = (isApplied ? shape.custom?.setAppliedDefaults : undefined) ?? shape.setDefaults
-  return { object: setDefaults(object), strictFaults }
+  if (!isApplied || shape.custom === undefined) return { object: shape.setDefaults(object), strictFaults }
+  return { object: shape.custom.setAppliedDefaults({ ...object, metadata: named.metadata }), strictFaults }
 }
 
 /** Without a version none of the fields is known. */

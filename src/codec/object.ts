@@ -148,7 +148,7 @@ function numbered(object: KubeObject, revision: number): KubeObject {
   return { ...object, metadata }
 }
 
-/** Objects that are stored otherwise than they would be now: in another version, or without some defaults. */
+/** Objects that are stored otherwise than they would be now: in another version, without some defaults, or with what nobody is shown. */
 const outdated = new WeakSet<KubeObject>()
 
 export const markOutdated = (object: KubeObject): void => void outdated.add(object)
@@ -164,9 +164,28 @@ function decodeCustom(
 ): KubeObject {
   const read = readStoredCustom(bytes, struct)
   if (read.metadata.resourceVersion !== undefined) return numbered(read, revision)
-  const object = numbered(withCount(form.fromStored(read)), revision)
-  if (read.apiVersion !== form.storedVersion) outdated.add(object)
+  const whole = withCount(form.fromStored(read))
+  const object = numbered(whole, revision)
+  const isCurrent = whole === read || (read.metadata.generation !== undefined && form.isCurrent(read))
+  if (read.apiVersion !== form.storedVersion || !isCurrent) outdated.add(object)
   return object
+}
+
+/**
+ * Of a custom kind, what an apply left empty in the metadata is stored so by upstream, and found to be nothing when it is read. All other
+ * writes of custom kinds read the metadata first.
+ */
+export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean => Object.values(metadata).some(isEmpty)
+
+export function withoutEmptyMetadata(object: KubeObject): KubeObject {
+  if (!hasEmptyMetadata(object)) return object
+  const kept = Object.entries(object.metadata).filter(([, value]) => !isEmpty(value))
+  return { ...object, metadata: Object.fromEntries(kept) }
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return (Array.isArray(value) ? value : Object.keys(value)).length === 0
 }
 
 /** Objects from before generations were counted begin with the first. */

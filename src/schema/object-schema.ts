@@ -34,6 +34,8 @@ export type CustomForm = {
   readonly setAppliedDefaults: (object: KubeObject) => KubeObject
   /** An object as it is served, from one that was stored in any version of its kind. */
   readonly fromStored: (object: KubeObject) => KubeObject
+  /** Whether an object as it was stored has all defaults and nothing that its version does not know. */
+  readonly isCurrent: (object: KubeObject) => boolean
 }
 
 export type StorageMedia = 'json' | 'protobuf'

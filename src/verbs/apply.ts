@@ -100,7 +100,7 @@ async function applyTo(
       const made = (): KubeObject => objectOf(after, { applied, expected, live, current })
       const objects = { before: () => before, after: made }
       const asked = await askWebhook(request, access, { owners: tracking.owners, objects })
-      const others = versionsOf(request, access, { ...objects, asked })
+      const others = versionsOf(request, access, { ...objects, asked, wires: { before: live, after } })
       return (apiVersion) => (apiVersion === writer.apiVersion ? { type, before: live, after } : others(apiVersion))
     },
   })
@@ -197,7 +197,8 @@ function objectOf(wire: Fields, { applied, expected, current, live }: Making): K
     return unclassified(`failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`)
   }
   if (shape.custom !== undefined) {
-    const decoded = decodePatched(printOrdered({ ...wire, kind, apiVersion }), expected, { isApplied: true })
+    const said = { ...wire, kind, apiVersion, metadata: withEmpty(fieldsOf(wire['metadata'])) }
+    const decoded = decodePatched(printOrdered(said), expected, { isApplied: true })
     if ('fault' in decoded) throw refuse(decoded.fault)
     return decoded.object
   }
@@ -208,6 +209,14 @@ function objectOf(wire: Fields, { applied, expected, current, live }: Making): K
     throw error instanceof RestoreError ? refuse(error.message) : error
   }
 }
+
+/** A null is not nothing either where upstream stores it. */
+const withEmpty = (metadata: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [name, value === null ? (emptyMetadata[name] ?? value) : value]),
+  )
+
+const emptyMetadata: Fields = { annotations: {}, finalizers: [], labels: {}, ownerReferences: [] }
 
 function withLastApplied(object: KubeObject, applied: Fields, writer: Writer): KubeObject {
   const { annotations, ...metadata } = object.metadata

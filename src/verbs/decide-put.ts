@@ -2,7 +2,7 @@
 import { isSameButTimes } from '../apply/managers.ts'
 import { isEqual, isSurelyOther } from '../apply/value.ts'
 import type { KubeObject } from '../api/object.ts'
-import { encodeStored, isOutdated } from '../codec/object.ts'
+import { encodeStored, hasEmptyMetadata, isOutdated } from '../codec/object.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Decision } from '../storage/store.ts'
 import { withOwners } from './owners.ts'
@@ -16,7 +16,8 @@ export function decidePut(object: KubeObject, before: KubeObject, shape: ObjectS
   const same = isRetimed ? withOwners(object, managedFields) : object
   const [plain, plainBefore] = [withoutVersion(same), withoutVersion(before)]
   // What is stored otherwise than it would be now is stored anew.
-  if (isOutdated(before)) return { object, decision: { put: encodeStored(object, shape) } }
+  if (isOutdated(before) || (shape.custom !== undefined && hasEmptyMetadata(object)))
+    return { object, decision: { put: encodeStored(object, shape) } }
   if (isEqual(plain, plainBefore)) return { object: same, decision: 'unchanged' }
   // Objects that differ may still be stored as the same: an empty list and none.
   const isStored = !isSurelyOther(plain, plainBefore) && encodeStored(same, shape).equals(encodeStored(before, shape))

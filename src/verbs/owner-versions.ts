@@ -61,7 +61,7 @@ async function orUnknown<T>(what: string, convert: () => Promise<T>): Promise<T>
 export function versionsOf(
   request: ResourceRequest,
   { inVersion }: Pick<WriteAccess, 'inVersion'>,
-  { before, after, asked }: Change & { readonly asked: Asked },
+  { before, after, asked, wires }: Change & { readonly asked: Asked; readonly wires?: Wires },
 ): (apiVersion: string) => Versions | undefined {
   const own = viewOf(request) ?? request.resource
   return (apiVersion) => {
@@ -77,20 +77,25 @@ export function versionsOf(
     const other = otherVersion(request, inVersion, apiVersion)
     if (other === undefined) return undefined
     const made = asked.get(apiVersion)
+    const written = made === undefined && other.ofWires !== undefined && wires !== undefined && other.ofWires(wires)
     return {
       type: other.type,
-      before: other.before(made?.before ?? before()),
-      after: other.after(made?.after ?? after()),
+      ...(written || { before: other.before(made?.before ?? before()), after: other.after(made?.after ?? after()) }),
       isWhole: request.resource.isCustom,
     }
   }
 }
+
+/** An object before and after an apply as it is written: the nulls and empty values in it are there, too. */
+export type Wires = { readonly before: Fields; readonly after: Fields }
 
 type OtherVersion = {
   readonly type: StructMerge
   /** Objects as they were and as they are to be, in this version. */
   readonly before: (object: KubeObject) => Fields
   readonly after: (object: KubeObject) => Fields
+  /** Of a custom kind, whose versions differ in nothing but their names unless a webhook says so. */
+  readonly ofWires?: (wires: Wires) => Wires
 }
 
 /** Undefined where a built-in kind has no such version; fails where a custom one has none. */
@@ -128,15 +133,20 @@ function converted(object: KubeObject, from: ObjectSchema, to: Resource): KubeOb
 function customVersion(to: Resource): OtherVersion {
   const { struct } = to.shape
   const type = mergeTypeOfObjects(struct)
-  const fitting = (object: KubeObject, what: string): Fields => {
-    const wire = storedWire({ ...object, apiVersion: apiVersionOf(to) }, struct)
+  const apiVersion = apiVersionOf(to)
+  const fitting = (wire: Fields, what: string): Fields => {
     const [fault] = validateApplied(wire, type)
     if (fault !== undefined) throw new UnknownVersionError(what + fault)
     return wire
   }
+  const wireOf = (object: KubeObject): Fields => storedWire({ ...object, apiVersion }, struct)
   return {
     type,
-    before: (object) => fitting(object, ''),
-    after: (object) => fitting(object, ofNewObject),
+    before: (object) => fitting(wireOf(object), ''),
+    after: (object) => fitting(wireOf(object), ofNewObject),
+    ofWires: ({ before, after }) => ({
+      before: fitting({ ...before, apiVersion }, ''),
+      after: fitting({ ...after, apiVersion }, ofNewObject),
+    }),
   }
 }

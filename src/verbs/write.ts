@@ -14,7 +14,14 @@ import {
   unclassified,
 } from '../api/errors.ts'
 import { type KubeObject, type ObjectMeta, present } from '../api/object.ts'
-import { encodeStored, markOutdated, printWire, wireOfStored } from '../codec/object.ts'
+import {
+  encodeStored,
+  hasEmptyMetadata,
+  markOutdated,
+  printWire,
+  wireOfStored,
+  withoutEmptyMetadata,
+} from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
 import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
@@ -106,7 +113,7 @@ async function createOnce(request: ResourceRequest, given: KubeObject, writing: 
     if (options.isDryRun) {
       const { item } = await access.reader.get(key, 'latest')
       if (item !== undefined) throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
-      return { object: asStored(object, resource.shape), json: undefined }
+      return { object: asStored(object, resource.shape).object, json: undefined }
     }
     if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
       throw unclassified('resourceVersion should not be set on objects to be created')
@@ -181,7 +188,7 @@ export async function updateObject(request: ResourceRequest, change: Change, wri
     })
     assert(made !== undefined, 'a write was decided')
     const { decision } = made
-    const object = options.isDryRun ? asStored(made.object, resource.shape) : made.object
+    const object = options.isDryRun ? asStored(made.object, resource.shape).object : made.object
     if (result.outcome === 'deleted' && !options.isDryRun) await access.belongings?.release(object, namespace)
     const isNew = result.previous === undefined
     if (options.isDryRun && isNew) return { isNew, object: shownAt(request, object), json: undefined }
@@ -360,19 +367,32 @@ export function written(
   revision: Revision,
   { resource, access, stored }: { readonly resource: Resource; readonly access: WriteAccess; readonly stored?: Buffer },
 ): Written {
-  const form = asStored(object, resource.shape)
+  const { object: form, isOther } = asStored(object, resource.shape)
   const current = withVersion(form, revision)
-  if (resource.shape.isDefaultedAgain === true && !isSame(form, object)) markOutdated(current)
+  if (isOther) markOutdated(current)
   const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
   const wire = made ?? printWire(current, resource.shape)
   access.reader.expect(key, revision, current, wire)
   return { object: current, json: wire.bytes }
 }
 
+type Stored = {
+  readonly object: KubeObject
+  /** Whether it is stored otherwise than it would be, were it read and written again. */
+  readonly isOther: boolean
+}
+
 /** Of a custom kind: what the stored version does not know is lost, and what was dropped has its defaults again. */
-function asStored(object: KubeObject, { custom, stored, setDefaults, isDefaultedAgain }: ObjectSchema): KubeObject {
-  if (custom === undefined) return isDefaultedAgain === true ? setDefaults(object) : object
-  return stored?.fromStored(stored.toStored(object)) ?? setDefaults(object)
+function asStored(object: KubeObject, { custom, stored, setDefaults, isDefaultedAgain }: ObjectSchema): Stored {
+  if (custom === undefined) {
+    if (isDefaultedAgain !== true) return { object, isOther: false }
+    const whole = setDefaults(object)
+    return { object: whole, isOther: !isSame(whole, object) }
+  }
+  const kept = stored?.toStored(object) ?? object
+  const whole = stored?.fromStored(kept) ?? setDefaults(object)
+  const isOther = hasEmptyMetadata(object) || (stored === undefined ? whole !== object : !custom.isCurrent(kept))
+  return { object: withoutEmptyMetadata(whole), isOther }
 }
 
 export function withVersion(object: KubeObject, revision: Revision): KubeObject {

@@ -57,3 +57,42 @@ test('a write that changes nothing stores an object anew that was stored in an o
   assert.match(found?.value.toString() ?? '', /"apiVersion":"rbac\.authorization\.k8s\.io\/v1"/)
   assert.equal(await versionOf('PUT', { ...same, apiVersion: 'rbac.authorization.k8s.io/v1' }), after)
 })
+
+test('a write that changes nothing stores a custom object with the defaults that its kind got meanwhile', async () => {
+  await using server = await startTestServer()
+  await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
+  await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
+  const schema = { openAPIV3Schema: { type: 'object', properties: { color: { type: 'string' } } } }
+  const versions = [{ name: 'v1', served: true, storage: true, schema }]
+  const spec = { group: 'example.com', scope: 'Namespaced', names: { kind: 'Widget', plural: 'widgets' }, versions }
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const definition = { metadata: { name: 'widgets.example.com' }, spec }
+  assert.equal((await client.call({ method: 'POST', path: definitions, body: definition })).status, 201)
+  const path = '/apis/example.com/v1/namespaces/default/widgets'
+  const patch = (target: string, body: unknown): ReturnType<typeof client.call> =>
+    client.call({ method: 'PATCH', path: target, body, headers: { 'content-type': 'application/merge-patch+json' } })
+  const body = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }
+  await until('served', async () => (await client.call({ method: 'POST', path, body })).status === 201)
+  const withDefault = {
+    ...schema,
+    openAPIV3Schema: { type: 'object', properties: { color: { type: 'string', default: 'red' } } },
+  }
+  const changed = [{ name: 'v1', served: true, storage: true, schema: withDefault }]
+  assert.equal((await patch(`${definitions}/widgets.example.com`, { spec: { versions: changed } })).status, 200)
+  const get = async (): Promise<string> => (await client.call({ method: 'GET', path: `${path}/w` })).text
+  await until('defaulted', async () => JSON.parse(await get()).color === 'red')
+  const before = JSON.parse(await get()).metadata.resourceVersion
+  const after = JSON.parse((await patch(`${path}/w`, {})).text).metadata.resourceVersion
+  assert.notEqual(after, before)
+  const [found] = (await etcd.kv.range({ key: Buffer.from('/registry/example.com/widgets/default/w') })).kvs
+  assert.match(found?.value.toString() ?? '', /"color":"red"/)
+  assert.equal(JSON.parse((await patch(`${path}/w`, {})).text).metadata.resourceVersion, after)
+})
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + DEADLINE_MS
+  while (!(await isSo())) {
+    assert.ok(performance.now() < end, what)
+    await sleep(20)
+  }
+}

@@ -72,6 +72,7 @@ export class CustomSchema {
         prune: (object) => this.prune(object),
         setAppliedDefaults: (object) => this.setDefaults(object, 'kept'),
         fromStored: (object) => this.fromStored(object, all),
+        isCurrent: (object) => this.#whole(object, all) === object,
       },
       stored: stored && {
         apiVersion: stored.apiVersion,
@@ -85,12 +86,19 @@ export class CustomSchema {
 
   /** The version it was stored in sets its defaults; this one only leaves out what it does not know. */
   fromStored(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {
-    const { apiVersion } = object
-    const read = all.get(apiVersion.slice(apiVersion.indexOf('/') + 1)) ?? this
-    const whole = read.setDefaults(read.prune(object, 'dropped').object)
+    const whole = this.#whole(object, all)
     // Only the webhook knows what another version makes of it.
-    if (read === this || this.#definition.webhook !== undefined) return whole
+    if (this.#readBy(object, all) === this || this.#definition.webhook !== undefined) return whole
     return this.prune({ ...whole, apiVersion: this.apiVersion }).object
+  }
+
+  #whole(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {
+    const schema = this.#readBy(object, all)
+    return schema.setDefaults(schema.prune(object, 'dropped').object)
+  }
+
+  #readBy({ apiVersion }: KubeObject, all: ReadonlyMap<string, CustomSchema>): CustomSchema {
+    return all.get(apiVersion.slice(apiVersion.indexOf('/') + 1)) ?? this
   }
 
   prune(
