@@ -29,7 +29,8 @@ export function toStoredSpec(spec: Fields): Fields {
     ...spec,
     ...above,
     version: versions[0]?.['name'],
-    versions,
+    // Faults show whether there is a list at all.
+    versions: spec['versions'] === undefined ? undefined : versions,
     conversion: isFields(conversion)
       ? present({ ...strategy, webhookClientConfig: clientConfig, conversionReviewVersions })
       : undefined,
