@@ -90,10 +90,11 @@ export class ServerStream extends SendingStream {
 
   /** Tells what has come and what will come of the body. */
   read(reader: BodyListener): void {
+    // What came of it is gone, even where all had come.
+    if (this.#isDropping) return reader.onClose()
     this.#reader = reader
     if (this.#held.length > 0) this.#deliver(reader, this.#held.take())
     if (this.isRemoteEnded) reader.onEnd()
-    else if (this.isClosed) reader.onClose()
   }
 
   /** Nobody wants the rest of the body. */
