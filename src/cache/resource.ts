@@ -66,9 +66,12 @@ export type Parts = {
 
 type Phase =
   | { readonly phase: 'idle' }
-  | { readonly phase: 'filling' | 'behind'; readonly done: Promise<void>; readonly pending: Pending }
+  | ({ readonly phase: 'filling' | 'behind'; readonly pending: Pending } & Listing)
   | { readonly phase: 'live' }
   | { readonly phase: 'closed' }
+
+/** A list under way: `giveUp` ends the waiting for it, whatever becomes of it. */
+type Listing = { readonly done: Promise<void>; readonly giveUp: () => void }
 
 /** What the feed told while a list was under way; `isLost` when it was too much, or itself had a gap. */
 type Pending = {
@@ -268,11 +271,14 @@ export class Resource {
   close({ keepsBytes = false } = {}): void {
     for (const watcher of this.#watchers) watcher.close('shutdown')
     this.#unsubscribe()
+    const before = this.#phase
     if (!keepsBytes) {
-      if ('pending' in this.#phase) this.#forget(this.#phase.pending)
+      if ('pending' in before) this.#forget(before.pending)
       this.#release()
     }
     this.#phase = { phase: 'closed' }
+    // The database may hang.
+    if ('giveUp' in before) before.giveUp()
   }
 
   #unsubscribe(): void {
@@ -309,13 +315,14 @@ export class Resource {
     })
     this.#subscription = subscription
     const pending: Pending = { events: [], bytes: 0, isLost: false }
-    const done = this.#fill(pending).catch((error: unknown) => {
+    const filled = this.#fill(pending).catch((error: unknown) => {
       this.#forget(pending)
       if (!this.isClosed()) this.drop()
       throw error
     })
-    this.#phase = { phase: 'filling', done, pending }
-    return done
+    const listing = toListing(filled)
+    this.#phase = { phase: 'filling', pending, ...listing }
+    return listing.done
   }
 
   /** Lists, and begins again when events are lost meanwhile. */
@@ -399,7 +406,7 @@ export class Resource {
     this.#listed = this.revision
     for (const watcher of this.#watchers) watcher.close('gap')
     const pending: Pending = { events: [], bytes: 0, isLost: false }
-    this.#phase = { phase: 'behind', pending, done: this.#catchUp(pending) }
+    this.#phase = { phase: 'behind', pending, ...toListing(this.#catchUp(pending)) }
   }
 
   /** Nothing that it has is of this database: the next reader lists it, and a list under way begins again. */
@@ -488,6 +495,12 @@ export class Resource {
     else item.setWire(own.object, own.wire)
     return item
   }
+}
+
+function toListing(work: Promise<void>): Listing {
+  const { promise: done, resolve, reject } = Promise.withResolvers<void>()
+  work.then(resolve, reject)
+  return { done, giveUp: resolve }
 }
 
 async function inTime(done: Promise<void>, timeoutMs: number, { after }: Timers): Promise<void> {
