@@ -22,16 +22,18 @@ export function followFlowSchemas(parts: FlowSchemasParts): AsyncDisposable {
   return new Loop({ name: 'telling which flow schemas dangle', intervalMs: RETRY_MS, run, log: parts.log })
 }
 
-/** Comes back when one of the watches has ended. */
+/** Comes back when one of the watches has ended; fails when something could not be told. */
 async function followOnce(parts: FlowSchemasParts, signal: AbortSignal): Promise<void> {
   const ending = new AbortController()
   const both = AbortSignal.any([signal, ending.signal])
-  let pass: Promise<void> = tellAll(parts, both)
+  const { promise: failed, reject } = Promise.withResolvers<never>()
+  let pass: Promise<void> = Promise.resolve()
   const look = (): void => {
-    pass = pass.then(() => tellAll(parts, both))
+    pass = pass.then(() => tellAll(parts, both)).catch(reject)
   }
+  look()
   try {
-    await Promise.race([schemas, levels].map((path) => changes(parts.handle, path, look, both)))
+    await Promise.race([failed, ...[schemas, levels].map((path) => changes(parts.handle, path, look, both))])
   } finally {
     ending.abort()
     await pass
@@ -75,6 +77,8 @@ function conditionOf(level: string, isThere: boolean): { readonly status: string
 
 async function listed(handle: Handle, path: string, signal: AbortSignal): Promise<readonly Fields[]> {
   const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
+  // What cannot be read is not gone.
+  if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
   return itemsOf(fieldsOf(objectOf(response))['items'])
 }
 
@@ -84,6 +88,7 @@ async function changes(handle: Handle, path: string, onChange: () => void, signa
   if (!('frames' in response)) return
   const { frames } = response
   signal.addEventListener('abort', () => frames.close(), { once: true })
+  if (signal.aborted) frames.close()
   for (;;) {
     const taken = frames.take()
     if (taken === undefined) return
@@ -91,3 +96,5 @@ async function changes(handle: Handle, path: string, onChange: () => void, signa
     else await new Promise<void>((resolve) => frames.onReady(resolve))
   }
 }
+
+const OK = 200

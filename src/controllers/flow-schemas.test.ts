@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Handle } from '../api/own-request.ts'
+import type { ApiResponse } from '../api/request.ts'
+import { type Log, silent } from '../lib/log.ts'
+import { followFlowSchemas } from './flow-schemas.ts'
+
+const answer = (status: number, body: object): ApiResponse => ({
+  status,
+  headers: {},
+  body: Buffer.from(JSON.stringify(body)),
+})
+
+const schema = { metadata: { name: 'probes' }, spec: { priorityLevelConfiguration: { name: 'exempt' } } }
+
+test('levels that cannot be listed are not taken for gone', { timeout: 5_000 }, async () => {
+  const written: string[] = []
+  const logged: string[] = []
+  const handle: Handle = async ({ method, path, query, signal }) => {
+    if (method === 'PATCH') written.push(path)
+    if (query.has('watch')) {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      return answer(500, {})
+    }
+    if (path.endsWith('prioritylevelconfigurations')) return answer(503, { kind: 'Status', status: 'Failure' })
+    return answer(200, { items: [schema] })
+  }
+  const log: Log = (level, message) => void logged.push(`${level} ${message}`)
+  {
+    await using following = followFlowSchemas({ handle, now: () => '2026-01-01T00:00:00Z', log })
+    void following
+    await turn()
+    await turn()
+  }
+  assert.deepEqual(written, [])
+  assert.deepEqual(logged, ['warn telling which flow schemas dangle failed; it is tried again'])
+})
+
+test('a watch that is opened when all is over is closed', { timeout: 5_000 }, async () => {
+  let closed = 0
+  const opening = Promise.withResolvers<void>()
+  const handle: Handle = async ({ query }) => {
+    if (!query.has('watch')) return answer(200, { items: [] })
+    await opening.promise
+    let isClosed = false
+    const close = (): void => {
+      isClosed = true
+      closed++
+    }
+    return {
+      status: 200,
+      headers: {},
+      frames: { take: () => (isClosed ? undefined : []), onReady: () => undefined, close },
+    }
+  }
+  const following = followFlowSchemas({ handle, now: () => '2026-01-01T00:00:00Z', log: silent })
+  await turn()
+  const ended = following[Symbol.asyncDispose]()
+  opening.resolve()
+  await ended
+  await turn()
+  assert.equal(closed, 2)
+})
