@@ -73,6 +73,8 @@ export type Offer = {
   readonly hasTable?: boolean
   /** Custom kinds have no protobuf but for their metadata, and a router that leaves all to the handler. */
   readonly isCustom?: boolean
+  /** Fails for what upstream's handler refuses before it looks at Accept, and its router does not look at. */
+  readonly refuseFirst?: () => void
 }
 
 /** Fails with NotAcceptable. */
@@ -84,7 +86,10 @@ export function negotiate(asked: Asked, offer: Offer = {}): Form {
   const spoken = spokenTo(asked)
   if (!isCustom) checkRoute(accept, [...(isText ? ['text/plain'] : []), ...routesOf(spoken, onCollection)])
   const form = choose(accept, { conversions: hasTable ? 'all' : 'no tables', isCustom, spoken })
-  if (form === undefined) throw notAcceptable(spoken.routed)
+  if (form === undefined) {
+    offer.refuseFirst?.()
+    throw notAcceptable(spoken.routed)
+  }
   return !form.isIndented && isIndented(query, headers) ? { ...form, isIndented: true } : form
 }
 

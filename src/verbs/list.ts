@@ -12,12 +12,13 @@ import { decodeContinue, encodeContinue, encodeContinueFrom } from '../storage/p
 import type { ReadAccess } from './access.ts'
 import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
 import { represent } from './represent/represent.ts'
-import { choose, parseSelectors } from './selection.ts'
+import { choose, parseSelectors, type Selectors } from './selection.ts'
 import { translated } from './storage-errors.ts'
 
 export async function list(request: ResourceRequest, access: ReadAccess): Promise<ApiResponse> {
   const { http } = request
-  const form = negotiate(http, { onCollection: true, isCustom: request.resource.isCustom })
+  const { isCustom } = request.resource
+  const form = negotiate(http, { onCollection: true, isCustom, refuseFirst: () => void readOptions(http.query) })
   const representation = represent(form, access.forms, http.query)
   const { page, metadata } = await readPage(request, access)
   const { headers } = representation
@@ -46,9 +47,7 @@ export async function readPage(
   { isPaged = false }: { readonly isPaged?: boolean } = {},
 ): Promise<ReadPage> {
   const { resource, namespace, http, context } = request
-  const options = parseListOptions(http.query)
-  const selectors = parseSelectors(options)
-  validateListOptions(http.query, 'list')
+  const { options, selectors } = readOptions(http.query)
   const { range, isOneKey, matches } = choose(request, selectors, keys)
   const folder = keys.folder(namespace === '' ? undefined : namespace)
   const start = pageStart(options, folder, { resource, isPaged: (isPaged || options.limit > 0) && !isOneKey })
@@ -63,6 +62,15 @@ export async function readPage(
       throw error
     }
   })
+}
+
+type AskedOptions = { readonly options: ListOptions; readonly selectors: Selectors }
+
+function readOptions(query: URLSearchParams): AskedOptions {
+  const options = parseListOptions(query)
+  const selectors = parseSelectors(options)
+  validateListOptions(query, 'list')
+  return { options, selectors }
 }
 
 /** With a selector nobody knows how many items remain. `folder` is what continue tokens are relative to. */
