@@ -13,7 +13,7 @@ import { goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
@@ -45,7 +45,15 @@ function validatePolicy(policy: KubeObject, current?: KubeObject): FieldFault[] 
     stored: new Set(before && expressionsIn(before)),
   })
   const { matchConditions } = spec
-  const areKnown = before !== undefined && isSame(matchConditions, before['matchConditions'])
+  const areKnown =
+    before !== undefined &&
+    ['matchConditions', 'paramKind'].every((field) =>
+      isEqualAs(
+        'admissionregistration/v1 ValidatingAdmissionPolicySpec',
+        { [field]: spec[field] },
+        { [field]: before[field] },
+      ),
+    )
   return [
     ...validateOneOf(spec['failurePolicy'], failurePolicies, 'spec.failurePolicy'),
     ...(spec['paramKind'] === undefined ? [] : validateParamKind(fieldsOf(spec['paramKind']), 'spec.paramKind')),

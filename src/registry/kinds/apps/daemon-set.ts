@@ -2,7 +2,7 @@ import { invalidShown, notSupportedShown, required } from '../../../api/field-fa
 import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { requirementsOf } from '../../rules/label-selector.ts'
 import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
@@ -72,7 +72,8 @@ export const daemonSetRules: KindRules = {
   prepareCreate: (object) => withTemplateGeneration(object, Math.max(generationOf(object), 1)),
   prepareUpdate: (object, current) => {
     const before = generationOf(current)
-    return withTemplateGeneration(object, isSame(templateOf(object), templateOf(current)) ? before : before + 1)
+    const isKept = isEqualAs('core/v1 PodTemplateSpec', templateOf(object), templateOf(current))
+    return withTemplateGeneration(object, isKept ? before : before + 1)
   },
   validate: (object) => faultsOf(newSpec, object['spec'], 'spec'),
   validateUpdate: (object, current) => {

@@ -4,7 +4,7 @@ import { checkDnsLabel } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { claimSpecWarnings } from '../core/claim-spec.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
@@ -129,7 +129,9 @@ function onlyChangeable(before: Fields): Rule {
     const now = fieldsOf(value)
     const isFixed = (name: string): boolean => !changeable.includes(name)
     const names = [...Object.keys(now), ...Object.keys(before)].filter(isFixed)
-    if (names.every((name) => isSame(now[name], before[name]))) return
+    const isKept = (name: string): boolean =>
+      isEqualAs('apps/v1 StatefulSetSpec', { [name]: now[name] }, { [name]: before[name] })
+    if (names.every(isKept)) return
     const list = changeable
       .map((name) => `'${name}'`)
       .join(', ')

@@ -12,6 +12,7 @@ import { entriesOf, type Fields, fieldsOf, itemsOf, type Json, type KubeObject, 
 import { nanosOf } from '../../../api/quantity.ts'
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import type { Writer } from '../../resource.ts'
 import { changesOf } from '../../rules/changes.ts'
@@ -131,7 +132,7 @@ function validateChange(now: Fields, before: Fields): FieldFault[] {
   const source = sourceOf(now)
   // A secret to expand the volume with may be added later.
   const expected = withExpandSecret(sourceOf(before), source)
-  if (!isSame(source, expected)) {
+  if (!isEqualAs('core/v1 PersistentVolumeSpec', source, expected)) {
     const path = 'spec.persistentvolumesource'
     faults.push(forbiddenField(path, `${path} is immutable after creation\n${changesOf(expected, source)}`))
   }
@@ -139,14 +140,16 @@ function validateChange(now: Fields, before: Fields): FieldFault[] {
     faults.push(invalidValue('volumeMode', textOf(now['volumeMode']), 'field is immutable'))
   }
   const was = before['nodeAffinity']
-  if (was === undefined || isSame(now['nodeAffinity'], was) || isSame(now['nodeAffinity'], withNewerLabels(was))) {
+  if (was === undefined || [was, withNewerLabels(was)].some((one) => isSameAffinity(now['nodeAffinity'], one)))
     return faults
-  }
   const dump = goStruct('core.VolumeNodeAffinity', { Required: goPointer('core.NodeSelector', true) })
   const shown = now['nodeAffinity'] === undefined ? '"null"' : dump
   const why = 'field is immutable, except for updating from beta label to GA'
   return [...faults, invalidShown('nodeAffinity', shown, why)]
 }
+
+const isSameAffinity = (now: Json | undefined, was: Json): boolean =>
+  isEqualAs('core/v1 PersistentVolumeSpec', { nodeAffinity: now }, { nodeAffinity: was })
 
 const sourceOf = (own: Fields): Fields =>
   Object.fromEntries(sourceNames.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])))

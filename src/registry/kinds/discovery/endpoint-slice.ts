@@ -10,7 +10,7 @@ import {
 import { parseIp } from '../../../api/ip.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { checkCanonicalIp, checkIp, validateTarget, warnOfIp } from '../../rules/addresses.ts'
 import { protocols } from '../../rules/ports.ts'
@@ -37,7 +37,7 @@ export const endpointSliceRules: KindRules = {
 /** Topology has fields of its own in this version; what an older version said of it stays until the endpoints change. */
 function withoutTopology(object: KubeObject, current?: KubeObject): KubeObject {
   const { endpoints } = object
-  if (!itemsOf(endpoints).some(hasTopology) || isSame(endpoints, current?.['endpoints'])) return object
+  if (!itemsOf(endpoints).some(hasTopology) || areSame(endpoints, current?.['endpoints'])) return object
   const known = new Set(itemsOf(current?.['endpoints']).map(({ deprecatedTopology }) => hostOf(deprecatedTopology)))
   const changed = itemsOf(endpoints).map((given) => {
     const { deprecatedTopology, ...endpoint } = given
@@ -47,6 +47,9 @@ function withoutTopology(object: KubeObject, current?: KubeObject): KubeObject {
   })
   return { ...object, endpoints: changed }
 }
+
+const areSame = (endpoints: Json | undefined, before: Json | undefined): boolean =>
+  isEqualAs('discovery/v1 EndpointSlice', { endpoints }, { endpoints: before })
 
 const hasTopology = ({ deprecatedTopology }: Fields): boolean => deprecatedTopology !== undefined
 
@@ -62,10 +65,10 @@ function validateType({ addressType }: KubeObject): FieldFault[] {
 function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
   const type = textOf(object['addressType'])
   const isSameType = type === textOf(current['addressType'])
-  const isTolerated = isSame(object['endpoints'], current['endpoints'])
+  const isTolerated = areSame(object['endpoints'], current['endpoints'])
   return [
     ...validateType(object),
-    ...(isTolerated || !isSameType ? [] : validateEndpoints(object)),
+    ...(isTolerated ? [] : validateEndpoints(object)),
     ...validatePorts(object),
     ...(isSameType ? [] : [invalidValue('addressType', type, 'field is immutable')]),
   ]

@@ -8,6 +8,7 @@ import { checkQualifiedName } from '../../../api/names.ts'
 import { fieldsOf, type Json, type KubeObject } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 const REASON_BYTES_MAX = 128
@@ -143,9 +144,11 @@ const fixedFields = [
 
 function validateChange(event: KubeObject, current: KubeObject): FieldFault[] {
   const faults = validateBasics(event, 'reportingController')
-  if (!isSame(event['series'], current['series'])) faults.push(...validateSeries(event))
+  const isKept = (field: string): boolean =>
+    isEqualAs('core/v1 Event', { [field]: event[field] }, { [field]: current[field] })
+  if (!isKept('series')) faults.push(...validateSeries(event))
   for (const field of fixedFields) {
-    if (isSame(event[field], current[field])) continue
+    if (isKept(field)) continue
     const path = field === 'reportingComponent' ? 'reportingController' : field
     faults.push(invalidShown(path, shown(field, event[field]), 'field is immutable'))
   }

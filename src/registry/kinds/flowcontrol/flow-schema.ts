@@ -12,7 +12,7 @@ import { goStrings } from '../../../api/go-value.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { mandatoryFlowSchemas } from './mandatory.ts'
 import { validateConditionTypes } from './status.ts'
@@ -199,6 +199,6 @@ function validateNames(names: readonly string[], path: string, { absent, others,
 
 function validateMandatory(spec: Fields, name: string): FieldFault[] {
   const fixed = mandatoryFlowSchemas.get(name)
-  if (fixed === undefined || isSame(spec, fixed)) return []
+  if (fixed === undefined || isEqualAs('flowcontrol/v1 FlowSchemaSpec', spec, fixed)) return []
   return [invalidShown('spec', 'flowcontrol.FlowSchemaSpec{...}', `spec of '${name}' must equal the fixed value`)]
 }

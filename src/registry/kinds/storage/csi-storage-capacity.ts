@@ -1,7 +1,7 @@
 import { checked, type FieldFault, invalidShown, invalidValue } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
-import { isSame } from '../../../schema/equal.ts'
+import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabelSelector, validateLabelSelector } from '../../rules/label-selector.ts'
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
@@ -28,7 +28,8 @@ function validate(object: KubeObject): FieldFault[] {
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const { storageClassName, nodeTopology } = object
   const faults: FieldFault[] = []
-  if (!isSame(nodeTopology, current['nodeTopology'])) {
+  const was = { nodeTopology: current['nodeTopology'] }
+  if (!isEqualAs('storage/v1 CSIStorageCapacity', { nodeTopology }, was)) {
     const shown = nodeTopology === undefined ? '"null"' : goLabelSelector(fieldsOf(nodeTopology))
     faults.push(invalidShown('nodeTopology', shown, 'field is immutable'))
   }

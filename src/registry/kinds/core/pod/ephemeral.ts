@@ -2,7 +2,7 @@
 import { type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { isSame } from '../../../../schema/equal.ts'
+import { isEqualAs } from '../../../rules/equality.ts'
 import { validatePodSpec } from './spec.ts'
 
 /** The object as it is, but asked for in the version that the client knows. */
@@ -29,7 +29,7 @@ export function validateEphemeral(pod: KubeObject, current: KubeObject): FieldFa
       const name = quote(textOf(old['name']))
       const one = now.find((container) => container['name'] === old['name'])
       if (one === undefined) return [forbiddenField(path, `existing ephemeral containers ${name} may not be removed\n`)]
-      return isSame(one, old)
+      return isEqualAs('core/v1 EphemeralContainer', one, old)
         ? []
         : [forbiddenField(path, `existing ephemeral containers ${name} may not be changed\n`)]
     }),

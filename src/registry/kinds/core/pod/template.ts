@@ -1,7 +1,7 @@
 /** Templates for Pods, as workloads and PodTemplates have them. */
 import { type FieldFault, forbiddenField, notSupported } from '../../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
-import { isSame } from '../../../../schema/equal.ts'
+import { isEqualAs } from '../../../rules/equality.ts'
 import { validateLabels } from '../../../rules/label-selector.ts'
 import { validateAnnotations } from '../../../metadata.ts'
 import { validatePodAnnotations } from './annotations.ts'
@@ -9,7 +9,7 @@ import { validatePodSpec } from './spec.ts'
 
 /** `path` is that of the template: `spec.template`. `current` is the one before an update: what has not changed was fine before. */
 export function validatePodTemplate(template: Json | undefined, path: string, current?: Json): FieldFault[] {
-  if (current !== undefined && isSame(template, current)) return []
+  if (current !== undefined && isEqualAs('core/v1 PodTemplateSpec', template, current)) return []
   const { metadata, spec } = fieldsOf(template)
   const { labels, annotations } = fieldsOf(metadata)
   // Labels of a template have no `metadata` in their path.

@@ -185,5 +185,15 @@ function comparable(spec: Fields, was: Fields, isGated: boolean): Fields {
     ...(isGraceMended ? { terminationGracePeriodSeconds: was['terminationGracePeriodSeconds'] } : {}),
   }
   const { nodeSelector, affinity } = spec
-  return isGated ? { ...kept, affinity: omit(fieldsOf(affinity), 'nodeAffinity') } : { ...kept, nodeSelector, affinity }
+  return isGated ? { ...kept, affinity: gatedAffinity(affinity, was['affinity']) } : { ...kept, nodeSelector, affinity }
+}
+
+/** Where nodes may change: with those from before. To state an affinity that says nothing is another change. */
+function gatedAffinity(now: Json | undefined, was: Json | undefined): Json | undefined {
+  const { nodeAffinity } = fieldsOf(now)
+  const { nodeAffinity: before } = fieldsOf(was)
+  if (isEqualAs('core/v1 Affinity', { nodeAffinity }, { nodeAffinity: before })) return now
+  const others = omit(fieldsOf(now), 'nodeAffinity')
+  if (was === undefined && Object.keys(others).length === 0) return undefined
+  return before === undefined ? others : { ...others, nodeAffinity: before }
 }
