@@ -6,6 +6,7 @@ import { constants } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import { createServer, type Server, type TlsOptions, type TLSSocket } from 'node:tls'
 import { unreadableRequest } from '../api/errors.ts'
 import type { ApiResponse, Handler } from '../api/request.ts'
@@ -291,8 +292,7 @@ export class Listener implements AsyncDisposable {
       const response = isReadable ? await this.#handler(exchange) : unreadable()
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
-      if ('frames' in response) this.#watching.add(exchange)
-      else if ('stream' in response) this.#streaming.add(exchange)
+      if (this.#exchanges.has(exchange)) this.#keepWhileStreaming(exchange, response)
       if (this.#isClosing && !('body' in response)) exchange.close()
       if ('tunnel' in response) return this.#handOver(exchange, response)
       const responding = this.#responder.respond(exchange, response)
@@ -310,10 +310,17 @@ export class Listener implements AsyncDisposable {
     if (this.#endsUnauthenticated) exchange.connection.http2?.close()
   }
 
+  /** Its client is still there: otherwise nobody would take it out again. */
+  #keepWhileStreaming(exchange: Exchange, response: ApiResponse): void {
+    if ('frames' in response) this.#watching.add(exchange)
+    else if (!('body' in response)) this.#streaming.add(exchange)
+  }
+
   #handOver(exchange: Exchange, response: Extract<ApiResponse, { tunnel: unknown }>): void {
-    this.#streaming.add(exchange)
-    if (exchange instanceof UpgradeExchange && !this.#isClosing) exchange.handOver(response)
-    else exchange.abort()
+    if (exchange instanceof UpgradeExchange && !exchange.isGone && !this.#isClosing) return exchange.handOver(response)
+    exchange.abort()
+    // Whatever is at the other end hears that this one is closed, which a socket that is closed already would not tell.
+    response.tunnel(new Duplex().destroy())
   }
 
   #end(exchange: Exchange): void {

@@ -20,6 +20,10 @@ export class Roster<T extends Member> {
     this.#members.push(member)
   }
 
+  has(member: T): boolean {
+    return member.place !== -1
+  }
+
   /** False when it was not there. */
   delete(member: T): boolean {
     if (member.place === -1) return false

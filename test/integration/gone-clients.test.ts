@@ -1,7 +1,9 @@
 /** Clients that go away while their request is still being worked on: nothing is done that they did not ask for, and nothing stays. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
+import { connect, type TLSSocket } from 'node:tls'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'
 import { Listener } from '../../src/http/listener.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
@@ -49,6 +51,12 @@ async function start() {
   }
 }
 
+/** Whoever has been told to stop is counted. */
+function watchAnswer(closed: { count: number }): ApiResponse {
+  const frames = { take: () => [], onReady: () => undefined, close: () => void closed.count++ }
+  return { status: 200, headers: {}, frames }
+}
+
 const end: ApiResponse = { status: 200, headers: {}, body: Buffer.alloc(0) }
 
 test('a body that was given up is not taken for an empty one', async () => {
@@ -65,4 +73,62 @@ test('a body that was given up is not taken for an empty one', async () => {
   if (!signal.aborted) await once(signal, 'abort')
   await assert.rejects(request.body(), /the connection ended before the body did/)
   answer(end)
+})
+
+test('a watch whose client has gone before it began is not kept', async () => {
+  await using server = await start()
+  using client = await RawHttp2.open(server.listener.port)
+  const closed = { count: 0 }
+  for (let id = 1; id < 1_000; id += 2) {
+    await client.send(headersFrame(id, requestFields('GET', '/')))
+    const { request, answer } = await server.next()
+    const { signal } = request
+    await client.send(reset(id, CANCEL))
+    if (!signal.aborted) await once(signal, 'abort')
+    answer(watchAnswer(closed))
+  }
+  await new Promise(setImmediate)
+  assert.equal(closed.count, 500)
+  // The ends of 500 watches would be spread over 2.5 seconds.
+  const startMs = performance.now()
+  await server.listener.close({ graceMs: 1_000, watchGraceMs: 60_000 })
+  assert.ok(performance.now() - startMs < 1_500, 'there is nothing left to end')
+})
+
+async function upgrade(port: number): Promise<TLSSocket> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  socket.on('error', () => undefined)
+  await once(socket, 'secureConnect')
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
+  return socket
+}
+
+/** An answer that takes the connection over, and tells when whoever has it is told that it is closed. */
+function tunnelAnswer(): { readonly answer: ApiResponse; readonly closed: Promise<void> } {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const tunnel = (socket: Duplex): void => void socket.on('close', resolve)
+  return { answer: { status: 101, headers: {}, tunnel }, closed }
+}
+
+test('a tunnel whose client has gone before it began is closed', { timeout: 5_000 }, async () => {
+  await using server = await start()
+  const socket = await upgrade(server.listener.port)
+  const { request, answer } = await server.next()
+  const { signal } = request
+  socket.destroy()
+  if (!signal.aborted) await once(signal, 'abort')
+  const tunnel = tunnelAnswer()
+  answer(tunnel.answer)
+  await tunnel.closed
+})
+
+test('a tunnel that begins while the server stops is closed', { timeout: 5_000 }, async () => {
+  await using server = await start()
+  const socket = await upgrade(server.listener.port)
+  const { answer } = await server.next()
+  const stopped = server.listener.close({ graceMs: 1_000 })
+  const tunnel = tunnelAnswer()
+  answer(tunnel.answer)
+  await tunnel.closed
+  await Promise.all([stopped, socket.destroyed || once(socket, 'close')])
 })
