@@ -1,6 +1,6 @@
 /**
  * A watch over a WebSocket (RFC 6455), which is how browsers follow one: each event is a message, text for JSON and binary
- * for protobuf. What the client says is read over, but for a ping and the end.
+ * for protobuf. What the client says is read over, but for pings and the end; what breaks the protocol ends the connection.
  */
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
@@ -13,8 +13,15 @@ const BINARY = 2
 const CLOSE = 8
 const PING = 9
 const PONG = 10
+const opcodes: ReadonlySet<number> = new Set([0, TEXT, BINARY, CLOSE, PING, PONG])
 /** Of frames that speak about the connection, RFC 6455 section 5.5. */
 const CONTROL_BYTES_MAX = 125
+/** Status code 1002, RFC 6455 section 7.4.1. */
+const protocolError = Buffer.from([1002 >> 8, 1002 & 0xff])
+/** A client that takes nothing for this long has vanished; as the listener has it for other answers. */
+const STALL_MS_MAX = 60_000
+/** What a client has to take the last frame and close its side. */
+const CLOSE_MS_MAX = 5_000
 
 export const asksForWebSocket = ({ headers }: ApiRequest): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket' &&
@@ -34,26 +41,39 @@ export function overWebSocket(http: ApiRequest, frames: FrameSource, form: 'json
 /** No faster than the client reads; what comes of a source that nobody follows any more is dropped until its end. */
 function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): void {
   const opcode = form === 'json' ? TEXT : BINARY
-  let isFull = false
+  let stalling: NodeJS.Timeout | undefined
   const go = (): void => {
-    isFull = false
+    clearTimeout(stalling)
+    stalling = undefined
     for (;;) {
       const parts = frames.take()
-      if (parts === undefined) return void (socket.destroyed || socket.end(frame(CLOSE, Buffer.alloc(0))))
+      if (parts === undefined) return close(socket)
       if (parts.length === 0) return frames.onReady(go)
-      if (socket.destroyed) continue
+      if (!socket.writable) continue
       const messages = events(Buffer.concat(parts), form).map((event) => frame(opcode, event))
-      isFull = !socket.write(Buffer.concat(messages))
-      if (isFull) return void socket.once('drain', go)
+      if (socket.write(Buffer.concat(messages))) continue
+      stalling = setTimeout(() => socket.destroy(), STALL_MS_MAX).unref()
+      return void socket.once('drain', go)
     }
   }
   socket.on('error', () => socket.destroy())
   socket.on('close', () => {
     frames.close()
-    if (isFull) go()
+    if (stalling !== undefined) go()
   })
-  listen(socket)
+  listen(socket, (payload) => {
+    close(socket, payload)
+    frames.close()
+  })
   go()
+}
+
+/** Sends the last frame. Who does not close then is cut off. */
+function close(socket: Duplex, payload?: Buffer): void {
+  if (!socket.writable) return
+  socket.end(frame(CLOSE, payload ?? Buffer.alloc(0)))
+  const timer = setTimeout(() => socket.destroy(), CLOSE_MS_MAX).unref()
+  socket.once('close', () => clearTimeout(timer))
 }
 
 /** Events are framed for a stream: JSON by its lines, protobuf by lengths before it. */
@@ -80,41 +100,63 @@ function frame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/** Long enough for the head of a frame (14 bytes) and what a ping may say: nothing more is ever kept. */
-function listen(socket: Duplex): void {
+/** `onEnd`: the client has said its last word, or what nobody may say; with what is to be answered. Nothing is read after it. */
+function listen(socket: Duplex, onEnd: (payload: Buffer) => void): void {
+  /** A frame that has not come whole: its head (14 bytes) and what a ping may say at the most. */
   let held: Buffer = Buffer.alloc(0)
   let skip = 0
-  socket.on('data', (chunk: Buffer) => {
-    let bytes = chunk.subarray(Math.min(skip, chunk.length))
-    skip -= chunk.length - bytes.length
-    bytes = Buffer.concat([held, bytes])
+  /** The last that is not answered: others before it need no answer (RFC 6455, 5.5.3), or a client that does not read could pile up pongs. */
+  let ping: Buffer | undefined
+  const pong = (): void => {
+    if (ping === undefined || !socket.writable || socket.writableNeedDrain) return
+    const payload = ping
+    ping = undefined
+    socket.write(frame(PONG, payload))
+  }
+  const onData = (chunk: Buffer): void => {
+    const unread = chunk.subarray(Math.min(skip, chunk.length))
+    skip -= chunk.length - unread.length
+    let bytes = held.length === 0 ? unread : Buffer.concat([held, unread])
     while (bytes.length > 0) {
-      const read = readControl(bytes)
-      if (read === undefined) break
-      if (read.opcode === CLOSE) return void socket.end(frame(CLOSE, read.payload))
-      if (read.opcode === PING) socket.write(frame(PONG, read.payload))
+      const read = readFrame(bytes)
+      if (read === 'partial') break
+      if (read === 'fault' || read.opcode === CLOSE) {
+        // Only so that its end is seen.
+        socket.off('data', onData).resume()
+        return onEnd(read === 'fault' ? protocolError : read.payload)
+      }
+      if (read.opcode === PING) ping = read.payload
       skip = Math.max(read.end - bytes.length, 0)
       bytes = bytes.subarray(Math.min(read.end, bytes.length))
     }
-    held = bytes
-  })
+    // A copy: a few bytes would keep the whole chunk.
+    held = Buffer.from(bytes)
+    pong()
+  }
+  socket.on('drain', pong)
+  socket.on('data', onData)
 }
 
-/** Undefined: more has to come. The payload is only of frames that speak about the connection. */
-function readControl(
+/** Of frames that speak about the connection with their payload; others are read over. */
+function readFrame(
   bytes: Buffer,
-): { readonly opcode: number; readonly payload: Buffer; readonly end: number } | undefined {
-  if (bytes.length < 2) return undefined
-  const opcode = bytes.readUInt8(0) & 0x0f
-  const short = bytes.readUInt8(1) & 0x7f
+): { readonly opcode: number; readonly payload: Buffer; readonly end: number } | 'partial' | 'fault' {
+  if (bytes.length < 2) return 'partial'
+  const first = bytes.readUInt8(0)
+  const second = bytes.readUInt8(1)
+  const opcode = first & 0x0f
+  const short = second & 0x7f
+  const isControl = opcode >= CLOSE
+  // Extensions that nobody agreed upon, and what is not masked (RFC 6455, 5.1 and 5.2).
+  if ((first & 0x70) !== 0 || (second & 0x80) === 0 || !opcodes.has(opcode)) return 'fault'
+  // They are short, and in one piece (5.5).
+  if (isControl && ((first & 0x80) === 0 || short > CONTROL_BYTES_MAX)) return 'fault'
   const maskAt = short === 127 ? 10 : short === 126 ? 4 : 2
-  if (bytes.length < maskAt + 4) return undefined
+  if (bytes.length < maskAt + 4) return 'partial'
   const length = short === 127 ? Number(bytes.readBigUInt64BE(2)) : short === 126 ? bytes.readUInt16BE(2) : short
   const end = maskAt + 4 + length
-  if (opcode < CLOSE) return { opcode, payload: Buffer.alloc(0), end }
-  // A frame about the connection that is longer than any may be ends it.
-  if (length > CONTROL_BYTES_MAX) return { opcode: CLOSE, payload: Buffer.alloc(0), end }
-  if (bytes.length < end) return undefined
+  if (!isControl) return { opcode, payload: Buffer.alloc(0), end }
+  if (bytes.length < end) return 'partial'
   const mask = bytes.subarray(maskAt, maskAt + 4)
   const payload = Buffer.from(bytes.subarray(maskAt + 4, end)).map((byte, at) => byte ^ (mask[at % 4] ?? 0))
   return { opcode, payload: Buffer.from(payload), end }

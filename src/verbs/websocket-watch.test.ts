@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { Duplex } from 'node:stream'
+import { mock, test } from 'node:test'
+import type { ApiRequest } from '../api/request.ts'
+import { overWebSocket } from './websocket-watch.ts'
+
+const http: ApiRequest = {
+  method: 'GET',
+  path: '/',
+  query: new URLSearchParams(),
+  headers: { 'sec-websocket-key': 'k' },
+  body: () => Promise.resolve(Buffer.alloc(0)),
+  pipeBody: () => Promise.resolve(),
+  signal: new AbortController().signal,
+  remoteAddress: '',
+  peerCertificate: () => undefined,
+}
+
+/** A watch, and the socket of its client, who takes what is sent if it `reads`. */
+function watch({ reads }: { readonly reads: boolean }) {
+  const sent: Buffer[] = []
+  let ready: (() => void) | undefined
+  let next: Buffer[] | undefined = []
+  const state = { isClosed: false }
+  const frames = {
+    take: () => {
+      const taken = next
+      if (taken !== undefined) next = []
+      return taken
+    },
+    onReady: (call: () => void) => void (ready = call),
+    close: () => {
+      state.isClosed = true
+      next = undefined
+      ready?.()
+    },
+  }
+  const socket = new Duplex({
+    read: () => undefined,
+    write: (chunk: Buffer, _encoding, done) => {
+      sent.push(chunk)
+      if (reads) done()
+    },
+  })
+  const answer = overWebSocket(http, frames, 'json')
+  assert.ok('tunnel' in answer)
+  answer.tunnel(socket)
+  return {
+    socket,
+    state,
+    sent: () => Buffer.concat(sent),
+    hear: async (...bytes: Buffer[]) => {
+      for (const chunk of bytes) socket.push(chunk)
+      await turn()
+    },
+    emit: (text: string) => {
+      next = [Buffer.from(text)]
+      ready?.()
+    },
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** A masked frame; the mask is zeros. */
+const said = (first: number, payload = ''): Buffer =>
+  Buffer.concat([Buffer.from([first, 0x80 | payload.length, 0, 0, 0, 0]), Buffer.from(payload)])
+
+test('pings of a client that does not read pile up nothing', async () => {
+  const { socket, hear } = watch({ reads: false })
+  const flood = Buffer.concat(Array.from({ length: 1_000 }, () => said(0x89, 'x'.repeat(100))))
+  for (let round = 0; round < 50; round++) await hear(flood)
+  assert.ok(socket.writableLength < 64 * 1024, `${socket.writableLength} bytes wait to be sent`)
+})
+
+test('the last of several pings is answered, also one that comes in pieces', async () => {
+  const { sent, hear } = watch({ reads: true })
+  const ping = said(0x89, 'second')
+  await hear(Buffer.concat([said(0x89, 'first'), ping.subarray(0, 3)]))
+  await hear(ping.subarray(3))
+  assert.equal(sent().toString('latin1'), '\x8a\x05first\x8a\x06second')
+})
+
+const faults: readonly (readonly [string, Buffer])[] = [
+  ['a frame that is not masked', Buffer.from([0x81, 1, 0x78])],
+  ['a ping in pieces', said(0x09, 'x')],
+  ['a ping that is too long', Buffer.from([0x89, 0xfe, 0, 200, 0, 0, 0, 0])],
+  ['an extension', said(0xc1, 'x')],
+  ['an unknown frame', said(0x83, 'x')],
+]
+for (const [what, bytes] of faults) {
+  test(`${what} ends the watch with 1002`, async () => {
+    const { sent, hear, state } = watch({ reads: true })
+    await hear(bytes, said(0x89, 'more'))
+    assert.deepEqual([...sent()], [0x88, 2, 3, 0xea])
+    assert.ok(state.isClosed)
+  })
+}
+
+test('after the last frame of the client nothing is sent, and it is cut off if it does not close', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    const { sent, hear, state, socket } = watch({ reads: true })
+    await hear(said(0x88), said(0x88), said(0x89))
+    assert.ok(state.isClosed)
+    assert.deepEqual([...sent()], [0x88, 0])
+    mock.timers.tick(5_000)
+    assert.ok(socket.destroyed)
+  } finally {
+    mock.timers.reset()
+  }
+})
+
+test('a client that takes nothing loses its watch', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    const { emit, state, socket } = watch({ reads: false })
+    emit(`${'x'.repeat(100_000)}\n`)
+    mock.timers.tick(60_000)
+    await turn()
+    assert.ok(socket.destroyed && state.isClosed)
+  } finally {
+    mock.timers.reset()
+  }
+})
