@@ -82,3 +82,15 @@ test('a feed that ends while it finds out where to go on opens no further stream
   await new Promise((done) => setImmediate(done))
   assert.equal(engine.sinks.length, 1)
 })
+
+test('a feed that ends while it starts opens no stream', async () => {
+  const engine = new StreamEngine()
+  const { promise, resolve } = Promise.withResolvers<number>()
+  engine.latest = () => promise
+  const feed = new Feed({ engine, root, log: silent, clock: systemClock })
+  const starting = feed.start()
+  await feed[Symbol.asyncDispose]()
+  resolve(12)
+  await assert.rejects(starting, { code: 'unavailable' })
+  assert.equal(engine.sinks.length, 0)
+})

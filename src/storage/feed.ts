@@ -9,6 +9,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { sleep, systemTimers, type Timer, type Timers } from '../lib/timers.ts'
 import type { Engine, FeedEvent, FeedStream, Key, Revision } from './engine.ts'
+import { StorageError } from './errors.ts'
 import { Prover } from './proof.ts'
 import { planRanges } from './ranges.ts'
 import { type FeedConsumer, Subscription } from './subscription.ts'
@@ -90,6 +91,7 @@ export class Feed implements AsyncDisposable {
   async start(signal?: AbortSignal): Promise<void> {
     assert(this.#state.state === 'new', 'a feed is started once')
     const revision = await this.#engine.latest({ signal })
+    if (this.#isClosed()) throw new StorageError('unavailable', 'the feed is closed')
     this.#databaseId = this.#engine.databaseId
     this.#heardAtMs = this.#clock.monotonicMs()
     this.#revision = revision
@@ -363,6 +365,11 @@ export class Feed implements AsyncDisposable {
       }
     }
     return undefined
+  }
+
+  /** Calls, not comparisons: they may have become true during any await. */
+  #isClosed(): boolean {
+    return this.#state.state === 'closed'
   }
 
   #isAway(): boolean {
