@@ -105,6 +105,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     registry,
     authorize,
     yaml,
+    patterns,
     surroundings,
     ownHandle,
   })
@@ -153,7 +154,6 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     retire,
     uncount,
     handle: ownHandle,
-    answer: (question) => patterns.answer(question),
     log,
   })
   const dispose = async (): Promise<void> => {
@@ -234,13 +234,14 @@ type AccessParts = {
   readonly registry: Registry
   readonly authorize: Authorize
   readonly yaml: YamlConverter
+  readonly patterns: PatternThread
   readonly surroundings: Surroundings
   /** For requests of the server to itself. */
   readonly ownHandle: OwnHandle
 }
 
 /** Everything a verb needs of a resource, made when it is first asked for. */
-function createAccess({ config, parts, registry, authorize, yaml, surroundings, ownHandle }: AccessParts): {
+function createAccess({ config, parts, registry, authorize, yaml, patterns, surroundings, ownHandle }: AccessParts): {
   readonly accessOf: (resource: Resource) => Access
   readonly storedAccessOf: (resource: Resource) => Access
   readonly keysOf: (resource: Resource) => ResourceKeys
@@ -294,6 +295,7 @@ function createAccess({ config, parts, registry, authorize, yaml, surroundings, 
       authorizeCreate,
       belongings: resource.group === '' && resource.kind === 'Service' ? allocation.belongings : undefined,
       convertYaml: (bytes) => yaml.convert(bytes),
+      answerPattern: (question) => patterns.answer(question),
       inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
       ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),

@@ -2,7 +2,6 @@
 import type { Fields, KubeObject } from './api/object.ts'
 import { type Handle, request } from './api/own-request.ts'
 import type { ApiResponse } from './api/request.ts'
-import type { AnswerPattern } from './cel/pattern-thread.ts'
 import { Definitions } from './controllers/definitions.ts'
 import type { Log } from './lib/log.ts'
 import type { Registry } from './registry/registry.ts'
@@ -27,13 +26,12 @@ type Parts = {
   /** The resource is gone for good, and what was counted of it. */
   readonly uncount: (resource: Resource) => void
   readonly handle: Handle
-  readonly answer: AnswerPattern
   readonly log: Log
 }
 
 /** Undefined: definitions are not served. */
 export function createDefinitions(parts: Parts): Definitions | undefined {
-  const { registry, accessOf, storedAccessOf, keysOf, retire, uncount, handle, answer, log } = parts
+  const { registry, accessOf, storedAccessOf, keysOf, retire, uncount, handle, log } = parts
   const resource = registry.find(definitionsId)
   if (resource === undefined) return undefined
   const { keys, reader, now } = accessOf(resource)
@@ -44,7 +42,6 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
     return registry.inGroup(custom.group).some((other) => !other.isCustom && keysOf(other).prefix === prefix)
   }
   return new Definitions({
-    answer,
     registry,
     reader,
     range: keys.range(),

@@ -28,6 +28,8 @@ export type RunCost = (args: readonly Value[], result: Result, overload: string)
 /** Told by functions what they are about to do beyond what their costs say, in nanoseconds, and ends what takes too long. */
 export interface Meter {
   work(nanos: number): void
+  /** The same of what costs pay for: only whether the call is long depends on it. */
+  last(nanos: number): void
   /** Compiled once in an evaluation. */
   pattern(text: string): Pattern | CelError
   /** Stops until somebody has answered; the answer is then what the call came to. */

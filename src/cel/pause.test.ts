@@ -18,6 +18,7 @@ const schema: Fields = {
     map: { type: 'object', additionalProperties: { type: 'string' } },
     text: { type: 'string' },
     line: { type: 'string' },
+    short: { type: 'string' },
     few: { type: 'array', items: { type: 'integer' } },
   },
 }
@@ -28,6 +29,7 @@ const object: Json = {
   map: Object.fromEntries(numbers(120).map((at) => [`k${at}`, `v${at}`])),
   text: 'ab,'.repeat(50_000),
   line: 'x'.repeat(4_900),
+  short: 'ab'.repeat(49),
   few: numbers(8),
 }
 
@@ -131,4 +133,9 @@ test('a thread that is ended answers all who wait, at once, and starts no other'
   await thread[Symbol.asyncDispose]()
   for (const answer of [...waiting, thread.answer(endless)]) assert.ok((await answer) instanceof CelError)
   assert.ok(performance.now() - began < 1_500)
+})
+
+test('an evaluation can pause behind a pattern that is long for a short text', () => {
+  const rule = 'self.few.all(x, self.short.matches("(?:a|b|[^c]){99}") || x >= 0)'
+  assert.ok(evaluatePausing(rule, 1_000_000).pauses >= 8)
 })

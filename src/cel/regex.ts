@@ -30,29 +30,25 @@ export class PatternQuestion {
 }
 
 /** Steps are characters times instructions, of 300 ns at worst: some seconds. A pattern of 20 takes a megabyte, one of 200 a hundred kilobytes. */
-const STEPS_MAX = 20_000_000
-/** Some 30 ms at worst. */
-const SHORT_STEPS_MAX = 100_000
+export const STEPS_MAX = 20_000_000
+/** Some 40 ms at worst. */
+export const SHORT_STEPS_MAX = 100_000
+/** Of one step; at worst it takes twenty times as long. */
+const STEP_NANOS = 20
 /** Each finding may have looked at all of the text, so that all of them together may take long. */
 const SHORT_MS = 10
 
 export function usePattern(pattern: Pattern, text: string, use: PatternUse, meter: Asking): Result {
   const steps = stepsOf(pattern, text)
   if (steps > STEPS_MAX) return new CelError('the text is too long for the pattern')
+  meter.last(steps * STEP_NANOS)
   const known = steps > SHORT_STEPS_MAX ? undefined : apply(pattern, text, use, performance.now() + SHORT_MS)
   return known ?? meter.ask(new PatternQuestion(pattern.pattern(), text, use))
 }
 
-type Asking = { ask(question: PatternQuestion): never }
+type Asking = { last(nanos: number): void; ask(question: PatternQuestion): never }
 
-/** Whether to match could take too long, and nobody else would get a turn. */
-export const isTooMuch = (pattern: Pattern, text: string): boolean => stepsOf(pattern, text) > STEPS_MAX
-
-/** Most texts are short, and the size of a pattern has to be looked up. */
-const stepsOf = (pattern: Pattern, text: string): number =>
-  text.length > SHORT_CHARACTERS ? text.length * pattern.programSize() : 0
-
-const SHORT_CHARACTERS = 100
+export const stepsOf = (pattern: Pattern, text: string): number => text.length * pattern.programSize()
 
 /** Undefined: the time was over. */
 function apply(pattern: Pattern, text: string, { verb, limit }: PatternUse, endMs: number): Result | undefined {

@@ -65,6 +65,10 @@ export class Run implements Meter {
     if (this.#callNanos > CALL_NANOS_MAX || this.nanos > RUN_NANOS_MAX) throw new CostExceeded()
   }
 
+  last(nanos: number): void {
+    this.#callNanos += nanos
+  }
+
   /** A pattern that was not known beforehand; loops use the same ones again and again. */
   pattern(text: string): Pattern | CelError {
     const known = this.#patterns.get(text)

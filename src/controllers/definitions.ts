@@ -26,8 +26,6 @@ const CLEANUPS_MAX = 8
 const WATCH_RETRY_MS = 200
 
 export type DefinitionsParts = CleanupParts & {
-  /** Of patterns in rules that take long. */
-  readonly answer?: Parameters<typeof customResources>[1]
   readonly registry: Registry
   readonly reader: ObjectReader
   readonly range: WatchOptions['range']
@@ -224,7 +222,7 @@ export class Definitions implements AsyncDisposable {
       before.source.item = item
       return
     }
-    const resources = isServed ? customResources(definition, this.#parts.answer) : []
+    const resources = isServed ? customResources(definition) : []
     const isDoomed = before?.definition.uid === definition.uid && before.isDoomed
     this.#known.set(name, { source, definition, resources, mark, formMark: form, isDoomed })
     const was = before?.resources ?? []

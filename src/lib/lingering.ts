@@ -50,4 +50,10 @@ export class Remade<V extends object> {
     this.#made = { value, timer }
     return value
   }
+
+  /** The next one who asks gets another. */
+  drop(): void {
+    clearTimeout(this.#made?.timer)
+    this.#made = undefined
+  }
 }

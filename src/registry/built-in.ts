@@ -108,6 +108,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster }: Surroundings
     table: tables.get(name) ?? defaultTable,
     validate: rules.validate ?? (() => []),
     validateUpdate: rules.validateUpdate ?? rules.validate ?? (() => []),
+    ...(rules.validateInSlices && { validateInSlices: rules.validateInSlices }),
     warnings: rules.warnings ?? (() => []),
     resetPaths: strategy.resetPathsOf(name, hasStatus),
     subresourceRules: {

@@ -16,6 +16,7 @@ export type KindRules = Partial<
     | 'prepareUpdate'
     | 'validate'
     | 'validateUpdate'
+    | 'validateInSlices'
     | 'warnings'
     | 'subresourceRules'
     | 'isCollected'

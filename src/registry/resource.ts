@@ -2,6 +2,7 @@
  * What a resource is: a row of data, and the few rules of its kind that data cannot say. The verbs are written once for
  * all of them.
  */
+import type { TurnTools } from '../cel/turns.ts'
 import type { RequestContext } from '../api/context.ts'
 import type { FieldFault } from '../api/field-fault.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
@@ -152,8 +153,14 @@ export type UpdateRules = {
   readonly validateInSlices?: ValidateInSlices
 }
 
+export type ValidateTools = TurnTools
+
 /** `current`: what the object was; undefined: it is new. */
-export type ValidateInSlices = (object: KubeObject, current: KubeObject | undefined) => Promise<FieldFault[]>
+export type ValidateInSlices = (
+  object: KubeObject,
+  current: KubeObject | undefined,
+  tools?: ValidateTools,
+) => Promise<FieldFault[]>
 
 /** The shape in which a path shows objects; undefined: as they are. */
 export function viewOf({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): View | undefined {

@@ -4,7 +4,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { ObjectReader } from '../cache/reader.ts'
 import type { ConvertedYaml } from '../codec/yaml.ts'
 import type { Belongings } from '../registry/belongings.ts'
-import type { Resource, ResourceRequest } from '../registry/resource.ts'
+import type { Resource, ResourceRequest, ValidateTools } from '../registry/resource.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { ObjectStore, Stored } from '../storage/store.ts'
 import type { ResourceForms } from './represent/forms.ts'
@@ -41,6 +41,8 @@ export type WriteAccess = ReadAccess & {
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
   /** Fails with a YamlError. */
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
+  /** Matches patterns that take long. */
+  readonly answerPattern: NonNullable<ValidateTools['answer']>
   /** What objects of the resource have beside themselves; undefined: nothing. */
   readonly belongings: Belongings | undefined
   /** The same resource in another version of its group; undefined when there is none. */

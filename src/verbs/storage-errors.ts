@@ -38,9 +38,13 @@ export async function translated<T>(context: RequestContext, operation: Operatio
     return await run()
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
-    throw error.code === 'cancelled' && isTimeUp(context) ? deadlineExceeded(error) : fromStorage(error, operation)
+    throw error.code === 'cancelled' ? cancelled(context, error) : fromStorage(error, operation)
   }
 }
+
+/** Of a request that was given up while something of it was under way. */
+export const cancelled = (context: RequestContext, cause?: unknown): ApiError =>
+  isTimeUp(context) ? deadlineExceeded(cause) : serviceUnavailable('the request was cancelled', cause)
 
 function isTimeUp({ signal }: RequestContext): boolean {
   return signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'

@@ -66,6 +66,7 @@ async function stepsOf(object: KubeObject): Promise<string[]> {
       },
     },
     decode: refused,
+    answerPattern: refused,
     ids: { uid: () => 'u', nameSuffix: () => 'x' },
     now: () => '2026-01-01T00:00:00Z',
     admission: new Admission([plugin]),

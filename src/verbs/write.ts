@@ -24,7 +24,14 @@ import {
 } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import { validateCreate, validateUpdate } from '../registry/validate.ts'
-import { type Resource, type ResourceRequest, shownAt, type UpdateRules, viewOf } from '../registry/resource.ts'
+import {
+  type Resource,
+  type ResourceRequest,
+  shownAt,
+  type UpdateRules,
+  type ValidateTools,
+  viewOf,
+} from '../registry/resource.ts'
 import { isSame } from '../schema/equal.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import type { Key, Revision } from '../storage/engine.ts'
@@ -40,7 +47,7 @@ import { owned, ownersAfterCreate, ownersAfterUpdate, type Owning, unlessTooLarg
 import { uintFault } from './options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
 import type { Written } from './represent/representation.ts'
-import { translated } from './storage-errors.ts'
+import { cancelled, translated } from './storage-errors.ts'
 import { unsupportedPart } from './unsupported.ts'
 import type { WriteOptions } from './write-options.ts'
 
@@ -145,7 +152,7 @@ async function checkedNew(
   const { options, access, take } = writing
   const { resource, namespace, context } = request
   const object = await take({ object: given, before: undefined, namespace, isDryRun: options.isDryRun })
-  const found = await resource.validateInSlices?.(object, undefined)
+  const found = await resource.validateInSlices?.(object, undefined, toolsOf(request, access))
   refuseInvalid(resource, object, validateCreate(object, resource, found))
   for (const warning of resource.warnings(object, undefined)) context.warn(warning)
   await authorize?.(request)
@@ -260,7 +267,7 @@ async function decideReplace(
   const complete = withOwners(prepared, shown.metadata['managedFields'])
   const taking = { object: complete, before, namespace: request.namespace, isDryRun: options.isDryRun }
   const object = rules === resource ? await writing.take(taking) : complete
-  const found = (await rules.validateInSlices?.(object, before)) ?? []
+  const found = (await rules.validateInSlices?.(object, before, toolsOf(request, access))) ?? []
   refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules, found }))
   for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
   const checked = { object: shownAt(request, object), oldObject }
@@ -268,6 +275,14 @@ async function decideReplace(
   if (isReleased(object, before, resource)) return { object, decision: 'delete' }
   return decidePut(object, before, resource.shape)
 }
+
+/** Nobody waits for what a request that was given up would find out. */
+const toolsOf = ({ context }: ResourceRequest, { answerPattern }: WriteAccess): ValidateTools => ({
+  answer: answerPattern,
+  refuse: () => {
+    if (context.signal.aborted) throw cancelled(context)
+  },
+})
 
 /** A view that names an object means that one. */
 function checkShownUid({ resource, subresource, name }: ResourceRequest, shown: KubeObject, before: KubeObject): void {

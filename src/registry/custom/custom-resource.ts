@@ -2,7 +2,6 @@
  * A resource that clients have defined, in one version: the same words as a built-in one, said by its definition rather than by
  * the catalogue. What takes time or room is made when it is first asked for; there may be ten thousand of them.
  */
-import type { AnswerPattern } from '../../cel/pattern-thread.ts'
 import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
 import { type Fields, isFields, type Json, type KubeObject, present } from '../../api/object.ts'
@@ -24,11 +23,9 @@ const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'pa
 const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-/** One for each version, those that are not served too: objects may be stored in them. `answer`: of patterns that take long. */
-export function customResources(definition: Definition, answer?: AnswerPattern): readonly CustomResource[] {
-  const schemas = new Map(
-    definition.versions.map((version) => [version.name, new CustomSchema(definition, version, answer)]),
-  )
+/** One for each version, those that are not served too: objects may be stored in them. */
+export function customResources(definition: Definition): readonly CustomResource[] {
+  const schemas = new Map(definition.versions.map((version) => [version.name, new CustomSchema(definition, version)]))
   const made: CustomResource[] = []
   const inVersion = (name: string): Resource | undefined => made.find(({ version }) => version === name)
   made.push(...definition.versions.map((version) => customResource(definition, version, { schemas, inVersion })))
@@ -99,8 +96,8 @@ function customResource(definition: Definition, version: Version, { schemas, inV
       counted(hasStatus ? withField(given, 'status', current['status']) : given, current, ignored),
     validate: () => [],
     validateUpdate: () => [],
-    validateInSlices: async (object, current) => [
-      ...(await (current === undefined ? own.validate(object) : own.validateUpdate(object, current))),
+    validateInSlices: async (object, current, tools) => [
+      ...(await (current === undefined ? own.validate(object, tools) : own.validateUpdate(object, current, tools))),
       ...validateScale(object, scale),
     ],
     warnings: (object, current) => [...own.warnings(object), ...finalizerWarnings(object, current)],
@@ -179,8 +176,8 @@ function statusRules(schema: CustomSchema, scale: Version['scale']): UpdateRules
       return withField({ ...current, metadata }, 'status', object['status'])
     },
     validateUpdate: () => [],
-    validateInSlices: async (object, current) => [
-      ...(await schema.validateStatus(object, current ?? object)),
+    validateInSlices: async (object, current, tools) => [
+      ...(await schema.validateStatus(object, current ?? object, tools)),
       ...validateScaleStatus(object, scale),
     ],
     warnings: (object) => schema.warnings(object),

@@ -1,7 +1,8 @@
 /** The rules of a custom kind on its objects, compiled when an object is first written. */
 import { type FaultReason, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
-import type { AnswerPattern } from '../../cel/pattern-thread.ts'
+import type { Slice } from '../../cel/run.ts'
+import { inTurns, type Turns } from '../../cel/turns.ts'
 import { Remade } from '../../lib/lingering.ts'
 import { compileRules, type RuleNode } from '../../schema/structural/rules.ts'
 import { runRules } from '../../schema/structural/run-rules.ts'
@@ -21,40 +22,46 @@ const unchecked =
 const isBlocking = ({ reason }: FieldFault): boolean => blocking.has(reason)
 
 export type RuleContext = {
+  /** As they were compiled; undefined: there are none. */
+  readonly root: RuleNode | undefined
+  readonly slice: Slice
   /** What the object was; undefined: it is new. */
   readonly current?: KubeObject
   /** Those of the metadata are told by others, but with them rules are not looked at either. */
   readonly metadataFaults: () => readonly FieldFault[]
 }
 
-export type RulesOptions = { readonly unusedMs: number; readonly answer: AnswerPattern | undefined }
-
 export class CustomRules {
-  readonly #answer: AnswerPattern | undefined
-  readonly #compiled: Remade<{ readonly root: RuleNode | undefined }>
+  /** In slices of their own: whoever is first may go before the others have theirs. */
+  readonly #compiled: Remade<Promise<RuleNode | undefined>>
   /** What is told of an object besides its faults, until somebody asks. */
   readonly #warnings = new WeakMap<KubeObject, readonly string[]>()
 
-  constructor(schema: () => Fields, { unusedMs, answer }: RulesOptions) {
-    this.#answer = answer
-    this.#compiled = new Remade(() => ({ root: compileRules(schema(), { isRoot: true }) }), unusedMs)
+  constructor(schema: () => Fields, unusedMs: number) {
+    this.#compiled = new Remade(() => inTurns((slice) => compileRules(schema(), { isRoot: true, slice })), unusedMs)
+  }
+
+  /** To be had before they are used. */
+  async compiled(): Promise<RuleNode | undefined> {
+    try {
+      return await this.#compiled.value
+    } catch (error) {
+      this.#compiled.drop()
+      throw error
+    }
   }
 
   /** With the faults that were found already. */
-  async validate(
+  *validate(
     object: KubeObject,
     found: readonly FieldFault[],
-    { current, metadataFaults }: RuleContext,
-  ): Promise<FieldFault[]> {
-    const { root } = this.#compiled.value
+    { root, current, metadataFaults, slice }: RuleContext,
+  ): Turns<FieldFault[]> {
     if (root === undefined) return [...found]
     if (found.some(isBlocking) || metadataFaults().some(isBlocking)) {
       return [...found, invalidValue('<nil>', null, unchecked)]
     }
-    const { faults, warnings } = await runRules(object, root, {
-      old: current,
-      ...(this.#answer && { answer: this.#answer }),
-    })
+    const { faults, warnings } = yield* runRules(object, root, { old: current, slice })
     if (warnings.length > 0) this.#warnings.set(object, warnings)
     return [...found, ...faults]
   }

@@ -1,5 +1,6 @@
 /** How objects of a custom kind are read and checked: metadata by its type, the rest by the schema that the definition has. */
-import type { AnswerPattern } from '../../cel/pattern-thread.ts'
+import type { Slice } from '../../cel/run.ts'
+import { inTurns, type Turns, type TurnTools } from '../../cel/turns.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
@@ -16,7 +17,7 @@ import { validateValues } from '../../schema/structural/validate.ts'
 import { validateEmbedded } from '../kinds/apiextensions/embedded-resources.ts'
 import { validateMetadata, validateMetadataUpdate } from '../metadata.ts'
 import { typeOf } from '../types.ts'
-import { CustomRules } from './custom-rules.ts'
+import { CustomRules, type RuleContext } from './custom-rules.ts'
 import type { Definition, Version } from './definition.ts'
 import { coerceEmbedded, type Malformed } from './embedded-metadata.ts'
 
@@ -31,11 +32,11 @@ export class CustomSchema {
   readonly #structural: Remade<Structural>
   readonly #rules: CustomRules
 
-  constructor(definition: Definition, version: Version, answer?: AnswerPattern) {
+  constructor(definition: Definition, version: Version) {
     this.#definition = definition
     this.#version = version
     this.#structural = new Remade(() => this.#readStructural(), UNUSED_MS)
-    this.#rules = new CustomRules(() => version.schema(), { unusedMs: UNUSED_MS, answer })
+    this.#rules = new CustomRules(() => version.schema(), UNUSED_MS)
   }
 
   get struct(): Struct {
@@ -120,39 +121,47 @@ export class CustomSchema {
       : withHead(fieldsOf(coerceEmbedded(fieldsOf(whole), this.structural).value), object)
   }
 
-  validate(object: KubeObject): Promise<FieldFault[]> {
-    const { structural } = this
-    const faults = [
-      ...validateValues(object, structural),
-      ...validateEmbedded(object, structural, '', false),
-      ...validateLists(object, structural),
-    ]
+  validate(object: KubeObject, tools?: TurnTools): Promise<FieldFault[]> {
     const { isNamespaced } = this.#definition
     const metadataFaults = (): FieldFault[] =>
       validateMetadata(object.metadata, { isNamespaced, checkName: checkDnsSubdomain })
-    return this.#rules.validate(object, faults, { metadataFaults })
+    return this.#validate(object, { metadataFaults }, { tools, values: (slice) => this.#valuesOf(object, slice) })
   }
 
-  validateUpdate(object: KubeObject, current: KubeObject): Promise<FieldFault[]> {
-    const { structural } = this
-    const faults = [
-      ...validateValues(object, structural, { old: current }),
-      ...validateEmbedded(object, structural, '', false),
-      ...validateLists(object, structural, current),
-    ]
-    return this.#rules.validate(object, faults, { current, metadataFaults: () => updateFaults(object, current) })
+  validateUpdate(object: KubeObject, current: KubeObject, tools?: TurnTools): Promise<FieldFault[]> {
+    const context = { current, metadataFaults: () => updateFaults(object, current) }
+    return this.#validate(object, context, { tools, values: (slice) => this.#valuesOf(object, slice, current) })
   }
 
   /** Of the status alone: what the spec was stored with is not looked at again. */
-  validateStatus(object: KubeObject, current: KubeObject): Promise<FieldFault[]> {
+  validateStatus(object: KubeObject, current: KubeObject, tools?: TurnTools): Promise<FieldFault[]> {
+    const context = { current, metadataFaults: () => updateFaults(object, current) }
+    return this.#validate(object, context, { tools, values: (slice) => this.#statusOf(object, slice, current) })
+  }
+
+  *#valuesOf(object: KubeObject, slice: Slice, current?: KubeObject): Turns<FieldFault[]> {
+    const { structural } = this
+    return [
+      ...(yield* validateValues(object, structural, { old: current, slice })),
+      ...validateEmbedded(object, structural, '', false),
+      ...validateLists(object, structural, current),
+    ]
+  }
+
+  *#statusOf({ status }: KubeObject, slice: Slice, current: KubeObject): Turns<FieldFault[]> {
     const schema = this.structural.properties?.get('status')
-    const { status } = object
     const old = current['status']
-    const faults =
-      schema === undefined || status === undefined
-        ? []
-        : [...validateValues(status, schema, { prefix: 'status', old }), ...listFaults(status, schema, old)]
-    return this.#rules.validate(object, faults, { current, metadataFaults: () => updateFaults(object, current) })
+    if (schema === undefined || status === undefined) return []
+    const faults = yield* validateValues(status, schema, { prefix: 'status', old, slice })
+    return [...faults, ...listFaults(status, schema, old)]
+  }
+
+  async #validate(object: KubeObject, context: Context, { tools, values }: Work): Promise<FieldFault[]> {
+    const rules = this.#rules
+    const root = await rules.compiled()
+    return await inTurns(function* (slice) {
+      return yield* rules.validate(object, yield* values(slice), { ...context, root, slice })
+    }, tools)
   }
 
   /** What a write is told of although it is made. */
@@ -160,6 +169,9 @@ export class CustomSchema {
     return this.#rules.warnings(object)
   }
 }
+
+type Context = Omit<RuleContext, 'root' | 'slice'>
+type Work = { readonly tools: TurnTools | undefined; readonly values: (slice: Slice) => Turns<FieldFault[]> }
 
 const updateFaults = ({ metadata }: KubeObject, current: KubeObject): FieldFault[] =>
   validateMetadataUpdate(metadata, current.metadata)

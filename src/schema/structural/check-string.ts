@@ -1,8 +1,7 @@
 /** The keywords of texts. The first that fails is told; a format is looked at by itself. */
-import { RE2JS } from 're2js'
-import { isTooMuch } from '../../cel/regex.ts'
 import { longFault, typeFault, valueFault } from './faults.ts'
 import { isFormat, matchesFormat } from './formats.ts'
+import { compilePattern } from './patterns.ts'
 import type { Place } from './place.ts'
 import type { Checks } from './structural.ts'
 
@@ -18,7 +17,7 @@ function checkText(value: string, { maxLength, minLength, pattern, isOfDefault }
   if (maxLength !== undefined && isLonger(value, maxLength)) faults.push(longFault(place, maxLength))
   else if (minLength !== undefined && !isLonger(value, minLength - 1)) {
     faults.push(valueFault(place, value, `should be at least ${minLength} chars long`))
-  } else if (pattern !== undefined && !matchesPattern(value, pattern)) {
+  } else if (pattern !== undefined && !place.patterns.matches(value, pattern)) {
     // The schema is told of a pattern that is none.
     if (isOfDefault === true && compilePattern(pattern) === undefined) return
     faults.push(valueFault(place, value, `should match '${pattern}'`))
@@ -32,32 +31,4 @@ function isLonger(text: string, length: number): boolean {
   let count = 0
   for (const _ of text) if (++count > length) return true
   return false
-}
-
-/** Compiled patterns, the last used ones. A pattern of a schema that nobody writes to is compiled again when it is. */
-const PATTERNS_MAX = 1000
-const compiled = new Map<string, RE2JS | undefined>()
-
-/** Patterns are RE2 and not anchored. What would take too long to match does not. */
-export function matchesPattern(text: string, pattern: string): boolean {
-  const found = compilePattern(pattern)
-  return found !== undefined && !isTooMuch(found, text) && found.test(text)
-}
-
-/** Undefined: it is no pattern. */
-function compilePattern(pattern: string): RE2JS | undefined {
-  if (compiled.has(pattern)) return compiled.get(pattern)
-  const [oldest] = compiled.keys()
-  if (compiled.size >= PATTERNS_MAX && oldest !== undefined) compiled.delete(oldest)
-  const made = tryCompile(pattern)
-  compiled.set(pattern, made)
-  return made
-}
-
-function tryCompile(pattern: string): RE2JS | undefined {
-  try {
-    return RE2JS.compile(pattern)
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,7 @@
 /** Where a validation is, what stood there before, and who is told what is wrong. */
 import type { FieldFault } from '../../api/field-fault.ts'
 import type { Json } from '../../api/object.ts'
+import type { Patterns } from './patterns.ts'
 import { Trail } from './trail.ts'
 
 /** What is wrong, put into words only if it is told: of alternatives that fail, most are not. */
@@ -10,19 +11,22 @@ export type Walk = {
   /** What stands before all places in paths. */
   readonly prefix: string
   readonly faults: Fault[]
+  readonly patterns: Patterns
 }
 
 export class Place {
   readonly #trail: Trail
   readonly prefix: string
   readonly faults: Fault[]
+  readonly patterns: Patterns
   /** What the value was before the update; undefined: it is new. */
   readonly old: Json | undefined
 
-  constructor(trail: Trail, { prefix, faults }: Walk, old: Json | undefined) {
+  constructor(trail: Trail, { prefix, faults, patterns }: Walk, old: Json | undefined) {
     this.#trail = trail
     this.prefix = prefix
     this.faults = faults
+    this.patterns = patterns
     this.old = old
   }
 
@@ -41,6 +45,7 @@ export class Place {
 
   /** The same place, with others to tell. */
   telling(faults: Fault[]): Place {
-    return new Place(this.#trail, { prefix: this.prefix, faults }, this.old)
+    const { prefix, patterns } = this
+    return new Place(this.#trail, { prefix, faults, patterns }, this.old)
   }
 }

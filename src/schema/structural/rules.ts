@@ -7,6 +7,8 @@ import { withVariables } from '../../cel/environment.ts'
 import { escapeName } from '../../cel/escape.ts'
 import { kubernetesEnvironment } from '../../cel/kubernetes.ts'
 import { typeOfSchema } from '../../cel/schema-type.ts'
+import type { Slice } from '../../cel/run.ts'
+import type { Turns } from '../../cel/turns.ts'
 import { optional, type Type } from '../../cel/types.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../api/object.ts'
 import { readList, readRule } from './read-structural.ts'
@@ -39,32 +41,45 @@ export type CompiledRule = {
 }
 
 /** Undefined: there are no rules. */
-export const compileRules = (schema: Fields, { isRoot }: { readonly isRoot: boolean }): RuleNode | undefined =>
-  compileNode(schema, isRoot, ruleTypeOf(schema, isRoot))
+export const compileRules = (schema: Fields, options: CompileOptions): Turns<RuleNode | undefined> =>
+  compileNode(schema, ruleTypeOf(schema, options.isRoot), options)
+
+export type CompileOptions = { readonly isRoot: boolean; readonly slice: Slice }
 
 /** `type`: what is known of the values by what they are in. */
-function compileNode(schema: Fields, isRoot: boolean, type: Type | undefined): RuleNode | undefined {
+function* compileNode(
+  schema: Fields,
+  type: Type | undefined,
+  { isRoot, slice }: CompileOptions,
+): Turns<RuleNode | undefined> {
+  const inner = { isRoot: false, slice }
   const properties = new Map<string, RuleNode>()
   for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
     const field = fieldsOf(property)
     const own = fieldType(name, field, type)
     // Fields of which nothing is known have no rules.
-    const node = own && compileNode(field, false, own)
+    const node = own && (yield* compileNode(field, own, inner))
     if (node !== undefined) properties.set(name, node)
   }
   const inside = type?.kind === 'list' ? type.element : type?.kind === 'map' ? type.value : undefined
-  const below = (part: Fields[string]): RuleNode | undefined =>
-    isFields(part) ? compileNode(part, false, inside) : undefined
-  const additional = below(schema['additionalProperties'])
-  const items = below(schema['items'])
+  const { additionalProperties: others, items: all } = schema
+  const additional = isFields(others) ? yield* compileNode(others, inside, inner) : undefined
+  const items = isFields(all) ? yield* compileNode(all, inside, inner) : undefined
   const rules = itemsOf(schema['x-kubernetes-validations'])
   if (rules.length === 0 && additional === undefined && items === undefined && properties.size === 0) return undefined
   const own = rules.length === 0 || type === undefined ? undefined : ruleTypeOf(schema, isRoot)
+  const compiled: CompiledRule[] = []
+  if (own !== undefined) {
+    for (const rule of rules) {
+      if (slice.isOver()) yield undefined
+      compiled.push(compileRule(rule, schema, { type: own, isStored: () => true }))
+    }
+  }
   return {
     shown: textOf(schema['type']),
     type: own,
     isUntyped: rules.length > 0 && own === undefined,
-    rules: own === undefined ? [] : rules.map((rule) => compileRule(rule, schema, { type: own, isStored: () => true })),
+    rules: compiled,
     list: readList(schema),
     properties,
     additional,

@@ -5,9 +5,8 @@
 import { CelError, Optional, type Value } from '../../cel/values.ts'
 import { valueOf } from '../../cel/json-values.ts'
 import type { Evaluated, Program } from '../../cel/compile.ts'
-import type { Asked, Slice } from '../../cel/run.ts'
-import type { AnswerPattern } from '../../cel/pattern-thread.ts'
-import { Slices } from '../../lib/slices.ts'
+import type { Slice } from '../../cel/run.ts'
+import type { Turns } from '../../cel/turns.ts'
 import { duplicate, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
 import { isFields, type Json } from '../../api/object.ts'
 import { correlatedItems } from './correlate.ts'
@@ -26,29 +25,25 @@ export type RunOptions = {
   readonly path?: string
   /** What it was; undefined: it is new. */
   readonly old?: Json | undefined
-  /** Answers what takes long. */
-  readonly answer?: AnswerPattern
+  readonly slice: Slice
 }
 
 /** In slices: others get their turns between and within rules. */
-export async function runRules(value: Json, node: RuleNode, options: RunOptions): Promise<Ran> {
-  const { answer = async (question) => question.answer() } = options
-  const slices = new Slices()
-  const run = newRun({ isOver: () => slices.isOver, begin: () => slices.begin() })
-  for (const asked of turns(value, node, { ...options, run })) {
-    if (asked === undefined) await slices.turn()
-    else asked.tell(await answer(asked.question))
-  }
+export function* runRules(value: Json, node: RuleNode, options: RunOptions): Turns<Ran> {
+  const run = newRun(options.slice)
+  yield* turns(value, node, { ...options, run })
   return run
 }
 
-/** A default, in one go: as if it was there before, and, where nothing is wrong with that, as if it was not. */
-export function checkDefault(value: Json, node: RuleNode, path: string): readonly FieldFault[] {
-  const run = newRun({ isOver: () => false })
-  for (const asked of turns(value, node, { path, old: value, run, isStrict: true }))
-    asked?.tell(asked.question.answer())
-  if (run.faults.length > 0) return run.faults
-  for (const asked of turns(value, node, { path, run })) asked?.tell(asked.question.answer())
+/** A default: as if it was there before, and, where nothing is wrong with that, as if it was not. */
+export function* checkDefault(
+  value: Json,
+  node: RuleNode,
+  { path, slice }: { readonly path: string; readonly slice: Slice },
+): Turns<readonly FieldFault[]> {
+  const run = newRun(slice)
+  yield* turns(value, node, { path, old: value, run, isStrict: true })
+  if (run.faults.length === 0) yield* turns(value, node, { path, run })
   return run.faults
 }
 
@@ -61,10 +56,7 @@ type Run = {
 
 const newRun = (slice: Slice): Run => ({ faults: [], warnings: [], budget: OBJECT_COST_MAX, slice })
 
-/** Gives way where a slice is over, or asks for an answer. */
-type Turns<T> = Generator<Asked | undefined, T, void>
-
-type TurnOptions = RunOptions & {
+type TurnOptions = Omit<RunOptions, 'slice'> & {
   readonly run: Run
   /** What has not changed is refused too. */
   readonly isStrict?: boolean

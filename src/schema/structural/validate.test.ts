@@ -1,6 +1,7 @@
 import { equal, deepEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, Json } from '../../api/object.ts'
+import type { Turns } from '../../cel/turns.ts'
 import { setDefaults } from './defaults.ts'
 import { validateLists } from './list-types.ts'
 import { pruneObject } from './prune.ts'
@@ -9,10 +10,20 @@ import { validateValues } from './validate.ts'
 
 const schemaOf = (v: Json) =>
   readStructural({ type: 'object', properties: { spec: { type: 'object', properties: { v, b: { type: 'string' } } } } })
-const lines = (v: Json, value: Json, old?: Json) =>
-  validateValues({ spec: { v: value } }, schemaOf(v), old === undefined ? {} : { old: { spec: { v: old } } }).map(
-    ({ path, reason, message }) => `${path}: ${reason}: ${message}`,
-  )
+const slice = { isOver: () => false }
+const lines = (v: Json, value: Json, old?: Json) => {
+  const before = old === undefined ? {} : { old: { spec: { v: old } } }
+  const faults = atOnce(validateValues({ spec: { v: value } }, schemaOf(v), { ...before, slice }))
+  return faults.map(({ path, reason, message }) => `${path}: ${reason}: ${message}`)
+}
+
+function atOnce<T>(turns: Turns<T>): T {
+  for (;;) {
+    const { done, value } = turns.next()
+    if (done === true) return value
+    value?.tell(value.question.answer())
+  }
+}
 
 const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
   [
@@ -131,7 +142,7 @@ test('names of what objects inherit are names like any other', () => {
     '{"__proto__":"x","constructor":"a"}',
   )
   deepEqual(
-    validateValues(defaulted, schema).map(({ path }) => path),
+    atOnce(validateValues(defaulted, schema, { slice })).map(({ path }) => path),
     ['constructor', 'toString'],
   )
 })
@@ -149,4 +160,46 @@ test('a pattern that other engines choke on takes no time', () => {
   const start = process.threadCpuUsage()
   equal(lines({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50_000)}b`).length, 1)
   ok(process.threadCpuUsage(start).user < 2_000_000)
+})
+
+test('texts that take long to match are asked about, once each, and give way between them', () => {
+  const schema = schemaOf({ type: 'array', items: { type: 'string', pattern: '^(?:a|b|[^c]){0,200}$' } })
+  const long = ['b'.repeat(1_000), 'a'.repeat(1_000), 'c'.repeat(1_000)]
+  const value = { spec: { v: [...Array.from({ length: 200 }, (_, at) => `short${at}`), ...long, ...long] } }
+  const turns = validateValues(value, schema, { slice: { isOver: () => true } })
+  let [asked, turnsGiven] = [0, 0]
+  for (;;) {
+    const { done, value: turn } = turns.next()
+    if (done === true) {
+      deepEqual(
+        turn.map(({ path }) => path),
+        [200, 201, 202, 203, 204, 205].map((at) => `spec.v[${at}]`),
+      )
+      break
+    }
+    if (turn === undefined) turnsGiven++
+    else {
+      asked++
+      turn.tell(turn.question.answer())
+    }
+  }
+  equal(asked, 3)
+  ok(turnsGiven >= 100)
+})
+
+test('all texts of a value together may not take longer to match than one may', () => {
+  const schema = schemaOf({ type: 'array', items: { type: 'string', pattern: '(?:a|b|[^c]){200}' } })
+  const value = { spec: { v: Array.from({ length: 100 }, (_, at) => `${at}${'b'.repeat(10_000)}`) } }
+  const turns = validateValues(value, schema, { slice })
+  let asked = 0
+  for (;;) {
+    const { done, value: turn } = turns.next()
+    if (done === true) {
+      equal(turn.length, 100 - asked)
+      break
+    }
+    asked++
+    turn?.tell(true)
+  }
+  ok(asked < 11)
 })

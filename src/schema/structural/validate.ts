@@ -4,11 +4,14 @@
  */
 import { type FieldFault, required } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
+import type { Slice } from '../../cel/run.ts'
+import type { Turns } from '../../cel/turns.ts'
 import { checkNumber } from './check-number.ts'
 import { checkString } from './check-string.ts'
 import { correlatedItems, isUnchanged } from './correlate.ts'
 import { enumFault, junctorFault, manyFault, pathOf, typeFault, valueFault } from './faults.ts'
 import { isFormat } from './formats.ts'
+import { Patterns } from './patterns.ts'
 import { type Fault, Place } from './place.ts'
 import { isMetaField } from './prune.ts'
 import type { Checks, Structural } from './structural.ts'
@@ -20,16 +23,20 @@ export type ValidateOptions = {
   readonly prefix?: string
   /** What the value was; undefined: it is new. */
   readonly old?: Json | undefined
+  readonly slice: Slice
 }
 
-export function validateValues(
+export function* validateValues(
   value: Json,
   schema: Structural,
-  { prefix = '', old }: ValidateOptions = {},
-): FieldFault[] {
-  const faults: Fault[] = []
-  visit(value, schema, new Place(new Trail(), { prefix, faults }, old))
-  return told(faults)
+  { prefix = '', old, slice }: ValidateOptions,
+): Turns<FieldFault[]> {
+  const patterns = new Patterns()
+  for (;;) {
+    const faults: Fault[] = []
+    visit(value, schema, new Place(new Trail(), { prefix, faults, patterns }, old))
+    if (!(yield* patterns.answer(slice))) return told(faults)
+  }
 }
 
 /** What a client can still make use of. A fault may name thousands of values, and there may be thousands of faults. */

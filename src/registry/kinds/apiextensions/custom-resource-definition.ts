@@ -12,6 +12,8 @@ import {
   textOf,
   textsOf,
 } from '../../../api/object.ts'
+import type { Slice } from '../../../cel/run.ts'
+import { inTurns, type Turns } from '../../../cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateNames } from './definition-names.ts'
 import { validateSpec } from './definition-spec.ts'
@@ -24,14 +26,13 @@ export const customResourceDefinitionRules: KindRules = {
   refuse: (object) => refuseVersions(itemsOf(specOf(object)['versions'])),
   prepareCreate: (object) => withStorageVersion({ ...object, status: {} }),
   prepareUpdate: (object) => withStorageVersion(object),
-  validate: (object) => [
-    ...validateName(object),
-    ...validateSpec(specOf(object)),
-    ...validateStatus(object),
-    ...validateApproval(object),
-    ...validatePreserving(object),
-  ],
-  validateUpdate,
+  validate: () => [],
+  // A schema may have thousands of rules, and patterns, to compile.
+  validateInSlices: (object, current, tools) =>
+    inTurns(
+      (slice) => (current === undefined ? validate(object, slice) : validateUpdate(object, current, slice)),
+      tools,
+    ),
   status: { validateUpdate: (object) => validateAcceptedNames(object) },
   convert: {
     toStored: (object) => ({ ...object, spec: toStoredSpec(specOf(object)) }),
@@ -110,14 +111,24 @@ function validateName(object: KubeObject): FieldFault[] {
   ]
 }
 
-function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
+function* validate(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
+  return [
+    ...validateName(object),
+    ...(yield* validateSpec(specOf(object), slice)),
+    ...validateStatus(object),
+    ...validateApproval(object),
+    ...validatePreserving(object),
+  ]
+}
+
+function* validateUpdate(object: KubeObject, current: KubeObject, slice: Slice): Turns<FieldFault[]> {
   const [spec, was] = [specOf(object), specOf(current)]
   const isEstablished = itemsOf(statusOf(current)['conditions']).some(
     ({ type, status }) => type === 'Established' && status === 'True',
   )
   const fixed = [...(isEstablished ? ['scope', 'names.kind'] : []), 'group', 'names.plural']
   return [
-    ...validateSpec(spec, { was, isEstablished }),
+    ...(yield* validateSpec(spec, slice, { was, isEstablished })),
     ...fixed.flatMap((path) => validateFixed(spec, was, path)),
     ...validateStatus(object),
     ...validateApproval(object, current),

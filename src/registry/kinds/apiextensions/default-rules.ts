@@ -2,6 +2,8 @@
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goSyntax } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json } from '../../../api/object.ts'
+import type { Slice } from '../../../cel/run.ts'
+import type { Turns } from '../../../cel/turns.ts'
 import { prune, pruneObject } from '../../../schema/structural/prune.ts'
 import { readStructural } from '../../../schema/structural/read-structural.ts'
 import { compileRules } from '../../../schema/structural/rules.ts'
@@ -10,10 +12,11 @@ import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateValues } from '../../../schema/structural/validate.ts'
 import { validateEmbedded } from './embedded-resources.ts'
 
-export function validateDefaults(schema: Fields, path: string): FieldFault[] {
+export function* validateDefaults(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
   if (!hasDefaults(schema)) return faults
-  visit(readStructural(schema, { isOfDefaults: true }), { path, faults, schema, metadata: undefined, isRoot: true })
+  const root = { path, faults, schema, metadata: undefined, isRoot: true, slice }
+  yield* visit(readStructural(schema, { isOfDefaults: true }), root)
   return faults
 }
 
@@ -38,18 +41,19 @@ type Place = {
   /** Makes the object that has a value at this place of its metadata; undefined: it is not in metadata. */
   readonly metadata: ((value: Json) => Fields) | undefined
   readonly isRoot: boolean
+  readonly slice: Slice
 }
 
-function visit(schema: Structural, place: Place): void {
-  const { path, faults } = place
+function* visit(schema: Structural, place: Place): Turns<void> {
+  const { path, faults, slice } = place
   // What additionalProperties have as a default is not looked at, as upstream.
   const { default: value, items, properties, isEmbedded } = schema
   const metadata = isEmbedded ? undefined : place.metadata
-  if (value !== undefined) faults.push(...validateDefault(value, schema, { ...place, metadata }))
-  const below = { faults, isRoot: false }
+  if (value !== undefined) faults.push(...(yield* validateDefault(value, schema, { ...place, metadata })))
+  const below = { faults, isRoot: false, slice }
   const given = fieldsOf(place.schema)
   if (items !== undefined) {
-    visit(items, {
+    yield* visit(items, {
       ...below,
       schema: given['items'],
       path: `${path}.items`,
@@ -59,7 +63,7 @@ function visit(schema: Structural, place: Place): void {
   for (const [name, property] of properties ?? []) {
     const isMeta = isEmbedded && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
     const outer = metadata ?? (isMeta ? (object: Json) => (isFields(object) ? object : {}) : undefined)
-    visit(property, {
+    yield* visit(property, {
       ...below,
       schema: fieldsOf(given['properties'])[name],
       path: `${path}.properties[${name}]`,
@@ -68,7 +72,7 @@ function visit(schema: Structural, place: Place): void {
   }
 }
 
-function validateDefault(value: Json, schema: Structural, place: Place): readonly FieldFault[] {
+function* validateDefault(value: Json, schema: Structural, place: Place): Turns<readonly FieldFault[]> {
   const { path, metadata, isRoot } = place
   const prefix = `${path}.default`
   if (metadata !== undefined) {
@@ -77,21 +81,23 @@ function validateDefault(value: Json, schema: Structural, place: Place): readonl
     if (bad !== undefined) {
       return [invalidShown(prefix, goSyntax(value), `must result in valid metadata: ${bad.path}: ${bad.message}`)]
     }
-    return validateOwn(value, schema, place)
+    return yield* validateOwn(value, schema, place)
   }
   const isObject = isRoot || schema.isEmbedded
   const { unknown } = isObject && isFields(value) ? pruneObject(value, schema) : prune(value, schema)
   const unpruned = unknown.length > 0 ? [invalidShown(prefix, goSyntax(value), 'must not have unknown fields')] : []
   const embedded = validateEmbedded(value, schema, prefix, isObject)
-  return [...unpruned, ...(embedded.length > 0 ? embedded : validateOwn(value, schema, place))]
+  return [...unpruned, ...(embedded.length > 0 ? embedded : yield* validateOwn(value, schema, place))]
 }
 
 /** By its schema, then by its rules. */
-function validateOwn(value: Json, schema: Structural, place: Place): readonly FieldFault[] {
-  const prefix = `${place.path}.default`
-  const faults = validateValues(value, schema, { prefix })
-  const rules = faults.length > 0 ? undefined : compileRules(fieldsOf(place.schema), { isRoot: place.isRoot })
-  return rules === undefined ? faults : checkDefault(value, rules, prefix)
+function* validateOwn(value: Json, schema: Structural, place: Place): Turns<readonly FieldFault[]> {
+  const { isRoot, slice } = place
+  const path = `${place.path}.default`
+  if (slice.isOver()) yield undefined
+  const faults = yield* validateValues(value, schema, { prefix: path, slice })
+  const rules = faults.length > 0 ? undefined : yield* compileRules(fieldsOf(place.schema), { isRoot, slice })
+  return rules === undefined ? faults : yield* checkDefault(value, rules, { path, slice })
 }
 
 const anything = readStructural({})

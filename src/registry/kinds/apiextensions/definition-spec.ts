@@ -14,6 +14,8 @@ import { goStruct } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import type { Slice } from '../../../cel/run.ts'
+import type { Turns } from '../../../cel/turns.ts'
 import { AcceptedSchemas, hasStatus, schemaOf } from './accepted-schemas.ts'
 import { type Before, validateConversion } from './conversion.ts'
 import { requireNames, validateNames } from './definition-names.ts'
@@ -22,27 +24,32 @@ import { validateSchema } from './schema-rules.ts'
 import { toStoredSpec } from './stored-form.ts'
 import { validateColumns, validateDeprecation, validateSelectable, validateSubresources } from './version-parts.ts'
 
-export function validateSpec(given: Fields, before?: Before): FieldFault[] {
+export function* validateSpec(given: Fields, slice: Slice, before?: Before): Turns<FieldFault[]> {
   const spec = toStoredSpec(given)
   const accepted = new AcceptedSchemas(before?.was)
   const versions = itemsOf(spec['versions'])
   const names = fieldsOf(spec['names'])
+  const ofVersions: FieldFault[] = []
+  for (const [at, version] of versions.entries()) {
+    ofVersions.push(...(yield* validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted, slice })))
+  }
   return [
     ...validateGroup(textOf(spec['group'])),
     ...validateScope(textOf(spec['scope'])),
     ...(accepted.lacksSome ? [] : validateSchemasGiven(spec, versions)),
     ...validatePreserving(spec, versions),
-    ...versions.flatMap((version, at) => validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted })),
+    ...ofVersions,
     ...validateTogether(spec['versions']),
     ...(textOf(spec['version']) === '' ? [] : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
     ...requireNames(names, 'spec.names'),
     ...validateNames(names, 'spec.names'),
-    ...validateParts(spec, {
+    ...(yield* validateParts(spec, {
       path: 'spec',
       schemaPath: 'spec.validation',
       hasStatus: hasAnyStatus(spec, versions),
       accepted,
-    }),
+      slice,
+    })),
     ...validateConversion(spec['conversion'], before),
   ]
 }
@@ -78,19 +85,19 @@ function validatePreserving(spec: Fields, versions: readonly Fields[]): FieldFau
 const hasAnyStatus = (spec: Fields, versions: readonly Fields[]): boolean =>
   hasStatus(spec['subresources']) || versions.some((version) => hasStatus(version['subresources']))
 
-function validateVersion(
+function* validateVersion(
   version: Fields,
   spec: Fields,
-  { path, accepted }: Pick<PartPlace, 'path' | 'accepted'>,
-): FieldFault[] {
+  { path, accepted, slice }: Pick<PartPlace, 'path' | 'accepted' | 'slice'>,
+): Turns<FieldFault[]> {
   const own = version['subresources'] ?? spec['subresources']
   return [
     ...checked(`${path}.name`, textOf(version['name']), checkDns1035Label),
     ...validateDeprecation(version, `${path}.deprecationWarning`),
-    ...validateParts(
+    ...(yield* validateParts(
       { ...version, validation: version['schema'] },
-      { path, schemaPath: `${path}.schema`, hasStatus: hasStatus(own), accepted },
-    ),
+      { path, schemaPath: `${path}.schema`, hasStatus: hasStatus(own), accepted, slice },
+    )),
   ]
 }
 
@@ -99,15 +106,16 @@ type PartPlace = {
   readonly schemaPath: string
   readonly hasStatus: boolean
   readonly accepted: AcceptedSchemas
+  readonly slice: Slice
 }
 
 /** What may stand in a version or, if it is the same in all, above them. */
-function validateParts(parts: Fields, place: PartPlace): FieldFault[] {
-  const { path, schemaPath, hasStatus: withStatus, accepted } = place
+function* validateParts(parts: Fields, place: PartPlace): Turns<FieldFault[]> {
+  const { path, schemaPath, hasStatus: withStatus, accepted, slice } = place
   const schema = schemaOf(parts['validation'])
   return [
     ...(isFields(schema) && !accepted.has(schema, withStatus)
-      ? validateSchema(schema, `${schemaPath}.openAPIV3Schema`, { hasStatus: withStatus, accepted })
+      ? yield* validateSchema(schema, `${schemaPath}.openAPIV3Schema`, { hasStatus: withStatus, accepted, slice })
       : []),
     ...validateSubresources(parts['subresources'], `${path}.subresources`),
     ...validateColumns(itemsOf(parts['additionalPrinterColumns']), `${path}.additionalPrinterColumns`),

@@ -11,6 +11,8 @@ import {
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import type { Slice } from '../../../cel/run.ts'
+import type { Turns } from '../../../cel/turns.ts'
 import { bytesMin, REQUEST_BYTES_MAX } from '../../../cel/schema-type.ts'
 import type { Type } from '../../../cel/types.ts'
 import { compileRule, type CompiledRule, ruleTypeOf } from '../../../schema/structural/rules.ts'
@@ -99,7 +101,7 @@ export class RuleChecks {
     this.#accepted = accepted
   }
 
-  check(schema: Fields, place: RulePlace): void {
+  *check(schema: Fields, place: RulePlace & { readonly slice: Slice }): Turns<void> {
     const rules = itemsOf(schema['x-kubernetes-validations'])
     if (rules.length === 0) return
     const path = `${place.path}.x-kubernetes-validations`
@@ -111,6 +113,7 @@ export class RuleChecks {
     }
     const count = place.count ?? Math.floor(REQUEST_BYTES_MAX / (bytesMin(schema) + 1))
     for (const [at, rule] of rules.entries()) {
+      if (place.slice.isOver()) yield undefined
       const compiled = compileRule(rule, schema, { type, isStored: (text) => this.#accepted.hasExpression(text) })
       this.#checkRule(rule, compiled, { path: `${path}[${at}]`, type, count, uncorrelated: place.uncorrelated })
     }

@@ -10,23 +10,33 @@ import {
 } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../../api/object.ts'
+import type { Slice } from '../../../cel/run.ts'
+import type { Turns } from '../../../cel/turns.ts'
 import { isEmpty } from '../../rules/rule.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
 import { countBelow, RuleChecks, type RulePlace, validateRuleFields } from './expression-rules.ts'
 
 /** `withRules`: the schema is good otherwise, so that its rules can be compiled. */
-export function validateKeywords(
+export function* validateKeywords(
   schema: Fields,
   path: string,
-  { withRules, accepted }: { readonly withRules: boolean; readonly accepted: AcceptedSchemas },
-): FieldFault[] {
+  { withRules, accepted, slice }: KeywordContext,
+): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
   const rules = withRules ? new RuleChecks(accepted) : undefined
-  visit(schema, { path, faults, rules, isRoot: true, isInMeta: false, noDefaults: '', count: 1, uncorrelated: '' })
+  const root = { path, faults, rules, slice, isRoot: true, isInMeta: false, noDefaults: '', count: 1, uncorrelated: '' }
+  yield* visit(schema, root)
   return rules === undefined ? faults : [...faults, ...rules.faults, ...rules.total(path)]
 }
 
+export type KeywordContext = {
+  readonly withRules: boolean
+  readonly accepted: AcceptedSchemas
+  readonly slice: Slice
+}
+
 type Place = RulePlace & {
+  readonly slice: Slice
   readonly faults: FieldFault[]
   readonly rules: RuleChecks | undefined
   /** In the metadata of an object. */
@@ -35,7 +45,8 @@ type Place = RulePlace & {
   readonly noDefaults: string
 }
 
-function visit(schema: Fields, place: Place): void {
+function* visit(schema: Fields, place: Place): Turns<void> {
+  if (place.slice.isOver()) yield undefined
   const { path, faults, isRoot, isInMeta, count } = place
   const start = faults.length
   const below = { ...place, isRoot: false }
@@ -43,31 +54,31 @@ function visit(schema: Fields, place: Place): void {
   if (isFields(additionalProperties)) {
     const noDefaults = isInMeta ? 'inside additionalProperties applying to object metadata' : place.noDefaults
     const values = countBelow(count, schema['maxProperties'])
-    visit(additionalProperties, { ...below, path: `${path}.additionalProperties`, noDefaults, count: values })
+    yield* visit(additionalProperties, { ...below, path: `${path}.additionalProperties`, noDefaults, count: values })
   }
   const isObject = isRoot || schema['x-kubernetes-embedded-resource'] === true
   for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
     const isMeta = isObject && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
     const noDefaults = isMeta && isRoot ? `in top-level ${name}` : place.noDefaults
     const own = { ...below, path: `${path}.properties[${name}]`, isInMeta: isInMeta || isMeta, noDefaults }
-    visit(fieldsOf(property), own)
+    yield* visit(fieldsOf(property), own)
   }
   // Rules in alternatives are not compiled.
   const unruled = { ...below, rules: undefined }
-  if (isFields(not)) visit(not, { ...unruled, path: `${path}.not` })
+  if (isFields(not)) yield* visit(not, { ...unruled, path: `${path}.not` })
   for (const name of ['allOf', 'oneOf', 'anyOf']) {
     for (const [at, part] of itemsOf(schema[name]).entries())
-      visit(part, { ...unruled, path: `${path}.${name}[${at}]` })
+      yield* visit(part, { ...unruled, path: `${path}.${name}[${at}]` })
   }
   if (isFields(items)) {
     const isCorrelated = schema['x-kubernetes-list-type'] === 'map'
     const uncorrelated = place.uncorrelated === '' && !isCorrelated ? path : place.uncorrelated
-    visit(items, { ...below, path: `${path}.items`, count: countBelow(count, schema['maxItems']), uncorrelated })
+    yield* visit(items, { ...below, path: `${path}.items`, count: countBelow(count, schema['maxItems']), uncorrelated })
   }
   faults.push(...validateOwn(schema, place), ...validateLists(schema, path), ...validateMapType(schema, path))
   faults.push(...validateRuleFields(schema, path))
   // Rules of a schema with a fault in it or below would be told of what is not theirs.
-  if (faults.length === start) place.rules?.check(schema, place)
+  if (faults.length === start && place.rules !== undefined) yield* place.rules.check(schema, place)
 }
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']

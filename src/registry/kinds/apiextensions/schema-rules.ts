@@ -1,4 +1,6 @@
 /** What the schema of a version must be. Each step is taken only when the one before found nothing. */
+import type { Slice } from '../../../cel/run.ts'
+import type { Turns } from '../../../cel/turns.ts'
 import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../api/field-fault.ts'
 import { goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
@@ -9,19 +11,23 @@ import { validateDefaults } from './default-rules.ts'
 import { validateKeywords } from './keyword-rules.ts'
 import { validateStructural } from './structural-rules.ts'
 
-export function validateSchema(
+export type SchemaContext = { readonly hasStatus: boolean; readonly accepted: AcceptedSchemas; readonly slice: Slice }
+
+export function* validateSchema(
   schema: Fields,
   path: string,
-  { hasStatus, accepted }: { readonly hasStatus: boolean; readonly accepted: AcceptedSchemas },
-): FieldFault[] {
+  { hasStatus, accepted, slice }: SchemaContext,
+): Turns<FieldFault[]> {
   const unreadable = unreadableKeyword(schema)
   const structural = unreadable === undefined ? validateStructural(schema, path) : []
-  const defective = structural.length > 0 || unreadable !== undefined ? structural : validateDefaults(schema, path)
+  const defective =
+    structural.length > 0 || unreadable !== undefined ? structural : yield* validateDefaults(schema, path, slice)
+  const withRules = defective.length === 0 && unreadable === undefined
   const faults = [
     ...(hasStatus ? validateRoot(schema, path) : []),
     ...(schema['nullable'] === true ? [forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root')] : []),
     ...defective,
-    ...validateKeywords(schema, path, { withRules: defective.length === 0 && unreadable === undefined, accepted }),
+    ...(yield* validateKeywords(schema, path, { withRules, accepted, slice })),
   ]
   if (faults.length > 0 || unreadable === undefined) return faults
   return [invalidValue(path, '', `OpenAPIV3Schema '${unreadable}' is not supported`)]

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Fields, KubeObject } from '../../../api/object.ts'
+import { customResourceDefinitionRules } from './custom-resource-definition.ts'
+
+function definitionOf(properties: Fields): KubeObject {
+  const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
+  const schema = { openAPIV3Schema: { type: 'object', properties } }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names,
+      conversion: { strategy: 'None' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+    status: { storedVersions: ['v1'] },
+  }
+}
+
+/** How often others get their turns meanwhile. */
+async function turnsOf(definition: KubeObject): Promise<number> {
+  let turns = 0
+  let isDone = false
+  const count = (): void => {
+    turns++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(definition, undefined), [])
+  isDone = true
+  return turns
+}
+
+test('others get their turns while a thousand rules are compiled', async () => {
+  const rules = Array.from({ length: 1_000 }, (_, at) => ({ rule: `self > ${at} || self < ${at} || self == ${at}` }))
+  assert.ok((await turnsOf(definitionOf({ n: { type: 'integer', 'x-kubernetes-validations': rules } }))) > 20)
+})
+
+test('… and while the rules on a default run', async () => {
+  const rule = 'self.all(x, self.all(y, x + y >= 0))'
+  const list = { type: 'array', maxItems: 300, items: { type: 'integer' }, 'x-kubernetes-validations': [{ rule }] }
+  const properties = { n: { ...list, default: Array.from({ length: 300 }, (_, at) => at) } }
+  assert.ok((await turnsOf(definitionOf(properties))) > 3)
+})
