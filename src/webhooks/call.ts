@@ -42,7 +42,7 @@ export class Webhook {
 
   /** The answer's body. Fails with a WebhookError. */
   async post(body: string, signal: AbortSignal): Promise<string> {
-    const { status, type, text } = await this.#send(body, signal)
+    const { status, type, text } = await this.#sendSurely(body, signal)
     if (status === 404) throw new WebhookError('the server could not find the requested resource')
     if (status >= 500) {
       throw new WebhookError('an error on the server ("unknown") has prevented the request from succeeding')
@@ -54,7 +54,18 @@ export class Webhook {
     return text
   }
 
-  async #send(body: string, signal: AbortSignal): Promise<{ status: number; type: string; text: string }> {
+  /** A kept connection may have been closed by the other side just when it was used again: another one is tried, until one is new. */
+  async #sendSurely(body: string, signal: AbortSignal): Promise<Answer> {
+    for (;;) {
+      try {
+        return await this.#send(body, signal)
+      } catch (error) {
+        if (!(error instanceof LostConnection)) throw error
+      }
+    }
+  }
+
+  async #send(body: string, signal: AbortSignal): Promise<Answer> {
     const headers = {
       accept: 'application/json, */*',
       'content-type': 'application/json',
@@ -63,9 +74,14 @@ export class Webhook {
     }
     const target = await this.#target()
     return new Promise((resolve, reject) => {
-      const fail = (error: FailedCall): void => reject(this.#failure(reasonOf(error), error))
+      let isAnswered = false
+      const fail = (error: FailedCall): void => {
+        const isLost = sent.reusedSocket && !isAnswered && lostCodes.has(error.code ?? '')
+        reject(isLost ? new LostConnection() : this.#failure(reasonOf(error), error))
+      }
       const options = { ...target, method: 'POST', path: this.#path, agent: this.#agent, signal }
       const sent = request({ ...options, headers: { ...headers, ...target.headers } }, (response) => {
+        isAnswered = true
         const chunks: Buffer[] = []
         let length = 0
         response.on('data', (chunk: Buffer) => {
@@ -91,9 +107,17 @@ export class Webhook {
     const named = hostname.replace(/^\[|\]$/g, '')
     if (this.#service === undefined) return { host: named, port: Number(port) || 443, headers: {} }
     const { namespace, name } = this.#service
-    const address = addressOf(await this.#getService(namespace, name), this.#service)
+    const address = addressOf(await this.#find(namespace, name), this.#service)
     if (typeof address === 'string') throw this.#failure(address)
     return { ...address, servername: hostname, headers: { host: `${hostname}:${this.#service.port}` } }
+  }
+
+  async #find(namespace: string, name: string): Promise<KubeObject | undefined> {
+    try {
+      return await this.#getService(namespace, name)
+    } catch (error) {
+      throw this.#failure(error instanceof Error ? error.message : String(error), error)
+    }
   }
 
   #failure(why: string, cause?: unknown): WebhookError {
@@ -102,6 +126,13 @@ export class Webhook {
 }
 
 type Target = Address & { readonly servername?: string; readonly headers: { readonly host?: string } }
+
+type Answer = { readonly status: number; readonly type: string; readonly text: string }
+
+/** Before anything was answered, on a connection that had been used before. */
+class LostConnection extends Error {}
+
+const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
 type FailedCall = Error & { readonly code?: string; readonly address?: string; readonly port?: number }
 

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
+import { test } from 'node:test'
+import { createSelfSigned } from '../lib/x509/certificates.ts'
+import { Webhook, WebhookError } from './call.ts'
+
+const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1', 'localhost'], Date.now())
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}
+
+async function start(answer: RequestListener): Promise<{ webhook: Webhook } & AsyncDisposable> {
+  const server = createTlsServer({ cert, key }, answer)
+  const port = await listening(server)
+  const url = `https://localhost:${port}/convert`
+  const webhook = new Webhook({ url, caBundle: Buffer.from(cert).toString('base64') }, 5_000, () => undefined)
+  return {
+    webhook,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+const signal = AbortSignal.timeout(20_000)
+
+test('a connection that the webhook closed while nobody used it fails no call', async () => {
+  const used = new WeakMap<Socket, number>()
+  let connections = 0
+  await using hook = await start((request, response) => {
+    const calls = (used.get(request.socket) ?? 0) + 1
+    if (calls === 1) connections++
+    used.set(request.socket, calls)
+    if (calls === 1) response.end('{}')
+    else request.socket.destroy()
+  })
+  for (let call = 0; call < 3; call++) assert.equal(await hook.webhook.post('{}', signal), '{}')
+  assert.equal(connections, 3)
+})
+
+test('one that ends every connection is not called for ever', async () => {
+  let calls = 0
+  await using hook = await start((request) => {
+    calls++
+    request.socket.destroy()
+  })
+  await assert.rejects(hook.webhook.post('{}', signal), WebhookError)
+  assert.equal(calls, 1)
+})
+
+test('a Service that cannot be looked up fails the call as any other reason does', async () => {
+  const service = { name: 'hook', namespace: 'default' }
+  const webhook = new Webhook({ service }, 5_000, () => Promise.reject(new Error('no database')))
+  await assert.rejects(
+    webhook.post('{}', signal),
+    (error) =>
+      error instanceof WebhookError && /^Post "https:\/\/hook\.default\.svc:443.*: no database$/.test(error.message),
+  )
+})
+
+test('a webhook that does not speak TLS is told of', async () => {
+  const server = createServer()
+  await using _ = { [Symbol.asyncDispose]: async () => void server.close() }
+  const webhook = new Webhook({ url: `https://localhost:${await listening(server)}/` }, 5_000, () => undefined)
+  await assert.rejects(webhook.post('{}', signal), WebhookError)
+})
