@@ -50,6 +50,10 @@ export function decodeBody(body: Body, expected: Expected, fieldValidation: Fiel
   const isStrict = fieldValidation !== 'Ignore'
   const other = shape.custom === undefined ? kindFault(head, body.bytes.toString('utf8'), expected) : undefined
   if (other?.what === 'version') return otherVersionBody(body, expected, { head, other, fieldValidation })
+  // An object of another kind is read as such, too.
+  const unreadable =
+    other?.what === 'kind' && other.struct && decodeStruct(body.bytes.toString('utf8'), other.struct).fault
+  if (unreadable) throw refusing(head, expected)(unreadable)
   const refuse =
     shape.custom === undefined ? checkKind(head, body, expected) : namedKind(head, body, expected, isStrict)
   if (fault !== undefined) throw refuse(fault)

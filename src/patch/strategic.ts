@@ -88,7 +88,7 @@ function withoutNulls(value: Json): Json {
 
 /** Undefined for what is itself a directive. */
 function withoutDirectives(value: Json): Json | undefined {
-  if (Array.isArray(value)) return value.flatMap((item) => withoutDirectives(item) ?? [])
+  if (Array.isArray(value)) return plainItems(value)
   if (!(value instanceof JsonMap)) return value
   if (PATCH in value) return undefined
   for (const [key, inside] of Object.entries(value)) {
@@ -98,6 +98,10 @@ function withoutDirectives(value: Json): Json | undefined {
   }
   return value
 }
+
+/** A null is an item like any other. */
+const plainItems = (items: readonly Json[]): Json[] =>
+  items.map((item) => withoutDirectives(item)).filter((item) => item !== undefined)
 
 /** `$setElementOrder/finalizers` is about `finalizers`. */
 function fieldOf(directive: string, prefix: string, what: string): string {
@@ -135,7 +139,7 @@ function mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): void 
       given === undefined
         ? (current ?? [])
         : current === undefined
-          ? given.flatMap((item) => withoutDirectives(item) ?? [])
+          ? plainItems(given)
           : mergedList(current, given, { field, isDeletion: false })
     const isEmpty = (current ?? []).length + (given ?? []).length === 0
     if (isEmpty) throw unclassified('no elements in any of the given slices')

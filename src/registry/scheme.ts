@@ -97,7 +97,7 @@ export function findKind(apiVersion: string, kind: string): KnownKind | undefine
   return {
     goName: `${commonKinds.has(kind) ? 'v1' : version}.${kind}`,
     hubName: movedHubs.get(hubName) ?? hubName,
-    struct: findType(`${packageName}/${version}`, kind),
+    struct: findType(`${packageName}/${version}`, kind) ?? findType('meta/v1', kind),
   }
 }
 

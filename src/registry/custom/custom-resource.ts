@@ -173,7 +173,7 @@ function statusRules(schema: CustomSchema, scale: Version['scale']): UpdateRules
     prepareUpdate: (object, current) => {
       const { name, namespace, uid, resourceVersion, managedFields } = object.metadata
       const metadata = present({ ...current.metadata, name, namespace, uid, resourceVersion, managedFields })
-      return withField({ ...current, metadata }, 'status', object['status'])
+      return withField({ ...current, metadata }, 'status', object['status'] ?? undefined)
     },
     validateUpdate: () => [],
     validateInSlices: async (object, current, tools) => [

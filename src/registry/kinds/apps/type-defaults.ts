@@ -57,12 +57,14 @@ function withClaimKinds(spec: Fields): Fields {
   return changed(spec, 'volumeClaimTemplates', claims)
 }
 
-/** Only a strategy that nobody named gets a partition. */
+/** How to roll out is only told of a strategy that nobody named. */
 function withStatefulStrategy(spec: Fields): Fields {
   const strategy = fieldsOf(spec['updateStrategy'])
-  if (strategy['type'] !== undefined) return spec
-  const rolling = { partition: 0, ...fieldsOf(strategy['rollingUpdate']) }
-  return changed(spec, 'updateStrategy', { ...strategy, type: 'RollingUpdate', rollingUpdate: rolling })
+  const { type = 'RollingUpdate', rollingUpdate } = strategy
+  const isTold = rollingUpdate !== undefined || strategy['type'] === undefined
+  if (type !== 'RollingUpdate' || !isTold) return spec
+  const rolling = { partition: 0, ...fieldsOf(rollingUpdate) }
+  return changed(spec, 'updateStrategy', { ...strategy, type, rollingUpdate: rolling })
 }
 
 const changed = (fields: Fields, name: string, value: Json): Fields =>

@@ -10,7 +10,8 @@ import { labelSelector } from '../../rules/label-selector.ts'
 import { given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
 
-const accessMode: Rule = oneOf('ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod')
+const known: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
+const accessMode: Rule = oneOf(...known)
 
 /** Also of persistent volumes. `missing`: what is told when there is none. */
 export function accessModes(missing: string): Rule {
@@ -18,7 +19,10 @@ export function accessModes(missing: string): Rule {
     const modes = textsOf(value)
     if (modes.length === 0) check.faults.push(required(path, missing))
     for (const mode of modes) accessMode(mode, path, check)
-    if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
+    if (
+      modes.includes('ReadWriteOncePod') &&
+      modes.some((mode) => mode !== 'ReadWriteOncePod' && known.includes(mode))
+    ) {
       check.faults.push(forbiddenField(path, 'may not use ReadWriteOncePod with other access modes'))
     }
   }

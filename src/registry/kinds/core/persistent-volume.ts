@@ -72,6 +72,36 @@ const spec = all(
   fields({ storageClassName: unlessEmpty(named(checkDnsSubdomain)), volumeMode }),
 )
 
+const inlineOnly = 'in the context of inline volumes'
+const notInline: Rule = (_, path, { faults }) => {
+  faults.push(forbiddenField(path, `may not be specified ${inlineOnly}`))
+}
+
+/** Of a volume that has no object of its own. */
+export const inlineVolume: Rule = all(
+  fields({
+    claimRef: given(notInline),
+    capacity: (value, path, check) => {
+      if (entriesOf(value).length > 0) notInline(value, path, check)
+    },
+    csi: (value, path, { faults }) => {
+      if (value === undefined) faults.push(required(path, `has to be specified ${inlineOnly}`))
+    },
+    accessModes: accessModes(''),
+    persistentVolumeReclaimPolicy: unlessEmpty((value, path, { faults }) => {
+      if (value !== 'Retain') faults.push(forbiddenField(path, `may only be Retain ${inlineOnly}`))
+    }),
+    nodeAffinity: given(notInline),
+    storageClassName: unlessEmpty(notInline),
+    volumeMode: given((value, path, { faults }) => {
+      if (value === 'Filesystem') return
+      faults.push(forbiddenField(path, `may not specify volumeMode other than Filesystem ${inlineOnly}`))
+    }),
+  }),
+  volumeSource,
+  recycledRoot,
+)
+
 export const persistentVolumeRules: KindRules = {
   // Volumes and claims wait for each other until somebody says otherwise.
   prepareCreate: (object, { now }) => ({

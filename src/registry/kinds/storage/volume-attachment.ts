@@ -1,8 +1,10 @@
 import { checked, type FieldFault, forbiddenField, invalidShown, required, tooLong } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
-import { type Fields, fieldsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
+import { faultsOf } from '../../rules/rule.ts'
+import { inlineVolume } from '../core/persistent-volume.ts'
 import { validateDriverName } from './csi-node.ts'
 
 const ERROR_BYTES_MAX = 1024
@@ -11,7 +13,7 @@ const METADATA_BYTES_MAX = 256 * 1024
 
 export const volumeAttachmentRules: KindRules = {
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
-  validate,
+  validate: (object) => [...validate(object), ...validateNames(object)],
   // Looked at twice there.
   validateUpdate: (object, current) => [...validate(object), ...validate(object), ...validateSame(object, current)],
   status: {
@@ -29,7 +31,16 @@ function validate(object: KubeObject): FieldFault[] {
     ...validateMetadata(attachmentMetadata),
     ...validateError(attachError, 'status.attachError'),
     ...validateError(detachError, 'status.detachError'),
+  ]
+}
+
+/** Older versions took other names, so those that are stored are not looked at. */
+function validateNames(object: KubeObject): FieldFault[] {
+  const { attacher, source } = fieldsOf(object['spec'])
+  const { persistentVolumeName: name } = fieldsOf(source)
+  return [
     ...validateDriverName(textOf(attacher), 'spec.attacher'),
+    ...(name === undefined ? [] : checked('spec.source.persistentVolumeName', textOf(name), checkDnsSubdomain)),
   ]
 }
 
@@ -37,46 +48,9 @@ function validateSource({ inlineVolumeSpec, persistentVolumeName }: Fields, path
   const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
   if (inlineVolumeSpec === undefined && persistentVolumeName === undefined) return [required(path, exactlyOne)]
   if (inlineVolumeSpec !== undefined && persistentVolumeName !== undefined) return [forbiddenField(path, exactlyOne)]
-  if (inlineVolumeSpec !== undefined) return validateInline(fieldsOf(inlineVolumeSpec), `${path}.inlineVolumeSpec`)
-  const name = textOf(persistentVolumeName)
-  const namePath = `${path}.persistentVolumeName`
-  return [
-    ...(name === '' ? [required(namePath, 'must specify non empty persistentVolumeName')] : []),
-    ...checked(namePath, name, checkDnsSubdomain),
-  ]
-}
-
-/** What a volume without an object of its own may not say. */
-const inlineForbidden = [
-  'capacity',
-  'claimRef',
-  'persistentVolumeReclaimPolicy',
-  'storageClassName',
-  'volumeMode',
-  'nodeAffinity',
-] as const
-/** All else that a PersistentVolumeSpec can hold is a kind of volume. */
-const notSources: ReadonlySet<string> = new Set([
-  ...inlineForbidden,
-  'accessModes',
-  'mountOptions',
-  'volumeAttributesClassName',
-])
-
-function validateInline(spec: Fields, path: string): FieldFault[] {
-  const given = Object.keys(spec).filter((field) => spec[field] !== undefined)
-  const faults: FieldFault[] = []
-  if (spec['csi'] === undefined) {
-    faults.push(required(`${path}.csi`, 'has to be specified in the context of inline volumes'))
-  }
-  for (const field of inlineForbidden) {
-    if (spec[field] !== undefined && spec[field] !== '') {
-      faults.push(forbiddenField(`${path}.${field}`, 'may not be specified in the context of inline volumes'))
-    }
-  }
-  if (textsOf(spec['accessModes']).length === 0) faults.push(required(`${path}.accessModes`))
-  if (given.every((field) => notSources.has(field))) faults.push(required(path, 'must specify a volume type'))
-  return faults
+  if (inlineVolumeSpec !== undefined) return faultsOf(inlineVolume, inlineVolumeSpec, `${path}.inlineVolumeSpec`)
+  if (textOf(persistentVolumeName) !== '') return []
+  return [required(`${path}.persistentVolumeName`, 'must specify non empty persistentVolumeName')]
 }
 
 function validateMetadata(metadata: Json | undefined): FieldFault[] {

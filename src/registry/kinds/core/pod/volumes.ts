@@ -190,7 +190,7 @@ function iscsiLength({ name, iscsi }: Fields, path: string, { faults }: PodCheck
   faults.push(invalidValue(`${path}.name`, textOf(name), why))
 }
 
-/** Checks all of them; returns those that containers may name. */
+/** Checks all of them; returns those that containers may name: one that is wrong is not there. */
 export function checkVolumes(spec: Fields, path: string, check: PodCheck): ReadonlyMap<string, Fields> {
   const found = new Map<string, Fields>()
   const list = itemsOf(spec['volumes'])
@@ -200,9 +200,8 @@ export function checkVolumes(spec: Fields, path: string, check: PodCheck): Reado
     const before = check.faults.length
     const name = textOf(volume['name'])
     volumeSource(volume, own, check)
-    const nameFaults = nameFaultsOf(name, `${own}.name`, found)
-    check.faults.push(...nameFaults)
-    if (check.faults.length === before || nameFaults.length === 0) found.set(name, volume)
+    check.faults.push(...nameFaultsOf(name, `${own}.name`, found))
+    if (check.faults.length === before) found.set(name, volume)
   }
   claimsOfTheirOwn(list, path, check)
   return found
