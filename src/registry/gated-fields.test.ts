@@ -128,3 +128,15 @@ test('the topology of an old slice stays until its endpoints change', () => {
   const changed = slices.prepareUpdate(slice([{ ...old, addresses: ['10.0.0.2'] }]), slice([old]), writer)
   assert.deepEqual(changed['endpoints'], [{ addresses: ['10.0.0.2'], nodeName: 'h' }])
 })
+
+test('templates of claims are left alone, and an error that said nothing else stays', () => {
+  const set = resource('statefulsets', 'apps')
+  const claim = { metadata: { name: 'd' }, spec: { volumeAttributesClassName: 'fast' } }
+  const object = { kind: 'StatefulSet', apiVersion: 'apps/v1', metadata: { name: 's' } }
+  const sets = { ...object, spec: { volumeClaimTemplates: [claim] } }
+  assert.equal(withoutGated(sets, undefined, set.shape.struct), sets)
+  const attachments = resource('volumeattachments', 'storage.k8s.io')
+  const attachment = { ...object, kind: 'VolumeAttachment', status: { detachError: { errorCode: 3 } } }
+  const kept = withoutGated(attachment, undefined, attachments.shape.struct)
+  assert.deepEqual(kept['status'], { detachError: {} })
+})

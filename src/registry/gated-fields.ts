@@ -11,6 +11,11 @@ const wholeGates: ReadonlySet<string> = new Set(['DynamicResourceAllocation', 'P
 /** Gates whose fields are dropped even if they are in use. */
 const strictGates: ReadonlySet<string> = new Set(['ResourceHealthStatus'])
 
+/** Fields that hold nothing else go with what was gated in them. */
+const goneWhenEmpty: ReadonlySet<string> = new Set(['lifecycle', 'resources'])
+/** Fields whose values are not looked at: whoever makes objects of these templates finds the gate then. */
+const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
+
 const parts: ReadonlyMap<string, GatedPart> = new Map([['core/v1 PodSpec', imageVolumes]])
 
 /** `current` is the stored object; undefined: this one is new. */
@@ -52,7 +57,8 @@ function planOf(schema: Schema): Plan | undefined {
   const entry: { plan: Plan | undefined } = { plan: undefined }
   plans.set(schema, entry)
   const fields = schema.fields.flatMap((field) => {
-    const [gates, below] = [gatesOf(field), planOf(field.schema)]
+    const below = unlooked.has(field.name) ? undefined : planOf(field.schema)
+    const gates = gatesOf(field)
     return gates.length === 0 && below === undefined ? [] : [{ name: field.name, gates, below }]
   })
   const part = parts.get(`${schema.packageName} ${schema.name}`)
@@ -103,8 +109,7 @@ function dropped(value: Fields, plan: Plan, kept: ReadonlySet<string>): Fields {
       if (inner === undefined) delete changed[name]
       else if (isFields(field) && inner in field) {
         const { [inner]: _, ...rest } = field
-        // A handler without anything to do would be refused.
-        if (Object.keys(rest).length === 0) delete changed[name]
+        if (Object.keys(rest).length === 0 && goneWhenEmpty.has(name)) delete changed[name]
         else changed[name] = rest
       }
     }
