@@ -32,6 +32,8 @@ const ANSWER_MS_MAX = 20_000
 const GROWTH_BYTES_MAX = 16 * 1024 * 1024
 /** A peer that vanished while its answers were stuck is found out after twice the longest limit (idle: 90 s). */
 const LET_GO_MS_MAX = 200_000
+/** Of a request that the server refused to look at: others of the same client may make the next connection go away, too. */
+const TRIES_MAX = 20
 /** Connections that were cut off need this long to be forgotten. */
 const SETTLE_MS = 2_000
 /** The slowest answers to the client in good faith: one in a hundred, and any. The attackers share the machine's two cores. */
@@ -220,12 +222,24 @@ async function spray(server: ApiServerProcess, { random, requests, verdict }: Wo
   const lane = async (name: string): Promise<void> => {
     const choices = random.fork(name)
     let session = open(server.url)
+    // A connection goes away after a request of nobody's. What came too late on it was not looked at, and may be sent again (RFC 9113, 8.7).
+    const asked = async (request: HostileRequest): ReturnType<typeof ask> => {
+      for (let tries = 1; ; tries++) {
+        if (session.destroyed || session.closed) session = open(server.url)
+        const used = session
+        try {
+          return await ask(used, request)
+        } catch (error) {
+          if (tries === TRIES_MAX || !/REFUSED_STREAM/.test(String(error))) throw error
+          if (session === used) session = open(server.url)
+        }
+      }
+    }
     const work = async (): Promise<void> => {
       while (left-- > 0) {
         const request = hostileRequest(choices)
-        if (session.destroyed || session.closed) session = open(server.url)
         try {
-          const { status, text } = await ask(session, request)
+          const { status, text } = await asked(request)
           verdict.see(request, status, text)
         } catch (error) {
           verdict.unanswered++
