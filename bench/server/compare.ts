@@ -28,6 +28,10 @@ const targets: Readonly<Record<string, { readonly rate?: number; readonly cpu?: 
   table: { rate: 4 },
   'list-protobuf': { rate: 2 },
   watch: { cpu: 1 / 2 },
+  'list-by-node': { rate: 2, cpu: 1 / 2 },
+  'list-by-label': { rate: 2, cpu: 1 / 2 },
+  'list-by-none': { rate: 2, cpu: 1 / 2 },
+  'list-by-name': { rate: 2, cpu: 1 / 2 },
 }
 
 export async function benchAgainstReference(options: {
@@ -55,6 +59,26 @@ export async function benchAgainstReference(options: {
     figures.push({ name: 'memory against the reference', value: ours.nowMiB / theirs.nowMiB, unit: 'times', note })
   }
   return figures
+}
+
+/** Keelson alone: what each load takes. */
+export async function benchAlone(options: {
+  readonly only: readonly string[]
+  readonly runs?: number
+}): Promise<Figure[]> {
+  await using etcd = await startEtcd()
+  await using keelson = await startKeelson({ etcdUrl: etcd.clientUrl })
+  const { loads } = await benchServers({
+    targets: [{ name: 'keelson', server: keelson.url, pid: keelson.pid, token: keelson.token }],
+    ...options,
+  })
+  return Object.entries(loads).flatMap(([load, { keelson: report }]): Figure[] => {
+    if (report === undefined) return []
+    return [
+      { name: `${load}: time of half of the requests`, value: report.p50 ?? Number.NaN, unit: 'ms' },
+      { name: `${load}: CPU of a request`, value: report.cpuMicros / 1000, unit: 'ms' },
+    ]
+  })
 }
 
 function compare(load: string, reports: Readonly<Record<string, LoadReport>>): Figure[] {

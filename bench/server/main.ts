@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { filteredLists } from './filtered-lists.ts'
 import type { Figures } from './h2load.ts'
 import { residentMiB } from './process-usage.ts'
 import { parseEtcd, parseTarget, type Target } from './targets.ts'
@@ -64,17 +65,18 @@ export async function benchServers({
 }: BenchOptions): Promise<BenchReport> {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
   try {
-    const all = workloads({ scale, directory })
+    const all = [...workloads({ scale, directory }), ...filteredLists({ scale })]
     for (const name of only)
       if (!all.some((workload) => workload.name === name))
         throw new Error(`no load is named ${name}; there are ${all.map((workload) => workload.name).join(', ')}`)
+    const chosen = all.filter(({ name }) => only.length === 0 || only.includes(name))
     for (const target of targets) {
-      await prepare(target, { scale, directory })
+      if (chosen.some((workload) => workload.prepare === undefined)) await prepare(target, { scale, directory })
+      for (const workload of chosen) await workload.prepare?.(target)
       print(`${target.name}: prepared, RSS ${residentMiB(target.pid).toFixed(0)} MiB`)
     }
     const loads: Record<string, Record<string, LoadReport>> = {}
-    for (const workload of all.filter(({ name }) => only.length === 0 || only.includes(name)))
-      loads[workload.name] = await benchWorkload(workload, { targets, etcd, runs, print })
+    for (const workload of chosen) loads[workload.name] = await benchWorkload(workload, { targets, etcd, runs, print })
     return { loads, memory: memoryOf(targets, print) }
   } finally {
     rmSync(directory, { recursive: true, force: true })

@@ -11,6 +11,8 @@ import type { Target } from './targets.ts'
 export type Workload = {
   readonly name: string
   readonly about: string
+  /** Makes what it alone needs; the others all need what the function below makes. A second time it adds only what is missing. */
+  readonly prepare?: (target: Target) => Promise<void>
   readonly run: (target: Target) => Promise<Figures>
   /** The same amount of work on bare etcd, where there is such a thing. */
   readonly bare?: (etcd: Target) => Promise<Figures>
