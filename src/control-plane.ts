@@ -8,6 +8,7 @@ import { createPlugins } from './admission/plugins.ts'
 import { isEvents } from './api/events.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
+import { Facts } from './cache/facts.ts'
 import type { Form } from './cache/item.ts'
 import type { ResourceSpec } from './cache/resource.ts'
 import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
@@ -280,6 +281,7 @@ function createAccess({ config, parts, registry, authorize, yaml, patterns, surr
       version: apiVersionOf(resource),
       decode,
       print: (object) => printWire(object, resource.shape),
+      facts: new Facts(() => resource.selectableFields),
     }
     const reader = retired.has(resource) ? cache.retired(spec) : cache.resource(spec)
     return {
@@ -348,6 +350,7 @@ function createAccess({ config, parts, registry, authorize, yaml, patterns, surr
     const form: Form = {
       decode: (value, key, revision) => access.decode({ value, key, revision, createRevision: 0, stale: false }),
       print: (object) => printWire(object, resource.shape),
+      facts: new Facts(() => resource.selectableFields),
     }
     const converter = new Converter(resource, { webhook, kept: convertedItems, home: cache.homeOf(form) })
     const { prefix } = access.keys

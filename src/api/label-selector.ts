@@ -16,23 +16,30 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
 }
 
 export function matchesLabels(requirements: readonly Requirement[], labels: Labels | undefined): boolean {
-  return requirements.every((requirement) => {
-    const value = labels !== undefined && Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined
-    switch (requirement.operator) {
-      case 'exists':
-        return value !== undefined
-      case 'absent':
-        return value === undefined
-      case 'in':
-        return value !== undefined && requirement.values.has(value)
-      case 'notin':
-        return value === undefined || !requirement.values.has(value)
-      case 'gt':
-        return value !== undefined && integer.test(value) && BigInt(value) > requirement.bound
-      case 'lt':
-        return value !== undefined && integer.test(value) && BigInt(value) < requirement.bound
-    }
-  })
+  return requirements.every((requirement) =>
+    matchesRequirement(
+      requirement,
+      labels !== undefined && Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined,
+    ),
+  )
+}
+
+/** `value`: of the label that the requirement names; undefined where there is none. */
+export function matchesRequirement(requirement: Requirement, value: string | undefined): boolean {
+  switch (requirement.operator) {
+    case 'exists':
+      return value !== undefined
+    case 'absent':
+      return value === undefined
+    case 'in':
+      return value !== undefined && requirement.values.has(value)
+    case 'notin':
+      return value === undefined || !requirement.values.has(value)
+    case 'gt':
+      return value !== undefined && integer.test(value) && BigInt(value) > requirement.bound
+    case 'lt':
+      return value !== undefined && integer.test(value) && BigInt(value) < requirement.bound
+  }
 }
 
 const integer = /^[0-9]{1,18}$/

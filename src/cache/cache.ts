@@ -143,7 +143,7 @@ export class Cache implements AsyncDisposable {
     const { slabs } = this.#parts
     const home: ItemHome = {
       form: { print, decode: () => object },
-      put: (slot, bytes) => slabs.putLoose(slot, bytes),
+      put: (slot, bytes, facts) => slabs.putLoose(slot, bytes, facts),
       view: (slot, start, end) => slabs.view(slot, start, end),
       keep: () => undefined,
     }
@@ -157,7 +157,7 @@ export class Cache implements AsyncDisposable {
     const { slabs, decoded } = this.#parts
     return {
       form,
-      put: (slot, bytes) => slabs.put(slot, bytes),
+      put: (slot, bytes, facts) => slabs.put(slot, bytes, facts),
       view: (slot, start, end) => slabs.view(slot, start, end),
       keep: (item) => decoded.add(item),
     }

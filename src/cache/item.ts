@@ -1,12 +1,13 @@
 /**
  * One version of one object. It begins as the bytes that were stored and becomes, when somebody first looks, the bytes that
- * clients see (the wire form); it never holds both. The decoded object is kept only while it is in demand. An item never
+ * clients see (the wire form); it never holds both. Behind them stand the facts that selectors ask for. The decoded object is kept only while it is in demand. An item never
  * changes its meaning, so all readers share it.
  */
 import { isOutdated } from '../codec/object.ts'
 import type { KubeObject } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
 import type { Key, Revision } from '../storage/engine.ts'
+import type { Facts } from './facts.ts'
 import { Slot } from './slabs.ts'
 
 /** An object printed for clients: JSON with a newline at the end. */
@@ -23,16 +24,22 @@ export type Form = {
   /** Reads the stored form and the wire form. Fails with a StorageError 'corrupt'. The object has its resourceVersion. */
   readonly decode: (stored: Buffer, key: Key, revision: Revision) => KubeObject
   readonly print: (object: KubeObject) => Wire
+  /** Absent: nothing is kept beside the bytes, and selectors look at the objects. */
+  readonly facts?: Facts
 }
 
 /** Where an item keeps its bytes and its decoded object. */
 export type ItemHome = {
   readonly form: Form
-  readonly put: (item: Item, bytes: Buffer) => void
+  /** `facts`: to be kept behind the bytes. */
+  readonly put: (item: Item, bytes: Buffer, facts?: Buffer) => void
   readonly view: (item: Item, start?: number, end?: number) => Buffer
   /** Keeps the item's object for a while. */
   readonly keep: (item: Item) => void
 }
+
+/** Whether an item is selected. */
+export type Matches = (item: Item) => boolean
 
 const STORED = -1
 
@@ -109,13 +116,13 @@ export class Item extends Slot {
   /** For the writer of this version: it has the object and has printed it already. */
   setWire(object: KubeObject, wire: Wire): void {
     this.isOutdated = isOutdated(object)
-    this.#keepWire(wire)
+    this.#keepWire(wire, object)
     this.keepObject(object)
   }
 
-  /** For who has printed it for others, and does not need the object. */
-  setBytes(wire: Wire): void {
-    this.#keepWire(wire)
+  /** For who has printed it for others: the object is not kept. */
+  setBytes(object: KubeObject, wire: Wire): void {
+    this.#keepWire(wire, object)
   }
 
   /** For who has the object, and has seen that it may be asked for again. */
@@ -125,16 +132,27 @@ export class Item extends Slot {
     this.#home.keep(this) // which may let go of it again
   }
 
+  /** The form of the facts, which are the tail of the bytes, if there is one. */
+  get facts(): Facts | undefined {
+    return this.#home.form.facts
+  }
+
+  /** For who had to decode the object in order to select: the next one need not. */
+  noteFacts(object: KubeObject): void {
+    const facts = this.facts?.encode(object)
+    if (facts !== undefined) this.#home.put(this, this.#home.view(this), facts)
+  }
+
   /** Who only passes the bytes on does not need the object again: it is not kept. */
   #print(): void {
     if (this.#versionAt !== STORED) return
     const object = this.peek()
     this.isOutdated = isOutdated(object)
-    this.#keepWire(this.#home.form.print(object))
+    this.#keepWire(this.#home.form.print(object), object)
   }
 
-  #keepWire(wire: Wire): void {
-    this.#home.put(this, wire.bytes)
+  #keepWire(wire: Wire, object: KubeObject): void {
+    this.#home.put(this, wire.bytes, this.facts?.encode(object))
     this.#headBytes = wire.headBytes
     this.#versionAt = wire.versionAt
   }

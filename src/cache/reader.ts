@@ -9,7 +9,7 @@ import { StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOfKey } from '../storage/keys.ts'
 import type { Change } from './event.ts'
 import { type History, readHistory } from './history.ts'
-import type { Item, Wire } from './item.ts'
+import type { Item, Matches, Wire } from './item.ts'
 import type { Parts, Resource } from './resource.ts'
 import { type Selected, type Selection, select, type Tree } from './tree.ts'
 import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './watch.ts'
@@ -37,7 +37,7 @@ export type WatchOptions = {
   readonly start:
     | { readonly initial: 'any' | 'latest' | { readonly atLeast: Revision }; readonly markEnd?: boolean }
     | { readonly after: Revision }
-  readonly matches?: ((object: KubeObject) => boolean) | undefined
+  readonly matches?: Matches | undefined
 }
 
 /** The same to who does not mind where objects come from. */
@@ -196,7 +196,7 @@ export class Reader {
       revision = page.revision
       for (const [i, stored] of page.values.entries()) {
         const item = this.#resource.looseItem(stored)
-        if (matches !== undefined && !matches(item.object())) continue
+        if (matches !== undefined && !matches(item)) continue
         items.push(item)
         from = stored.key
         if (items.length !== limit) continue

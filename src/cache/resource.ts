@@ -110,7 +110,7 @@ export class Resource {
     this.#versions = new Versions(this.#ring, parts.time)
     this.home = {
       form: spec,
-      put: (item, bytes) => parts.slabs.put(item, bytes),
+      put: (item, bytes, facts) => parts.slabs.put(item, bytes, facts),
       view: (item, start, end) => parts.slabs.view(item, start, end),
       keep: (item) => parts.decoded.add(item),
     }
@@ -249,7 +249,7 @@ export class Resource {
   /** An item that lives outside of the cache, for one reader. */
   looseItem = (found: Versioned): Item => {
     const { slabs } = this.#parts
-    const item = new Item({ ...this.home, put: (slot, bytes) => slabs.putLoose(slot, bytes) }, found)
+    const item = new Item({ ...this.home, put: (slot, bytes, facts) => slabs.putLoose(slot, bytes, facts) }, found)
     slabs.putLoose(item, found.value)
     return item
   }

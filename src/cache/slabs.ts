@@ -29,6 +29,8 @@ export class Slot {
   slab: Slab | undefined
   at = 0
   length = 0
+  /** Of what stands behind the bytes and goes where they go. */
+  tailBytes = 0
   isReleased = false
 }
 
@@ -38,22 +40,27 @@ export class Slabs {
   #liveBytes = 0
 
   /** Copies the bytes in and makes the slot point at them. A slot that has bytes gives them up; one that was released stays outside. */
-  put(slot: Slot, bytes: Buffer): void {
+  put(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
     if (slot.isReleased || slot.slab?.isLoose) {
-      this.putLoose(slot, bytes)
+      this.putLoose(slot, bytes, tail)
       return
     }
     this.release(slot)
     slot.isReleased = false
-    this.#append(slot, bytes)
-    this.#liveBytes += bytes.length
+    slot.length = bytes.length
+    slot.tailBytes = tail.length
+    const slab = this.#place(slot)
+    bytes.copy(slab.bytes, slot.at)
+    tail.copy(slab.bytes, slot.at + bytes.length)
+    this.#liveBytes += sizeOf(slot)
   }
 
   /** Copies the bytes into memory of their own, outside of the slabs; for what only one reader will see. */
-  putLoose(slot: Slot, bytes: Buffer): void {
-    slot.slab = { ...newSlab(bytes.length), isLoose: true }
+  putLoose(slot: Slot, bytes: Buffer, tail: Buffer = nothing): void {
+    slot.slab = { ...newSlab(bytes.length + tail.length), isLoose: true }
     slot.at = 0
     slot.length = bytes.copy(slot.slab.bytes)
+    slot.tailBytes = tail.copy(slot.slab.bytes, slot.length)
   }
 
   /** The bytes of a slot, or a part of them. The view stays valid for as long as it is held. */
@@ -67,8 +74,8 @@ export class Slabs {
     const { slab } = slot
     if (slab === undefined || slab.isLoose || slot.isReleased) return
     slot.isReleased = true
-    slab.live -= slot.length
-    this.#liveBytes -= slot.length
+    slab.live -= sizeOf(slot)
+    this.#liveBytes -= sizeOf(slot)
     if (slab !== this.#current && slab.live < Math.min(KEPT_BYTES, slab.bytes.length)) this.#copyOut(slab)
   }
 
@@ -77,15 +84,16 @@ export class Slabs {
     return { liveBytes: this.#liveBytes, slabBytes: this.#slabBytes }
   }
 
-  #append(slot: Slot, bytes: Buffer): void {
-    const slab = this.#room(bytes.length)
-    bytes.copy(slab.bytes, slab.used)
+  /** Gives a slot room for as many bytes as it says. */
+  #place(slot: Slot): Slab {
+    const size = sizeOf(slot)
+    const slab = this.#room(size)
     slot.slab = slab
     slot.at = slab.used
-    slot.length = bytes.length
-    slab.used += bytes.length
-    slab.live += bytes.length
+    slab.used += size
+    slab.live += size
     slab.holders.push(slot)
+    return slab
   }
 
   #room(length: number): Slab {
@@ -107,12 +115,17 @@ export class Slabs {
     this.#slabBytes -= slab.bytes.length
     for (const slot of slab.holders) {
       if (slot.slab !== slab || slot.isReleased) continue
-      this.#append(slot, slab.bytes.subarray(slot.at, slot.at + slot.length))
+      const { at } = slot
+      slab.bytes.copy(this.#place(slot).bytes, slot.at, at, at + sizeOf(slot))
     }
     slab.holders.length = 0
     slab.live = Number.POSITIVE_INFINITY // never again
   }
 }
+
+const nothing = Buffer.alloc(0)
+
+const sizeOf = ({ length, tailBytes }: Slot): number => length + tailBytes
 
 function newSlab(length: number): Slab {
   return { bytes: Buffer.allocUnsafeSlow(length), isLoose: false, used: 0, live: 0, holders: [] }

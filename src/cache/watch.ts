@@ -5,13 +5,12 @@
  * States: replaying (the objects that were there, or events from before the ring), live, closed with a reason.
  */
 import type { ApiError } from '../api/errors.ts'
-import type { KubeObject } from '../api/object.ts'
 import type { Timers } from '../lib/timers.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import { type Change, initialEvent, type WatchEvent } from './event.ts'
 import { type Shelf, TURNS_KEPT } from './made.ts'
-import type { Item } from './item.ts'
+import type { Item, Matches } from './item.ts'
 import type { Ring } from './ring.ts'
 
 const none: readonly Change[] = []
@@ -19,6 +18,13 @@ const nothing = (): void => undefined
 
 /** What one take hands out at the most: enough to fill a socket's buffer, and no more work than a millisecond. */
 const TAKE_BYTES = 256 << 10
+
+/** A look at the facts of an object: thousands of them are that millisecond. */
+const LOOK_BYTES = 64
+
+/** What has no facts yet is decoded. */
+const lookCost = (item: Item, { matches }: WatchFilter): number =>
+  matches !== undefined && item.tailBytes === 0 ? item.length : LOOK_BYTES
 
 /** 'gap': events were lost on their way to the cache. */
 export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
@@ -56,7 +62,7 @@ export type WatchSource = {
 
 export type WatchFilter = {
   readonly range: KeyRange
-  readonly matches: ((object: KubeObject) => boolean) | undefined
+  readonly matches: Matches | undefined
 }
 
 /** What a watch is to who passes its events on. */
@@ -184,10 +190,9 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
         if (this.#markInitialEnd) events.push({ type: 'BOOKMARK', revision: this.#told, initialEventsEnd: true })
         break
       }
-      left -= next.value.length // what is only looked at costs too
-      if (this.#filter.matches !== undefined && !this.#filter.matches(next.value.object())) {
-        continue
-      }
+      left -= lookCost(next.value, this.#filter)
+      if (this.#filter.matches !== undefined && !this.#filter.matches(next.value)) continue
+      left -= next.value.length
       events.push(initialEvent(next.value))
     }
     return left
@@ -239,11 +244,14 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     const { range, matches } = this.#filter
     if (change.key < range.from || change.key >= range.to) return 1
     const { item, previous } = change
-    const wasSelected = previous !== undefined && (matches === undefined || matches(previous.object()))
-    const isSelected = item !== undefined && (matches === undefined || matches(item.object()))
+    const latest = item ?? previous
+    const cost = latest === undefined ? 0 : lookCost(latest, this.#filter)
+    const wasSelected = previous !== undefined && (matches === undefined || matches(previous))
+    const isSelected = item !== undefined && (matches === undefined || matches(item))
     const shown = change.shown(wasSelected, isSelected, this.#source.frames)
-    if (shown !== undefined) events.push(shown)
-    return (item ?? previous)?.length ?? 0
+    if (shown === undefined) return cost
+    events.push(shown)
+    return cost + (latest?.length ?? 0)
   }
 }
 

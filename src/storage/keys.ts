@@ -83,6 +83,19 @@ export class ResourceKeys {
     return rangeOf(this.folder(namespace))
   }
 
+  /** Whether a key of this resource is that of an object of this name. */
+  hasName(name: string): (key: Key) => boolean {
+    const end = `/${toKey(name)}`
+    return isSegment(name) ? (key) => key.endsWith(end) : () => false
+  }
+
+  /** What has no namespace is in the empty one. */
+  hasNamespace(namespace: string): (key: Key) => boolean {
+    if (!this.isNamespaced) return () => namespace === ''
+    const folder = isSegment(namespace) ? this.folder(namespace) : ''
+    return (key) => folder !== '' && key.startsWith(folder)
+  }
+
   /** The names in a key of this resource; undefined for a key that cannot be one of its objects. */
   parse(key: Key): Place | undefined {
     if (!key.startsWith(this.prefix)) return undefined
@@ -134,9 +147,13 @@ export const toBytes = (key: Key): Buffer => Buffer.from(key, 'latin1')
 
 export const fromBytes = (bytes: Buffer): Key => bytes.toString('latin1')
 
-function segment(text: string): Key {
+/** `%` harms no key; upstream refuses it in requests because of its URLs. */
+function isSegment(text: string): boolean {
   const fault = segmentFault(text)
-  // `%` harms no key; upstream refuses it in requests because of its URLs.
-  assert(fault === undefined || fault.includes('%'), `a part of a key ${fault}: ${JSON.stringify(text)}`)
+  return fault === undefined || fault.includes('%')
+}
+
+function segment(text: string): Key {
+  assert(isSegment(text), `a part of a key ${segmentFault(text)}: ${JSON.stringify(text)}`)
   return toKey(text)
 }

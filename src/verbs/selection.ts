@@ -1,10 +1,11 @@
 /** Which objects of a resource a list or a watch is about: a range of keys, and what to look for in it. */
 import { badRequest } from '../api/errors.ts'
 import { type FieldTerm, parseFieldSelector } from '../api/field-selector.ts'
-import { matchesLabels, parseLabelSelector, type Requirement } from '../api/label-selector.ts'
+import { parseLabelSelector, type Requirement } from '../api/label-selector.ts'
 import { checkPathSegment } from '../api/names.ts'
-import type { KubeObject } from '../api/object.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
+import type { Matches } from '../cache/item.ts'
+import { selects, type SelectorTerm } from '../cache/selector.ts'
+import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import { type KeyRange, rangeOfKey, type ResourceKeys } from '../storage/keys.ts'
 import { fieldReader } from './field-labels.ts'
 
@@ -13,7 +14,7 @@ export type Chosen = {
   /** The range is that of one object. */
   readonly isOneKey: boolean
   /** Undefined: everything in the range. */
-  readonly matches: ((object: KubeObject) => boolean) | undefined
+  readonly matches: Matches | undefined
 }
 
 export type Selectors = { readonly requirements: readonly Requirement[]; readonly terms: readonly FieldTerm[] }
@@ -35,7 +36,7 @@ export function choose(request: ResourceRequest, { requirements, terms }: Select
     const { namespace } = request
     return { range: keys.range(namespace === '' ? undefined : namespace), isOneKey: false, matches: undefined }
   }
-  const readers = terms.map(({ field }) => fieldReader(resource, field))
+  const selectorTerms = terms.map((term) => selectorTerm(term, resource, keys))
   if (request.name !== '' && nameIn(terms) !== request.name && terms.length > 0) {
     throw badRequest("fieldSelector metadata.name doesn't match requested name")
   }
@@ -44,10 +45,15 @@ export function choose(request: ResourceRequest, { requirements, terms }: Select
   const isOneKey = name !== '' && (namespace !== '' || !resource.isNamespaced)
   const range = isOneKey ? rangeOfKey(keys.key(namespace, name)) : keys.range(namespace === '' ? undefined : namespace)
   if (requirements.length === 0 && terms.length === 0) return { range, isOneKey, matches: undefined }
-  const matches = (object: KubeObject): boolean =>
-    matchesLabels(requirements, object.metadata.labels) &&
-    terms.every(({ isEqual, value }, at) => (readers[at]?.(object) === value) === isEqual)
-  return { range, isOneKey, matches }
+  return { range, isOneKey, matches: selects({ requirements, terms: selectorTerms }) }
+}
+
+/** Names need no look at the object: they stand in its key. */
+function selectorTerm({ field, isEqual, value }: FieldTerm, resource: Resource, keys: ResourceKeys): SelectorTerm {
+  const read = fieldReader(resource, field)
+  if (field === 'metadata.name') return { isEqual, value, isOf: keys.hasName(value) }
+  if (field === 'metadata.namespace') return { isEqual, value, isOf: keys.hasNamespace(value) }
+  return { isEqual, value, field, read }
 }
 
 /** A name that is asked for by equality makes a list a look at one key; a namespace, one at a part of them. */

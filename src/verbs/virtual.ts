@@ -31,7 +31,7 @@ export function virtualReader({ resource, keys, read, cache }: VirtualParts): Re
     list: async ({ from, to }, _at, selection) => {
       const isIn = (item: Item): boolean => item.key >= from && item.key < to
       const { matches = () => true } = selection ?? {}
-      const items = (await all()).filter((item) => isIn(item) && matches(item.object()))
+      const items = (await all()).filter((item) => isIn(item) && matches(item))
       return { revision: 0, items, more: false, remaining: 0 }
     },
   }

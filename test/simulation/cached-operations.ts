@@ -1,15 +1,15 @@
 /** Reads that the cache answers: as new as was asked for, or not at all. */
+import type { Matches } from '../../src/cache/item.ts'
 import type { Listed, Reader } from '../../src/cache/reader.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import { type KeyRange, keyAfter, rangeOf } from '../../src/storage/keys.ts'
 import type { Current } from '../../src/storage/store.ts'
-import { readWire, valueOf } from './form.ts'
+import { isOdd, oddSelector, readWire, valueOf } from './form.ts'
 import type { Item, Value } from './model.ts'
 import {
   type Client,
   chooseRange,
   expectUnavailable,
-  isOdd,
   keys,
   noteUnforeseen,
   PAGE_ITEMS,
@@ -188,11 +188,12 @@ function scopeOf(range: KeyRange, from: string, { items, more }: Listed) {
 
 const readingOf = (page: Listed) => ({ revision: page.revision, items: toItems(page) })
 
-function slowFilter({ random, time, work }: Client, slownessMs: number) {
-  return (object: Parameters<typeof valueOf>[0]): boolean => {
+function slowFilter({ random, time, work }: Client, slownessMs: number): Matches {
+  const isSelected = oddSelector(random.chance(0.5) ? 'label' : 'field')
+  return (item) => {
     time.monotonicMs()
     work?.(random.next() * slownessMs)
-    return isOdd(valueOf(object).tag)
+    return isSelected(item)
   }
 }
 

@@ -1,6 +1,8 @@
 /** How the cache reads and prints the objects of a run, and how a client reads them back. */
 import type { KubeObject } from '../../src/api/object.ts'
-import type { Form, Wire } from '../../src/cache/item.ts'
+import { Facts } from '../../src/cache/facts.ts'
+import type { Form, Matches, Wire } from '../../src/cache/item.ts'
+import { selects } from '../../src/cache/selector.ts'
 import { decodeValue, type Item, type Value } from './model.ts'
 
 const kind = 'Thing'
@@ -8,13 +10,33 @@ const apiVersion = 'example.com/v1'
 const head = `{"kind":"${kind}","apiVersion":"${apiVersion}",`
 const beforeVersion = `${head}"metadata":{"resourceVersion":"`
 
-export const form: Form = {
+/** Of one resource. */
+export const newForm = (): Form => ({
   decode: (stored, _key, revision) => toObject(decodeValue(stored), revision),
   print: (object) => printObject(object),
-}
+  facts: new Facts(() => ({ tag: (object) => valueOf(object).tag, parity: (object) => parityOf(valueOf(object).tag) })),
+})
+
+/** What filters of a run select. */
+export const isOdd = (tag: string): boolean => Number(tag.slice(tag.lastIndexOf('.') + 1)) % 2 === 1
+
+const parityOf = (tag: string): string => (isOdd(tag) ? 'odd' : 'even')
+
+/** The same as a selector, by label or by field. */
+export const oddSelector = (by: 'label' | 'field'): Matches =>
+  by === 'label'
+    ? selects({ requirements: [{ key: 'parity', operator: 'in', values: new Set(['odd']) }], terms: [] })
+    : selects({
+        requirements: [],
+        terms: [
+          { field: 'parity', isEqual: false, value: 'even', read: (object) => parityOf(valueOf(object).tag) },
+          { field: 'tag', isEqual: false, value: 'none', read: (object) => valueOf(object).tag },
+        ],
+      })
 
 export function toObject({ tag, after }: Value, revision: number): KubeObject {
-  return { kind, apiVersion, metadata: { resourceVersion: String(revision) }, tag, after }
+  const labels = { parity: parityOf(tag) }
+  return { kind, apiVersion, metadata: { resourceVersion: String(revision), labels }, tag, after }
 }
 
 export function printObject(object: KubeObject): Wire {

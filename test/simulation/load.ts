@@ -3,7 +3,8 @@ import { sleep, systemTime } from '../../src/lib/timers.ts'
 import { rangeOf } from '../../src/storage/keys.ts'
 import { cachedReads, readForWrite } from './cached-operations.ts'
 import type { Model } from './model.ts'
-import { type Client, isOdd, namespaces, operate, prefix, reads, type Weighted, writes } from './operations.ts'
+import { isOdd } from './form.ts'
+import { type Client, namespaces, operate, prefix, reads, type Weighted, writes } from './operations.ts'
 import type { Random } from './random.ts'
 import { Replay } from './replay.ts'
 import type { Replica } from './replica.ts'
@@ -65,7 +66,15 @@ export class Load {
         const replicas = roams ? this.#replicas : [replica]
         const random = this.#random.fork(name)
         const model = (): Model => this.#model
-        const client = { replicas, replay, range: rangeOf(watched), selects, model, random, time: systemTime }
+        const client = {
+          replicas,
+          replay,
+          range: rangeOf(watched),
+          isFiltered: selects !== undefined,
+          model,
+          random,
+          time: systemTime,
+        }
         this.#watchers.push(keepWatching(client, this.#watching.signal))
       }
     }

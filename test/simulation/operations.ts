@@ -26,9 +26,6 @@ const OPERATION_MS_MAX = 30_000
 /** A page of the lists that are read in pages. */
 export const PAGE_ITEMS = 4
 
-/** Half of all values, in no order. */
-export const isOdd = (tag: string): boolean => Number(tag.slice(tag.lastIndexOf('.') + 1)) % 2 === 1
-
 /** What the operations work on. */
 export type Client = {
   readonly name: string

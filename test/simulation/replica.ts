@@ -10,7 +10,7 @@ import { Leases } from '../../src/storage/leases.ts'
 import { Store } from '../../src/storage/store.ts'
 import { identity } from '../../src/storage/transform.ts'
 import type { FaultProxy } from '../harness/proxy.ts'
-import { form } from './form.ts'
+import { newForm } from './form.ts'
 import { prefix } from './operations.ts'
 import type { Random } from './random.ts'
 
@@ -46,7 +46,7 @@ export class Replica implements AsyncDisposable {
     this.#engine = engine
     this.store = store
     this.cache = new Cache({ engine, store, transformer: identity, root, clock, log, budgets })
-    this.reader = this.cache.resource({ ...form, name: 'things', prefix })
+    this.reader = this.cache.resource({ ...newForm(), name: 'things', prefix })
   }
 
   /** What the cache holds that it should not: differences from the database, and bytes that nobody can reach. */

@@ -7,7 +7,7 @@ import type { Watcher } from '../../src/cache/watch.ts'
 import { sleep, type Timers } from '../../src/lib/timers.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import type { KeyRange } from '../../src/storage/keys.ts'
-import { readFrame, readWire, valueOf } from './form.ts'
+import { oddSelector, readFrame, readWire } from './form.ts'
 import type { Model } from './model.ts'
 import type { Random } from './random.ts'
 import type { Replay } from './replay.ts'
@@ -26,8 +26,8 @@ export type WatchingClient = {
   readonly replicas: readonly Pick<Replica, 'name' | 'reader'>[]
   readonly replay: Replay
   readonly range: KeyRange
-  /** By the tag; all when absent. */
-  readonly selects: ((tag: string) => boolean) | undefined
+  /** Whether it sees only those that are odd. */
+  readonly isFiltered: boolean
   /** To be told of what no watcher may do. */
   readonly model: () => Model
   readonly random: Random
@@ -55,11 +55,11 @@ export async function keepWatching(client: WatchingClient, signal: AbortSignal):
 }
 
 async function begin(
-  { replicas, replay, range, selects, random }: WatchingClient,
+  { replicas, replay, range, isFiltered, random }: WatchingClient,
   signal: AbortSignal,
 ): Promise<Watcher> {
   const { name, reader } = random.pick(replicas)
-  const matches = selects && ((object: Parameters<typeof valueOf>[0]) => selects(valueOf(object).tag))
+  const matches = isFiltered ? oddSelector(random.chance(0.5) ? 'label' : 'field') : undefined
   if (replay.canResume) {
     replay.note(`resumes on ${name} after ${replay.revision}`)
     return reader.watch({ range, start: { after: replay.revision }, matches })

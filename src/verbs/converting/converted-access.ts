@@ -1,7 +1,7 @@
 /** Access to a resource whose objects are stored in another version, which only a webhook can convert. The verbs do not notice. */
 import { assert } from '../../lib/assert.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { Item } from '../../cache/item.ts'
+import type { Item, Matches } from '../../cache/item.ts'
 import type { At, Listed, ObjectReader } from '../../cache/reader.ts'
 import { encodeStored, markOutdated, printWire } from '../../codec/object.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
@@ -50,7 +50,7 @@ function convertedReader(reader: ObjectReader, converter: Converter): ObjectRead
 const LOOKED_AT_ONCE = 500
 
 type Converted = { readonly reader: ObjectReader; readonly converter: Converter; readonly range: KeyRange }
-type Chosen = { readonly matches: (object: KubeObject) => boolean; readonly limit: number }
+type Chosen = { readonly matches: Matches; readonly limit: number }
 
 /** Which objects are selected is seen only when they are converted: so many as it takes to fill the page. */
 async function listSelected(
@@ -66,7 +66,7 @@ async function listSelected(
     const { revision } = page
     for (const item of await converter.items(page.items)) {
       if (limit > 0 && items.length === limit) return { revision, items, more: true, remaining: 0 }
-      if (matches(item.object())) items.push(item)
+      if (matches(item)) items.push(item)
     }
     const last = page.items.at(-1)
     if (!page.more || last === undefined) return { revision, items, more: false, remaining: 0 }

@@ -3,22 +3,21 @@
  * first that cannot be converted ends the watch, and the client is told why.
  */
 import { ApiError, internalError } from '../../api/errors.ts'
-import type { KubeObject } from '../../api/object.ts'
 import { shownItem, type Shown, type WatchEvent } from '../../cache/event.ts'
-import type { Item } from '../../cache/item.ts'
+import type { Item, Matches } from '../../cache/item.ts'
 import type { EventSource } from '../../cache/watch.ts'
 import type { Converter } from './converter.ts'
 
 export class ConvertedWatch implements EventSource {
   readonly #source: EventSource
   readonly #converter: Converter
-  readonly #matches: ((object: KubeObject) => boolean) | undefined
+  readonly #matches: Matches | undefined
   #ready: readonly WatchEvent[] = []
   #onReady: (() => void) | undefined
   #isConverting = false
   #failure: ApiError | undefined
 
-  constructor(source: EventSource, converter: Converter, matches: ((object: KubeObject) => boolean) | undefined) {
+  constructor(source: EventSource, converter: Converter, matches: Matches | undefined) {
     this.#source = source
     this.#converter = converter
     this.#matches = matches
@@ -115,8 +114,8 @@ export class ConvertedWatch implements EventSource {
     const matches = this.#matches
     if (matches === undefined) return shownItem(type, revision, now)
     const before = type === 'MODIFIED' ? previous && converted.get(previous) : type === 'DELETED' ? now : undefined
-    const wasSelected = before !== undefined && matches(before.object())
-    const isSelected = type !== 'DELETED' && matches(now.object())
+    const wasSelected = before !== undefined && matches(before)
+    const isSelected = type !== 'DELETED' && matches(now)
     if (isSelected) return shownItem(wasSelected ? 'MODIFIED' : 'ADDED', revision, now)
     return wasSelected ? shownItem('DELETED', revision, before) : undefined
   }

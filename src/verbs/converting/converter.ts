@@ -132,7 +132,7 @@ export class Converter {
   #keep(item: Item, object: KubeObject): Item {
     const converted = new Item(this.#home, item)
     // Most who want it want its bytes.
-    converted.setBytes(this.#home.form.print(object))
+    converted.setBytes(object, this.#home.form.print(object))
     this.#kept.add(this.#owner, converted)
     return converted
   }

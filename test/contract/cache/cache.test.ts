@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KubeObject } from '../../../src/api/object.ts'
 import type { WatchEvent } from '../../../src/cache/event.ts'
+import type { Item } from '../../../src/cache/item.ts'
 import type { Watcher } from '../../../src/cache/watch.ts'
 import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
 import { encode, PlainCache, root } from '../../harness/plain-cache.ts'
 
 const key = (resource: string, name: string): string => `${root}${resource}/${name}`
 
-const matches = (object: KubeObject): boolean => object['value'] === 'yes'
+const matches = (item: Item): boolean => item.object()['value'] === 'yes'
 
 /** Takes until `count` events have come. */
 async function collect(watcher: Watcher, count: number): Promise<WatchEvent[]> {

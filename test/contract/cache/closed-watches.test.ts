@@ -31,7 +31,7 @@ test('watches that were closed leave nothing, however quiet the resource is', as
     const watcher = await reader.watch({
       range,
       start: { initial: 'any' },
-      matches: (object) => object.metadata.name === String(i),
+      matches: (item) => item.object().metadata.name === String(i),
     })
     // As a client's stream does, with two bookmarks on the way.
     for (let turn = 0; turn < 3; turn++) {

@@ -2,7 +2,8 @@
 import { sleep } from '../../../src/lib/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { cachedReads, pagedReads, readForWrite, skims } from '../cached-operations.ts'
-import { type Client, isOdd, namespaces, operate, prefix, reads, type Weighted, writes } from '../operations.ts'
+import { isOdd } from '../form.ts'
+import { type Client, namespaces, operate, prefix, reads, type Weighted, writes } from '../operations.ts'
 import type { Random } from '../random.ts'
 import { Replay } from '../replay.ts'
 import { keepWatching } from '../watcher.ts'
@@ -104,7 +105,7 @@ export class SimClients {
           replicas: roams ? replicas : [replica],
           replay,
           range: rangeOf(watched),
-          selects,
+          isFiltered: selects !== undefined,
           model: () => truth.model,
           random: random.fork(name),
           time,

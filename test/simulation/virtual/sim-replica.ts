@@ -6,7 +6,7 @@ import type { Engine } from '../../../src/storage/engine.ts'
 import { Leases } from '../../../src/storage/leases.ts'
 import { Store } from '../../../src/storage/store.ts'
 import { identity } from '../../../src/storage/transform.ts'
-import { form } from '../form.ts'
+import { newForm } from '../form.ts'
 import { prefix } from '../operations.ts'
 import type { Random } from '../random.ts'
 import { FaultyEngine } from './faulty-engine.ts'
@@ -53,8 +53,8 @@ export class SimReplica implements AsyncDisposable {
       ...(settings.pastBytes === 0 ? {} : { budgets: { pastBytes: settings.pastBytes } }),
       ...(settings.unusedMs === 0 ? {} : { unusedMs: settings.unusedMs }),
     })
-    this.reader = this.cache.resource({ ...form, name: 'things', prefix })
-    this.quiet = this.cache.resource({ ...form, name: 'quiet', prefix: quietPrefix })
+    this.reader = this.cache.resource({ ...newForm(), name: 'things', prefix })
+    this.quiet = this.cache.resource({ ...newForm(), name: 'quiet', prefix: quietPrefix })
   }
 
   /** When all clients are gone: differences from the database, and what is held for nobody. */

@@ -1,0 +1,201 @@
+/**
+ * What selectors may ask of an object, as bytes that stand behind its own: how many bytes its fields take (two bytes), the values of
+ * its selectable fields, in one order for the resource, then its labels. A selector reads some forty bytes where it would have to decode thousands.
+ *
+ * Texts that several objects have are numbers of a vocabulary that the resource's objects share; others, such as addresses,
+ * stand there themselves.
+ */
+import type { KubeObject } from '../api/object.ts'
+
+export type FieldReaders = { readonly [field: string]: (object: KubeObject) => string }
+
+/** An object that has more to ask for is decoded by who asks: labels have limits, fields of custom kinds none. */
+const FACTS_BYTES_MAX = 4_096
+/** A number takes two bytes at the most. Half a megabyte of texts as long as labels are; none is forgotten, since objects have their numbers. */
+const WORDS_MAX = 8_192
+const WORD_BYTES_MAX = 512
+/** Marks of texts that were met lately, in sets: one that is met again gets a number. */
+const MARK_SETS = 256
+const MARKS_IN_SET = 4
+
+/** The length of the fields, for who looks for labels. */
+const HEAD_BYTES = 2
+
+/** What begins with this bit has a second byte. */
+const MORE = 0x80
+/** The last bit tells numbers of the vocabulary from lengths of texts. */
+const IS_WORD = 1
+
+export class Facts {
+  readonly #readersOf: () => FieldReaders
+  readonly #numbers = new Map<string, number>()
+  readonly #texts: string[] = []
+  #readers: FieldReaders[string][] | undefined
+  #places: ReadonlyMap<string, number> | undefined
+  #marks: Uint32Array | undefined
+  #replaced = 0
+  #made: Buffer | undefined
+  #end = 0
+
+  /** `readersOf` is called when the first object comes. */
+  constructor(readersOf: () => FieldReaders) {
+    this.#readersOf = readersOf
+  }
+
+  /** How many texts have numbers. It only grows. */
+  get words(): number {
+    return this.#texts.length
+  }
+
+  numberOf(text: string): number {
+    return this.#numbers.get(text) ?? -1
+  }
+
+  textOf(number: number): string {
+    return this.#texts[number] ?? ''
+  }
+
+  /** Where a field stands among the others; undefined for one that is not kept. */
+  placeOf(field: string): number | undefined {
+    this.#places ??= new Map(Object.keys(this.#readersOf()).map((name, at) => [name, at]))
+    return this.#places.get(field)
+  }
+
+  /** Undefined: they are too long to be kept. Valid until the next call. */
+  encode(object: KubeObject): Buffer | undefined {
+    const made = (this.#made ??= Buffer.allocUnsafeSlow(FACTS_BYTES_MAX))
+    this.#end = HEAD_BYTES
+    for (const read of this.#fieldReaders()) if (!this.#write(made, read(object))) return undefined
+    made.writeUInt16LE(this.#end - HEAD_BYTES)
+    const labels = Object.entries(object.metadata.labels ?? {})
+    this.#writeNumber(made, labels.length)
+    for (const [key, value] of labels) {
+      if (!this.#write(made, key) || !this.#write(made, value)) return undefined
+    }
+    return made.subarray(0, this.#end)
+  }
+
+  #fieldReaders(): readonly FieldReaders[string][] {
+    return (this.#readers ??= Object.values(this.#readersOf()))
+  }
+
+  /** False if there is no room. */
+  #write(made: Buffer, text: string): boolean {
+    const number = this.#numbers.get(text)
+    const length = number === undefined ? Buffer.byteLength(text) : 0
+    // What follows may be the number of labels, which needs two bytes as well.
+    if (this.#end + 2 + length + 2 > FACTS_BYTES_MAX) return false
+    this.#writeNumber(made, number === undefined ? length << 1 : (number << 1) | IS_WORD)
+    if (length === 0) return true
+    made.write(text, this.#end)
+    const start = this.#end
+    this.#end += length
+    if (length <= WORD_BYTES_MAX && this.#texts.length < WORDS_MAX && this.#wasMet(made, start))
+      this.#learn(made, start)
+    return true
+  }
+
+  #writeNumber(made: Buffer, number: number): void {
+    if (number < MORE) {
+      made[this.#end++] = number
+      return
+    }
+    made[this.#end++] = (number & (MORE - 1)) | MORE
+    made[this.#end++] = number >> 7
+  }
+
+  /** Whether the text from here to the end has been met lately. Two texts may have one mark: then one gets a number too early. */
+  #wasMet(made: Buffer, start: number): boolean {
+    const marks = (this.#marks ??= new Uint32Array(MARK_SETS * MARKS_IN_SET))
+    let mark = 0x811c9dc5
+    for (let at = start; at < this.#end; at++) mark = Math.imul(mark ^ (made[at] ?? 0), 0x01000193)
+    mark >>>= 0
+    const set = ((mark ^ (mark >>> 16)) & (MARK_SETS - 1)) * MARKS_IN_SET
+    for (let at = set; at < set + MARKS_IN_SET; at++) if (marks[at] === mark) return true
+    marks[set + (this.#replaced++ % MARKS_IN_SET)] = mark
+    return false
+  }
+
+  /** A copy: the text itself may be a part of the object's, which it would keep in memory. */
+  #learn(made: Buffer, start: number): void {
+    const text = made.toString('utf8', start, this.#end)
+    if (this.#numbers.has(text)) return // it has a character that UTF-8 cannot say
+    this.#numbers.set(text, this.#texts.length)
+    this.#texts.push(text)
+  }
+}
+
+/** A text that is looked for. */
+export class Sought {
+  readonly text: string
+  readonly bytes: Buffer
+  /** In the vocabulary; negative if it has none. */
+  number = -1
+
+  constructor(text: string) {
+    this.text = text
+    this.bytes = Buffer.from(text)
+  }
+}
+
+/** Goes through the facts of one object. */
+export class FactsReader {
+  #bytes: Buffer = Buffer.alloc(0)
+  #at = 0
+
+  /** To read the field at this place among the others. */
+  openField(bytes: Buffer, at: number, place: number): void {
+    this.#bytes = bytes
+    this.#at = at + HEAD_BYTES
+    this.skip(place)
+  }
+
+  /** To read how many labels there are, and then each. */
+  openLabels(bytes: Buffer, at: number): void {
+    this.#bytes = bytes
+    this.#at = at + HEAD_BYTES + (bytes[at] ?? 0) + ((bytes[at + 1] ?? 0) << 8)
+  }
+
+  get at(): number {
+    return this.#at
+  }
+
+  number(): number {
+    const first = this.#bytes[this.#at++] ?? 0
+    return first < MORE ? first : (first & (MORE - 1)) | ((this.#bytes[this.#at++] ?? 0) << 7)
+  }
+
+  skip(texts: number): void {
+    for (let left = texts; left > 0; left--) {
+      const number = this.number()
+      if ((number & IS_WORD) === 0) this.#at += number >> 1
+    }
+  }
+
+  /** Whether the next text is this one. */
+  is(sought: Sought): boolean {
+    const number = this.number()
+    if ((number & IS_WORD) !== 0) return number >> 1 === sought.number
+    const length = number >> 1
+    const start = this.#at
+    this.#at += length
+    const { bytes } = sought
+    if (bytes.length !== length) return false
+    for (let i = 0; i < length; i++) if (this.#bytes[start + i] !== bytes[i]) return false
+    return true
+  }
+
+  /** The same of a text that stands elsewhere. */
+  isAt(at: number, sought: Sought): boolean {
+    this.#at = at
+    return this.is(sought)
+  }
+
+  text(facts: Facts): string {
+    const number = this.number()
+    if ((number & IS_WORD) !== 0) return facts.textOf(number >> 1)
+    const start = this.#at
+    this.#at += number >> 1
+    return this.#bytes.toString('utf8', start, this.#at)
+  }
+}

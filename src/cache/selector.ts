@@ -1,0 +1,120 @@
+/** Which objects a label selector and a field selector select: by the facts beside an object's bytes, or, where there are none yet, by the object. */
+import { matchesLabels, matchesRequirement, type Requirement } from '../api/label-selector.ts'
+import type { KubeObject } from '../api/object.ts'
+import type { Key } from '../storage/engine.ts'
+import { type Facts, FactsReader, Sought } from './facts.ts'
+import type { Item, Matches } from './item.ts'
+
+export type Selector = { readonly requirements: readonly Requirement[]; readonly terms: readonly SelectorTerm[] }
+
+export type SelectorTerm = {
+  readonly isEqual: boolean
+  readonly value: string
+} & (
+  | { readonly field: string; readonly read: (object: KubeObject) => string }
+  /** Of names: whether a key has the value. */
+  | { readonly isOf: (key: Key) => boolean }
+)
+
+/** The function remembers what it has looked up: it is for one list or one watch, not for all. */
+export function selects(selector: Selector): Matches {
+  const byFacts = new ByFacts(selector)
+  return (item) => byFacts.selects(item) ?? selectsObject(selector, item)
+}
+
+/** What had to be decoded for this is asked for the next time without, and what is selected will be shown. */
+function selectsObject({ requirements, terms }: Selector, item: Item): boolean {
+  const object = item.peek()
+  item.noteFacts(object)
+  const isSelected =
+    terms.every((term) => hasValue(term, item, object) === term.isEqual) &&
+    matchesLabels(requirements, object.metadata.labels)
+  if (isSelected) item.keepObject(object)
+  return isSelected
+}
+
+const hasValue = (term: SelectorTerm, item: Item, object: KubeObject): boolean =>
+  'isOf' in term ? term.isOf(item.key) : term.read(object) === term.value
+
+type FieldSought = { readonly sought: Sought; readonly isEqual: boolean; readonly field: string; place: number }
+type LabelSought = {
+  readonly requirement: Requirement
+  readonly key: Sought
+  /** Undefined: the text of the value is needed. */
+  readonly values: readonly Sought[] | undefined
+}
+
+class ByFacts {
+  readonly #keyTerms: readonly Extract<SelectorTerm, { isOf: unknown }>[]
+  readonly #fields: readonly FieldSought[]
+  readonly #labels: readonly LabelSought[]
+  readonly #reader = new FactsReader()
+  /** Whose numbers and places have been looked up, and how many words it had then. */
+  #facts: Facts | undefined
+  #words = 0
+  #hasAllFields = false
+
+  constructor({ requirements, terms }: Selector) {
+    this.#keyTerms = terms.filter((term) => 'isOf' in term)
+    this.#fields = terms
+      .filter((term) => 'field' in term)
+      .map(({ field, value, isEqual }) => ({ sought: new Sought(value), isEqual, field, place: 0 }))
+    this.#labels = requirements.map((requirement) => ({
+      requirement,
+      key: new Sought(requirement.key),
+      values: 'values' in requirement ? [...requirement.values].map((value) => new Sought(value)) : undefined,
+    }))
+  }
+
+  /** Undefined: the facts do not say it. */
+  selects(item: Item): boolean | undefined {
+    for (const { isOf, isEqual } of this.#keyTerms) if (isOf(item.key) !== isEqual) return false
+    if (this.#fields.length === 0 && this.#labels.length === 0) return true
+    const { facts, slab } = item
+    if (item.tailBytes === 0 || facts === undefined || slab === undefined) return undefined
+    if (facts !== this.#facts || facts.words !== this.#words) this.#lookUp(facts)
+    if (!this.#hasAllFields) return undefined
+    const start = item.at + item.length
+    const reader = this.#reader
+    for (const { sought, isEqual, place } of this.#fields) {
+      reader.openField(slab.bytes, start, place)
+      if (reader.is(sought) !== isEqual) return false
+    }
+    for (const label of this.#labels) {
+      reader.openLabels(slab.bytes, start)
+      if (!hasLabel(reader, label, facts)) return false
+    }
+    return true
+  }
+
+  #lookUp(facts: Facts): void {
+    this.#facts = facts
+    this.#words = facts.words
+    const places = this.#fields.map(({ field }) => facts.placeOf(field))
+    this.#hasAllFields = !places.includes(undefined)
+    for (const [at, field] of this.#fields.entries()) field.place = places[at] ?? 0
+    const all = [...this.#fields, ...this.#labels].flatMap((one) =>
+      'sought' in one ? one.sought : [one.key, ...(one.values ?? [])],
+    )
+    for (const sought of all) sought.number = facts.numberOf(sought.text)
+  }
+}
+
+function hasLabel(reader: FactsReader, { requirement, key, values }: LabelSought, facts: Facts): boolean {
+  for (let left = reader.number(); left > 0; left--) {
+    if (!reader.is(key)) {
+      reader.skip(1)
+      continue
+    }
+    if (values === undefined) return matchesRequirement(requirement, reader.text(facts))
+    return isOneOf(reader, values) === (requirement.operator === 'in')
+  }
+  return matchesRequirement(requirement, undefined)
+}
+
+function isOneOf(reader: FactsReader, values: readonly Sought[]): boolean {
+  const first = values[0]
+  if (values.length === 1 && first !== undefined) return reader.is(first)
+  const { at } = reader
+  return values.some((value) => reader.isAt(at, value))
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseLabelSelector } from '../../../src/api/label-selector.ts'
+import { type KubeObject, textOf } from '../../../src/api/object.ts'
+import { Facts } from '../../../src/cache/facts.ts'
+import type { Matches } from '../../../src/cache/item.ts'
+import { selects } from '../../../src/cache/selector.ts'
+import { keyAfter } from '../../../src/storage/keys.ts'
+import { startEtcd } from '../../harness/etcd.ts'
+import { form, PlainCache, root } from '../../harness/plain-cache.ts'
+
+const NAME = 'selected'
+const key = (name: string): string => `${root}${NAME}/${name}`
+const nodeOf = (object: KubeObject): string => textOf(object['value'])
+const onNode = (value: string): Matches =>
+  selects({ requirements: [], terms: [{ field: 'value', isEqual: true, value, read: nodeOf }] })
+const withLabel = (text: string): Matches => selects({ requirements: parseLabelSelector(text), terms: [] })
+const encode = (name: string, value: string): Buffer =>
+  Buffer.from(JSON.stringify({ kind: 'Plain', apiVersion: 'v1', metadata: { name, labels: { on: value } }, value }))
+
+test('lists, pages and watches by label and field, of objects that are decoded once', async () => {
+  await using etcd = await startEtcd()
+  await using plain = new PlainCache([etcd.clientUrl])
+  await plain.cache.start()
+  let decoded = 0
+  const reader = plain.cache.resource({
+    name: NAME,
+    prefix: `${root}${NAME}/`,
+    ...form,
+    decode: (...stored) => {
+      decoded++
+      return form.decode(...stored)
+    },
+    facts: new Facts(() => ({ value: nodeOf })),
+  })
+  const range = plain.range(NAME)
+  for (let i = 0; i < 60; i++) await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
+  const keysOf = async (matches: Matches): Promise<string[]> =>
+    (await reader.list(range, 'latest', { matches })).items.map((item) => item.key)
+  const wanted = Array.from({ length: 20 }, (_, i) => key(`p${11 + i * 3}`))
+  assert.deepEqual(await keysOf(onNode('n1')), wanted)
+  assert.deepEqual(await keysOf(withLabel('on=n1')), wanted)
+  assert.deepEqual(await keysOf(withLabel('on notin (n0,n2)')), wanted)
+  assert.deepEqual(await keysOf(onNode('none')), [])
+  assert.equal(decoded, 60)
+
+  const first = await reader.list(range, 'latest', { matches: onNode('n1'), limit: 15 })
+  assert.deepEqual([first.items.length, first.more], [15, true])
+  const watcher = await reader.watch({ range, start: { after: first.revision }, matches: withLabel('on=n1') })
+  const seen: string[] = []
+  const put = async (value: string): Promise<void> => {
+    await plain.store.update(key('p70'), { decode: (stored) => stored }, () => ({ put: encode('p70', value) }))
+  }
+  for (const value of ['n0', 'n1', 'n1', 'n2']) await put(value)
+  const until = performance.now() + 5_000
+  while (seen.length < 3 && performance.now() < until) {
+    seen.push(...watcher.take().map(({ type }) => type))
+    await sleep(1)
+  }
+  watcher.close()
+  assert.deepEqual(seen, ['ADDED', 'MODIFIED', 'DELETED'])
+
+  const from = keyAfter(first.items.at(-1)?.key ?? '')
+  const rest = await reader.list({ from, to: range.to }, { exactly: first.revision }, { matches: onNode('n1') })
+  assert.deepEqual(
+    [...first.items, ...rest.items].map((item) => item.key),
+    wanted,
+  )
+})
