@@ -61,6 +61,10 @@ export class Facts {
     return this.#places.get(field)
   }
 
+  readField(object: KubeObject, place: number): string {
+    return this.#fieldReaders()[place]?.(object) ?? ''
+  }
+
   /** Undefined: they are too long to be kept. Valid until the next call. */
   encode(object: KubeObject): Buffer | undefined {
     const made = (this.#made ??= Buffer.allocUnsafeSlow(FACTS_BYTES_MAX))

@@ -38,6 +38,8 @@ export type WatchOptions = {
     | { readonly initial: 'any' | 'latest' | { readonly atLeast: Revision }; readonly markEnd?: boolean }
     | { readonly after: Revision }
   readonly matches?: Matches | undefined
+  /** As in a selection. */
+  readonly by?: Selection['by']
 }
 
 /** The same to who does not mind where objects come from. */
@@ -82,14 +84,13 @@ export class Reader {
     if (state === undefined) return this.#fromStore(range, at, selection)
     const { revision } = state
     const name = `${state.listing}@${revision}`
+    const { time } = this.#parts
+    const among = state.isCurrent && selection.by !== undefined ? this.#resource.having(selection.by) : undefined
     if (!state.isCurrent || (selection.limit ?? 0) === 0)
-      return { revision, state: name, ...(await select(state.tree, range, selection, { time: this.#parts.time })) }
+      return { revision, state: name, ...(await select(state.tree, range, selection, { time, among })) }
     // If there are more pages, they will ask for this very state.
     const version = this.#resource.version()
-    const selected = await select(version.tree, range, selection, {
-      time: this.#parts.time,
-      counts: version.counts,
-    })
+    const selected = await select(version.tree, range, selection, { time, counts: version.counts, among })
     if (selected.more) this.#resource.keep(version)
     return { revision, state: name, ...selected }
   }
@@ -242,11 +243,12 @@ export class Reader {
   }
 
   /** Undefined if the resource has lost its place meanwhile. */
-  #startOf({ start, range }: WatchOptions, { changes, at, until, release }: Earlier): WatchStart | undefined {
+  #startOf({ start, range, by }: WatchOptions, { changes, at, until, release }: Earlier): WatchStart | undefined {
     const { phase, ring, revision, tree } = this.#resource
     if (phase !== 'live') return undefined
     if (!('after' in start)) {
-      const initial = itemsIn(tree.clone(), range)
+      const among = by && this.#resource.having(by)
+      const initial = itemsIn((among ?? tree).clone(), range)
       const markInitialEnd = start.markEnd ?? false
       const replay = { earlier: changes, earlierAt: at, onReplayed: release }
       return { initial, ...replay, position: ring.end, seen: revision, told: revision, markInitialEnd }

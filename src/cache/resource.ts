@@ -15,6 +15,7 @@ import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { Change } from './event.ts'
+import { FieldIndexes } from './field-index.ts'
 import type { HistoryBudget } from './history.ts'
 import type { Shelf } from './made.ts'
 import { type Form, Item, type ItemHome, type Wire } from './item.ts'
@@ -23,7 +24,7 @@ import { Ring } from './ring.ts'
 import type { Following, SharedFeed } from './shared-feed.ts'
 import type { DecodedShelf } from './shelf.ts'
 import type { Slabs } from './slabs.ts'
-import { newTree, type Tree } from './tree.ts'
+import { type FieldValue, newTree, type Tree } from './tree.ts'
 import { type Version, Versions } from './versions.ts'
 import { Waker } from './wake.ts'
 import type { Watcher, WatchSource } from './watch.ts'
@@ -89,6 +90,7 @@ export class Resource {
   readonly #parts: Parts
   readonly #watchers = new Set<Watcher>()
   readonly #waker: Waker
+  readonly #indexes: FieldIndexes | undefined
   #own = new Own()
   #phase: Phase = { phase: 'idle' }
   #subscription: Following | undefined
@@ -108,6 +110,8 @@ export class Resource {
     this.#parts = parts
     this.#waker = new Waker(parts.time)
     this.#versions = new Versions(this.#ring, parts.time)
+    const current = () => ({ tree: this.#tree, ring: this.#ring, range: this.range })
+    this.#indexes = spec.facts && new FieldIndexes(spec.facts, current, parts.time)
     this.home = {
       form: spec,
       put: (item, bytes, facts) => parts.slabs.put(item, bytes, facts),
@@ -137,6 +141,11 @@ export class Resource {
 
   get ring(): Ring {
     return this.#ring
+  }
+
+  /** The objects that have the value now, in a tree that changes; undefined if no index can tell in this turn. */
+  having(by: FieldValue): Tree | undefined {
+    return this.#indexes?.find(by)
   }
 
   /** Names the list that it began with: with a revision it names a state, also where two databases have the same revisions. */
@@ -244,6 +253,7 @@ export class Resource {
   /** Of the housekeeper. */
   endTurn(): void {
     for (const watcher of this.#watchers) watcher.endTurn()
+    this.#indexes?.endTurn()
   }
 
   /** An item that lives outside of the cache, for one reader. */
@@ -290,6 +300,7 @@ export class Resource {
     this.#releaseTree(this.#tree)
     while (this.#ring.end > this.#ring.first) this.#ring.drop()
     this.#own = new Own()
+    this.#indexes?.clear()
     this.#show(newTree(), 0)
   }
 

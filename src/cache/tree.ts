@@ -24,7 +24,12 @@ export type Selection = {
   /** 0 or absent: all. */
   readonly limit?: number | undefined
   readonly matches?: Matches | undefined
+  /** All that match have this value: an index may lead to them. */
+  readonly by?: FieldValue | undefined
 }
+
+/** What is asked of an index. */
+export type FieldValue = { readonly field: string; readonly value: string }
 
 /** How many keys there are from one key to another, in a tree that does not change: pages ask for the same again and again. */
 export type Counts = Map<string, number>
@@ -40,14 +45,21 @@ export type Selected = {
   readonly remaining: number
 }
 
+type SelectParts = {
+  readonly time: SlicesTime
+  readonly counts?: Counts | undefined
+  /** Those of the tree that can match. */
+  readonly among?: Tree | undefined
+}
+
 /** On a tree that nobody changes meanwhile. */
 export async function select(
   tree: Tree,
   range: KeyRange,
   { limit = 0, matches }: Selection,
-  { time, counts }: { readonly time: SlicesTime; readonly counts?: Counts | undefined },
+  { time, counts, among }: SelectParts,
 ): Promise<Selected> {
-  if (matches !== undefined) return filtered(tree.clone(), range, { limit, matches, time })
+  if (matches !== undefined) return filtered(tree.clone(), range, { limit, matches, time, among: among?.clone() })
   if (limit === 0) return { items: await all(tree, range, time), more: false, remaining: 0 }
   const items: Item[] = []
   let next: Key | undefined
@@ -63,34 +75,52 @@ export async function select(
   return { items, more: true, remaining: count(tree, next, range.to, counts) }
 }
 
-/** Looked at between two looks at the clock: mostly a microsecond's work, but what has no facts yet is decoded. */
-const LOOKED_AT_ONCE = 16
+type Filtering = {
+  readonly limit: number
+  readonly matches: Matches
+  readonly time: SlicesTime
+  readonly among: Tree | undefined
+}
 
-/** In slices: a list can be long. */
 async function filtered(
   tree: Tree,
   range: KeyRange,
-  { limit, matches, time }: { readonly limit: number; readonly matches: Matches; readonly time: SlicesTime },
+  { limit, matches, time, among = tree }: Filtering,
 ): Promise<Selected> {
   const items: Item[] = []
+  await walk(among, range, time, (item) => {
+    if (matches(item)) items.push(item)
+    return items.length !== limit || limit === 0
+  })
+  const last = items.at(-1)
+  const isFull = last !== undefined && items.length === limit
+  return { items, more: isFull && hasAny(tree, { from: keyAfter(last.key), to: range.to }), remaining: 0 }
+}
+
+/** Looked at between two looks at the clock: mostly a microsecond's work, but what has no facts yet is decoded. */
+const LOOKED_AT_ONCE = 16
+
+/** Shows items until the visitor has enough, in slices. Nobody may change the tree meanwhile. */
+export async function walk(
+  tree: Tree,
+  { from, to }: KeyRange,
+  time: SlicesTime,
+  wantsMore: (item: Item) => boolean,
+): Promise<void> {
   const slices = new Slices(time)
-  let start: Key | undefined = range.from
-  let isFull = false
+  let start: Key | undefined = from
   let looked = 0
   while (start !== undefined) {
-    const from: Key = start
+    const first: Key = start
     start = undefined
-    tree.forRange(from, range.to, false, (key, item) => {
-      isFull = limit > 0 && items.length === limit
-      if (isFull) return leave
-      if (matches(item)) items.push(item)
+    tree.forRange(first, to, false, (key, item) => {
+      if (!wantsMore(item)) return leave
       if (++looked % LOOKED_AT_ONCE !== 0 || !slices.isOver) return undefined
       start = keyAfter(key)
       return leave
     })
     if (start !== undefined) await slices.turn()
   }
-  return { items, more: isFull, remaining: 0 }
 }
 
 const leave = { break: true }

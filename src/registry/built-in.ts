@@ -83,6 +83,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster }: Surroundings
       return shape()
     },
     selectableFields: fieldReaders(rules.selectableFields ?? []),
+    ...(rules.indexedFields === undefined ? {} : { indexedFields: rules.indexedFields }),
     allowsUnconditionalUpdate: !strategy.conditionalUpdates.has(name),
     createsOnUpdate: strategy.creatingUpdates.has(name),
     returnsDeleted: strategy.returnedWhenDeleted.has(name),

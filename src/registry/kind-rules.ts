@@ -27,6 +27,7 @@ export type KindRules = Partial<
   readonly status?: Partial<UpdateRules>
   /** Fields a selector may name, by path; or how to read them. */
   readonly selectableFields?: readonly string[] | Resource['selectableFields']
+  readonly indexedFields?: readonly string[]
   /** What is set where a client said nothing. On top of the defaults in the catalogue. */
   readonly setDefaults?: (object: KubeObject) => KubeObject
   /** What older servers left out of what they stored. */

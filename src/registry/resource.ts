@@ -64,6 +64,8 @@ export type Resource = {
   }
   /** What a field selector may name besides metadata.name and metadata.namespace, and how to read it. */
   readonly selectableFields: { readonly [field: string]: (object: KubeObject) => string }
+  /** Those of them that have few objects for each value, and are asked for by many clients. */
+  readonly indexedFields?: readonly string[]
   /** Names have a form that nothing random fits into: generateName is all of it. */
   readonly isNamedWhole?: boolean
   /** Whether an update may leave out the resourceVersion. */

@@ -4,6 +4,7 @@ import { type FieldTerm, parseFieldSelector } from '../api/field-selector.ts'
 import { parseLabelSelector, type Requirement } from '../api/label-selector.ts'
 import { checkPathSegment } from '../api/names.ts'
 import type { Matches } from '../cache/item.ts'
+import type { FieldValue } from '../cache/tree.ts'
 import { selects, type SelectorTerm } from '../cache/selector.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import { type KeyRange, rangeOfKey, type ResourceKeys } from '../storage/keys.ts'
@@ -15,6 +16,8 @@ export type Chosen = {
   readonly isOneKey: boolean
   /** Undefined: everything in the range. */
   readonly matches: Matches | undefined
+  /** A value that all of them have, of a field that has an index. */
+  readonly by?: FieldValue | undefined
 }
 
 export type Selectors = { readonly requirements: readonly Requirement[]; readonly terms: readonly FieldTerm[] }
@@ -45,7 +48,10 @@ export function choose(request: ResourceRequest, { requirements, terms }: Select
   const isOneKey = name !== '' && (namespace !== '' || !resource.isNamespaced)
   const range = isOneKey ? rangeOfKey(keys.key(namespace, name)) : keys.range(namespace === '' ? undefined : namespace)
   if (requirements.length === 0 && terms.length === 0) return { range, isOneKey, matches: undefined }
-  return { range, isOneKey, matches: selects({ requirements, terms: selectorTerms }) }
+  const by = isOneKey
+    ? undefined
+    : terms.find(({ field, isEqual }) => isEqual && resource.indexedFields?.includes(field))
+  return { range, isOneKey, matches: selects({ requirements, terms: selectorTerms }), by }
 }
 
 /** Names need no look at the object: they stand in its key. */

@@ -24,7 +24,7 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const options = parseListOptions(http.query)
   const selectors = parseSelectors(options)
   validateListOptions(http.query, 'watch', { allowsWatchList })
-  const { range, matches } = choose(request, selectors, access.keys)
+  const { range, matches, by } = choose(request, selectors, access.keys)
   const askedVersion = options.resourceVersion === '' ? 0 : parseVersion(options.resourceVersion, 'watch')
   const hasTable = !(allowsWatchList && isMarked(options))
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
@@ -34,7 +34,7 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const timeoutMs = timeoutOf(options, access)
   try {
     const start = await startOf(options, { askedVersion, range, reader, allowsWatchList })
-    const watcher = await reader.watch({ range, start, matches })
+    const watcher = await reader.watch({ range, start, matches, by })
     const sendsBookmarks = options.allowWatchBookmarks
     const frames = new WatchStream(watcher, { framing, timeoutMs, sendsBookmarks, onFrames: access.onFrames })
     const socketForm = form.type === 'json' || form.type === 'protobuf' ? form.type : undefined

@@ -22,6 +22,9 @@ export const isOdd = (tag: string): boolean => Number(tag.slice(tag.lastIndexOf(
 
 const parityOf = (tag: string): string => (isOdd(tag) ? 'odd' : 'even')
 
+/** For an index. */
+export const oddField = { field: 'parity', value: 'odd' }
+
 /** The same as a selector, by label or by field. */
 export const oddSelector = (by: 'label' | 'field'): Matches =>
   by === 'label'
@@ -29,7 +32,7 @@ export const oddSelector = (by: 'label' | 'field'): Matches =>
     : selects({
         requirements: [],
         terms: [
-          { field: 'parity', isEqual: false, value: 'even', read: (object) => parityOf(valueOf(object).tag) },
+          { ...oddField, isEqual: true, read: (object) => parityOf(valueOf(object).tag) },
           { field: 'tag', isEqual: false, value: 'none', read: (object) => valueOf(object).tag },
         ],
       })

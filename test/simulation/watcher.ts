@@ -7,7 +7,7 @@ import type { Watcher } from '../../src/cache/watch.ts'
 import { sleep, type Timers } from '../../src/lib/timers.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import type { KeyRange } from '../../src/storage/keys.ts'
-import { oddSelector, readFrame, readWire } from './form.ts'
+import { oddField, oddSelector, readFrame, readWire } from './form.ts'
 import type { Model } from './model.ts'
 import type { Random } from './random.ts'
 import type { Replay } from './replay.ts'
@@ -60,18 +60,19 @@ async function begin(
 ): Promise<Watcher> {
   const { name, reader } = random.pick(replicas)
   const matches = isFiltered ? oddSelector(random.chance(0.5) ? 'label' : 'field') : undefined
+  const by = isFiltered && random.chance(0.5) ? oddField : undefined
   if (replay.canResume) {
     replay.note(`resumes on ${name} after ${replay.revision}`)
     return reader.watch({ range, start: { after: replay.revision }, matches })
   }
   replay.note(`begins anew on ${name}`)
   if (random.chance(0.5)) {
-    const watcher = await reader.watch({ range, start: { initial: 'latest', markEnd: true }, matches })
+    const watcher = await reader.watch({ range, start: { initial: 'latest', markEnd: true }, matches, by })
     // Who leaves now is shown nothing: its copy stays what it was.
     if (!signal.aborted) replay.restart()
     return watcher
   }
-  const { revision, items } = await reader.list(range, 'latest', { matches })
+  const { revision, items } = await reader.list(range, 'latest', { matches, by })
   replay.reset(
     items.map((item) => readWire(item.key, item.wire())),
     revision,

@@ -82,6 +82,9 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     get selectableFields() {
       return selectableFields(version)
     },
+    get indexedFields() {
+      return Object.keys(selectableFields(version))
+    },
     allowsUnconditionalUpdate: false,
     createsOnUpdate: false,
     returnsDeleted: false,

@@ -40,7 +40,11 @@ function convertedReader(reader: ObjectReader, converter: Converter): ObjectRead
       return { ...page, items: await converter.items(page.items) }
     },
     watch: async (options) =>
-      new ConvertedWatch(await reader.watch({ ...options, matches: undefined }), converter, options.matches),
+      new ConvertedWatch(
+        await reader.watch({ ...options, matches: undefined, by: undefined }),
+        converter,
+        options.matches,
+      ),
     expect: () => undefined,
     known: () => undefined,
   }

@@ -68,3 +68,47 @@ test('lists, pages and watches by label and field, of objects that are decoded o
     wanted,
   )
 })
+
+test('an index leads to the objects that match, with the pages that a scan would have', async () => {
+  await using etcd = await startEtcd()
+  await using plain = new PlainCache([etcd.clientUrl])
+  await plain.cache.start()
+  const facts = new Facts(() => ({ value: nodeOf }))
+  const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
+  const range = plain.range(NAME)
+  for (let i = 0; i < 30; i++) await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
+  const by = { field: 'value', value: 'n1' }
+  let looked = 0
+  const list = async (limit = 0): Promise<{ readonly keys: string[]; readonly more: boolean }> => {
+    looked = 0
+    const onNode1 = onNode('n1')
+    const matches: Matches = (item) => {
+      looked++
+      return onNode1(item)
+    }
+    const { items, more } = await reader.list(range, 'latest', { matches, by, limit })
+    return { keys: items.map((item) => item.key), more }
+  }
+  const scanned = await list()
+  assert.equal(looked, 30)
+  await sleep(20)
+  assert.deepEqual(await list(), scanned)
+  assert.equal(looked, 10)
+  // p39 of another node follows the last one, p38: a page that ends with it is not known to be the last.
+  assert.deepEqual(await list(10), { keys: scanned.keys, more: true })
+  assert.deepEqual(await list(11), { keys: scanned.keys, more: false })
+  assert.deepEqual(await list(4), { keys: scanned.keys.slice(0, 4), more: true })
+
+  await plain.store.update(key('p11'), { decode: (stored) => stored }, () => ({ put: encode('p11', 'n2') }))
+  await plain.store.update(key('p10'), { decode: (stored) => stored }, () => ({ put: encode('p10', 'n1') }))
+  await plain.store.delete(key('p38'), { decode: (stored) => stored })
+  const now = [key('p10'), ...scanned.keys.slice(1, -1)]
+  assert.deepEqual(await list(), { keys: now, more: false })
+  assert.equal(looked, now.length)
+  const watcher = await reader.watch({ range, start: { initial: 'any' }, matches: onNode('n1'), by })
+  assert.deepEqual(
+    watcher.take().map((event) => (event.type === 'BOOKMARK' ? '' : event.item.key)),
+    now,
+  )
+  watcher.close()
+})

@@ -16,6 +16,7 @@ import { podWarnings } from './pod/warnings.ts'
 
 export const podRules: KindRules = {
   selectableFields: podFields,
+  indexedFields: ['spec.nodeName'],
   setDefaults: setPodDefaults,
   prepareCreate: preparePod,
   validate: (pod) => [
