@@ -45,6 +45,12 @@ export class FieldIndexes {
     return index.values.get(value) ?? this.#none
   }
 
+  /** How to read a field; undefined for one that is not kept. */
+  readerOf(field: string): ((item: Item) => string) | undefined {
+    const place = this.#facts.placeOf(field)
+    return place === undefined ? undefined : (item) => this.#valueOf(item, place)
+  }
+
   /** Of the housekeeper: an index that nobody asks goes, and one that is asked does not fall behind the ring. */
   endTurn(): void {
     for (const [field, index] of this.#indexes) {
@@ -62,9 +68,9 @@ export class FieldIndexes {
     const known = this.#indexes.get(field)
     const { ring, tree, range } = this.#current()
     if (known?.ring === ring) return known
-    const place = this.#facts.placeOf(field)
-    if (place === undefined) return undefined
-    const index = new FieldIndex(ring, (item) => this.#valueOf(item, place))
+    const valueOf = this.readerOf(field)
+    if (valueOf === undefined) return undefined
+    const index = new FieldIndex(ring, valueOf)
     this.#indexes.set(field, index)
     void this.#fill(index, tree.clone(), range)
     return index

@@ -107,7 +107,7 @@ export class Reader {
         ready.release()
         continue
       }
-      const watcher = new Watcher(this.#resource.watchSource(), filter, start)
+      const watcher = new Watcher(this.#resource.watchSource(options.by), filter, start)
       this.#resource.join(watcher)
       return watcher
     }

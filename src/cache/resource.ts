@@ -28,6 +28,7 @@ import { type FieldValue, newTree, type Tree } from './tree.ts'
 import { type Version, Versions } from './versions.ts'
 import { Waker } from './wake.ts'
 import type { Watcher, WatchSource } from './watch.ts'
+import { WatchGroups } from './watch-groups.ts'
 
 /** Events kept aside while a list is under way; with more the list is begun again. */
 const PENDING_BYTES_MAX = 64 << 20
@@ -97,6 +98,7 @@ export class Resource {
   #tree: Tree = newTree()
   #ring = this.#newRing(0)
   #versions: Versions
+  #groups: WatchGroups
   /** A copy of the tree for whoever needs one that stays; gone with the next change. */
   #current: Version | undefined
   #listing = 0
@@ -110,6 +112,7 @@ export class Resource {
     this.#parts = parts
     this.#waker = new Waker(parts.time)
     this.#versions = new Versions(this.#ring, parts.time)
+    this.#groups = new WatchGroups(this.#ring, parts.time)
     const current = () => ({ tree: this.#tree, ring: this.#ring, range: this.range })
     this.#indexes = spec.facts && new FieldIndexes(spec.facts, current, parts.time)
     this.home = {
@@ -231,16 +234,24 @@ export class Resource {
     else if (current === undefined || current.revision < revision) this.#own.add({ key, revision, object, wire })
   }
 
-  watchSource(): WatchSource {
+  /** `by`: the watcher wants only objects that have the value. */
+  watchSource(by?: FieldValue): WatchSource {
+    const ring = this.#ring
+    const groups = this.#groups
+    const valueOf = by && this.#indexes?.readerOf(by.field)
+    const group = by && valueOf && groups.join(by, valueOf)
+    const waker = group?.waker ?? this.#waker
     return {
-      ring: this.#ring,
+      ring,
       frames: this.#parts.frames,
       soon: this.#parts.time.soon,
       revision: () => this.revision,
-      sleep: (watcher) => this.#waker.sleep(watcher),
+      next: group === undefined ? (position) => (position < ring.first ? undefined : position) : (at) => group.next(at),
+      sleep: (watcher) => waker.sleep(watcher),
       leave: (watcher) => {
         this.#watchers.delete(watcher)
-        this.#waker.forget(watcher)
+        waker.forget(watcher)
+        if (by !== undefined && group !== undefined) groups.leave(by, group)
         this.#usedAtMs = this.#parts.time.monotonicMs()
       },
     }
@@ -310,6 +321,7 @@ export class Resource {
     this.#current = undefined
     this.#ring = this.#newRing(revision)
     this.#versions = new Versions(this.#ring, this.#parts.time)
+    this.#groups = new WatchGroups(this.#ring, this.#parts.time)
     this.#listed = revision
     this.#listing = this.#parts.newListing()
   }
@@ -455,6 +467,7 @@ export class Resource {
       else this.#setAside(this.#phase.pending, { key: event.key, item, revision: event.revision })
     }
     this.#waker.wake()
+    this.#groups.wake()
   }
 
   #setAside(pending: Pending, event: Pending['events'][number]): void {

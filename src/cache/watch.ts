@@ -54,6 +54,8 @@ export type WatchSource = {
   readonly soon: Timers['soon']
   /** Everything up to this revision is in the ring. */
   readonly revision: () => Revision
+  /** The first event from a position on that the watcher must look at; undefined if it, or one before it, is gone. */
+  readonly next: (position: number) => number | undefined
   /** Calls the watcher's wake when there are events. */
   readonly sleep: (watcher: Watcher) => void
   /** Nothing of the watcher is kept after this. */
@@ -140,7 +142,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   /** Calls back once, as soon as there is something to take or the watcher is closed. */
   onReady(ready: () => void): void {
     this.#onReady = ready
-    const hasMore = this.#closed !== undefined || this.state === 'replaying' || this.#position < this.#source.ring.end
+    const hasMore = this.#closed !== undefined || this.state === 'replaying' || this.#hasUnseen()
     // Not at once: a watcher with much to look at must not keep the others from their turn.
     if (hasMore) this.#source.soon(() => this.wake())
     else this.#source.sleep(this)
@@ -181,6 +183,12 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
     return eventsOf(this)
   }
 
+  #hasUnseen(): boolean {
+    const { next, ring } = this.#source
+    const position = this.#position < ring.end ? next(this.#position) : ring.end
+    return position === undefined || position < ring.end
+  }
+
   #takeInitial(events: WatchEvent[], room: number): number {
     let left = room
     while (this.#initial !== undefined && left > 0) {
@@ -218,13 +226,16 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   #takeRing(events: WatchEvent[], room: number): void {
     const { ring } = this.#source
     if (this.#earlier.length > 0) return
-    if (this.#position < ring.first) {
-      this.close('too-slow')
-      return
-    }
     let left = room
     const { end } = ring
     while (left > 0 && this.#position < end) {
+      const next = this.#source.next(this.#position)
+      if (next === undefined) {
+        this.close('too-slow')
+        return
+      }
+      this.#position = next
+      if (next === end) break
       const change = ring.at(this.#position++)
       if (change !== undefined && change.revision > this.#told) left -= this.#show(change, events)
     }

@@ -63,7 +63,7 @@ async function begin(
   const by = isFiltered && random.chance(0.5) ? oddField : undefined
   if (replay.canResume) {
     replay.note(`resumes on ${name} after ${replay.revision}`)
-    return reader.watch({ range, start: { after: replay.revision }, matches })
+    return reader.watch({ range, start: { after: replay.revision }, matches, by })
   }
   replay.note(`begins anew on ${name}`)
   if (random.chance(0.5)) {
@@ -77,7 +77,7 @@ async function begin(
     items.map((item) => readWire(item.key, item.wire())),
     revision,
   )
-  return reader.watch({ range, start: { after: revision }, matches })
+  return reader.watch({ range, start: { after: revision }, matches, by })
 }
 
 async function follow(client: WatchingClient, watcher: Watcher, signal: AbortSignal): Promise<void> {

@@ -112,3 +112,46 @@ test('an index leads to the objects that match, with the pages that a scan would
   )
   watcher.close()
 })
+
+test('a watcher of one value sleeps through the events of others, however many', async () => {
+  await using etcd = await startEtcd()
+  await using plain = new PlainCache([etcd.clientUrl], { budgets: { pastBytes: 10_000 } })
+  await plain.cache.start()
+  const facts = new Facts(() => ({ value: nodeOf }))
+  const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
+  const range = plain.range(NAME)
+  const { revision } = await reader.list(range, 'latest')
+  const begin = (value: string): ReturnType<typeof reader.watch> =>
+    reader.watch({ range, start: { after: revision }, matches: onNode(value), by: { field: 'value', value } })
+  const [one, two] = [await begin('n1'), await begin('n2')]
+  let woken = 0
+  one.onReady(() => woken++)
+  two.onReady(() => undefined)
+  const put = async (value: string): Promise<void> => {
+    await plain.store.update(key('p'), { decode: (stored) => stored }, () => ({ put: encode('p', value) }))
+  }
+  // More than the ring keeps, but not at once.
+  for (let i = 0; i < 80; i++) {
+    await put(`other-${i}`)
+    if (i % 8 === 0) await reader.list(range, 'latest')
+    await sleep(1)
+  }
+  await sleep(20)
+  assert.equal(woken, 0)
+  for (const value of ['n1', 'n1', 'n2']) await put(value)
+  const typesOf = async (watcher: typeof one, count: number): Promise<string[]> => {
+    const types: string[] = []
+    for (const until = performance.now() + 5_000; types.length < count && performance.now() < until; await sleep(1))
+      types.push(...watcher.take().map(({ type }) => type))
+    return types
+  }
+  assert.deepEqual(await typesOf(one, 3), ['ADDED', 'MODIFIED', 'DELETED'])
+  assert.deepEqual(await typesOf(two, 1), ['ADDED'])
+  assert.ok(woken > 0)
+  one.requestBookmark()
+  const [bookmark] = one.take()
+  assert.ok(bookmark?.type === 'BOOKMARK' && bookmark.revision >= revision + 83)
+  assert.equal(one.closedBecause, undefined)
+  one.close()
+  two.close()
+})

@@ -1,0 +1,156 @@
+/**
+ * Watchers that want objects with one value of a field, such as a kubelet the pods of its node: an event is noted for those who want the
+ * value before it or after it, and wakes only them. What is not sorted yet, each watcher looks at itself, so nobody waits.
+ */
+import { Deque } from '../lib/deque.ts'
+import { Slices } from '../lib/slices.ts'
+import type { Time } from '../lib/timers.ts'
+import { StorageError } from '../storage/errors.ts'
+import type { Change } from './event.ts'
+import type { Item } from './item.ts'
+import type { Ring } from './ring.ts'
+import type { FieldValue } from './tree.ts'
+import { Waker } from './wake.ts'
+
+/** Of one field. The value of one that cannot be read is everybody's. */
+type Field = { readonly valueOf: (item: Item) => string; readonly groups: Map<string, WatchGroup> }
+
+export class WatchGroups {
+  readonly #ring: Ring
+  readonly #time: Time
+  readonly #fields = new Map<string, Field>()
+  #isSorting = false
+  /** Events of the ring before this are sorted. */
+  #sorted: number
+
+  constructor(ring: Ring, time: Time) {
+    this.#ring = ring
+    this.#time = time
+    this.#sorted = ring.end
+  }
+
+  /** The events from here on are not sorted yet. */
+  get sorted(): number {
+    return this.#sorted
+  }
+
+  /** Who joins leaves, too. */
+  join({ field, value }: FieldValue, valueOf: Field['valueOf']): WatchGroup {
+    // Without groups nothing was sorted.
+    if (this.#fields.size === 0) this.#sorted = this.#ring.end
+    const known = this.#fields.get(field) ?? { valueOf, groups: new Map<string, WatchGroup>() }
+    this.#fields.set(field, known)
+    const group = known.groups.get(value) ?? new WatchGroup(this.#ring, this, new Waker(this.#time))
+    known.groups.set(value, group)
+    group.watchers++
+    return group
+  }
+
+  leave({ field, value }: FieldValue, group: WatchGroup): void {
+    if (--group.watchers > 0) return
+    const known = this.#fields.get(field)
+    known?.groups.delete(value)
+    if (known?.groups.size === 0) this.#fields.delete(field)
+  }
+
+  /** There are events. */
+  wake(): void {
+    if (this.#isSorting || this.#fields.size === 0) return
+    this.#isSorting = true
+    this.#time.soon(() => this.#sort())
+  }
+
+  #sort(): void {
+    const slices = new Slices(this.#time)
+    const ring = this.#ring
+    if (this.#sorted < ring.first) this.#miss()
+    while (this.#sorted < ring.end) {
+      const change = ring.at(this.#sorted)
+      if (change !== undefined) for (const field of this.#fields.values()) this.#note(field, change)
+      this.#sorted++
+      if (slices.isOver) {
+        this.#time.soon(() => this.#sort())
+        return
+      }
+    }
+    this.#isSorting = false
+  }
+
+  #note({ valueOf, groups }: Field, { item, previous }: Change): void {
+    try {
+      const before = previous && valueOf(previous)
+      const after = item && valueOf(item)
+      if (before !== undefined) groups.get(before)?.note(this.#sorted)
+      if (after !== undefined && after !== before) groups.get(after)?.note(this.#sorted)
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      for (const group of groups.values()) group.note(this.#sorted)
+    }
+  }
+
+  /** The ring has forgotten events that nobody looked at. */
+  #miss(): void {
+    this.#sorted = this.#ring.first
+    for (const { groups } of this.#fields.values()) for (const group of groups.values()) group.miss(this.#sorted)
+  }
+}
+
+/** The events that one value's watchers look at. */
+export class WatchGroup {
+  readonly waker: Waker
+  watchers = 0
+  readonly #ring: Ring
+  readonly #all: Pick<WatchGroups, 'sorted'>
+  /** From here on all events that matter are among the positions. */
+  #from: number
+  readonly #positions = new Deque<number>()
+
+  constructor(ring: Ring, all: Pick<WatchGroups, 'sorted'>, waker: Waker) {
+    this.#ring = ring
+    this.#all = all
+    this.#from = all.sorted
+    this.waker = waker
+  }
+
+  note(position: number): void {
+    this.#positions.push(position)
+    this.#forget()
+    this.waker.wake()
+  }
+
+  miss(before: number): void {
+    this.#from = before
+    this.waker.wake()
+  }
+
+  /** The first event from here on that a watcher must look at; undefined if one before it is gone. */
+  next(position: number): number | undefined {
+    this.#forget()
+    const { sorted } = this.#all
+    if (position < this.#from || position >= sorted) return position < this.#ring.first ? undefined : position
+    const next = this.#positionFrom(position) ?? sorted
+    // What was sorted and does not matter may be gone; what was not must be there.
+    return next < this.#ring.first ? undefined : next
+  }
+
+  /** What the ring has forgotten is gone for who has not seen it. */
+  #forget(): void {
+    for (;;) {
+      const oldest = this.#positions.at(0)
+      if (oldest === undefined || oldest >= this.#ring.first) return
+      this.#positions.shift()
+      this.#from = Math.max(this.#from, oldest + 1)
+    }
+  }
+
+  #positionFrom(position: number): number | undefined {
+    let low = 0
+    let high = this.#positions.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#positions.at(middle) ?? 0) < position) low = middle + 1
+      else high = middle
+    }
+    return this.#positions.at(low)
+  }
+}
