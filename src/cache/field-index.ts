@@ -8,7 +8,7 @@ import { StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import type { Change } from './event.ts'
 import { type Facts, FactsReader } from './facts.ts'
-import type { Item } from './item.ts'
+import { Item } from './item.ts'
 import type { Ring } from './ring.ts'
 import { type FieldValue, newTree, type Tree, walk } from './tree.ts'
 
@@ -42,7 +42,7 @@ export class FieldIndexes {
     if (index === undefined || index.isBusy) return undefined
     index.unusedTurns = 0
     if (!this.#isCaughtUp(index)) return undefined
-    return index.values.get(value) ?? this.#none
+    return index.find(value) ?? this.#none
   }
 
   /** How to read a field; undefined for one that is not kept. */
@@ -140,7 +140,8 @@ export class FieldIndexes {
 
 class FieldIndex {
   readonly ring: Ring
-  readonly values = new Map<string, Tree>()
+  /** An item alone where it is the only one: values may be as many as objects. */
+  readonly #values = new Map<string, Item | Tree>()
   /** While it is made, or takes up many events. */
   isBusy = false
   unusedTurns = 0
@@ -157,6 +158,11 @@ class FieldIndex {
   /** The ring has forgotten what comes next. */
   get isLost(): boolean {
     return this.#position < this.ring.first
+  }
+
+  find(value: string): Tree | undefined {
+    const found = this.#values.get(value)
+    return found instanceof Item ? treeOf(found) : found
   }
 
   add(item: Item): void {
@@ -185,14 +191,25 @@ class FieldIndex {
   }
 
   #set(value: string, item: Item): void {
-    let tree = this.values.get(value)
-    if (tree === undefined) this.values.set(value, (tree = newTree()))
-    tree.set(item.key, item)
+    const known = this.#values.get(value)
+    if (known === undefined || (known instanceof Item && known.key === item.key)) this.#values.set(value, item)
+    else if (known instanceof Item) this.#values.set(value, treeOf(known, item))
+    else known.set(item.key, item)
   }
 
   #delete(value: string, key: Item['key']): void {
-    const tree = this.values.get(value)
-    tree?.delete(key)
-    if (tree?.size === 0) this.values.delete(value)
+    const known = this.#values.get(value)
+    if (known instanceof Item) {
+      if (known.key === key) this.#values.delete(value)
+      return
+    }
+    known?.delete(key)
+    if (known?.size === 0) this.#values.delete(value)
   }
+}
+
+function treeOf(...items: readonly Item[]): Tree {
+  const tree = newTree()
+  for (const item of items) tree.set(item.key, item)
+  return tree
 }
