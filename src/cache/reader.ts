@@ -11,7 +11,7 @@ import type { Change } from './event.ts'
 import { type History, readHistory } from './history.ts'
 import type { Item, Matches, Wire } from './item.ts'
 import type { Parts, Resource } from './resource.ts'
-import { type Selected, type Selection, select, type Tree } from './tree.ts'
+import { named, type Selected, type Selection, select, type Tree } from './tree.ts'
 import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
 /** How long a read waits for a revision, as upstream does. */
@@ -85,7 +85,7 @@ export class Reader {
     const { revision } = state
     const name = `${state.listing}@${revision}`
     const { time } = this.#parts
-    const among = state.isCurrent && selection.by !== undefined ? this.#resource.having(selection.by) : undefined
+    const among = this.#among(state, range, selection)
     if (!state.isCurrent || (selection.limit ?? 0) === 0)
       return { revision, state: name, ...(await select(state.tree, range, selection, { time, among })) }
     // If there are more pages, they will ask for this very state.
@@ -93,6 +93,12 @@ export class Reader {
     const selected = await select(version.tree, range, selection, { time, counts: version.counts, among })
     if (selected.more) this.#resource.keep(version)
     return { revision, state: name, ...selected }
+  }
+
+  /** What can match, where that is known without a look at every object. */
+  #among({ tree, isCurrent }: State, range: KeyRange, { name, by }: Selection): Tree | undefined {
+    if (name !== undefined) return named(tree, range, name)
+    return by !== undefined && isCurrent ? this.#resource.having(by) : undefined
   }
 
   /** Fails with 'compacted' when the events after the revision are gone, and with 'too-new'. */

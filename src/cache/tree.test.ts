@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemTime } from '../lib/timers.ts'
 import { Item, type ItemHome } from './item.ts'
-import { newTree, select } from './tree.ts'
+import { named, newTree, select } from './tree.ts'
 
 const home: ItemHome = {
   form: {
@@ -27,4 +27,15 @@ test('a long list is taken in several goes, each item once, and only of its rang
   assert.equal(more, false)
   const page = await select(tree, { from: '/r/a/', to: '/r/a0' }, { limit: 10 }, { time: systemTime })
   assert.deepEqual([page.items.length, page.more, page.remaining], [10, true, 9_990])
+})
+
+test('a name is looked up in each namespace', () => {
+  const tree = newTree()
+  const add = (key: string): unknown => tree.set(key, new Item(home, { key, revision: 1, createRevision: 1 }))
+  const range = { from: '/r/', to: '/r0' }
+  for (const key of ['/q/a/x', '/r/a/x', '/r/a/xx', '/r/a-b/x', '/r/b/w', '/r/c/x', '/s/a/x']) add(key)
+  assert.deepEqual(named(tree, range, 'x')?.keysArray(), ['/r/a-b/x', '/r/a/x', '/r/c/x'])
+  assert.deepEqual(named(tree, range, 'none')?.keysArray(), [])
+  for (let n = 0; n < 1_000; n++) add(`/r/n${n}/x`)
+  assert.equal(named(tree, range, 'x'), undefined)
 })

@@ -2,7 +2,7 @@
 import BTreeModule from 'sorted-btree'
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Key } from '../storage/engine.ts'
-import { type KeyRange, keyAfter } from '../storage/keys.ts'
+import { type KeyRange, keyAfter, rangeOf } from '../storage/keys.ts'
 import type { Item, Matches } from './item.ts'
 
 // The package is CommonJS: its class stands behind `default`, twice.
@@ -26,6 +26,8 @@ export type Selection = {
   readonly matches?: Matches | undefined
   /** All that match have this value: an index may lead to them. */
   readonly by?: FieldValue | undefined
+  /** The keys of all that match end in this name. */
+  readonly name?: Key | undefined
 }
 
 /** What is asked of an index. */
@@ -43,6 +45,24 @@ export type Selected = {
   readonly more: boolean
   /** How many keys follow; 0 where there is a filter, since nobody asks then. */
   readonly remaining: number
+}
+
+/** Folders that are looked at in one turn: a millisecond's work. */
+const FOLDERS_MAX = 500
+
+/** The objects of one name in all namespaces; undefined where there are too many namespaces to look at in one turn. */
+export function named(tree: Tree, { from, to }: KeyRange, name: Key): Tree | undefined {
+  const found = newTree()
+  let start = from
+  for (let folders = 0; folders < FOLDERS_MAX; folders++) {
+    const first = tree.getPairOrNextHigher(start)?.[0]
+    if (first === undefined || first >= to) return found
+    const folder = first.slice(0, first.lastIndexOf('/') + 1)
+    const item = tree.get(folder + name)
+    if (item !== undefined) found.set(item.key, item)
+    start = rangeOf(folder).to
+  }
+  return undefined
 }
 
 type SelectParts = {

@@ -48,13 +48,13 @@ export async function readPage(
 ): Promise<ReadPage> {
   const { resource, namespace, http, context } = request
   const { options, selectors } = readOptions(http.query)
-  const { range, isOneKey, matches, by } = choose(request, selectors, keys)
+  const { range, isOneKey, matches, by, name } = choose(request, selectors, keys)
   const folder = keys.folder(namespace === '' ? undefined : namespace)
   const start = pageStart(options, folder, { resource, isPaged: (isPaged || options.limit > 0) && !isOneKey })
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
   return translated(context, { resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
     try {
-      const page = await reader.list({ from, to: range.to }, start.at, { limit: start.limit, matches, by })
+      const page = await reader.list({ from, to: range.to }, start.at, { limit: start.limit, matches, by, name })
       return { page, metadata: listMetadata(page, folder, matches !== undefined) }
     } catch (error) {
       if (isCode(error, 'compacted') && start.from !== undefined) throw expiredToken(folder, start.from)

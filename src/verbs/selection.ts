@@ -4,10 +4,11 @@ import { type FieldTerm, parseFieldSelector } from '../api/field-selector.ts'
 import { parseLabelSelector, type Requirement } from '../api/label-selector.ts'
 import { checkPathSegment } from '../api/names.ts'
 import type { Matches } from '../cache/item.ts'
-import type { FieldValue } from '../cache/tree.ts'
 import { selects, type SelectorTerm } from '../cache/selector.ts'
+import type { FieldValue } from '../cache/tree.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
-import { type KeyRange, rangeOfKey, type ResourceKeys } from '../storage/keys.ts'
+import type { Key } from '../storage/engine.ts'
+import { type KeyRange, rangeOfKey, type ResourceKeys, toKey } from '../storage/keys.ts'
 import { fieldReader } from './field-labels.ts'
 
 export type Chosen = {
@@ -18,6 +19,8 @@ export type Chosen = {
   readonly matches: Matches | undefined
   /** A value that all of them have, of a field that has an index. */
   readonly by?: FieldValue | undefined
+  /** What all their keys end in. */
+  readonly name?: Key | undefined
 }
 
 export type Selectors = { readonly requirements: readonly Requirement[]; readonly terms: readonly FieldTerm[] }
@@ -51,7 +54,13 @@ export function choose(request: ResourceRequest, { requirements, terms }: Select
   const by = isOneKey
     ? undefined
     : terms.find(({ field, isEqual }) => isEqual && resource.indexedFields?.includes(field))
-  return { range, isOneKey, matches: selects({ requirements, terms: selectorTerms }), by }
+  return {
+    range,
+    isOneKey,
+    matches: selects({ requirements, terms: selectorTerms }),
+    by,
+    name: isOneKey || name === '' ? undefined : toKey(name),
+  }
 }
 
 /** Names need no look at the object: they stand in its key. */
