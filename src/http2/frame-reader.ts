@@ -56,7 +56,7 @@ export class FrameReader {
       this.#emit(chunk, at, at + wanted)
       return at + wanted
     }
-    this.#begun = Buffer.allocUnsafe(wanted)
+    this.#begun = memoryFor(wanted)
     this.#begunBytes = chunk.copy(this.#begun, 0, at)
     return chunk.length
   }
@@ -68,7 +68,7 @@ export class FrameReader {
     if (this.#begunBytes < begun.length) return next
     const wanted = FRAME_HEAD_BYTES + lengthOf(begun, 0)
     if (begun.length < wanted) {
-      this.#begun = Buffer.allocUnsafe(wanted)
+      this.#begun = memoryFor(wanted)
       begun.copy(this.#begun)
       return next
     }
@@ -92,6 +92,12 @@ export class FrameReader {
     this.#isEmitting = false
   }
 }
+
+/**
+ * Not of Node's pool: each TLSSocket keeps a few bytes of that, for ALPN, and with them all 64 KB that they were cut from. Frames
+ * would use those up so fast that each connection kept its own.
+ */
+const memoryFor = (bytes: number): Buffer => Buffer.allocUnsafeSlow(bytes)
 
 function lengthOf(bytes: Buffer, at: number): number {
   const length = (byte(bytes, at) << 16) | (byte(bytes, at + 1) << 8) | byte(bytes, at + 2)
