@@ -6,7 +6,7 @@ import { SILENCE_MAX_MS } from '../../../src/storage/feed.ts'
 import { sleep, type Timer } from '../../../src/lib/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { MemoryEngine } from '../../../src/storage/memory/memory-engine.ts'
-import { readWire } from '../form.ts'
+import { form, readWire } from '../form.ts'
 import { compareState } from '../judge.ts'
 import { prefix } from '../operations.ts'
 import { Random } from '../random.ts'
@@ -16,7 +16,7 @@ import { SimClients } from './sim-clients.ts'
 import { SimDefinitions } from './sim-definitions.ts'
 import { SimPorts } from './sim-ports.ts'
 import { SimQuota } from './sim-quota.ts'
-import { SimReplica } from './sim-replica.ts'
+import { root, SimReplica } from './sim-replica.ts'
 import { Truth } from './truth.ts'
 import { VirtualTime } from './virtual-time.ts'
 
@@ -108,12 +108,26 @@ export class SimWorld {
     return this.#faults
   }
 
-  /** Ends all parts; what is left of them is a leak. */
+  /** Ends all parts, some of them in the middle of something; what is left of them is a leak. */
   async end(): Promise<string[]> {
     const { time, engine, replicas } = this
+    const random = this.#random.fork('end')
+    let waiting = 0
+    for (const replica of replicas) {
+      for (const read of this.#useLate(replica, random)) {
+        waiting++
+        void read.catch(() => undefined).then(() => waiting--)
+      }
+    }
+    await engine.change({ key: `${root}late/x`, expected: 0, write: { put: Buffer.from('{}') } })
+    if (random.chance(0.5)) engine.compact(engine.stats().revision)
+    for (const { engine: own } of replicas) own.weather = random.pick(['well', 'well', 'hung', 'leaderless'])
+    // A stream that broke is opened again after 20 ms; what follows takes a few messages.
+    await sleep(time, 20 + random.next() * 6 * this.settings.latencyMs)
     for (const replica of replicas) await replica[Symbol.asyncDispose]()
     await sleep(time, AFTERLIFE_MS)
     const faults: string[] = []
+    if (waiting > 0) faults.push(`${waiting} readers wait for a cache that has ended`)
     const { feeds } = engine.stats()
     if (feeds > 0) faults.push(`leak: ${feeds} feeds are open when all is over`)
     for (const { name, engine: own } of replicas) {
@@ -139,6 +153,21 @@ export class SimWorld {
       if (this.time.nowMs > until) return this.#fault(`${replica.name} does not notice that the database was restored`)
       await sleep(this.time, 50)
     }
+  }
+
+  /** Readers of something that is not in memory yet, just before the connection breaks. */
+  #useLate({ cache, engine }: SimReplica, random: Random): Promise<unknown>[] {
+    const reader = cache.resource({ ...form, name: 'late', prefix: `${root}late/` })
+    const range = rangeOf(`${root}late/`)
+    const reads = [
+      () => reader.list(range, 'latest'),
+      () => reader.list(range, 'any'),
+      () => reader.watch({ range, start: { initial: 'latest' } }),
+      () => reader.watch({ range, start: { after: 1 } }),
+    ]
+    const begun = reads.filter(() => random.chance(0.5)).map((read) => read())
+    if (random.chance(0.7)) engine.weather = 'down'
+    return begun
   }
 
   /** As a server does that comes up while the database is not well. */

@@ -28,7 +28,8 @@ const START_MS = Date.UTC(2026, 0, 1)
 /** What is shown of the way to a failure. */
 const TRAIL_MAX = 400
 
-type Due = { readonly atMs: number; readonly order: number; readonly run: () => void; isClosed: boolean }
+/** Without `run` it is closed: it holds nothing any more, as a timer of Node. */
+type Due = { readonly atMs: number; readonly order: number; run: (() => void) | undefined }
 
 export class VirtualTime implements Time {
   readonly #random: Random
@@ -77,7 +78,7 @@ export class VirtualTime implements Time {
 
   /** How much is still to happen. */
   get pending(): number {
-    return this.#due.filter(({ isClosed }) => !isClosed).length
+    return this.#due.filter(({ run }) => run !== undefined).length
   }
 
   /** Something takes the processor for so long. */
@@ -121,12 +122,12 @@ export class VirtualTime implements Time {
         throw new Error(`at ${this.#nowMs} ms: no end after ${this.#steps} steps`)
       }
       this.#nowMs = Math.max(this.#nowMs, next.atMs)
-      next.run()
+      next.run?.()
     }
   }
 
   #add(ms: number, run: () => void): Timer {
-    const due: Due = { atMs: this.#nowMs + ms, order: this.#orders++, run, isClosed: false }
+    const due: Due = { atMs: this.#nowMs + ms, order: this.#orders++, run }
     // A heap: the least is first.
     const heap = this.#due
     let at = heap.length
@@ -139,13 +140,13 @@ export class VirtualTime implements Time {
       at = up
     }
     heap[at] = due
-    return { close: () => void (due.isClosed = true) }
+    return { close: () => void (due.run = undefined) }
   }
 
   #take(): Due | undefined {
     for (;;) {
       const first = this.#pop()
-      if (first === undefined || !first.isClosed) return first
+      if (first === undefined || first.run !== undefined) return first
     }
   }
 
