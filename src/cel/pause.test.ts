@@ -139,3 +139,16 @@ test('an evaluation can pause behind a pattern that is long for a short text', (
   const rule = 'self.few.all(x, self.short.matches("(?:a|b|[^c]){99}") || x >= 0)'
   assert.ok(evaluatePausing(rule, 1_000_000).pauses >= 8)
 })
+
+function mapTimeOf(count: number): number {
+  const entries = numbers(count).map((at) => `${at}:self.few`)
+  const { program, self } = read(`{${entries.join(', ')}, 0: self.few}.size() == ${count}`)
+  const cpu = process.cpuUsage()
+  assert.equal(Object.assign({ value: false }, program.evaluate({ self }, 1_000_000)).value, true)
+  return process.cpuUsage(cpu).user
+}
+
+test('a large map is made in time that grows with its entries', () => {
+  mapTimeOf(100)
+  assert.ok(mapTimeOf(6_000) < 500_000)
+})

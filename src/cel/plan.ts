@@ -11,6 +11,7 @@ import { Loop, Run, type Step } from './run.ts'
 import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
 import type { Type } from './types.ts'
 import {
+  type Key,
   ArrayList,
   CelError,
   HashMap,
@@ -321,7 +322,7 @@ class Planner {
       isOptional: entry.isOptional,
     }))
     const build: Step = (run) => {
-      let map = new HashMap()
+      const given: (readonly [Key, Value])[] = []
       for (const entry of entries) {
         const key = entry.key.step(run)
         if (key instanceof CelError) return key
@@ -333,10 +334,10 @@ class Planner {
           value = value.value
         }
         if (!isKey(key)) return unsupportedKey(key)
-        map = map.put(key, value)
+        given.push([key, value])
       }
       run.spend(MAP_COST)
-      return map
+      return HashMap.of(given)
     }
     return folded(
       build,

@@ -171,6 +171,16 @@ export class HashMap implements MapValue {
     this.size = entries.size
   }
 
+  /** Of a key that comes again the last one counts, in the place of the first. */
+  static of(given: Iterable<readonly [Key, Value]>): HashMap {
+    const entries = new Map<string, HashEntry>()
+    for (const [key, value] of given) {
+      const text = keyText(key) ?? ''
+      entries.set(text, { key, value, at: entries.get(text)?.at ?? entries.size })
+    }
+    return new HashMap(entries)
+  }
+
   get(key: Value): Value | undefined {
     const text = keyText(key)
     const entry = text === undefined ? undefined : this.#entries.get(text)
@@ -187,13 +197,6 @@ export class HashMap implements MapValue {
   /** As of lists. */
   get isLast(): boolean {
     return this.size > 0 && this.#entries.size === this.size
-  }
-
-  /** A map with an entry more, or another in its place. */
-  put(key: Key, value: Value): HashMap {
-    const text = keyText(key) ?? ''
-    const at = this.#entries.get(text)?.at ?? this.size
-    return new HashMap(new Map(this.#entries).set(text, { key, value, at }))
   }
 
   /** A map with one entry more; undefined if it has the key already. */
