@@ -133,3 +133,15 @@ test('one that is asked for twice at once is sent once, and fails for both', asy
   await assert.rejects(converter.items([bad, bad]), /cannot do that/)
   assert.deepEqual(webhook.reviews, [['good'], ['bad']])
 })
+
+test('many who waited for a review that failed ask again once for each object', async () => {
+  const { webhook, converter } = setUp()
+  const gate = Promise.withResolvers<void>()
+  webhook.answer = gate.promise
+  const items = [itemOf('good'), itemOf('bad'), itemOf('fine')]
+  const readers = Array.from({ length: 50 }, () => converter.items(items))
+  gate.resolve()
+  for (const end of await Promise.allSettled(readers)) assert.equal(end.status, 'rejected')
+  const reviews = webhook.reviews.map((names) => names.join()).toSorted()
+  assert.deepEqual(reviews, ['bad', 'fine', 'good', 'good,bad,fine'])
+})

@@ -96,9 +96,9 @@ export class Converter {
     return this.#kept.get(this.#owner, item) ?? this.#coming.get(idOf(item))
   }
 
-  /** A review may have failed for the sake of another object in it. */
+  /** A review may have failed for the sake of another object in it. Who waited for it too may have sent this one already. */
   async #alone(item: Item | undefined): Promise<Item | undefined> {
-    return item && (await this.#review([item]))[0]
+    return item && (this.#known(item) ?? (await this.#review([item]))[0])
   }
 
   /** In the order of the items. */
