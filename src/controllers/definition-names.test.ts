@@ -66,3 +66,15 @@ test('short names that cannot be accepted together keep none from others', () =>
   const wanted = { ...gadgets, shortNames: ['x'] }
   assert.equal(acceptNames(asked(wanted), names).conflict, undefined)
 })
+
+test('a claim that gives nobody a chance says so', () => {
+  const names = inUse()
+  const owner = 'widgets.example.com'
+  const settled = { group, accepted: widgets, wanted: widgets }
+  assert.equal(names.set(owner, { ...settled, revision: 2 }), false)
+  const fewer = { ...widgets, shortNames: [] }
+  assert.equal(names.set(owner, { ...settled, wanted: fewer, revision: 3 }), false)
+  assert.equal(names.set(owner, { group, wanted: fewer, accepted: fewer, revision: 4 }), true)
+  assert.equal(names.set(owner, { ...settled, accepted: fewer, revision: 5 }), true)
+  assert.equal(names.set('new.example.com', { group, accepted: none, wanted: gadgets, revision: 6 }), false)
+})

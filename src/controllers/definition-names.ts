@@ -25,8 +25,9 @@ export class NamesInUse {
   readonly #owners = new Map<string, Set<string>>()
   readonly #wishes = new Map<string, Map<string, Wish>>()
 
-  /** In place of what the owner had. */
-  set(owner: string, claim: Claim): void {
+  /** In place of what the owner had. False: what others may have is the same as before, or less. */
+  set(owner: string, claim: Claim): boolean {
+    const before = this.#claims.get(owner)
     this.delete(owner)
     this.#claims.set(owner, claim)
     const { group, accepted } = claim
@@ -38,6 +39,8 @@ export class NamesInUse {
       const wishes = this.#wishes.get(key) ?? new Map<string, Wish>()
       this.#wishes.set(key, wishes.set(owner, wish))
     }
+    if (before === undefined) return keysOf(group, accepted).length > 0
+    return !(isSettled(before) && isSettled(claim) && hasSameNames(before, claim))
   }
 
   delete(owner: string): void {
@@ -88,6 +91,12 @@ function wishesOf({ group, accepted, wanted, revision }: Claim): readonly (reado
     ...short.filter((key) => !had.has(key)).map((key) => [key, { revision, together: short }] as const),
   ]
 }
+
+/** Has all that it wants. */
+const isSettled = (claim: Claim): boolean => wishesOf(claim).length === 0
+
+const hasSameNames = (one: Claim, other: Claim): boolean =>
+  keysOf(one.group, one.accepted).join() === keysOf(other.group, other.accepted).join()
 
 type Asked = Claim & { readonly owner: string }
 

@@ -233,8 +233,8 @@ export class Definitions implements AsyncDisposable {
 
   /** Others may wait for names that it no longer has or wants. */
   #claim(name: string, object: KubeObject, group: string): void {
-    this.#inUse.set(name, claimOf(object))
-    this.#judgeRefused(group, name)
+    const claim = claimOf(object)
+    if (this.#inUse.set(name, claim)) this.#judgeRefused(group, name)
   }
 
   #remove(name: string): void {
