@@ -1,4 +1,6 @@
+import type { KubeObject } from '../api/object.ts'
 import { encodeStored } from '../codec/object.ts'
+import { Slices } from '../lib/slices.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
@@ -16,9 +18,13 @@ export async function deleteStored(resource: Resource, access: WriteAccess): Pro
   const { items } = await reader.list(keys.range(), 'latest')
   if (items.length === 0) return 0
   const left = items.values()
+  const slices = new Slices()
   const work = async (): Promise<void> => {
-    for (const { key } of left) {
-      await store.update(key, { decode }, (current): Decision => {
+    for (const item of left) {
+      if (slices.isOver) await slices.turn()
+      // Whoever holds it is waited for, and that may take long: there is nothing more to be done to it each time.
+      if (isHeld(item.peek())) continue
+      await store.update(item.key, { decode }, (current): Decision => {
         if (current === undefined) return 'unchanged'
         const deletion = decideDeletion(current.object, resource, noOptions, now())
         if (deletion.step !== 'mark') return deletion.step === 'keep' ? 'unchanged' : 'delete'
@@ -30,5 +36,7 @@ export async function deleteStored(resource: Resource, access: WriteAccess): Pro
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   return (await reader.list(keys.range(), 'latest')).items.length
 }
+
+const isHeld = (object: KubeObject): boolean => isMarked(object) && (object.metadata.finalizers ?? []).length > 0
 
 const noOptions = { gracePeriodSeconds: undefined, orphanDependents: undefined, propagation: undefined } as const
