@@ -6,7 +6,7 @@ import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson, isCbor } from './cbor/to-json.ts'
 import { decodeStruct } from './decode.ts'
-import { printOrdered, printString, readAny } from './json.ts'
+import { printOrdered, printSorted, printString, readAny } from './json.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { printFields, printOpen } from './print.ts'
 import { decodeObject, encodeObject, type Envelope, isProtobuf, openEnvelope } from './protobuf/envelope.ts'
@@ -101,7 +101,9 @@ export const objectText = (object: KubeObject, struct: Struct): string =>
 /** The stored form has no resourceVersion: the database itself keeps that. */
 export function encodeStored(object: KubeObject, { struct, stored, storedAs }: ObjectSchema): Buffer {
   const plain = withoutVersion(object)
-  const form = stored === undefined ? plain : stored.toStored(plain)
+  // What is converted is read first.
+  const form =
+    stored === undefined ? plain : stored.toStored(struct.open === undefined ? plain : withoutEmptyMetadata(plain))
   if (storedAs === 'protobuf') return encodeObject(form, stored?.struct ?? struct)
   if (struct.open !== undefined) return encodeOpen(form, stored?.struct ?? struct)
   return Buffer.from(`${objectText(form, stored?.struct ?? struct)}\n`, 'utf8')
@@ -109,6 +111,7 @@ export function encodeStored(object: KubeObject, { struct, stored, storedAs }: O
 
 function encodeOpen(object: KubeObject, struct: Struct): Buffer {
   const { text, metadataEnd } = printOpen(object, struct)
+  if (hasEmptyMetadata(object)) return Buffer.from(`${withEmptyMetadata(text, object)}\n`, 'utf8')
   const bytes = Buffer.from(`${text}\n`, 'utf8')
   const { uid = '', selfLink = '' } = object.metadata
   // Of the fields of metadata the uid is the last, and the version the last before it.
@@ -164,16 +167,17 @@ function decodeCustom(
 ): KubeObject {
   const read = readStoredCustom(bytes, struct)
   if (read.metadata.resourceVersion !== undefined) return numbered(read, revision)
-  const whole = withCount(form.fromStored(read))
+  const whole = withCount(form.fromStored(withoutEmptyMetadata(read)))
   const object = numbered(whole, revision)
-  const isCurrent = whole === read || (read.metadata.generation !== undefined && form.isCurrent(read))
+  const isCounted = read.metadata.generation !== undefined
+  const isCurrent = whole === read || (isCounted && !hasEmptyMetadata(read) && form.isCurrent(read))
   if (read.apiVersion !== form.storedVersion || !isCurrent) outdated.add(object)
   return object
 }
 
 /**
- * Of a custom kind, what an apply left empty in the metadata is stored so by upstream, and found to be nothing when it is read. All other
- * writes of custom kinds read the metadata first.
+ * Of a custom kind, what an apply in the stored version left empty in the metadata is stored so by upstream, and found to be nothing when
+ * it is read. All other writes of custom kinds read the metadata first.
  */
 export const hasEmptyMetadata = ({ metadata }: KubeObject): boolean => Object.values(metadata).some(isEmpty)
 
@@ -181,6 +185,13 @@ export function withoutEmptyMetadata(object: KubeObject): KubeObject {
   if (!hasEmptyMetadata(object)) return object
   const kept = Object.entries(object.metadata).filter(([, value]) => !isEmpty(value))
   return { ...object, metadata: Object.fromEntries(kept) }
+}
+
+/** The JSON of an object with what nobody is shown of it. */
+function withEmptyMetadata(text: string, object: KubeObject): string {
+  const shown = fieldsOf(readAny(new JsonScanner(text)))
+  const empty = Object.fromEntries(Object.entries(object.metadata).filter(([, value]) => isEmpty(value)))
+  return printSorted({ ...shown, metadata: { ...fieldsOf(shown['metadata']), ...empty } })
 }
 
 function isEmpty(value: Json | undefined): boolean {

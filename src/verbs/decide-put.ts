@@ -15,9 +15,9 @@ export function decidePut(object: KubeObject, before: KubeObject, shape: ObjectS
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
   const same = isRetimed ? withOwners(object, managedFields) : object
   const [plain, plainBefore] = [withoutVersion(same), withoutVersion(before)]
+  const isStoredEmpty = shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object)
   // What is stored otherwise than it would be now is stored anew.
-  if (isOutdated(before) || (shape.custom !== undefined && hasEmptyMetadata(object)))
-    return { object, decision: { put: encodeStored(object, shape) } }
+  if (isOutdated(before) || isStoredEmpty) return { object, decision: { put: encodeStored(object, shape) } }
   if (isEqual(plain, plainBefore)) return { object: same, decision: 'unchanged' }
   // Objects that differ may still be stored as the same: an empty list and none.
   const isStored = !isSurelyOther(plain, plainBefore) && encodeStored(same, shape).equals(encodeStored(before, shape))

@@ -404,9 +404,9 @@ function asStored(object: KubeObject, { custom, stored, setDefaults, isDefaulted
     const whole = setDefaults(object)
     return { object: whole, isOther: !isSame(whole, object) }
   }
-  const kept = stored?.toStored(object) ?? object
+  const kept = stored?.toStored(withoutEmptyMetadata(object)) ?? object
   const whole = stored?.fromStored(kept) ?? setDefaults(object)
-  const isOther = hasEmptyMetadata(object) || (stored === undefined ? whole !== object : !custom.isCurrent(kept))
+  const isOther = hasEmptyMetadata(kept) || (stored === undefined ? whole !== object : !custom.isCurrent(kept))
   return { object: withoutEmptyMetadata(whole), isOther }
 }
 
