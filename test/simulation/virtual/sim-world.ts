@@ -6,7 +6,7 @@ import { SILENCE_MAX_MS } from '../../../src/storage/feed.ts'
 import { sleep, type Timer } from '../../../src/lib/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
 import { MemoryEngine } from '../../../src/storage/memory/memory-engine.ts'
-import { form, readWire } from '../form.ts'
+import { newForm, readWire } from '../form.ts'
 import { compareState } from '../judge.ts'
 import { prefix } from '../operations.ts'
 import { Random } from '../random.ts'
@@ -157,7 +157,7 @@ export class SimWorld {
 
   /** Readers of something that is not in memory yet, just before the connection breaks. */
   #useLate({ cache, engine }: SimReplica, random: Random): Promise<unknown>[] {
-    const reader = cache.resource({ ...form, name: 'late', prefix: `${root}late/` })
+    const reader = cache.resource({ ...newForm(), name: 'late', prefix: `${root}late/` })
     const range = rangeOf(`${root}late/`)
     const reads = [
       () => reader.list(range, 'latest'),
