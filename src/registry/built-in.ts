@@ -234,6 +234,7 @@ function statusRules(kind: string, own: Partial<UpdateRules> = {}): UpdateRules 
     },
     validateUpdate: own.validateUpdate ?? (() => []),
     warnings: own.warnings ?? (() => []),
+    ...(own.updateChecks === undefined ? {} : { updateChecks: own.updateChecks }),
   }
 }
 

@@ -153,6 +153,8 @@ export type UpdateRules = {
   readonly prepareUpdate: (object: KubeObject, current: KubeObject, writer: Writer) => KubeObject
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
   readonly validateInSlices?: ValidateInSlices
+  /** Where they are not those of the kind. */
+  readonly updateChecks?: readonly UpdateCheck[]
 }
 
 export type ValidateTools = TurnTools

@@ -40,7 +40,7 @@ export function validateUpdate(
   return [
     ...validateMetadata(metadata, anyName(resource)),
     ...validateMetadataUpdate(metadata, current.metadata),
-    ...updateChecks.flatMap((check) => checks[check]()),
+    ...(rules.updateChecks ?? updateChecks).flatMap((check) => checks[check]()),
   ]
 }
 

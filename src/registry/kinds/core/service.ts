@@ -28,7 +28,7 @@ export const serviceRules: KindRules = {
   validate,
   validateUpdate,
   warnings,
-  status: { validateUpdate: validateStatus },
+  status: { validateUpdate: validateStatus, updateChecks: ['change', 'rules'] },
   completeStored: withFamilies,
 }
 
