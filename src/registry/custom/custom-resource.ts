@@ -176,7 +176,9 @@ function statusRules(schema: CustomSchema, scale: Version['scale']): UpdateRules
     prepareUpdate: (object, current) => {
       const { name, namespace, uid, resourceVersion, managedFields } = object.metadata
       const metadata = present({ ...current.metadata, name, namespace, uid, resourceVersion, managedFields })
-      return withField({ ...current, metadata }, 'status', object['status'] ?? undefined)
+      // A null where none was is none.
+      const isNone = object['status'] === null && current['status'] === undefined
+      return withField({ ...current, metadata }, 'status', isNone ? undefined : object['status'])
     },
     validateUpdate: () => [],
     validateInSlices: async (object, current, tools) => [
