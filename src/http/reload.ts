@@ -27,6 +27,7 @@ export class FileReloader implements Disposable {
   readonly #watchers: readonly FSWatcher[]
   #settling: NodeJS.Timeout | undefined
   #current: readonly string[]
+  #looking: Promise<void> = Promise.resolve()
 
   constructor(files: readonly FollowedFile[], parts: FileReloaderParts) {
     this.#paths = files.map(({ path }) => path)
@@ -38,8 +39,16 @@ export class FileReloader implements Disposable {
     this.#watchers = folders.flatMap((folder) => this.#follow(folder))
   }
 
-  /** Never fails: what cannot be used is told to the operator, and the server goes on with what it has. */
-  async look(): Promise<void> {
+  /**
+   * Never fails: what cannot be used is told to the operator, and the server goes on with what it has. One look after the other,
+   * or what an earlier one has read would replace what a later one has.
+   */
+  look(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#look())
+    return this.#looking
+  }
+
+  async #look(): Promise<void> {
     const { use, what, log } = this.#parts
     const [path] = this.#paths
     try {

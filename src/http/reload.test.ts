@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FileReloader } from './reload.ts'
+
+test('what an earlier look has read does not replace what a later one has', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'keelson-reload-'))
+  const path = join(dir, 'file')
+  // It takes so long to read that the second look is the first to have read all.
+  await writeFile(path, Buffer.alloc(64 * 1024 * 1024, 'x'))
+  await writeFile(join(dir, 'next'), 'new')
+  const used: (string | undefined)[] = []
+  const use = ([text]: readonly string[]): void => void used.push(text?.slice(0, 3))
+  using reloader = new FileReloader([{ path, text: 'old' }], { use, what: 'it', log: () => undefined })
+  const first = reloader.look()
+  await sleep(5)
+  await rename(join(dir, 'next'), path)
+  await Promise.all([first, reloader.look()])
+  assert.equal(used.at(-1), 'new')
+  await rm(dir, { recursive: true })
+})
