@@ -30,7 +30,7 @@ export const differences: readonly Difference[] = [
     why: "RFC 9113, 8.3.1, lets a request name no host, and Go's server takes it.",
   },
   {
-    steps: /WINDOW_UPDATE of 0 on a stream$/,
+    steps: /^(GET|POST)[^|]* \| WINDOW_UPDATE of 0 on a stream$/,
     ours: /open.*RST_STREAM 1"/,
     theirs: /GOAWAY 1/,
     why: 'By RFC 9113, 6.9, this is a stream error; nghttp2 ends the connection.',
@@ -54,10 +54,17 @@ export const differences: readonly Difference[] = [
     why: 'The same, of the priority in HEADERS.',
   },
   {
-    steps: /(DATA and end|DATA on any stream|DATA)$/,
+    steps:
+      /(^|\| )DATA on any stream$|(GET|DATA and end|trailers|RST_STREAM|on any stream|: [a-z -]+).* \| DATA( and end)?$/,
     ours: /GOAWAY 5/,
     theirs: /open/,
     why: 'DATA on a stream that its client has ended, or never began: RFC 9113, 5.1, allows both. nghttp2 forgets such streams.',
+  },
+  {
+    steps: /^GET[^|]* \| DATA on any stream$/,
+    ours: /open.*RST_STREAM 5"/,
+    theirs: /GOAWAY 5/,
+    why: 'DATA on a half-closed stream that is not answered yet: a stream error of STREAM_CLOSED by RFC 9113, 5.1.',
   },
   {
     steps: /^(POST|GET|HEADERS).*(HEADERS on any stream|POST|GET)/,
