@@ -20,7 +20,11 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const { resource, http } = request
   const { reader, allowsWatchList } = access
   // A form that can be shown but not streamed is found last, as upstream does.
-  negotiate(http, { onCollection: true, isCustom: resource.isCustom })
+  const refuseFirst = (): void => {
+    parseSelectors(parseListOptions(http.query))
+    validateListOptions(http.query, 'watch', { allowsWatchList })
+  }
+  negotiate(http, { onCollection: true, isCustom: resource.isCustom, refuseFirst })
   const options = parseListOptions(http.query)
   const selectors = parseSelectors(options)
   validateListOptions(http.query, 'watch', { allowsWatchList })
