@@ -1,7 +1,7 @@
 /**
  * One version of one object. It begins as the bytes that were stored and becomes, when somebody first looks, the bytes that
- * clients see (the wire form); it never holds both. Behind them stand the facts that selectors ask for. The decoded object is kept only while it is in demand. An item never
- * changes its meaning, so all readers share it.
+ * clients see (the wire form); it never holds both. Behind them stand the facts that selectors ask for. The decoded object is kept
+ * only while it is in demand. An item never changes its meaning, so all readers share it.
  */
 import { isOutdated } from '../codec/object.ts'
 import type { KubeObject } from '../api/object.ts'
