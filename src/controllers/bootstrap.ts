@@ -3,10 +3,9 @@
  * time: who comes second finds them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fieldsOf, textOf } from '../api/object.ts'
-import { type Handle, request } from '../api/own-request.ts'
+import type { Handle } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
-import type { Wanted } from './wanted.ts'
+import { create, type Wanted } from './wanted.ts'
 
 /** Between two attempts. */
 const RETRY_MS = 1000
@@ -78,23 +77,13 @@ export class Bootstrap implements AsyncDisposable {
     return results.every((isThere) => isThere)
   }
 
-  /** False when the answer was neither that it is there now nor that it was there before. */
-  async #ensure({ collection, object, manager }: Wanted): Promise<boolean> {
+  async #ensure(wanted: Wanted): Promise<boolean> {
     const { signal } = this.#stopping
-    const wanted = { method: 'POST', path: collection, body: object, manager, signal }
-    const { status } = await request(this.#parts.handle, wanted)
-    if (status === CREATED || status === CONFLICT) return true
+    const refused = await create(this.#parts.handle, wanted, signal)
+    if (refused === undefined) return true
     if (signal.aborted) return false
-    // What is refused may be there all the same: the address of a service cannot be taken twice.
-    const path = `${collection}/${textOf(fieldsOf(object['metadata'])['name'])}`
-    const found = await request(this.#parts.handle, { method: 'GET', path, signal })
-    if (found.status === OK) return true
     const message = 'an object of the cluster itself could not be written; trying again'
-    this.#parts.log('warn', message, { collection, status })
+    this.#parts.log('warn', message, { collection: wanted.collection, status: refused })
     return false
   }
 }
-
-const OK = 200
-const CREATED = 201
-const CONFLICT = 409

@@ -51,6 +51,8 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
     new Loop({
       name: 'the check of the objects of the cluster itself',
       intervalMs: KEEP_MS,
+      // They are being written right now.
+      isDoneAtStart: true,
       run: (signal) => keepObjects(handle, parts.keptObjects, signal),
       log,
     }),

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Handle } from '../api/own-request.ts'
+import { keepObjects } from './kept-objects.ts'
+
+const service = {
+  collection: '/api/v1/namespaces/default/services',
+  object: { apiVersion: 'v1', kind: 'Service', metadata: { name: 'kubernetes' } },
+}
+
+/** Answers with these statuses, one after the other, and notes what was asked. */
+function scripted(statuses: readonly number[]): { handle: Handle; asked: string[] } {
+  const asked: string[] = []
+  const handle: Handle = async ({ method, path }) => {
+    asked.push(`${method} ${path}`)
+    return { status: statuses[asked.length - 1] ?? 500, headers: {}, body: Buffer.alloc(0) }
+  }
+  return { handle, asked }
+}
+
+const keep = (handle: Handle): Promise<void> => keepObjects(handle, [service], new AbortController().signal)
+
+test('what is missing is written', async () => {
+  const { handle, asked } = scripted([404, 201])
+  await keep(handle)
+  assert.deepEqual(asked, [`GET ${service.collection}/kubernetes`, `POST ${service.collection}`])
+})
+
+test('what is refused because another writer has it half done is looked for again', async () => {
+  const { handle, asked } = scripted([404, 422, 200])
+  await keep(handle)
+  assert.equal(asked.at(-1), `GET ${service.collection}/kubernetes`)
+})
+
+test('what is refused and not there is a failure', async () => {
+  await assert.rejects(keep(scripted([404, 422, 404]).handle), /kubernetes is missing .* status 422/)
+})
