@@ -2,32 +2,20 @@
  * How long the built package takes from the start of its process to a ready server, on an etcd that runs and is empty, and
  * what it then holds in memory. Run by itself: node bench/server/start.ts [runs]
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts, startEtcd } from '../../test/harness/etcd.ts'
+import { installPackage } from '../../test/harness/package.ts'
 import { describeFigure, type Figure } from '../figure.ts'
 
-const root = join(import.meta.dirname, '..', '..')
 const RUNS = 5
 /** Long enough that what was needed for the start alone has been collected. */
 const IDLE_MS = 3_000
-
-/** The package as it would be installed: built files, no sources. */
-export function buildPackage(dir: string): string {
-  const build = join(dir, 'keelson')
-  mkdirSync(build)
-  const tsc = join(root, 'node_modules', '.bin', 'tsc')
-  execFileSync(tsc, ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(build, 'dist')], { stdio: 'inherit' })
-  cpSync(join(root, 'package.json'), join(build, 'package.json'))
-  cpSync(join(root, 'bin'), join(build, 'bin'), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(build, 'node_modules'))
-  return join(build, 'bin', 'keelson')
-}
 
 type Run = { readonly readyMs: number; readonly idleMegabytes: number }
 
@@ -76,7 +64,7 @@ const median = (values: readonly number[]): number => values.toSorted((a, b) => 
 
 const dir = mkdtempSync(join(tmpdir(), 'keelson-start-'))
 try {
-  const program = buildPackage(dir)
+  const program = await installPackage(dir)
   const first = await measureStart(program, dir)
   const runs: Run[] = []
   for (let run = 0; run < Number(process.argv[2] ?? RUNS); run++) runs.push(await measureStart(program, dir))

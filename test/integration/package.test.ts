@@ -1,0 +1,64 @@
+/** The built package: its program starts, and finds the threads that it loads by name. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startApiServer } from '../harness/api-server.ts'
+import { startEtcd } from '../harness/etcd.ts'
+import { installPackage } from '../harness/package.ts'
+import { clients, type Client } from './support.ts'
+
+let client: Client
+const parts = new AsyncDisposableStack()
+
+before(async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'keelson-package-'))
+  parts.defer(() => rmSync(dir, { recursive: true, force: true }))
+  const program = await installPackage(dir)
+  const etcd = parts.use(await startEtcd())
+  const server = parts.use(await startApiServer([program, 'serve'], { etcdUrl: etcd.clientUrl }))
+  const made = clients['HTTP/2']?.(server.url)
+  assert.ok(made)
+  client = parts.use(made)
+})
+after(() => parts.disposeAsync())
+
+const object = (name: string, text: string): object => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Text',
+  metadata: { name },
+  spec: { text },
+})
+
+test('a large YAML body is converted in its thread', async () => {
+  const yaml = `metadata:\n  name: large\ndata:\n  key: ${'v'.repeat(300_000)}\n`
+  const body = Buffer.from(yaml)
+  const headers = { 'content-type': 'application/yaml' }
+  const made = await client.call({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body, headers })
+  assert.equal(made.status, 201, made.text.slice(0, 200))
+})
+
+test('a long text is matched in its thread', async () => {
+  const rule = { rule: 'self.text.matches("^(a|b)*c$")' }
+  const spec = { type: 'object', properties: { text: { type: 'string' } }, 'x-kubernetes-validations': [rule] }
+  const version = {
+    name: 'v1',
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+  }
+  const definition = {
+    metadata: { name: 'texts.example.com' },
+    spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'texts', kind: 'Text' }, versions: [version] },
+  }
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const made = await client.call({ method: 'POST', path: definitions, body: definition })
+  assert.equal(made.status, 201, made.text)
+  const path = '/apis/example.com/v1/texts'
+  while ((await client.call({ path })).status !== 200) await sleep(10)
+  const long = 'ab'.repeat(50_000)
+  assert.equal((await client.call({ method: 'POST', path, body: object('good', `${long}c`) })).status, 201)
+  assert.equal((await client.call({ method: 'POST', path, body: object('bad', long) })).status, 422)
+})
