@@ -264,7 +264,7 @@ export class JsonScanner {
     }
     for (let digits = 0; digits < 4; digits++) {
       this.at++
-      if (!/^[0-9a-fA-F]$/.test(text[this.at] ?? '')) throw this.#fault('in \\u hexadecimal character escape')
+      if (!isHexDigit(text.charCodeAt(this.at))) throw this.#fault('in \\u hexadecimal character escape')
     }
     return this.at
   }
@@ -313,4 +313,10 @@ export function jsonFault(text: string, wanted: 'object' | 'array'): string | un
     if (error instanceof JsonSyntaxError) return error.message
     throw error
   }
+}
+
+/** Whether it is one of 0-9, A-F, a-f. A bit tells letters of both cases apart. */
+function isHexDigit(code: number): boolean {
+  const letter = code | 0x20
+  return (code >= ZERO && code <= NINE) || (letter >= 0x61 && letter <= 0x66)
 }

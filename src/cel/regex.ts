@@ -31,8 +31,8 @@ export class PatternQuestion {
 
 /** Steps are characters times instructions, of 300 ns at worst: some seconds. A pattern of 20 takes a megabyte, one of 200 a hundred kilobytes. */
 export const STEPS_MAX = 20_000_000
-/** Some 40 ms at worst. */
-export const SHORT_STEPS_MAX = 100_000
+/** Some 8 ms at worst. */
+export const SHORT_STEPS_MAX = 20_000
 /** Of one step; at worst it takes twenty times as long. */
 const STEP_NANOS = 20
 /** Each finding may have looked at all of the text, so that all of them together may take long. */
