@@ -1,22 +1,24 @@
 #!/usr/bin/env node
 /** Upstream's integration tests against a server outside: `npm run integration -- --help` says what it can do, README.md how. */
-import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startEtcd } from '../harness/etcd.ts'
 import { Builder, cache, type TestProgram } from './build.ts'
-import { type Options, parseOptions, usage, UsageError } from './options.ts'
+import { type Options, parseOptions, type ServerKind, usage, UsageError } from './options.ts'
 import { ReferenceResults } from './reference-results.ts'
 import { listTests, runTest, type TimedOutcome } from './run-test.ts'
+import { Tally } from './tally.ts'
+import { Waits } from './waits.ts'
 
 /** Hundreds of servers, each with a prefix of its own, write to one etcd. */
 const QUOTA_BYTES = 8 * 2 ** 30
 
 class Run {
-  passed = 0
-  failed = 0
+  readonly tally = new Tally()
   readonly #options: Options
   readonly #etcdUrl: string
   readonly #reference = new ReferenceResults()
+  readonly #waits = new Waits()
 
   constructor(options: Options, etcdUrl: string) {
     this.#options = options
@@ -24,16 +26,13 @@ class Run {
   }
 
   async take(program: TestProgram): Promise<void> {
-    const { server, run, skip } = this.#options
-    const results = join(cache, server, `${program.name.replaceAll('/', '-')}.jsonl`)
-    mkdirSync(join(cache, server), { recursive: true })
-    rmSync(results, { force: true })
+    const { run, skip, jobs } = this.#options
     const tests = listTests(program, this.#etcdUrl).filter((test) => run.test(test) && !skip.test(test))
-    for (const test of tests) {
-      const outcome = await this.#runOne(program, test)
-      appendFileSync(results, `${JSON.stringify({ package: program.name, test, ...outcome })}\n`)
-      this.#count(program.name, test, outcome)
-    }
+    const takers = Array.from({ length: jobs }, async () => {
+      for (let test = tests.shift(); test !== undefined; test = tests.shift())
+        this.#keep(program.name, test, await this.#runOne(program, test))
+    })
+    await Promise.all(takers)
   }
 
   async #runOne(program: TestProgram, test: string): Promise<TimedOutcome> {
@@ -43,17 +42,26 @@ class Run {
     }
   }
 
-  #count(name: string, test: string, { result, seconds, said }: TimedOutcome): void {
-    if (this.#options.server === 'reference') {
-      this.#reference.set(name, test, result)
-      this.#reference.save()
-    }
+  #keep(name: string, test: string, outcome: TimedOutcome): void {
+    const { server } = this.#options
+    keepOutcome(server, name, test, outcome)
+    if (server === 'reference') this.#reference.record(name, test, outcome.result)
+    const { result, seconds, said } = outcome
     const wanted = this.#reference.of(name, test)
-    if (wanted === 'pass' && result === 'pass') this.passed++
-    if (wanted === 'pass' && result !== 'pass') this.failed++
-    const note = wanted === 'pass' ? '' : ` (reference: ${wanted ?? 'not asked'})`
-    console.log([result.toUpperCase() + note, name, test, `${seconds} s`, said[0] ?? ''].join('\t'))
+    const remark = this.tally.add({ package: name, result, wanted, waitsFor: this.#waits.of(name, test) })
+    const verdict = remark === '' ? result.toUpperCase() : `${result.toUpperCase()} (${remark})`
+    console.log([verdict, name, test, `${seconds} s`, said[0] ?? ''].join('\t'))
   }
+}
+
+/** The line of this test in the package's file; those of other tests stay. */
+function keepOutcome(server: ServerKind, name: string, test: string, outcome: TimedOutcome): void {
+  const file = join(cache, server, `${name.replaceAll('/', '-')}.jsonl`)
+  mkdirSync(join(cache, server), { recursive: true })
+  const start = `{"package":${JSON.stringify(name)},"test":${JSON.stringify(test)},`
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+  const others = kept.filter((line) => line !== '' && !line.startsWith(start))
+  writeFileSync(file, `${[...others, JSON.stringify({ package: name, test, ...outcome })].join('\n')}\n`)
 }
 
 /** The exit status. */
@@ -65,8 +73,8 @@ async function main(options: Options): Promise<number> {
     const program = await builder.build(name)
     if (!options.buildOnly) await run.take(program)
   }
-  console.log(`${run.passed} passed, ${run.failed} failed`)
-  return run.failed > 0 ? 1 : 0
+  for (const line of run.tally.summary()) console.log(line)
+  return run.tally.failed > 0 ? 1 : 0
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))

@@ -10,6 +10,7 @@ export const usage = `npm run integration -- [PACKAGE…] [options]
   --run REGEX   only tests whose names match; --skip REGEX leaves out
   --timeout S   seconds for one test (150)
   --retries N   a test that fails is run again so often (1): many have time limits of their own
+  --jobs N      so many tests at once (1)
   --build       only builds the test programs`
 
 export type ServerKind = 'keelson' | 'reference'
@@ -21,6 +22,7 @@ export type Options = {
   readonly skip: RegExp
   readonly timeoutSeconds: number
   readonly retries: number
+  readonly jobs: number
   readonly buildOnly: boolean
 }
 
@@ -36,6 +38,8 @@ export function parseOptions(argv: readonly string[]): Options {
   const retries = Number(values.retries)
   if (!(timeoutSeconds > 0)) throw new UsageError(`--timeout ${values.timeout} is no number of seconds`)
   if (!(retries >= 0)) throw new UsageError(`--retries ${values.retries} is no such number`)
+  const jobs = Number(values.jobs)
+  if (!Number.isInteger(jobs) || jobs < 1) throw new UsageError(`--jobs ${values.jobs} is no number of tests`)
   return {
     server: values.reference ? 'reference' : 'keelson',
     packages: positionals.length > 0 ? positionals : readPackages(),
@@ -43,6 +47,7 @@ export function parseOptions(argv: readonly string[]): Options {
     skip: new RegExp(values.skip),
     timeoutSeconds,
     retries,
+    jobs,
     buildOnly: values.build,
   }
 }
@@ -65,6 +70,7 @@ function parse(argv: readonly string[]) {
         skip: { type: 'string', default: '^$' },
         timeout: { type: 'string', default: '150' },
         retries: { type: 'string', default: '1' },
+        jobs: { type: 'string', default: '1' },
         build: { type: 'boolean', default: false },
       },
     })

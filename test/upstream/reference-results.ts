@@ -11,14 +11,12 @@ const head =
   '# What kube-apiserver v1.33.4 answers, as a process outside of the tests: npm run integration -- --reference writes it.'
 
 export class ReferenceResults {
-  readonly #results = new Map<string, Verdict>()
+  readonly #path: string
+  #results: Map<string, Verdict>
 
   constructor(path: string = file) {
-    if (!existsSync(path)) return
-    for (const line of readFileSync(path, 'utf8').split('\n')) {
-      const [verdict = '', name = '', test = ''] = line.split('\t')
-      if (verdict === 'pass' || verdict === 'fail' || verdict === 'skip') this.#results.set(keyOf(name, test), verdict)
-    }
+    this.#path = path
+    this.#results = read(path)
   }
 
   /** Undefined: it was never asked. */
@@ -26,17 +24,25 @@ export class ReferenceResults {
     return this.#results.get(keyOf(name, test))
   }
 
-  set(name: string, test: string, verdict: Verdict): void {
-    this.#results.set(keyOf(name, test), verdict)
-  }
-
-  save(path: string = file): void {
-    const lines = [...this.#results].map(([key, verdict]) => ({ key, line: `${verdict}\t${key}` }))
+  /** Reads the file again: runs of other packages may have written meanwhile. */
+  record(name: string, test: string, verdict: Verdict): void {
+    this.#results = read(this.#path).set(keyOf(name, test), verdict)
+    const lines = [...this.#results].map(([key, result]) => ({ key, line: `${result}\t${key}` }))
     const sorted = lines.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ line }) => line)
-    const draft = `${path}.${process.pid}`
+    const draft = `${this.#path}.${process.pid}`
     writeFileSync(draft, `${[head, ...sorted].join('\n')}\n`)
-    renameSync(draft, path)
+    renameSync(draft, this.#path)
   }
+}
+
+function read(path: string): Map<string, Verdict> {
+  const results = new Map<string, Verdict>()
+  if (!existsSync(path)) return results
+  for (const line of readFileSync(path, 'utf8').split('\n')) {
+    const [verdict = '', name = '', test = ''] = line.split('\t')
+    if (verdict === 'pass' || verdict === 'fail' || verdict === 'skip') results.set(keyOf(name, test), verdict)
+  }
+  return results
 }
 
 const keyOf = (name: string, test: string): string => `${name}\t${test}`

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Judged, Tally } from './tally.ts'
+
+const judged = (over: Partial<Judged>): Judged => ({
+  package: 'auth',
+  result: 'fail',
+  wanted: 'pass',
+  waitsFor: undefined,
+  ...over,
+})
+
+test('a test that fails here and passes on the reference is a fault, unless it waits for a feature', () => {
+  const tally = new Tally()
+  assert.equal(tally.add(judged({ result: 'pass' })), '')
+  assert.equal(tally.add(judged({})), '')
+  assert.equal(tally.add(judged({ result: 'skip', waitsFor: 'access' })), 'listed: access')
+  assert.equal(tally.add(judged({ wanted: 'fail' })), 'reference: fail')
+  assert.deepEqual(tally.summary(), [
+    'package\treference\tkeelson\twaits',
+    'auth\t3\t1\taccess 1',
+    'listed: access: 1',
+    '1 passed, 1 failed',
+  ])
+})
+
+test('a test that the reference was not asked counts as failed, even if it passes', () => {
+  const tally = new Tally()
+  assert.match(tally.add(judged({ result: 'pass', wanted: undefined })), /--reference/)
+  assert.equal(tally.failed, 1)
+})
+
+test('a test that passes although it is listed is counted, and said', () => {
+  const tally = new Tally()
+  assert.match(tally.add(judged({ result: 'pass', waitsFor: 'access' })), /waits\.txt has it under "access"/)
+  assert.equal(tally.passed, 1)
+})

@@ -1,0 +1,75 @@
+/** Counts results, by package and by the feature that a test waits for. Only tests that pass on the reference are counted. */
+import type { Verdict } from './outcome.ts'
+
+export type Judged = {
+  readonly package: string
+  readonly result: Verdict
+  /** What the reference answered. Undefined: it was never asked. */
+  readonly wanted: Verdict | undefined
+  /** The feature that the test waits for. */
+  readonly waitsFor: string | undefined
+}
+
+type Counts = { reference: number; passed: number; failed: number; readonly waits: Map<string, number> }
+
+const byText = (a: string, b: string): number => (a < b ? -1 : 1)
+
+export class Tally {
+  readonly #packages = new Map<string, Counts>()
+
+  /** How the result counts; a remark where that is not plain from the result. */
+  add(judged: Judged): string {
+    const { result, wanted, waitsFor } = judged
+    if (wanted !== 'pass' && wanted !== undefined) return `reference: ${wanted}`
+    const counts = this.#of(judged.package)
+    if (wanted === undefined) {
+      counts.failed++
+      return 'the reference was not asked: run it with --reference first'
+    }
+    counts.reference++
+    if (result === 'pass') {
+      counts.passed++
+      return waitsFor === undefined ? '' : `passes, and waits.txt has it under "${waitsFor}"`
+    }
+    if (waitsFor === undefined) {
+      counts.failed++
+      return ''
+    }
+    counts.waits.set(waitsFor, (counts.waits.get(waitsFor) ?? 0) + 1)
+    return `listed: ${waitsFor}`
+  }
+
+  get passed(): number {
+    return this.#sum(({ passed }) => passed)
+  }
+
+  get failed(): number {
+    return this.#sum(({ failed }) => failed)
+  }
+
+  /** A line for each package, one for each feature that tests wait for, and the sum. */
+  summary(): string[] {
+    const features = new Map<string, number>()
+    for (const { waits } of this.#packages.values())
+      for (const [feature, count] of waits) features.set(feature, (features.get(feature) ?? 0) + count)
+    return [
+      'package\treference\tkeelson\twaits',
+      ...[...this.#packages].map(([name, { reference, passed, waits }]) =>
+        [name, reference, passed, [...waits].map(([feature, count]) => `${feature} ${count}`).join(', ')].join('\t'),
+      ),
+      ...[...features].map(([feature, count]) => `listed: ${feature}: ${count}`).toSorted(byText),
+      `${this.passed} passed, ${this.failed} failed`,
+    ]
+  }
+
+  #of(name: string): Counts {
+    let counts = this.#packages.get(name)
+    if (counts === undefined)
+      this.#packages.set(name, (counts = { reference: 0, passed: 0, failed: 0, waits: new Map() }))
+    return counts
+  }
+
+  #sum(part: (counts: Counts) => number): number {
+    return [...this.#packages.values()].reduce((sum, counts) => sum + part(counts), 0)
+  }
+}
