@@ -6,13 +6,14 @@ import { createClient } from './client.ts'
 import { compareScenario, type Outcome } from './compare.ts'
 import { HookServer } from './hooks.ts'
 import { type Options, parseOptions, usage, UsageError } from './options.ts'
-import { addIds, passingFile, passingWithFile, readIds } from './passing.ts'
+import { addIds, passingFile, readIds } from './passing.ts'
 import type { RecordedStep } from './recorded.ts'
 import { Recordings } from './recordings.ts'
 import { formatOutcome, formatSummary, Progress } from './report.ts'
 import { runScenario } from './run.ts'
 import { chooseScenarios, type FiledScenario, loadScenarios } from './scenarios.ts'
-import { openTarget } from './target.ts'
+import { setUpOf } from './set-ups.ts'
+import { openTarget, type Target } from './target.ts'
 
 /** The exit status. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -59,37 +60,57 @@ async function replay(chosen: readonly FiledScenario[], options: Options): Promi
   })
   progress.clear()
   if (options.jsonFile !== undefined) writeFileSync(options.jsonFile, JSON.stringify(outcomes, null, 1))
-  const isGood = options.updatePassing
-    ? updatePassing(chosen, outcomes)
-    : outcomes.every(({ outcome }) => outcome === 'same')
+  const isGood = options.updatePassing ? updatePassing(outcomes) : outcomes.every(({ outcome }) => outcome === 'same')
   console.log(formatSummary(outcomes))
   return isGood ? 0 : 1
 }
 
-/** Whether all that had passed and was run now still passes. Scenarios with needs have a list, and a server, of their own. */
-function updatePassing(chosen: readonly FiledScenario[], outcomes: readonly Outcome[]): boolean {
-  const listed = new Set([...readIds(passingFile), ...readIds(passingWithFile)])
+/** Whether all that had passed and was run now still passes. */
+function updatePassing(outcomes: readonly Outcome[]): boolean {
+  const listed = new Set(readIds(passingFile))
   const lost = outcomes.filter(({ id, outcome }) => outcome !== 'same' && listed.has(id))
   for (const { file, id } of lost) console.log(`NO LONGER PASSES ${file}/${id}`)
-  const passed = new Set(outcomes.filter(({ outcome }) => outcome === 'same').map(({ id }) => id))
-  const passing = chosen.filter(({ id }) => passed.has(id))
-  const idsOf = (hasNeeds: boolean): string[] =>
-    passing.filter(({ needs }) => (needs !== undefined) === hasNeeds).map(({ id }) => id)
-  const added = addIds(passingFile, idsOf(false)) + addIds(passingWithFile, idsOf(true))
-  console.log(`lists of what passes: ${added} added, ${lost.length} no longer pass`)
+  const passed = outcomes.filter(({ outcome }) => outcome === 'same')
+  const added = addIds(
+    passingFile,
+    passed.map(({ id }) => id),
+  )
+  console.log(`list of what passes: ${added} added, ${lost.length} no longer pass`)
   return lost.length === 0
 }
 
-/** Runs the scenarios, several at once, on the server that the options choose. */
-async function runAll(
-  chosen: readonly FiledScenario[],
-  options: Options,
-  done: (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop',
-): Promise<void> {
-  if (chosen.length === 0) return
+type Done = (scenario: FiledScenario, got: readonly RecordedStep[]) => 'go on' | 'stop'
+
+/** Runs the scenarios on the server that the options choose: on one for each way that it has to be set up. */
+async function runAll(chosen: readonly FiledScenario[], options: Options, done: Done): Promise<void> {
   // With a listener of our own the process lives long enough to end the servers that it started.
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
-  await using target = await openTarget(options.server, options.choice.with)
+  const groups =
+    options.server.kind === 'running' ? [[undefined, chosen] as const] : Map.groupBy(chosen, ({ needs }) => needs)
+  let isStopped = false
+  for (const [needs, group] of groups) {
+    if (isStopped) return
+    await using target = await openTarget(options.server, setUpOf(needs))
+    await runGroup(group, { target, parallel: options.parallel, interrupted }, (scenario, got) => {
+      const next = done(scenario, got)
+      isStopped = next === 'stop'
+      return next
+    })
+  }
+}
+
+type Run = {
+  readonly target: Target
+  /** Scenarios at once. */
+  readonly parallel: number
+  readonly interrupted: Promise<unknown>
+}
+
+async function runGroup(
+  chosen: readonly FiledScenario[],
+  { target, parallel, interrupted }: Run,
+  done: Done,
+): Promise<void> {
   await using hooks = await HookServer.start()
   using client = createClient(target)
   const waiting = chosen.values()
@@ -102,7 +123,7 @@ async function runAll(
       if (isStopped) return
     }
   }
-  const workers = Promise.all(Array.from({ length: options.parallel }, work)).catch((error: unknown) => {
+  const workers = Promise.all(Array.from({ length: parallel }, work)).catch((error: unknown) => {
     throw new Error(`the server at ${target.server} stopped answering`, { cause: error })
   })
   const end = await Promise.race([workers, interrupted.then(() => 'interrupted')])

@@ -17,7 +17,8 @@ which server (none named: keelson from this tree, on an etcd of its own)
 which scenarios
   --only TEXT     those whose id or file contains TEXT, or starts with it when it is written ^TEXT (repeatable)
   --section S     those of that section of the specification, such as 4.5
-  --with F        also those that need F, which a server that is started then has: WatchList, compacted (repeatable)
+  --with F        with --server: also those that need the set-up F of set-ups.ts, which it has to have (repeatable);
+                  a server that is started is set up as its scenarios need it, one after the other
   --list-file F   exactly the ids in the file F, one per line
 
 how
@@ -26,7 +27,7 @@ how
   --verbose       every difference, not the first 8 of a step
   --bail          stops at the first scenario that differs
   --json F        writes every scenario's outcome to F
-  --update-passing  adds what passes to test/compat/passing.txt (passing-with.txt: what needs --with), and fails if something in them no longer does`
+  --update-passing  adds what passes to test/compat/passing.txt, and fails if something in it no longer does`
 
 export type ServerChoice =
   | { readonly kind: 'keelson'; readonly args: readonly string[] }
@@ -66,6 +67,7 @@ export function parseOptions(argv: readonly string[]): Options {
   if (mode === 'record' && server.kind === 'keelson')
     throw new UsageError('only a reference server is recorded: add --reference, or --server with its address')
   if (mode !== 'replay' && values['update-passing']) throw new UsageError('--update-passing goes with replay')
+  if (values.with.length > 0 && server.kind !== 'running') throw new UsageError('--with goes with --server')
   const listFile = values['list-file']
   return {
     mode,
@@ -73,7 +75,7 @@ export function parseOptions(argv: readonly string[]): Options {
     choice: {
       only: values.only,
       section: values.section,
-      with: values.with,
+      setUps: server.kind === 'running' ? values.with : undefined,
       ids: listFile === undefined ? undefined : readIds(listFile),
     },
     without: values.without,

@@ -6,8 +6,6 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const passingFile: string = join(import.meta.dirname, 'passing.txt')
-/** Those that need a server with features besides. */
-export const passingWithFile: string = join(import.meta.dirname, 'passing-with.txt')
 
 export function readIds(path: string): string[] {
   if (!existsSync(path)) throw new Error(`there is no list ${path}: name one that is there after --list-file`)

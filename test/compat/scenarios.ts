@@ -14,7 +14,8 @@ export type Choice = {
   /** A part of the id or file name; ^TEXT: its beginning. */
   readonly only: readonly string[]
   readonly section?: string | undefined
-  readonly with: readonly string[]
+  /** Those whose set-up is among these; undefined: any. */
+  readonly setUps?: readonly string[] | undefined
   /** Exactly these ids. */
   readonly ids?: readonly string[] | undefined
 }
@@ -44,14 +45,17 @@ const isScenario = (value: unknown): value is Scenario =>
   isRecord(value) && typeof value['id'] === 'string' && Array.isArray(value['steps'])
 
 export function chooseScenarios(all: readonly FiledScenario[], choice: Choice): FiledScenario[] {
-  const listed = choice.ids && listedScenarios(all, choice.ids, choice.with)
+  const listed = choice.ids && listedScenarios(all, choice.ids, choice.setUps)
   return (listed ?? all).filter(
     (scenario) =>
       (choice.only.length === 0 || choice.only.some((text) => isNamed(scenario, text))) &&
       (choice.section === undefined || String(scenario.section).startsWith(choice.section)) &&
-      (scenario.needs === undefined || choice.with.includes(scenario.needs)),
+      hasSetUp(scenario, choice.setUps),
   )
 }
+
+const hasSetUp = ({ needs }: FiledScenario, offered: readonly string[] | undefined): boolean =>
+  needs === undefined || offered === undefined || offered.includes(needs)
 
 function isNamed({ id, file }: FiledScenario, text: string): boolean {
   if (!text.startsWith('^')) return id.includes(text) || file.includes(text)
@@ -62,13 +66,13 @@ function isNamed({ id, file }: FiledScenario, text: string): boolean {
 function listedScenarios(
   all: readonly FiledScenario[],
   ids: readonly string[],
-  features: readonly string[],
+  offered: readonly string[] | undefined,
 ): FiledScenario[] {
   const byId = new Map(all.map((scenario) => [scenario.id, scenario]))
   return ids.map((id) => {
     const scenario = byId.get(id)
     if (scenario === undefined) throw new Error(`the list names ${id}, which no scenario is called: correct the list`)
-    if (scenario.needs !== undefined && !features.includes(scenario.needs))
+    if (!hasSetUp(scenario, offered))
       throw new Error(`the list names ${id}, which needs a server with ${scenario.needs}: add --with ${scenario.needs}`)
     return scenario
   })

@@ -96,7 +96,7 @@ export type ScenarioOptions = {
   readonly cleanup?: readonly string[]
   /** Webhooks that the runner serves, by name. */
   readonly hooks?: Readonly<Record<string, HookAnswer>>
-  /** A feature that the server must have: run only where `--with` names it. */
+  /** How its server is set up: a name of set-ups.ts. */
   readonly needs?: string
   /** The times and the order of managedFields entries count. */
   readonly times?: boolean

@@ -5,15 +5,13 @@ import { startKeelson } from '../harness/keelson.ts'
 import { startReference } from '../harness/reference.ts'
 import type { ClientOptions } from './client.ts'
 import type { ServerChoice } from './options.ts'
+import type { SetUp } from './set-ups.ts'
 
 /** Ends what it started when it is disposed of. */
 export type Target = ClientOptions & AsyncDisposable
 
-/** What scenarios may need besides, and the flags that give it to a server. */
-const flagsOf: ReadonlyMap<string, readonly string[]> = new Map([['WatchList', ['--feature-gates=WatchList=true']]])
-
-/** A server that is started has the features; one that runs has to have them. */
-export async function openTarget(choice: ServerChoice, features: readonly string[]): Promise<Target> {
+/** A server that is started is set up so; one that runs has to be. */
+export async function openTarget(choice: ServerChoice, { flags, isCompacted }: SetUp): Promise<Target> {
   if (choice.kind === 'running') {
     const { url, token, cert, key } = choice
     return { server: url, token, cert, key, [Symbol.asyncDispose]: async () => {} }
@@ -21,9 +19,8 @@ export async function openTarget(choice: ServerChoice, features: readonly string
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startEtcd())
   const start = choice.kind === 'keelson' ? startKeelson : startReference
-  const args = [...choice.args, ...features.flatMap((feature) => flagsOf.get(feature) ?? [])]
-  const { url, token } = stack.use(await start({ etcdUrl: etcd.clientUrl, args }))
-  if (features.includes('compacted')) await compact(etcd.clientUrl)
+  const { url, token } = stack.use(await start({ etcdUrl: etcd.clientUrl, args: [...flags, ...choice.args] }))
+  if (isCompacted) await compact(etcd.clientUrl)
   const started = stack.move()
   return { server: url, token, [Symbol.asyncDispose]: () => started.disposeAsync() }
 }
