@@ -19,7 +19,7 @@ import { hintsAnnotation, modeAnnotation } from './service-warnings.ts'
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'] as const
 const affinities = ['ClientIP', 'None'] as const
-const trafficPolicies = ['Cluster', 'Local'] as const
+export const trafficPolicies = ['Cluster', 'Local'] as const
 const trafficDistributions = ['PreferClose'] as const
 const AFFINITY_SECONDS_MAX = 86_400
 /** The older form of spec.loadBalancerSourceRanges. */

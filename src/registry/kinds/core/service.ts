@@ -13,7 +13,7 @@ import {
 import type { ClusterFacts, KindRules } from '../../kind-rules.ts'
 import { isExposed, needsClusterIp, NO_ADDRESS, specOf, typeOf } from './service-needs.ts'
 import { prepareUpdate, withPlural } from './service-prepare.ts'
-import { validate, validateStatus } from './service-validate.ts'
+import { trafficPolicies, validate, validateStatus } from './service-validate.ts'
 import { validateUpdate } from './service-validate-update.ts'
 import { warnings } from './service-warnings.ts'
 
@@ -49,10 +49,11 @@ function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObjec
   return { ...complete, spec: { ...specOf(complete), ipFamilies: families, ipFamilyPolicy } }
 }
 
-/** What only names another host sends no traffic anywhere. Some servers have stored it. */
+/** An ExternalName has no traffic to direct: a policy of it is not shown. A wrong one stays, for validation to refuse. */
 function withoutTrafficPolicy(object: KubeObject): KubeObject {
   const spec = specOf(object)
-  if (typeOf(spec) !== 'ExternalName' || spec['internalTrafficPolicy'] === undefined) return object
+  const isPolicy = trafficPolicies.some((policy) => policy === spec['internalTrafficPolicy'])
+  if (typeOf(spec) !== 'ExternalName' || !isPolicy) return object
   return { ...object, spec: omit(spec, 'internalTrafficPolicy') }
 }
 
