@@ -66,7 +66,7 @@ function mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Place
     live[key] = strategyOf(field) === 'replace' ? value : mergeMaps(current, value, field.schema)
   } else if (Array.isArray(current) && Array.isArray(value)) {
     live[key] = mergedList(current, value, { field: lookUp(schema, key), isDeletion })
-  } else if (!isDeletion) take(live, key, value)
+  } else if (!isDeletion || (current !== undefined && formOf(current) === formOf(value))) take(live, key, value)
 }
 
 /** Where there is nothing to merge with: what directives would have changed is not there. */
@@ -184,6 +184,9 @@ function mergedList(live: readonly Json[], patch: readonly Json[], { field, isDe
   return ordered([...merged.values()], { mergeKey: undefined, wanted: patch, live })
 }
 
+/** As Go's reflection names what items are. */
+const goKind = ({ type }: Schema): string => (type === 'string' || type === 'map' ? type : 'struct')
+
 const isUniform = (items: readonly Json[]): boolean =>
   items.every((item) => item !== null && formOf(item) === formOf(items[0] ?? null))
 
@@ -192,7 +195,8 @@ const formOf = (value: Json): string =>
 
 function mergedItems(live: readonly Json[], patch: readonly Json[], field: Field): readonly Json[] {
   const mergeKey = field.patch?.key
-  if (mergeKey === undefined) throw unclassified(`cannot merge lists without merge key for ${field.name}`)
+  if (mergeKey === undefined)
+    throw unclassified(`cannot merge lists without merge key for ${goKind(itemSchema(field))}`)
   const { isReplaced, removed, items } = directivesOf(patch, mergeKey)
   if (isReplaced) return ordered(items, { mergeKey, wanted: [], live: items })
   const kept = live.filter((item) => !removed.has(keyOf(item, mergeKey)))
