@@ -1,6 +1,6 @@
 /** Sets of fields as managedFields hold them: the tree written as JSON, `.` for a place that is in the set and has more below it. */
 import { compareKeys, printString } from '../codec/json.ts'
-import { type FieldSet, nodeOf } from './field-set.ts'
+import { type FieldSet, nodeOf, ownedLeaf } from './field-set.ts'
 import { KnownSets, SHARED_CHARACTERS_MAX } from './known-sets.ts'
 import { compareElements, isElement, isKnownElement } from './path-element.ts'
 
@@ -30,9 +30,10 @@ function readFieldsV1(text: string): FieldSet | undefined {
   return set?.isOwned === true ? nodeOf(false, set.children) : set
 }
 
-/** An empty object is a place in the set. */
+/** An empty object is a place in the set, and so is null. */
 function readNode(value: unknown, depth: number): FieldSet | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || depth > DEPTH_MAX) return undefined
+  if (value === null) return ownedLeaf
+  if (typeof value !== 'object' || Array.isArray(value) || depth > DEPTH_MAX) return undefined
   let isOwned = false
   let children: Map<string, FieldSet> | undefined
   let isEmpty = true
