@@ -96,8 +96,10 @@ function typeOf(schema: Schema, topology: Topology | undefined): MergeType {
     case 'time':
     case 'microTime':
     case 'quantity':
-    case 'intOrString':
       return { form: 'scalar', scalar: 'untyped' }
+    // Its published schema has no type: a list or a map fits, and is refused only where an object is made of it.
+    case 'intOrString':
+      return anything
   }
 }
 

@@ -13,6 +13,39 @@ export function validateApplied(value: Json, type: MergeType): readonly string[]
   return faults
 }
 
+/**
+ * What of an object that was not applied does not fit its type: repeated items do. Types that every object of theirs fits are not
+ * looked through; the others have lists whose items may leave out their key, as the secrets of a ServiceAccount.
+ */
+export const validateStored = (wire: Json, type: MergeType): readonly string[] =>
+  mayOmitKeys(type) ? validateApplied(wire, type).filter((fault) => !fault.includes('duplicate entries')) : []
+
+const omitting = new WeakMap<MergeType, boolean>()
+
+function mayOmitKeys(type: MergeType): boolean {
+  const found = omitting.get(type)
+  if (found !== undefined) return found
+  // A type may contain itself.
+  omitting.set(type, false)
+  const may = mayOmitKeysIn(type)
+  omitting.set(type, may)
+  return may
+}
+
+function mayOmitKeysIn(type: MergeType): boolean {
+  switch (type.form) {
+    case 'any':
+    case 'scalar':
+      return false
+    case 'map':
+      return mayOmitKeys(type.of)
+    case 'list':
+      return type.keys.some((key) => key.default === undefined) || mayOmitKeys(type.of)
+    case 'struct':
+      return [...type.fields.values()].some(({ below }) => mayOmitKeys(below))
+  }
+}
+
 /** Where a value stands. Most values fit, so its path is put together only where one does not. */
 type Place = { readonly above: Place | undefined; readonly element: string; readonly faults: string[] }
 
@@ -54,7 +87,7 @@ function visitItems(list: readonly Json[], type: ListMerge, place: Place): void 
     const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
     if (element === undefined) {
       faults.push(`${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
-      continue
+      return
     }
     if (seen.has(element)) faults.push(`${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
     seen.add(element)

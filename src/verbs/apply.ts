@@ -7,7 +7,7 @@ import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import type { StructMerge } from '../apply/merge-type.ts'
 import type { Convert } from '../apply/prune-across.ts'
 import { recordUpdate } from '../apply/record.ts'
-import { validateApplied } from '../apply/validate.ts'
+import { validateApplied, validateStored } from '../apply/validate.ts'
 import { storedWire } from '../apply/wire.ts'
 import { Slices } from '../lib/slices.ts'
 import { badRequest, conflict, notFound, unclassified } from '../api/errors.ts'
@@ -62,13 +62,21 @@ async function applyTo(
   const expected = viewOf(request) ?? request.resource
   const { struct } = expected.shape
   const type = mergeTypeOfObjects(struct)
+  const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
+  const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
+  const tracking = trackingOf(request, stored)
+  const unfit = request.resource.isCustom ? [] : validateStored(live, type)
+  if (unfit.length > 0 && tracking.owners.size === 0) {
+    const what = `failed to convert new object (${nameOf(live, expected)}) to smd typed: ${told(unfit)}`
+    throw unclassified(`failed to create manager for existing fields: ${what}`)
+  }
   const faults = validateApplied(applied, type)
   if (faults.length > 0) {
     throw unclassified(`failed to create typed patch object (${nameOf(applied, expected)}): ${told(faults)}`)
   }
-  const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
-  const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
-  const tracking = trackingOf(request, stored)
+  if (unfit.length > 0) {
+    throw unclassified(`failed to create typed live object (${nameOf(live, expected)}): ${told(unfit)}`)
+  }
   const why = viewOf(request)?.refusesApply
   if (why !== undefined && tracking.owners.size === 0) {
     const what = `failed to convert live object (/; ${apiVersionOf(expected)}, Kind=${expected.kind}) to proper version`
@@ -97,7 +105,7 @@ async function applyTo(
     ...(request.resource.isCustom || viewOf(request) !== undefined ? {} : { convert: convertIn(request, writing) }),
     versions: async (after) => {
       const before = current ?? emptyObject
-      const made = (): KubeObject => objectOf(after, { applied, expected, live, current })
+      const made = (): KubeObject => objectOf(after, { applied, expected, live, current, isDefaulted: false })
       const objects = { before: () => before, after: made }
       const asked = await askWebhook(request, access, { owners: tracking.owners, objects })
       const others = versionsOf(request, access, { ...objects, asked, wires: { before: live, after } })
@@ -105,14 +113,14 @@ async function applyTo(
     },
   })
   if (slices.isOver) await slices.turn()
-  if (why !== undefined) {
+  if (why !== undefined && result !== undefined) {
     throw unclassified(`failed to convert new object (${nameOf(applied, expected)}) to proper version: ${why}`)
   }
   const managedFields = tracking.finish(owners)
   if (current !== undefined && result === undefined) {
     return withOwners(withLastApplied(current, applied, writer), managedFields)
   }
-  const object = objectOf(result ?? live, { applied, expected, live, current })
+  const object = objectOf(result ?? live, { applied, expected, live, current, isDefaulted: true })
   if (slices.isOver) await slices.turn()
   return withOwners(withLastApplied(object, applied, writer), managedFields)
 }
@@ -186,10 +194,12 @@ type Making = {
   /** The object that was applied to, and how it is written. */
   readonly current: KubeObject | undefined
   readonly live: Fields
+  /** Owners in other versions are shown a built-in kind before it has its defaults. */
+  readonly isDefaulted: boolean
 }
 
-/** What is applied fits the schema; here it becomes an object, with its defaults. */
-function objectOf(wire: Fields, { applied, expected, current, live }: Making): KubeObject {
+/** What is applied fits the schema; here it becomes an object. */
+function objectOf(wire: Fields, { applied, expected, current, live, isDefaulted }: Making): KubeObject {
   const { kind, shape } = expected
   const apiVersion = apiVersionOf(expected)
   const refuse = (fault: string): Error => {
@@ -204,7 +214,8 @@ function objectOf(wire: Fields, { applied, expected, current, live }: Making): K
   }
   try {
     const { value } = restoreStruct(wire, shape.struct, { tree: live, value: current })
-    return shape.setDefaults({ ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) })
+    const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+    return isDefaulted ? shape.setDefaults(object) : object
   } catch (error) {
     throw error instanceof RestoreError ? refuse(error.message) : error
   }

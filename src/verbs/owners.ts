@@ -3,14 +3,14 @@
  * object: what that changes belongs to nobody.
  */
 import { fieldSetOf } from '../apply/field-paths.ts'
-import { Differences } from '../apply/differences.ts'
+import { Differences, type Versions } from '../apply/differences.ts'
 import type { FieldSet } from '../apply/field-set.ts'
 import { type Owners, printOwners, readOwners, type Writer } from '../apply/managers.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import { recordUpdate } from '../apply/record.ts'
 import { ownersInObject, ownersInView } from '../apply/view-owners.ts'
 import { childOf } from '../apply/owned.ts'
-import { validateApplied } from '../apply/validate.ts'
+import { validateApplied, validateStored } from '../apply/validate.ts'
 import { isEqual } from '../apply/value.ts'
 import { givenWire, storedWire } from '../apply/wire.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -55,9 +55,9 @@ export function ownersAfterCreate(
   object: KubeObject,
   recording: Recording,
 ): Json | undefined {
-  if (isUnfit(request, object)) return undefined
   const { struct } = request.resource.shape
   const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: givenWire(object, struct) }
+  if (isUnfit(request, object) || !isTyped(versions)) return undefined
   const differences = new Differences(() => versions, ignoredAt(request))
   const update = { writer: writerOf(request, recording.options), now: recording.access.now(), differences }
   return printOwners(recordUpdate(givenOwners(request, object) ?? new Map(), update))
@@ -80,6 +80,8 @@ export async function ownersAfterUpdate(
   try {
     const asked = await askWebhook(request, access, { owners, objects })
     const versions = versionsOf(request, access, { ...objects, asked })
+    const own = request.resource.isCustom ? undefined : versions(writerOf(request, options).apiVersion)
+    if (own !== undefined && !isTyped(own)) return undefined
     const differences = new Differences(versions, ignoredAt(request))
     return tracking.finish(recordUpdate(owners, { writer: writerOf(request, options), now: access.now(), differences }))
   } catch (error) {
@@ -101,6 +103,10 @@ function isUnfit({ resource, subresource }: ResourceRequest, object: KubeObject)
   if (type.form !== 'struct') return false
   return validateApplied(status, childOf('status', type).below).some((fault) => !fault.includes('duplicate entries'))
 }
+
+/** Upstream leaves an object without owners where it cannot tell the items of a list apart. */
+const isTyped = ({ type, before, after }: Versions): boolean =>
+  validateStored(before, type).length === 0 && validateStored(after, type).length === 0
 
 /** An update may write the list itself, all of it or nothing; one that cannot be read does not count. */
 function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owners | undefined {

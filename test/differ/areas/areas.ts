@@ -14,8 +14,9 @@ export const areas: { readonly [name: string]: Area } = {
   crds: crdsCase,
   cel: celCase,
   cost: costCase,
-  probes: probesCase,
+  probes: probesCase('probes'),
+  'object-probes': probesCase('object-probes'),
 }
 
 /** Cases of an area: those that are a list have an end. */
-export const casesMax = (area: string): number => (area === 'probes' ? probes.length : Number.POSITIVE_INFINITY)
+export const casesMax = (area: string): number => probes[area]?.length ?? Number.POSITIVE_INFINITY

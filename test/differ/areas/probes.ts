@@ -1,12 +1,21 @@
-/** The smallest sequences that once showed a difference, one for each root cause: data/probes.jsonl. */
-import { child } from '../places.ts'
+/** The smallest sequences that once showed a difference, one for each root cause: those of data/object-probes.jsonl are about built-in kinds and apply. */
+import type { Json } from '../../compat/json.ts'
 import { readLines } from '../data.ts'
+import { child } from '../places.ts'
 import { type Case, isStep } from '../step.ts'
 
-export const probes = readLines('probes.jsonl')
+export const probes: { readonly [area: string]: readonly Json[] } = {
+  probes: readLines('probes.jsonl'),
+  'object-probes': readLines('object-probes.jsonl'),
+}
 
-export function* probesCase(_: unknown, __: unknown, number: number): Case {
-  const requests = child(probes[number % probes.length], 'requests')
-  if (!Array.isArray(requests)) throw new Error(`data/probes.jsonl has no requests in line ${number + 1}`)
+export const probesCase =
+  (area: string) =>
+  (_: unknown, __: unknown, number: number): Case =>
+    stepsOf(probes[area]?.[number], `line ${number + 1} of data/${area}.jsonl`)
+
+function* stepsOf(probe: Json | undefined, where: string): Case {
+  const requests = child(probe, 'requests')
+  if (!Array.isArray(requests)) throw new Error(`${where} has no requests`)
   for (const step of requests) if (isStep(step)) yield step
 }
