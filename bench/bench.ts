@@ -3,7 +3,8 @@
  *
  *   --check         fail when a figure misses its target
  *   --only a,b      client, feed, latest, serve, memory, registry, cel, scale; all but scale when absent; or loads on a whole server:
- *                   get, create, list-by-node, … (all but list-by-… need h2load)
+ *                   get, create, list-by-node, … (all but list-by-… need h2load); or cluster: real controllers and kwok (needs
+ *                   test/tools/install kwok kube-controller-manager kube-scheduler), with --nodes N (500) and --pods M (5000)
  *   --seconds N     how long each load runs (default 6)
  *   --reference     instead: Keelson beside the reference kube-apiserver; --only get,create,… and --runs N (needs
  *                   test/tools/install kube-apiserver, and h2load: Debian nghttp2-client)
@@ -21,6 +22,7 @@ import { benchMemory } from './engine/memory.ts'
 import { benchScale } from './engine/scale.ts'
 import { benchServe } from './engine/serve.ts'
 import { benchRegistry } from './registry/validate.ts'
+import { benchCluster } from './server/cluster.ts'
 import { benchAgainstReference, benchAlone } from './server/compare.ts'
 import { describeFigure, type Figure, isMet } from './figure.ts'
 
@@ -45,9 +47,12 @@ const { values } = parseArgs({
     json: { type: 'string' },
     reference: { type: 'boolean', default: false },
     runs: { type: 'string', default: '3' },
+    nodes: { type: 'string', default: '500' },
+    pods: { type: 'string', default: '5000' },
   },
 })
 const only = values.only?.split(',')
+const size = { nodes: Number(values.nodes), pods: Number(values.pods) }
 const figures: Figure[] = []
 for await (const measured of values.reference ? reference() : parts()) {
   figures.push(...measured)
@@ -60,7 +65,8 @@ if (values.check && missed.length > 0) process.exitCode = 1
 
 async function* parts(): AsyncGenerator<readonly Figure[]> {
   const names = only ?? Object.keys(benches).filter((name) => name !== 'scale')
-  const loads = names.filter((name) => benches[name] === undefined)
+  const loads = names.filter((name) => benches[name] === undefined && name !== 'cluster')
+  if (names.includes('cluster')) yield await benchCluster({ ...size, reference: false })
   if (loads.length > 0) yield await benchAlone({ only: loads, runs: Number(values.runs) })
   for (const name of names) {
     const bench = benches[name]
@@ -71,5 +77,8 @@ async function* parts(): AsyncGenerator<readonly Figure[]> {
 }
 
 async function* reference(): AsyncGenerator<readonly Figure[]> {
-  yield await benchAgainstReference({ runs: Number(values.runs), ...(only === undefined ? {} : { only }) })
+  if (only?.includes('cluster')) yield await benchCluster({ ...size, reference: true })
+  const loads = only?.filter((name) => name !== 'cluster')
+  if (loads?.length === 0) return
+  yield await benchAgainstReference({ runs: Number(values.runs), ...(loads === undefined ? {} : { only: loads }) })
 }

@@ -1,0 +1,271 @@
+/**
+ * `npm run bench -- --only cluster [--reference] [--nodes N] [--pods M]`: a cluster as its API server sees it. The real
+ * kube-controller-manager and kube-scheduler, and kwok, which plays the kubelets of N nodes, bring M Pods of Deployments to
+ * Running; then the cluster rests. Servers take turns, each alone with an etcd of its own.
+ */
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, createClient } from '../../test/compat/client.ts'
+import { isRecord } from '../../test/compat/json.ts'
+import type { ApiServerProcess } from '../../test/harness/api-server.ts'
+import { Component, startComponent } from '../../test/harness/component.ts'
+import { type EtcdProcess, freePorts, startEtcd } from '../../test/harness/etcd.ts'
+import { startKeelson } from '../../test/harness/keelson.ts'
+import { kubectlFor } from '../../test/harness/kubectl.ts'
+import { startReference } from '../../test/harness/reference.ts'
+import type { Figure } from '../figure.ts'
+import { Probe, type Waits } from './probe.ts'
+import { cpuSeconds, residentMiB } from './process-usage.ts'
+
+const PODS_PER_DEPLOYMENT = 100
+/** Requests at once while nodes are made. */
+const LANES = 16
+/** Until the components have taken their leases and listed what they follow. */
+const SETTLE_MS = 8_000
+const POLL_MS = 500
+/** A cluster that takes longer is stuck. */
+const RUNNING_MAX_MS = 15 * 60_000
+/** After all Pods are Running the controllers still write statuses and events; what is measured then is rest. */
+const CALM_MS = 10_000
+const REST_MS = 30_000
+/** As a kubelet has it: it renews at a quarter of this. */
+const LEASE_SECONDS = 40
+
+export type ClusterOptions = { readonly nodes: number; readonly pods: number; readonly reference: boolean }
+
+type Run = {
+  readonly readySeconds: number
+  readonly runningSeconds: number
+  readonly nodesCpuSeconds: number
+  readonly cpuSeconds: number
+  readonly etcdCpuSeconds: number
+  readonly restPercent: number
+  readonly endMiB: number
+  readonly restMiB: number
+  readonly peakMiB: number
+  readonly probe: Waits
+  readonly restProbe: Waits
+}
+
+export async function benchCluster(options: ClusterOptions): Promise<Figure[]> {
+  const theirs = options.reference ? await runCluster('reference', options) : undefined
+  const ours = await runCluster('keelson', options)
+  return theirs === undefined ? figuresOf(ours) : compare(ours, theirs)
+}
+
+async function runCluster(name: 'keelson' | 'reference', { nodes, pods }: ClusterOptions): Promise<Run> {
+  await using etcd = await startEtcd()
+  // The clients' own limits are raised below; the servers' must not be what is measured.
+  const limits = ['--max-requests-inflight=4000', '--max-mutating-requests-inflight=2000']
+  const args = ['--disable-admission-plugins=', '--authorization-mode=AlwaysAllow', ...limits]
+  await using server = await (name === 'keelson' ? startKeelson : startReference)({ etcdUrl: etcd.clientUrl, args })
+  await using components = new AsyncDisposableStack()
+  await startComponents(server, components)
+  await sleep(SETTLE_MS)
+  const run = await measure({ server, etcd, nodes, pods })
+  console.log(describeRun(name, run))
+  return run
+}
+
+async function startComponents(server: ApiServerProcess, started: AsyncDisposableStack): Promise<void> {
+  const kubectl = started.use(await kubectlFor(server))
+  const kubeconfig = join(kubectl.dir, 'config')
+  started.use(
+    await startComponent('kube-controller-manager', kubeconfig, [
+      `--service-account-private-key-file=${join(server.dir, 'sa.key')}`,
+      `--root-ca-file=${join(server.dir, 'apiserver.crt')}`,
+      '--kube-api-qps=500',
+      '--kube-api-burst=1000',
+      '--concurrent-deployment-syncs=20',
+      '--concurrent-replicaset-syncs=20',
+    ]),
+  )
+  started.use(await startComponent('kube-scheduler', kubeconfig, ['--kube-api-qps=1000', '--kube-api-burst=2000']))
+  const [port = 0] = await freePorts(1)
+  // Without a configuration kwok plays its own fast stages: a node is Ready and a Pod Running as soon as it sees them.
+  const flags = [
+    `--kubeconfig=${kubeconfig}`,
+    '--manage-all-nodes=true',
+    `--node-lease-duration-seconds=${LEASE_SECONDS}`,
+    `--server-address=127.0.0.1:${port}`,
+    '--v=WARN',
+  ]
+  started.use(new Component('kwok', await mkdtemp(join(tmpdir(), 'keelson-kwok-')), flags))
+}
+
+type Measured = {
+  readonly server: ApiServerProcess
+  readonly etcd: EtcdProcess
+  readonly nodes: number
+  readonly pods: number
+}
+
+async function measure({ server, etcd, nodes, pods }: Measured): Promise<Run> {
+  const target = { name: 'server', server: server.url, token: server.token }
+  using client = createClient(target)
+  using probe = new Probe(target)
+  const usage = (): { atMs: number; cpu: number; etcdCpu: number } => ({
+    atMs: performance.now(),
+    cpu: cpuSeconds(server.pid),
+    etcdCpu: cpuSeconds(etcd.pid),
+  })
+  const empty = usage()
+  await createNodes(client, nodes)
+  await until(`${nodes} nodes Ready`, async () => (await readyNodes(client)) === nodes)
+  const ready = usage()
+  for (let at = 0; at < pods; at += PODS_PER_DEPLOYMENT)
+    await post(
+      client,
+      '/apis/apps/v1/namespaces/default/deployments',
+      deployment(at, Math.min(PODS_PER_DEPLOYMENT, pods - at)),
+    )
+  await until(`${pods} pods Running`, () => areRunning(client, pods))
+  const running = usage()
+  const endMiB = residentMiB(server.pid)
+  const probed = await probe.stop()
+
+  await sleep(CALM_MS)
+  using restProbe = new Probe(target)
+  const calm = usage()
+  await sleep(REST_MS)
+  const rested = usage()
+  return {
+    readySeconds: (ready.atMs - empty.atMs) / 1000,
+    runningSeconds: (running.atMs - ready.atMs) / 1000,
+    nodesCpuSeconds: ready.cpu - empty.cpu,
+    cpuSeconds: running.cpu - ready.cpu,
+    etcdCpuSeconds: running.etcdCpu - ready.etcdCpu,
+    restPercent: ((rested.cpu - calm.cpu) / ((rested.atMs - calm.atMs) / 1000)) * 100,
+    endMiB,
+    restMiB: residentMiB(server.pid),
+    peakMiB: residentMiB(server.pid, 'peak'),
+    probe: probed,
+    restProbe: await restProbe.stop(),
+  }
+}
+
+async function createNodes(client: Client, count: number): Promise<void> {
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (next < count) await post(client, '/api/v1/nodes', node(next++))
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+}
+
+async function readyNodes(client: Client): Promise<number> {
+  const nodes = await itemsOf(client, '/api/v1/nodes?resourceVersion=0')
+  return nodes.filter((object) =>
+    arrayAt(object, 'status', 'conditions').some(
+      (condition) => valueAt(condition, 'type') === 'Ready' && valueAt(condition, 'status') === 'True',
+    ),
+  ).length
+}
+
+/** All were made, as their Deployments tell, and none is in another phase. */
+async function areRunning(client: Client, count: number): Promise<boolean> {
+  const deployments = await itemsOf(client, '/apis/apps/v1/namespaces/default/deployments?resourceVersion=0')
+  const made = deployments.reduce<number>((sum, object) => sum + Number(valueAt(object, 'status', 'replicas') ?? 0), 0)
+  if (made < count) return false
+  const others = '/api/v1/namespaces/default/pods?resourceVersion=0&fieldSelector=status.phase!%3DRunning'
+  return (await itemsOf(client, others)).length === 0
+}
+
+async function until(what: string, isReached: () => Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + RUNNING_MAX_MS
+  while (!(await isReached())) {
+    if (performance.now() > deadlineMs) throw new Error(`${what}: not after ${RUNNING_MAX_MS / 1000} s`)
+    await sleep(POLL_MS)
+  }
+}
+
+async function post(client: Client, path: string, object: unknown): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const { status, raw } = await client.request({ method: 'POST', path, headers, body: JSON.stringify(object) })
+  if (status !== 201) throw new Error(`POST ${path}: ${status} ${raw.toString('utf8')}`)
+}
+
+async function itemsOf(client: Client, path: string): Promise<readonly unknown[]> {
+  const { status, raw } = await client.request({ method: 'GET', path })
+  if (status !== 200) throw new Error(`GET ${path}: ${status} ${raw.toString('utf8')}`)
+  return arrayAt(JSON.parse(raw.toString('utf8')), 'items')
+}
+
+const valueAt = (object: unknown, ...path: readonly string[]): unknown =>
+  path.reduce((value, key) => (isRecord(value) ? value[key] : undefined), object)
+
+function arrayAt(object: unknown, ...path: readonly string[]): readonly unknown[] {
+  const value = valueAt(object, ...path)
+  return Array.isArray(value) ? value : []
+}
+
+function node(index: number): unknown {
+  const resources = { cpu: '32', memory: '256Gi', pods: '110' }
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: `node-${index}`,
+      annotations: { 'kwok.x-k8s.io/node': 'fake' },
+      labels: { 'kubernetes.io/hostname': `node-${index}`, type: 'kwok' },
+    },
+    status: { allocatable: resources, capacity: resources },
+  }
+}
+
+function deployment(index: number, replicas: number): unknown {
+  const labels = { app: `app-${index}` }
+  const container = { name: 'web', image: 'example.com/web:1', resources: { requests: { cpu: '10m' } } }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: `app-${index}` },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [container] } },
+    },
+  }
+}
+
+const waits = ({ p50, p99, max }: Waits): string => `${p50.toFixed(1)}, ${p99.toFixed(1)}, ${max.toFixed(0)} ms`
+
+function describeRun(name: string, run: Run): string {
+  const { probe, restProbe } = run
+  return [
+    `${name}: nodes Ready after ${run.readySeconds.toFixed(1)} s with ${run.nodesCpuSeconds.toFixed(1)} s of CPU`,
+    `pods Running after ${run.runningSeconds.toFixed(1)} s with ${run.cpuSeconds.toFixed(1)} s of CPU (etcd ${run.etcdCpuSeconds.toFixed(1)} s)`,
+    `at rest ${run.restPercent.toFixed(1)} % of a core`,
+    `resident ${run.endMiB.toFixed(0)} MiB, at rest ${run.restMiB.toFixed(0)}, peak ${run.peakMiB.toFixed(0)}`,
+    `a probe waited ${waits(probe)} (half, 99 %, longest), at rest ${waits(restProbe)}`,
+  ].join('; ')
+}
+
+function figuresOf(run: Run): Figure[] {
+  return [
+    { name: 'cluster: all pods Running after', value: run.runningSeconds, unit: 's' },
+    { name: 'cluster: CPU on the way', value: run.cpuSeconds, unit: 's' },
+    { name: 'cluster: CPU at rest', value: run.restPercent, unit: '%' },
+    { name: 'cluster: memory when all run', value: run.endMiB, unit: 'MiB' },
+    { name: 'cluster: memory at rest', value: run.restMiB, unit: 'MiB' },
+    { name: 'cluster: 99th percentile of a probe on the way', value: run.probe.p99, unit: 'ms' },
+  ]
+}
+
+/** What each figure must be, as a part of the reference's. */
+const targets: readonly number[] = [1, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1]
+
+function compare(ours: Run, theirs: Run): Figure[] {
+  const reference = figuresOf(theirs)
+  return figuresOf(ours).map(({ name, value, unit }, index) => {
+    const other = reference[index]?.value ?? Number.NaN
+    return {
+      name: `${name}, against the reference`,
+      value: value / other,
+      unit: 'times',
+      target: { below: targets[index] ?? 1 },
+      note: `${value.toFixed(1)} against ${other.toFixed(1)} ${unit}`,
+    }
+  })
+}
