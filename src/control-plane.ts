@@ -142,6 +142,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     log,
     logsRequests: config.logging.isVerbose,
     newAuditId: ids.uid,
+    constantHeaders:
+      config.strictTransportSecurity === null ? {} : { 'strict-transport-security': config.strictTransportSecurity },
   })
   const uncount = (resource: Resource): void => {
     parts.metrics.forget(resource)

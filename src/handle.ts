@@ -30,6 +30,8 @@ export type HandlerParts = {
   /** Whether each request is told to the log. */
   readonly logsRequests: boolean
   readonly newAuditId: () => string
+  /** Headers of every answer. */
+  readonly constantHeaders: Headers
 }
 
 /** Answers requests. Given a user, it takes the request for theirs: so the server's own parts write. It never fails. */
@@ -97,6 +99,7 @@ class Life {
     const { warnings = [], ownWarnings = [] } = this.#context ?? {}
     const headers: Headers = {
       'audit-id': this.#auditId,
+      ...this.#parts.constantHeaders,
       // The one answer that has no word about caching is that to a path nobody can read.
       ...(this.#hasInfo ? { 'cache-control': 'no-cache, private' } : {}),
       ...(warnings.length === 0 && ownWarnings.length === 0

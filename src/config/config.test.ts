@@ -61,6 +61,7 @@ test('flags become one frozen configuration', () => {
     eventTtlSeconds: 3600,
     stopDelayMs: 0,
     watchGraceMs: 0,
+    strictTransportSecurity: null,
     allowsPrivileged: true,
     logging: { format: 'auto', isVerbose: false },
   })
@@ -122,6 +123,7 @@ const refusals: readonly [string, RegExp][] = [
   ['--runtime-config=a/b/c/d=true', /runtime-config invalid key a\/b\/c\/d/],
   ['--runtime-config=api/all=false', /invalid key with only api\/all=false/],
   ['--runtime-config=api/beta=true', /api\/beta=true is not supported yet/],
+  ['--strict-transport-security-directives=max-age', /invalid, allowed values: max-age=expireTime, /],
   ['--secure-port=65536', /--secure-port 65536 must be between 1 and 65535/],
   ['--tls-cert-file=/none', /--tls-private-key-file is missing/],
   ['--authorization-mode=RBAC,RBAC', /more than once/],

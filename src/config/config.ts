@@ -65,6 +65,8 @@ export type Config = {
   readonly stopDelayMs: number
   /** Over how long the ends of watches are spread. */
   readonly watchGraceMs: number
+  /** The value of Strict-Transport-Security on every answer; null: it is not sent. */
+  readonly strictTransportSecurity: string | null
   readonly featureGates: FeatureGates
   readonly runtime: RuntimeConfig
   readonly services: ServicesConfig
@@ -123,6 +125,7 @@ function readConfig(values: Values, warn: (text: string) => void): Config {
     eventTtlSeconds: values.durationMs('event-ttl') / 1000,
     stopDelayMs: values.durationMs('shutdown-delay-duration', { isNegativeFault: true }),
     watchGraceMs: values.durationMs('shutdown-watch-termination-grace-period', { isNegativeFault: true }),
+    strictTransportSecurity: readStrictTransportSecurity(values),
     featureGates,
     runtime: readRuntime(values),
     services: readServices(values, featureGates),
@@ -207,6 +210,17 @@ function readTlsVersion(values: Values): Config['tlsMinVersion'] {
     )
   }
   return 'TLSv1.2'
+}
+
+/** RFC 6797, section 6.1. */
+function readStrictTransportSecurity(values: Values): string | null {
+  const directives = values.list('strict-transport-security-directives')
+  if (directives.some((directive) => !/^(includeSubDomains|preload|max-age=[^=]*)$/.test(directive))) {
+    values.fault(
+      '--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information',
+    )
+  }
+  return directives.join('; ') || null
 }
 
 function readTokens(values: Values): TokenEntry[] {

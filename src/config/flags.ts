@@ -183,6 +183,11 @@ const flagTable = {
     default: '0s',
     help: 'Over how long the ends of watches are spread when the server stops. 0: they end at once.',
   },
+  'strict-transport-security-directives': {
+    section: generic,
+    type: 'list',
+    help: 'What browsers are told by Strict-Transport-Security: max-age=SECONDS, includeSubDomains, preload. Without any: nothing.',
+  },
 
   'runtime-config': {
     section: 'API enablement',

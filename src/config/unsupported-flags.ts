@@ -113,7 +113,6 @@ export const unsupportedFlags: { readonly [section: string]: { readonly [name: s
     'runtime-config-emulation-forward-compatible': 'false',
     'shutdown-send-retry-after': 'false',
     'storage-initialization-timeout': '1m0s',
-    'strict-transport-security-directives': '',
   },
   Etcd: {
     'default-watch-cache-size': '100',

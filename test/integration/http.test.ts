@@ -6,7 +6,7 @@ import { type Answer, type Call, type Client, clients, startTestServer, type Tes
 let server: TestServer
 
 before(async () => {
-  server = await startTestServer()
+  server = await startTestServer(['--strict-transport-security-directives=max-age=60,includeSubDomains'])
 })
 
 after(async () => {
@@ -39,6 +39,13 @@ for (const [version, connect] of Object.entries(clients)) {
 
     const create = (name: string, more: object = {}): Promise<Answer> =>
       client.call({ method: 'POST', path, body: { metadata: { name }, ...more } })
+
+    test('Strict-Transport-Security is on answers of every sort', async () => {
+      for (const asked of ['/', '/healthz', '/apis', '/openapi/v2', '/api/v1/namespaces', '/nope', '/api/v1/nope']) {
+        const { headers } = await client.call({ path: asked })
+        assert.equal(headers['strict-transport-security'], 'max-age=60; includeSubDomains', asked)
+      }
+    })
 
     test('a ConfigMap is created, read, replaced, deleted and gone', async () => {
       const made = await create('life', { data: { b: '<&>\u2028', a: '1', '10': 'x' } })
