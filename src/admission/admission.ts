@@ -5,7 +5,7 @@
 import type { RequestContext } from '../api/context.ts'
 import { type ApiError, forbidden } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
-import type { Resource } from '../registry/resource.ts'
+import type { Resource, ResourceRequest } from '../registry/resource.ts'
 
 /** What a plugin may know of a write. The user and the warnings are in the context. */
 export type Attributes = {
@@ -22,6 +22,21 @@ export type Attributes = {
   readonly oldObject: KubeObject | undefined
   readonly isDryRun: boolean
   readonly context: RequestContext
+}
+
+export type Asked = {
+  readonly operation: Attributes['operation']
+  readonly options: { readonly isDryRun: boolean }
+  readonly object?: KubeObject | undefined
+  readonly oldObject?: KubeObject | undefined
+}
+
+/** The one place where attributes are made. Where the path has no name, as that of a create, the object says it. */
+export function attributesOf(request: ResourceRequest, { operation, options, object, oldObject }: Asked): Attributes {
+  const { resource, subresource, namespace, context } = request
+  const name = request.name === '' ? (object?.metadata.name ?? '') : request.name
+  const { isDryRun } = options
+  return { operation, resource, subresource, namespace, name, object, oldObject, isDryRun, context }
 }
 
 export interface Plugin {

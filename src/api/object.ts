@@ -70,3 +70,10 @@ export function present(fields: Fields): Fields {
 export function omit(fields: Fields, ...names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
 }
+
+/** The object with this list of field managers; undefined: with none. */
+export function withManagedFields(object: KubeObject, managedFields: Json | undefined): KubeObject {
+  const { managedFields: given, ...metadata } = object.metadata
+  if (given === managedFields) return object
+  return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } }
+}

@@ -171,6 +171,12 @@ export function viewOf({ resource, subresource }: Pick<ResourceRequest, 'resourc
   return Object.hasOwn(resource.views, subresource) ? resource.views[subresource] : undefined
 }
 
+/** What may be changed through a path. A view is another shape of the whole object. */
+export function rulesOf({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): UpdateRules {
+  const { subresourceRules } = resource
+  return (Object.hasOwn(subresourceRules, subresource) ? subresourceRules[subresource] : undefined) ?? resource
+}
+
 /** The object in the shape of the path. */
 export const shownAt = (request: Pick<ResourceRequest, 'resource' | 'subresource'>, object: KubeObject): KubeObject =>
   viewOf(request)?.show(object) ?? object

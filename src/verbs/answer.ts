@@ -10,7 +10,7 @@ import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import { contentHeaders } from './represent/headers.ts'
 import { styled } from './represent/json.ts'
 import type { Representation } from './represent/representation.ts'
-import type { Updated } from './write.ts'
+import type { Updated } from './write/write.ts'
 
 export const ok = ({ headers }: Representation, body: Buffer): ApiResponse => ({ status: 200, headers, body })
 

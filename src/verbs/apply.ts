@@ -11,21 +11,21 @@ import { validateApplied, validateStored } from '../apply/validate.ts'
 import { storedWire } from '../apply/wire.ts'
 import { Slices } from '../lib/slices.ts'
 import { badRequest, conflict, notFound, unclassified } from '../api/errors.ts'
-import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject, textOf, withManagedFields } from '../api/object.ts'
 import { decodePatched } from '../codec/decode-body.ts'
 import { printOrdered } from '../codec/json.ts'
 import { RestoreError, restoreStruct } from '../patch/restore.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
 import { askWebhook, otherVersion, UnknownVersionError, versionsOf, wireIn } from './owner-versions.ts'
-import { emptyObject, emptyWire, ignoredAt, trackingOf, withOwners, writerOf } from './owners.ts'
+import { emptyObject, emptyWire, ignoredAt, trackingOf, writerOf } from './owners.ts'
 import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
-import { type Change, mayCreateAt, type Writing } from './write.ts'
+import { type Change, mayCreateAt, type Write } from './write/write.ts'
 import type { PatchOptions } from './write-options.ts'
 
 /** Owns what an object that nobody tracked has, when it is first applied to. */
 const firstManager = 'before-first-apply'
 
-type Applying = Writing & { readonly options: PatchOptions }
+type Applying = Pick<Write, 'access'> & { readonly options: PatchOptions }
 
 /** The body of an apply as a change of the object, which also makes one where there is none. */
 export async function readApply(request: ResourceRequest, body: GivenBody, writing: Applying): Promise<Change> {
@@ -118,11 +118,11 @@ async function applyTo(
   }
   const managedFields = tracking.finish(owners)
   if (current !== undefined && result === undefined) {
-    return withOwners(withLastApplied(current, applied, writer), managedFields)
+    return withManagedFields(withLastApplied(current, applied, writer), managedFields)
   }
   const object = objectOf(result ?? live, { applied, expected, live, current, isDefaulted: true })
   if (slices.isOver) await slices.turn()
-  return withOwners(withLastApplied(object, applied, writer), managedFields)
+  return withManagedFields(withLastApplied(object, applied, writer), managedFields)
 }
 
 /** Between versions of a built-in kind. */

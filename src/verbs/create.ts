@@ -1,3 +1,4 @@
+import { attributesOf } from '../admission/admission.ts'
 import { badRequest } from '../api/errors.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
@@ -6,7 +7,7 @@ import type { WriteAccess } from './access.ts'
 import { readObject } from './read-body.ts'
 import { represent } from './represent/represent.ts'
 import { unsupportedPart } from './unsupported.ts'
-import { createObject } from './write.ts'
+import { createObject } from './write/create-object.ts'
 import { parseWriteOptions } from './write-options.ts'
 
 export async function create(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
@@ -22,9 +23,7 @@ export async function create(request: ResourceRequest, access: WriteAccess): Pro
 
 /** What is in the way of any write is told first. */
 async function refusePart(request: ResourceRequest, { admission }: WriteAccess): Promise<Error> {
-  const { resource, subresource, namespace, name, context } = request
-  const isDryRun = request.http.query.has('dryRun')
-  const written = { object: undefined, oldObject: undefined, isDryRun }
-  await admission.mutate({ operation: 'CREATE', resource, subresource, namespace, name, context, ...written })
+  const options = { isDryRun: request.http.query.has('dryRun') }
+  await admission.mutate(attributesOf(request, { operation: 'CREATE', options }))
   return unsupportedPart(request)
 }

@@ -1,3 +1,4 @@
+import { attributesOf } from '../admission/admission.ts'
 import { type ApiError, conflict, forbidden, notFound, type ResourceName, type Status } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
@@ -19,8 +20,8 @@ import {
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
 import { represent } from './represent/represent.ts'
 import { translated } from './storage-errors.ts'
-import { commit } from './commit.ts'
-import { withVersion, written } from './write.ts'
+import { commit } from './write/commit.ts'
+import { withVersion, written } from './write/written.ts'
 
 /** Removes the object, or marks it when others must let go of it first. */
 export async function deleteOne(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
@@ -131,22 +132,12 @@ async function decide(
 }
 
 async function admitDelete(
-  { resource, subresource, namespace, name, context }: ResourceRequest,
+  request: ResourceRequest,
   oldObject: KubeObject,
-  { isDryRun }: DeleteOptions,
+  options: DeleteOptions,
   { admission }: WriteAccess,
 ): Promise<void> {
-  const attributes = {
-    operation: 'DELETE',
-    resource,
-    subresource,
-    namespace,
-    name,
-    object: undefined,
-    oldObject,
-    isDryRun,
-    context,
-  } as const
+  const attributes = attributesOf(request, { operation: 'DELETE', oldObject, options })
   await admission.mutate(attributes)
   await admission.validate(attributes)
 }

@@ -1,6 +1,6 @@
 /** How the server itself reads objects and changes them, besides what clients ask of it. */
 import type { Objects, Place } from '../admission/objects.ts'
-import type { Json, KubeObject } from '../api/object.ts'
+import { type Json, type KubeObject, withManagedFields } from '../api/object.ts'
 import { Differences } from '../apply/differences.ts'
 import { printOwners, readOwners } from '../apply/managers.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
@@ -13,9 +13,9 @@ import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf, type Resource } from '../registry/resource.ts'
 import { segmentFault } from '../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
-import { ignoredAt, withOwners } from './owners.ts'
-import { currentOf } from './commit.ts'
-import { written } from './write.ts'
+import { ignoredAt } from './owners.ts'
+import { currentOf } from './write/commit.ts'
+import { written } from './write/written.ts'
 
 /** Of a resource that is not served there are no objects. */
 export function createOwnObjects(registry: Registry, accessOf: (resource: Resource) => WriteAccess): Objects {
@@ -58,7 +58,8 @@ async function changeStatus(
   let changed: KubeObject | undefined
   const { outcome, revision, previous } = await store.update(key, { cached, decode }, (current) => {
     const decided = current && decide(current.object)
-    changed = decided && withOwners(decided, ownersAfter(resource, { before: current.object, after: decided }, access))
+    changed =
+      decided && withManagedFields(decided, ownersAfter(resource, { before: current.object, after: decided }, access))
     return changed === undefined ? 'unchanged' : { put: encodeStored(changed, resource.shape) }
   })
   if (outcome === 'put') {

@@ -13,7 +13,8 @@ import { checkName, inNamespace } from './identity.ts'
 import { readPatch } from './read-patch.ts'
 import { represent } from './represent/represent.ts'
 import { checkPart } from './unsupported.ts'
-import { type Change, updateObject } from './write.ts'
+import { updateObject } from './write/update-object.ts'
+import type { Change } from './write/write.ts'
 import { parsePatchOptions } from './write-options.ts'
 
 /** Of the object, or of a part of it that has a path of its own. */

@@ -16,7 +16,7 @@ import { YamlError } from '../codec/yaml-error.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { inNamespace } from './identity.ts'
-import { withoutDuplicateOwners } from './owner-references.ts'
+import { withoutDuplicateOwners } from './write/owner-references.ts'
 
 /** In the namespace of the path. Warnings go to the context. Fails with a BadRequest. */
 export async function readObject(

@@ -2,12 +2,12 @@
 import { type ApiError, invalid, notFound } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { printOwners } from '../apply/managers.ts'
-import type { KubeObject } from '../api/object.ts'
+import { type KubeObject, withManagedFields } from '../api/object.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
 import { applyPatch, type Patch } from '../patch/patches.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
-import { trackingOf, withOwners } from './owners.ts'
-import type { Change } from './write.ts'
+import { trackingOf } from './owners.ts'
+import type { Change } from './write/write.ts'
 
 type Given = Pick<Patch, 'form'> & { readonly body: Buffer; readonly fieldValidation: FieldValidation }
 
@@ -34,7 +34,9 @@ function withShownOwners(
   current: KubeObject,
   { request, stored }: { readonly request: ResourceRequest; readonly stored: KubeObject | undefined },
 ): KubeObject {
-  return viewOf(request) === undefined ? current : withOwners(current, printOwners(trackingOf(request, stored).owners))
+  return viewOf(request) === undefined
+    ? current
+    : withManagedFields(current, printOwners(trackingOf(request, stored).owners))
 }
 
 const notDecoded = (shown: string, why: string): ApiError =>

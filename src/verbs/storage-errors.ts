@@ -37,9 +37,14 @@ export async function translated<T>(context: RequestContext, operation: Operatio
   try {
     return await run()
   } catch (error) {
-    if (!(error instanceof StorageError)) throw error
-    throw error.code === 'cancelled' ? cancelled(context, error) : fromStorage(error, operation)
+    throw toApiError(context, operation, error)
   }
+}
+
+/** Of an error of the storage what the client is told; any other as it is. */
+export function toApiError(context: RequestContext, operation: Operation, error: unknown): unknown {
+  if (!(error instanceof StorageError)) return error
+  return error.code === 'cancelled' ? cancelled(context, error) : fromStorage(error, operation)
 }
 
 /** Of a request that was given up while something of it was under way. */

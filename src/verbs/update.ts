@@ -10,7 +10,8 @@ import { checkName } from './identity.ts'
 import { readObject } from './read-body.ts'
 import { represent } from './represent/represent.ts'
 import { checkPart } from './unsupported.ts'
-import { mayCreateAt, updateObject } from './write.ts'
+import { updateObject } from './write/update-object.ts'
+import { mayCreateAt } from './write/write.ts'
 import { parseWriteOptions } from './write-options.ts'
 
 /** Of the object, or of a part of it that has a path of its own. */
@@ -26,7 +27,7 @@ export async function update(request: ResourceRequest, access: WriteAccess): Pro
     if (current === undefined && !mayCreateAt(request)) throw notFound(resource, name)
     return object
   }
-  const updated = await updateObject(request, replace, { options, access })
+  const updated = await updateObject(request, replace, { options, access, owners: 'recorded' })
   return answerUpdate(request, updated, show)
 }
 

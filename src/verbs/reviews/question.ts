@@ -1,10 +1,11 @@
 /** What is created only to be answered: the steps of a write without the storing. */
-import type { KubeObject } from '../../api/object.ts'
+import { attributesOf } from '../../admission/admission.ts'
+import { type KubeObject, withManagedFields } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../codec/negotiate.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import type { WriteAccess } from '../access.ts'
-import { ownersAfterCreate } from '../owners.ts'
+import { ownersAfterCreate } from '../write/record-owners.ts'
 import { readObject } from '../read-body.ts'
 import { represent } from '../represent/represent.ts'
 import { parseWriteOptions } from '../write-options.ts'
@@ -22,20 +23,17 @@ export async function receiveQuestion(
   access: WriteAccess,
   shown: Resource = request.resource,
 ): Promise<Question> {
-  const { resource, subresource, namespace, name, context, http } = request
+  const { http } = request
   const show = represent(negotiate(http, { hasTable: false }), access.forms, http.query)
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const asked = { ...request, resource: shown }
   const given = await readObject(asked, options.fieldValidation, access)
-  const managedFields = ownersAfterCreate(asked, given, { options, access })
-  const { managedFields: _, ...metadata } = given.metadata
-  const object = { ...given, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } }
-  const { isDryRun } = options
-  const about = { resource, subresource, namespace, name, isDryRun, context, operation: 'CREATE' } as const
-  const admitted = (await access.admission.mutate({ ...about, object, oldObject: undefined })) ?? object
-  await access.admission.validate({ ...about, object: admitted, oldObject: undefined })
+  const owned = withManagedFields(given, ownersAfterCreate(asked, given, { options, access }))
+  const attributes = attributesOf(request, { operation: 'CREATE', options, object: owned })
+  const object = (await access.admission.mutate(attributes)) ?? owned
+  await access.admission.validate({ ...attributes, object })
   return {
-    object: admitted,
+    object,
     answerWith: (result) => ({ status: 201, headers: show.headers, body: show.object(result, shown.shape) }),
   }
 }

@@ -1,4 +1,5 @@
 /** What can be done to an object that is neither a read nor a write of it has a path below the object's, and a file in this folder. */
+import { attributesOf } from '../../admission/admission.ts'
 import type { Objects } from '../../admission/objects.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
@@ -31,18 +32,7 @@ export async function admit(
   object: KubeObject | undefined,
   { operation, isDryRun, access }: Admitted,
 ): Promise<void> {
-  const { resource, subresource, namespace, name, context } = request
-  const attributes = {
-    operation,
-    resource,
-    subresource,
-    namespace,
-    name,
-    object,
-    oldObject: undefined,
-    isDryRun,
-    context,
-  }
+  const attributes = attributesOf(request, { operation, object, options: { isDryRun } })
   await access.admission.mutate(attributes)
   await access.admission.validate(attributes)
 }

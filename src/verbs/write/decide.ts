@@ -1,19 +1,30 @@
-/** Whether an update writes at all. */
-import { isSameButTimes } from '../apply/managers.ts'
-import { isEqual, isSurelyOther } from '../apply/value.ts'
-import type { KubeObject } from '../api/object.ts'
-import { encodeStored, hasEmptyMetadata, isOutdated } from '../codec/object.ts'
-import type { ObjectSchema } from '../schema/object-schema.ts'
-import type { Decision } from '../storage/store.ts'
-import { withOwners } from './owners.ts'
+/** What an update writes, and whether it writes at all. */
+import { isSameButTimes } from '../../apply/managers.ts'
+import { isEqual, isSurelyOther } from '../../apply/value.ts'
+import { type KubeObject, withManagedFields } from '../../api/object.ts'
+import { encodeStored, hasEmptyMetadata, isOutdated } from '../../codec/object.ts'
+import type { ObjectSchema } from '../../schema/object-schema.ts'
+import type { Decision } from '../../storage/store.ts'
+import type { Resource } from '../../registry/resource.ts'
+import { isReleased } from '../deletion.ts'
 
 export type Decided = { readonly object: KubeObject; readonly decision: Decision }
 
+/** `before` is what is stored; undefined: the object is new. */
+export function decide(resource: Resource, object: KubeObject, before: KubeObject | undefined): Decided {
+  if (before === undefined) {
+    const created = withoutVersion(object)
+    return { object: created, decision: { put: encodeStored(created, resource.shape) } }
+  }
+  if (isReleased(object, before, resource)) return { object, decision: 'delete' }
+  return decidePut(object, before, resource.shape)
+}
+
 /** A write that changes nothing, or nothing but the times of its owners, is none. */
-export function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): Decided {
+function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema): Decided {
   const { managedFields } = before.metadata
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
-  const same = isRetimed ? withOwners(object, managedFields) : object
+  const same = isRetimed ? withManagedFields(object, managedFields) : object
   const [plain, plainBefore] = [withoutVersion(same), withoutVersion(before)]
   const isStoredEmpty = shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object)
   // What is stored otherwise than it would be now is stored anew.

@@ -1,7 +1,7 @@
 /** References to owners that stand in an object twice are taken out, with a warning. */
-import type { RequestContext } from '../api/context.ts'
-import { fieldsOf, type Json, type KubeObject } from '../api/object.ts'
-import { printOrdered } from '../codec/json.ts'
+import type { RequestContext } from '../../api/context.ts'
+import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
+import { printOrdered } from '../../codec/json.ts'
 
 /** `isMutated`: it is looked for again after admission had its say, and told in other words. */
 export function withoutDuplicateOwners(

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { attributes } from '../../test/harness/admission.ts'
-import { Admission } from '../admission/admission.ts'
-import { forbidden } from '../api/errors.ts'
-import type { KubeObject } from '../api/object.ts'
-import { Shelf } from '../cache/made.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
-import { ResourceKeys } from '../storage/keys.ts'
-import type { WriteAccess } from './access.ts'
-import { ResourceForms } from './represent/forms.ts'
-import { updateObject } from './write.ts'
+import { attributes } from '../../../test/harness/admission.ts'
+import { Admission } from '../../admission/admission.ts'
+import { forbidden } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { Shelf } from '../../cache/made.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+import { ResourceKeys } from '../../storage/keys.ts'
+import type { WriteAccess } from '../access.ts'
+import { ResourceForms } from '../represent/forms.ts'
+import { updateObject } from './update-object.ts'
 
 const refused = (): never => assert.fail('not asked for here')
 
@@ -80,7 +80,9 @@ async function stepsOf(object: KubeObject): Promise<string[]> {
     ttlSeconds: undefined,
   }
   const options = { isDryRun: false, fieldManager: 'm', fieldValidation: 'Warn' } as const
-  await updateObject(request, () => object, { options, access }).catch((error: unknown) => steps.push(String(error)))
+  await updateObject(request, () => object, { options, access, owners: 'recorded' }).catch((error: unknown) =>
+    steps.push(String(error)),
+  )
   return steps
 }
 

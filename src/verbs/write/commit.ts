@@ -1,11 +1,11 @@
 /** Decides on the state of one object and writes what was decided. */
-import type { KubeObject } from '../api/object.ts'
-import { markOutdated } from '../codec/object.ts'
-import type { Item } from '../cache/item.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
-import type { Key, Revision } from '../storage/engine.ts'
-import type { Current, Decision, UpdateResult } from '../storage/store.ts'
-import type { WriteAccess } from './access.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { markOutdated } from '../../codec/object.ts'
+import type { Item } from '../../cache/item.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+import type { Key, Revision } from '../../storage/engine.ts'
+import type { Current, Decision, UpdateResult } from '../../storage/store.ts'
+import type { WriteAccess } from '../access.ts'
 
 type Commit = {
   readonly key: Key
@@ -15,7 +15,7 @@ type Commit = {
   readonly isFresh?: boolean
 }
 
-type Committed = UpdateResult<KubeObject> & {
+export type Committed = UpdateResult<KubeObject> & {
   /** What stays as it was, where the cache has it. */
   readonly unchanged?: Item | undefined
 }

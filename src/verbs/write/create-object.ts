@@ -1,0 +1,49 @@
+import { ApiError, nameNotGenerated } from '../../api/errors.ts'
+import { type KubeObject, omit } from '../../api/object.ts'
+import type { ResourceRequest } from '../../registry/resource.ts'
+import type { WriteAccess } from '../access.ts'
+import type { Written } from '../represent/representation.ts'
+import { toApiError } from '../storage-errors.ts'
+import type { WriteOptions } from '../write-options.ts'
+import { heldAllocation } from './allocate.ts'
+import { complete, mutate } from './steps.ts'
+import { storeNew } from './store-new.ts'
+import type { Write } from './write.ts'
+
+/** Names generated until one is free, as upstream. */
+const NAME_TRIES = 8
+
+/** Stores a new object; returns it in the shape of the path. */
+export async function createObject(
+  request: ResourceRequest,
+  decoded: KubeObject,
+  { options, access }: { readonly options: WriteOptions; readonly access: WriteAccess },
+): Promise<Written> {
+  const { resource, context } = request
+  const { generateName = '', name = '' } = decoded.metadata
+  const allocation = heldAllocation(access)
+  const write: Write = { request, options, access, owners: 'recorded', allocation }
+  try {
+    const mutated = await mutate(write, withoutDeletion(decoded), undefined)
+    for (let tries = 1; ; tries++) {
+      try {
+        const stored = await storeNew(write, await complete(write, mutated, undefined))
+        await allocation?.keep()
+        return stored
+      } catch (error) {
+        await allocation?.giveBack(error)
+        if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists' || generateName === '') throw error
+        if (name !== '' || tries === NAME_TRIES) throw nameNotGenerated(resource, error.details?.name ?? '')
+      }
+    }
+  } catch (error) {
+    throw toApiError(context, { resource, name, verb: 'create' }, error)
+  }
+}
+
+/** A new object is not being deleted, whatever the client sent. */
+function withoutDeletion(object: KubeObject): KubeObject {
+  const { metadata } = object
+  if (!('deletionTimestamp' in metadata || 'deletionGracePeriodSeconds' in metadata)) return object
+  return { ...object, metadata: omit(metadata, 'deletionTimestamp', 'deletionGracePeriodSeconds') }
+}

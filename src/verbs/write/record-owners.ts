@@ -1,0 +1,110 @@
+/**
+ * The step that records who owns which fields. It comes before admission sees the object: what that changes belongs to nobody.
+ */
+import { Differences, type Versions } from '../../apply/differences.ts'
+import { type Owners, printOwners, readOwners } from '../../apply/managers.ts'
+import { mergeTypeOfObjects } from '../../apply/object-merge-type.ts'
+import { childOf } from '../../apply/owned.ts'
+import { recordUpdate } from '../../apply/record.ts'
+import { validateApplied, validateStored } from '../../apply/validate.ts'
+import { isEqual } from '../../apply/value.ts'
+import { givenWire } from '../../apply/wire.ts'
+import { isFields, type Json, type KubeObject, withManagedFields } from '../../api/object.ts'
+import { type ResourceRequest, shownAt } from '../../registry/resource.ts'
+import type { Current } from '../../storage/store.ts'
+import { askWebhook, UnknownVersionError, versionsOf } from '../owner-versions.ts'
+import { emptyWire, ignoredAt, trackingOf, writerOf } from '../owners.ts'
+import type { Write } from './write.ts'
+
+type Recording = Pick<Write, 'options' | 'access'>
+
+/** `given` is in the shape of the path. */
+export async function recordOwners(
+  write: Write,
+  given: KubeObject,
+  current: Current<KubeObject> | undefined,
+): Promise<KubeObject> {
+  const { request, owners } = write
+  if (owners === 'stated') return given
+  if (owners === 'dropped') return withManagedFields(given, undefined)
+  const managedFields =
+    current === undefined
+      ? ownersAfterCreate(request, given, write)
+      : await ownersAfterUpdate(request, { stored: current.object, after: given }, write)
+  return withManagedFields(given, managedFields)
+}
+
+/** The list of a new object; undefined: none. What the client sent of it counts where the object itself does not take it. */
+export function ownersAfterCreate(
+  request: ResourceRequest,
+  object: KubeObject,
+  { options, access }: Recording,
+): Json | undefined {
+  const given = givenOwners(request, object) ?? new Map()
+  const { struct } = request.resource.shape
+  const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: givenWire(object, struct) }
+  if (isUnfit(request, object) || !isTyped(versions)) return undefined
+  const differences = new Differences(() => versions, ignoredAt(request))
+  const update = { writer: writerOf(request, options), now: access.now(), differences }
+  return printOwners(recordUpdate(given, update))
+}
+
+/** The list after an update or a patch; `after` is in the shape of the path. */
+async function ownersAfterUpdate(
+  request: ResourceRequest,
+  { stored, after }: { readonly stored: KubeObject; readonly after: KubeObject },
+  { options, access }: Recording,
+): Promise<Json | undefined> {
+  if (isUnfit(request, after)) return undefined
+  const tracking = trackingOf(request, stored)
+  const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])
+  const owners = (isKept ? undefined : givenOwners(request, after)) ?? tracking.owners
+  // What was never tracked begins to be with the first apply.
+  if (owners.size === 0) return tracking.finish(owners)
+  const before = shownAt(request, stored)
+  const objects = { before: () => before, after: () => after }
+  try {
+    const asked = await askWebhook(request, access, { owners, objects })
+    const versions = versionsOf(request, access, { ...objects, asked })
+    const own = request.resource.isCustom ? undefined : versions(writerOf(request, options).apiVersion)
+    if (own !== undefined && !isTyped(own)) return undefined
+    const differences = new Differences(versions, ignoredAt(request))
+    return tracking.finish(recordUpdate(owners, { writer: writerOf(request, options), now: access.now(), differences }))
+  } catch (error) {
+    // Upstream would rather have no owners than wrong ones.
+    if (error instanceof UnknownVersionError) return undefined
+    throw error
+  }
+}
+
+/**
+ * A status that the path does not take is never validated, but upstream makes a typed object of it with all the rest; where that fails
+ * the object is left without owners.
+ */
+function isUnfit({ resource, subresource }: ResourceRequest, object: KubeObject): boolean {
+  const { status } = object
+  if (!resource.isCustom || subresource !== '' || status === undefined) return false
+  if (!resource.resetPaths(subresource).includes('status')) return false
+  const type = mergeTypeOfObjects(resource.shape.struct)
+  if (type.form !== 'struct') return false
+  return validateApplied(status, childOf('status', type).below).some((fault) => !fault.includes('duplicate entries'))
+}
+
+/** Upstream leaves an object without owners where it cannot tell the items of a list apart. */
+const isTyped = ({ type, before, after }: Versions): boolean =>
+  validateStored(before, type).length === 0 && validateStored(after, type).length === 0
+
+/** An update may write the list itself, all of it or nothing; one that cannot be read does not count. */
+function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owners | undefined {
+  const given = after.metadata['managedFields']
+  if (subresource !== '' || given === undefined) return undefined
+  if (isReset(given)) return new Map()
+  const owners = readOwners(given)
+  if (owners === undefined || owners.size === 0) return undefined
+  return new Map([...owners].map(([identity, owner]) => [identity, { ...owner, entry: undefined }]))
+}
+
+/** An empty list, or one empty entry. */
+const isReset = (given: Json): boolean =>
+  Array.isArray(given) &&
+  (given.length === 0 || (given.length === 1 && isFields(given[0]) && Object.keys(given[0]).length === 0))

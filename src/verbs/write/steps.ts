@@ -1,0 +1,43 @@
+/**
+ * The steps of a write between decoding and storing, in kube-apiserver's order, for all verbs that write: record owners, mutate
+ * (admission), prepare, allocate, validate, authorize, admit (admission). Each is a file of this folder or one call. `current` is what is
+ * stored; undefined: the object is new. create-object.ts and update-object.ts run them and store what comes out; an update runs all
+ * of them again when somebody else was first.
+ */
+import { attributesOf } from '../../admission/admission.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { shownAt } from '../../registry/resource.ts'
+import type { Current } from '../../storage/store.ts'
+import { allocate } from './allocate.ts'
+import { prepare } from './prepare.ts'
+import { recordOwners } from './record-owners.ts'
+import { validate } from './validate.ts'
+import type { Write } from './write.ts'
+
+type CurrentObject = Current<KubeObject> | undefined
+
+/** What was given, with its owners, as admission changes it. Both are in the shape of the path. */
+export async function mutate(write: Write, given: KubeObject, current: CurrentObject): Promise<KubeObject> {
+  const { request, options, access } = write
+  const object = await recordOwners(write, given, current)
+  const attributes = attributesOf(request, { ...operationOn(write, current), options, object })
+  return (await access.admission.mutate(attributes)) ?? object
+}
+
+/** The object to store. These steps run again with each name that is generated. */
+export async function complete(write: Write, mutated: KubeObject, current: CurrentObject): Promise<KubeObject> {
+  const { request, options, access } = write
+  const prepared = prepare(write, mutated, current)
+  const object = await allocate(write, prepared, current)
+  await validate(write, object, current)
+  // Before any plugin that counts sees the object: it would charge a quota for one that the user may not create.
+  if (current === undefined && request.verb !== 'create') await access.authorizeCreate(request)
+  const shown = current === undefined ? object : shownAt(request, object)
+  await access.admission.validate(attributesOf(request, { ...operationOn(write, current), options, object: shown }))
+  return object
+}
+
+const operationOn = ({ request }: Write, current: CurrentObject) =>
+  current === undefined
+    ? ({ operation: 'CREATE' } as const)
+    : ({ operation: 'UPDATE', oldObject: shownAt(request, current.object) } as const)

@@ -1,0 +1,45 @@
+/** The step that stores a new object. */
+import { type ApiError, alreadyExists, unclassified } from '../../api/errors.ts'
+import { type KubeObject, withManagedFields } from '../../api/object.ts'
+import { encodeStored } from '../../codec/object.ts'
+import type { Key } from '../../storage/engine.ts'
+import { isCode } from '../../storage/errors.ts'
+import { isMarked } from '../deletion.ts'
+import { uintFault } from '../options.ts'
+import type { Written } from '../represent/representation.ts'
+import type { Write } from './write.ts'
+import { asStored, written } from './written.ts'
+
+/** Of a dry run it is only looked whether the name is free. Returns the object, with its JSON where that was printed for the cache. */
+export async function storeNew(write: Write, object: KubeObject): Promise<Written> {
+  const { request, options, access } = write
+  const { resource, namespace, context } = request
+  const { name = '', resourceVersion = '' } = object.metadata
+  const key = access.keys.key(namespace, name)
+  if (options.isDryRun) {
+    const { item } = await access.reader.get(key, 'latest')
+    if (item !== undefined) throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
+    return { object: asStored(object, resource.shape).object, json: undefined }
+  }
+  if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
+    throw unclassified('resourceVersion should not be set on objects to be created')
+  }
+  const { ttlSeconds } = access
+  for (let made = object; ; made = withManagedFields(made, undefined)) {
+    try {
+      const stored = encodeStored(made, resource.shape)
+      const revision = await access.store.create(key, stored, { ttlSeconds, signal: context.signal })
+      return written(made, key, revision, { resource, access, stored })
+    } catch (error) {
+      if (isCode(error, 'exists')) throw await existing(write, name, key)
+      // What has no room in the database with its owners is stored without them.
+      if (!isCode(error, 'too-large') || made.metadata['managedFields'] === undefined) throw error
+    }
+  }
+}
+
+/** An object that is going away still has the name, and the client is told so. */
+async function existing({ request, access }: Write, name: string, key: Key): Promise<ApiError> {
+  const { item } = await access.reader.get(key, 'latest')
+  return alreadyExists(request.resource, name, { isTerminating: item !== undefined && isMarked(item.object()) })
+}

@@ -1,0 +1,82 @@
+import type { KubeObject } from '../../api/object.ts'
+import { assert } from '../../lib/assert.ts'
+import { type ResourceRequest, shownAt, viewOf } from '../../registry/resource.ts'
+import type { Key } from '../../storage/engine.ts'
+import { isCode } from '../../storage/errors.ts'
+import type { WriteAccess } from '../access.ts'
+import { toApiError } from '../storage-errors.ts'
+import type { WriteOptions } from '../write-options.ts'
+import { heldAllocation } from './allocate.ts'
+import { type Committed, commit } from './commit.ts'
+import { type Decided, decide } from './decide.ts'
+import { complete, mutate } from './steps.ts'
+import type { Change, Updated, Write } from './write.ts'
+import { asStored, withVersion, written } from './written.ts'
+
+type Updating = {
+  readonly options: WriteOptions
+  readonly access: WriteAccess
+  readonly owners: 'recorded' | 'stated'
+}
+
+/** Changes an object, or a part of it that has a path of its own. */
+export async function updateObject(
+  request: ResourceRequest,
+  change: Change,
+  { options, access, owners }: Updating,
+): Promise<Updated> {
+  const { resource, name, context } = request
+  const operation = { resource, name, verb: 'update' }
+  let write: Write = { request, options, access, owners, allocation: heldAllocation(access) }
+  for (;;) {
+    try {
+      return await updateOnce(write, change)
+    } catch (error) {
+      await write.allocation?.giveBack(error)
+      // What has no room in the database with its owners is stored without them; an apply is not.
+      if (write.owners !== 'recorded' || !isCode(error, 'too-large')) throw toApiError(context, operation, error)
+      write = { ...write, owners: 'dropped' }
+    }
+  }
+}
+
+async function updateOnce(write: Write, change: Change): Promise<Updated> {
+  const { request, options, access, allocation } = write
+  const key = access.keys.key(request.namespace, request.name)
+  let decided: Decided | undefined
+  const committed = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
+    const given = await change(current && shownAt(request, current.object), current?.object)
+    const mutated = await mutate(write, given, current)
+    decided = decide(request.resource, await complete(write, mutated, current), current?.object)
+    return decided.decision
+  })
+  assert(decided !== undefined, 'a write was decided')
+  const updated = await updatedOf(write, key, { decided, committed })
+  await allocation?.keep()
+  return updated
+}
+
+type Done = { readonly decided: Decided; readonly committed: Committed }
+
+/** What the answer shows. */
+async function updatedOf(
+  { request, options, access }: Write,
+  key: Key,
+  { decided, committed }: Done,
+): Promise<Updated> {
+  const { resource, namespace } = request
+  const { decision } = decided
+  const { outcome, previous } = committed
+  const object: KubeObject = options.isDryRun ? asStored(decided.object, resource.shape).object : decided.object
+  if (outcome === 'deleted' && !options.isDryRun) await access.belongings?.release(object, namespace)
+  const isNew = previous === undefined
+  if (options.isDryRun && isNew) return { isNew, object: shownAt(request, object), json: undefined }
+  // A write that lets go of the last finalizer removes the object; its answer has the version from before.
+  const revision = outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision
+  const isStored = outcome === 'put' && !options.isDryRun
+  const bytes = typeof decision === 'object' ? { stored: decision.put } : {}
+  const stored = isStored ? written(object, key, revision, { resource, access, ...bytes }) : undefined
+  if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
+  const json = viewOf(request) === undefined ? committed.unchanged?.wire() : undefined
+  return { isNew, object: shownAt(request, withVersion(object, revision)), json }
+}

@@ -1,0 +1,46 @@
+/** The step that checks an object against all rules of its kind and of all objects. */
+import { invalid } from '../../api/errors.ts'
+import type { KubeObject } from '../../api/object.ts'
+import { type ResourceRequest, rulesOf, type ValidateTools } from '../../registry/resource.ts'
+import { validateCreate, validateUpdate } from '../../registry/validate.ts'
+import type { Current } from '../../storage/store.ts'
+import type { WriteAccess } from '../access.ts'
+import { cancelled } from '../storage-errors.ts'
+import type { Write } from './write.ts'
+
+/** Fails with Invalid, and names everything that is wrong. Warnings go to the context. */
+export async function validate(
+  { request, access }: Pick<Write, 'request' | 'access'>,
+  object: KubeObject,
+  current: Current<KubeObject> | undefined,
+): Promise<void> {
+  const { resource, context } = request
+  const before = current?.object
+  if (before === undefined) {
+    const found = await resource.validateInSlices?.(object, undefined, toolsOf(request, access))
+    refuseInvalid(resource, object, validateCreate(object, resource, found))
+    for (const warning of resource.warnings(object, undefined)) context.warn(warning)
+    return
+  }
+  const rules = rulesOf(request)
+  const found = (await rules.validateInSlices?.(object, before, toolsOf(request, access))) ?? []
+  refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules, found }))
+  for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
+}
+
+/** Nobody waits for what a request that was given up would find out. */
+const toolsOf = ({ context }: ResourceRequest, { answerPattern }: WriteAccess): ValidateTools => ({
+  answer: answerPattern,
+  refuse: () => {
+    if (context.signal.aborted) throw cancelled(context)
+  },
+})
+
+export function refuseInvalid(
+  { faultGroup, group, kind }: { readonly faultGroup?: string; readonly group: string; readonly kind: string },
+  { metadata }: KubeObject,
+  faults: Parameters<typeof invalid>[2],
+): void {
+  if (faults.length === 0) return
+  throw invalid({ group: faultGroup ?? group, kind }, metadata.name ?? '', faults)
+}
