@@ -47,7 +47,10 @@ type Part = {
 function prunePart(value: Json, type: MergeType, { had, has = noFields, isDeclared }: Part): Json | undefined {
   const isOwned = has.isOwned || (isDeclared && !isEmptySet(has))
   const wasOwned = had.isOwned || isDeclared
-  if (isOwned) return prune(value, type, { before: had, owned: has })
+  if (isOwned) {
+    const isLost = wasOwned && has.children.size === 0 && holdsNobodys(value, type)
+    return isLost ? undefined : prune(value, type, { before: had, owned: has })
+  }
   if (wasOwned && !isNobodys(value, type, isDeclared)) return undefined
   return prune(value, type, { before: had, owned: noFields })
 }
@@ -55,6 +58,15 @@ function prunePart(value: Json, type: MergeType, { had, has = noFields, isDeclar
 /** A field that holds nothing but an empty list is in no set, and stays. */
 const isNobodys = (value: Json, type: MergeType, isDeclared: boolean): boolean =>
   isDeclared && !isEmptyMap(value) && isEmptySet(appliedSet(value, type))
+
+/** Whoever owns a map and nothing in it loses it where such a field is all that is left of it, as upstream looks at it. */
+const holdsNobodys = (value: Json, type: MergeType): boolean =>
+  isFields(value) &&
+  !isLeaf(value, type) &&
+  Object.entries(value).some(([key, given = null]) => {
+    const { below, isDeclared } = childOf(key, type)
+    return isNobodys(given, below, isDeclared)
+  })
 
 function pruneItems(
   list: readonly Json[],
