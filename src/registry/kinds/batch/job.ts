@@ -1,5 +1,5 @@
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
-import type { Labels } from '../../../api/label-selector.ts'
+import { type Labels, matchesLabels } from '../../../api/label-selector.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
 import {
   type Fields,
@@ -12,7 +12,6 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { goLabels, goLabelSelector, requirementsOf, validateLabelSelector } from '../../rules/label-selector.ts'
@@ -142,8 +141,8 @@ function validateGenerated(object: KubeObject): FieldFault[] {
     if (found[label] === undefined) return [required(`${path}[${label}]`, why)]
     return [invalidShown(`${path}[${label}]`, goLabels(labels), why)]
   })
-  const isOwn = [uidLabel, 'controller-uid'].some((label) => isSame(given, { matchLabels: { [label]: uid } }))
-  if (isOwn) return faults
+  const requirements = requirementsOf(fieldsOf(given))
+  if (requirements === undefined || matchesLabels(requirements, ownLabels(name, uid))) return faults
   return [...faults, invalidShown('spec.selector', goLabelSelector(fieldsOf(given)), '`selector` not auto-generated')]
 }
 

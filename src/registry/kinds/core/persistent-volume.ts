@@ -8,7 +8,16 @@ import {
 } from '../../../api/field-fault.ts'
 import { goPointer, goQuantity, goStruct } from '../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
-import { entriesOf, type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import {
+  entriesOf,
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  textOf,
+} from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
@@ -30,7 +39,7 @@ const capacity: Rule = (value, path, { faults }) => {
   if (amounts.length === 0) faults.push(required(path))
   if (amounts.length !== 1 || amounts[0]?.[0] !== 'storage') {
     const shown = amounts.map(([name, amount]) => `${quote(name)}:${goQuantity(amount)}`).join(', ')
-    const list = amounts.length === 0 ? 'core.ResourceList(nil)' : `core.ResourceList{${shown}}`
+    const list = isFields(value) ? `core.ResourceList{${shown}}` : 'core.ResourceList(nil)'
     faults.push(notSupportedShown(path, list, ['storage']))
   }
   for (const [name, amount] of amounts) {
@@ -116,7 +125,7 @@ export const persistentVolumeRules: KindRules = {
     ...validateChange(fieldsOf(object['spec']), fieldsOf(current['spec'])),
   ],
   warnings,
-  status: { prepareUpdate: withTransitionTime },
+  status: { prepareUpdate: withTransitionTime, updateChecks: ['change', 'rules'] },
 }
 
 /** When the phase changed last, unless the writer knows better. */

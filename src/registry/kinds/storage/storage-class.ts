@@ -44,7 +44,8 @@ function validate(object: KubeObject): FieldFault[] {
 
 function validateProvisioner(provisioner: string): FieldFault[] {
   if (provisioner === '') return [required('provisioner')]
-  return checkQualifiedName(provisioner.toLowerCase()).map((why) => invalidValue('provisioner', provisioner, why))
+  const name = provisioner.toLowerCase()
+  return checkQualifiedName(name).map((why) => invalidValue('provisioner', name, why))
 }
 
 function validateParameters(object: KubeObject): FieldFault[] {
