@@ -25,6 +25,7 @@ test('what is no time is refused in the words of Go', () => {
     ['2020-01-02', cannot('2020-01-02', '', 'T')],
     ['2020-01-02 03:04:05', cannot('2020-01-02 03:04:05', ' 03:04:05', 'T')],
     ['2020-01-02T03:04:05', cannot('2020-01-02T03:04:05', '', 'Z07:00')],
+    ['2020-01-02T03:04:05Zü', 'parsing time "2020-01-02T03:04:05Z\\xc3\\xbc": extra text: "\\xc3\\xbc"'],
     ['2020-13-02T03:04:05Z', 'parsing time "2020-13-02T03:04:05Z": month out of range'],
     ['2020-02-30T03:04:05Z', 'parsing time "2020-02-30T03:04:05Z": day out of range'],
     ['2020-01-02T25:04:05Z', 'parsing time "2020-01-02T25:04:05Z": hour out of range'],

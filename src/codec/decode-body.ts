@@ -317,7 +317,10 @@ export function decodePatched(text: string, expected: Expected, { isApplied = fa
     if (fault !== undefined) return { fault }
     throw otherType(head, expected, nameIn(value))
   }
-  if (head.apiVersion === '') return { object: { kind, apiVersion, metadata: {} }, strictFaults: unreadFields(text) }
+  if (head.apiVersion === '') {
+    if (head.kind !== '' && head.kind !== kind) return { fault: hubFault(head.kind, expected) }
+    return { object: { kind, apiVersion, metadata: {} }, strictFaults: unreadFields(text) }
+  }
   const otherForm =
     head.kind === kind && head.apiVersion !== apiVersion ? shape.otherForm?.(head.apiVersion) : undefined
   if (otherForm !== undefined) return decodeOther(text, otherForm, { shape, head })
@@ -332,6 +335,15 @@ export function decodePatched(text: string, expected: Expected, { isApplied = fa
   const { object, strictFaults } = pruned(named, read, shape)
   if (!isApplied || shape.custom === undefined) return { object: shape.setDefaults(object), strictFaults }
   return { object: shape.custom.setAppliedDefaults({ ...object, metadata: named.metadata }), strictFaults }
+}
+
+/** Without a version upstream looks for the kind among those that all versions are converted to. */
+function hubFault(kind: string, expected: Expected): string {
+  const { scheme } = expected.shape
+  const [found, own] = [kind, expected.kind].map((name) => scheme.find(apiVersionOf(expected), name)?.hubName)
+  if (found !== undefined) return `converting (${found}) to (${own}): unknown conversion`
+  const group = quote(expected.group)
+  return `no kind ${quote(kind)} is registered for the internal version of group ${group} in scheme ${quote(scheme.name)}`
 }
 
 /** Without a version none of the fields is known. */

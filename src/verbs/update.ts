@@ -3,7 +3,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
-import { toText } from '../storage/keys.ts'
+import { resourcePrefix, toText } from '../storage/keys.ts'
 import type { WriteAccess } from './access.ts'
 import { answerUpdate } from './answer.ts'
 import { checkName } from './identity.ts'
@@ -23,7 +23,7 @@ export async function update(request: ResourceRequest, access: WriteAccess): Pro
   const object = await readObject(request, options.fieldValidation, access)
   checkName(object, request)
   const replace = (current: KubeObject | undefined): KubeObject => {
-    checkUid(object, current, request, access)
+    checkUid(object, current, request, { keys: access.keys, isDryRun: options.isDryRun })
     if (current === undefined && !mayCreateAt(request)) throw notFound(resource, name)
     return object
   }
@@ -36,13 +36,15 @@ function checkUid(
   given: KubeObject,
   current: KubeObject | undefined,
   { resource, namespace, name }: ResourceRequest,
-  { keys }: WriteAccess,
+  { keys, isDryRun }: Pick<WriteAccess, 'keys'> & { readonly isDryRun: boolean },
 ): void {
   const { uid = '' } = given.metadata
   const stored = current?.metadata.uid ?? ''
   if (uid === '' || uid === stored) return
   const what = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored}`
-  const key = toText(keys.key(namespace, name))
+  // A dry run is refused above the storage, where keys have no root yet.
+  const folders = resource.isNamespaced ? `${namespace}/` : ''
+  const key = isDryRun ? `/${resourcePrefix(resource)}/${folders}${name}` : toText(keys.key(namespace, name))
   const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${what}`
   throw conflict(resource, name, why)
 }
