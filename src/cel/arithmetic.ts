@@ -57,7 +57,7 @@ function joinLists(one: ListValue, other: ListValue, meter: Pick<Meter, 'work'>)
 type Merge = { readonly identity: (item: Value) => string; readonly meter: Pick<Meter, 'work'> }
 
 /** An item copied; one printed and looked up. */
-const ITEM_NANOS = 50
+const ITEM_NANOS = 100
 export const MERGED_NANOS = 400
 export const MERGED_CHARACTER_NANOS = 5
 

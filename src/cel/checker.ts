@@ -2,7 +2,9 @@
 import { type Call, type Comprehension, type Expr, type List, type MapExpr, qualifiedName, type Select } from './ast.ts'
 import type { Environment } from './environment.ts'
 import type { CelFunction, Overload } from './functions.ts'
+import type { Slice } from './run.ts'
 import type { Fault } from './source.ts'
+import type { Turns } from './turns.ts'
 import {
   bool,
   bytes,
@@ -43,9 +45,13 @@ export type Checked = {
   readonly variables: ReadonlySet<string>
 }
 
-export function check(expr: Expr, environment: Environment): Checked | { readonly faults: readonly Fault[] } {
-  const checker = new Checker(environment)
-  checker.check(expr)
+export function* check(
+  expr: Expr,
+  environment: Environment,
+  slice: Slice,
+): Turns<Checked | { readonly faults: readonly Fault[] }> {
+  const checker = new Checker(environment, slice)
+  yield* checker.check(expr)
   if (checker.faults.length > 0) return { faults: checker.faults }
   const typeAt = (part: Expr): Type => checker.finalType(part)
   return {
@@ -64,12 +70,14 @@ class Checker {
   readonly references = new Map<Expr, Reference>()
   readonly variables = new Set<string>()
   readonly #environment: Environment
+  readonly #slice: Slice
   readonly #types = new Map<Expr, Type>()
   readonly #bindings = new Bindings()
   #scope: Scope | undefined
 
-  constructor(environment: Environment) {
+  constructor(environment: Environment, slice: Slice) {
     this.#environment = environment
+    this.#slice = slice
   }
 
   finalType(expr: Expr): Type {
@@ -77,10 +85,11 @@ class Checker {
   }
 
   /** A macro may use a part twice, and one around it that part twice again: looking once keeps it from growing. */
-  check(expr: Expr): Type {
+  *check(expr: Expr): Turns<Type> {
     const known = this.#types.get(expr)
     if (known !== undefined) return known
-    const type = this.#typeFor(expr)
+    if (this.#slice.isOver()) yield undefined
+    const type = yield* this.#typeFor(expr)
     this.#types.set(expr, type)
     return type
   }
@@ -99,25 +108,25 @@ class Checker {
     return this.#fault(expr, `expected type '${nameOf(one)}' but found '${nameOf(other)}'`)
   }
 
-  #typeFor(expr: Expr): Type {
+  *#typeFor(expr: Expr): Turns<Type> {
     switch (expr.kind) {
       case 'literal':
         return literalType(expr.value)
       case 'ident':
         return this.#name(expr, expr.name) ?? this.#undeclared(expr, expr.name)
       case 'select':
-        return this.#select(expr)
+        return yield* this.#select(expr)
       case 'call':
-        return this.#call(expr)
+        return yield* this.#call(expr)
       case 'list':
-        return this.#list(expr)
+        return yield* this.#list(expr)
       case 'map':
-        return this.#map(expr)
+        return yield* this.#map(expr)
       case 'struct':
-        for (const { value } of expr.fields) this.check(value)
+        for (const { value } of expr.fields) yield* this.check(value)
         return this.#undeclared(expr, expr.name)
       case 'comprehension':
-        return this.#comprehension(expr)
+        return yield* this.#comprehension(expr)
       case 'missing':
         return errorType
     }
@@ -161,13 +170,13 @@ class Checker {
     return undefined
   }
 
-  #select(expr: Select): Type {
+  *#select(expr: Select): Turns<Type> {
     const name = expr.isTest ? undefined : qualifiedName(expr)
     if (name !== undefined && !this.#isLocal(name)) {
       const type = this.#name(expr, name)
       if (type !== undefined) return type
     }
-    const type = this.#field(expr, this.check(expr.operand), { name: expr.field, isOptional: false })
+    const type = this.#field(expr, yield* this.check(expr.operand), { name: expr.field, isOptional: false })
     return expr.isTest ? bool : type
   }
 
@@ -199,9 +208,9 @@ class Checker {
     return dyn
   }
 
-  #call(expr: Call): Type {
-    if (expr.name === '_?._') return this.#optionalSelect(expr)
-    for (const arg of expr.args) this.check(arg)
+  *#call(expr: Call): Turns<Type> {
+    if (expr.name === '_?._') return yield* this.#optionalSelect(expr)
+    for (const arg of expr.args) yield* this.check(arg)
     if (expr.target === undefined) {
       const fn = this.#function(expr.name)
       return fn === undefined ? this.#undeclared(expr, expr.name) : this.#resolve(expr, fn, expr.args)
@@ -209,17 +218,17 @@ class Checker {
     const prefix = qualifiedName(expr.target)
     const namespaced = prefix === undefined ? undefined : this.#function(`${prefix}.${expr.name}`)
     if (namespaced !== undefined) return this.#resolve(expr, namespaced, expr.args)
-    this.check(expr.target)
+    yield* this.check(expr.target)
     const fn = this.#function(expr.name)
     if (fn === undefined) return this.#undeclared(expr, expr.name)
     return this.#resolve(expr, fn, [expr.target, ...expr.args], true)
   }
 
-  #optionalSelect(expr: Call): Type {
+  *#optionalSelect(expr: Call): Turns<Type> {
     const [operand, field] = expr.args
     if (operand === undefined || field?.kind !== 'literal' || typeof field.value !== 'string') return errorType
-    this.check(field)
-    return this.#field(expr, this.check(operand), { name: field.value, isOptional: true })
+    yield* this.check(field)
+    return this.#field(expr, yield* this.check(operand), { name: field.value, isOptional: true })
   }
 
   #resolve(expr: Call, fn: CelFunction, args: readonly Expr[], isMember = false): Type {
@@ -266,21 +275,21 @@ class Checker {
     return [args.map(instantiate), instantiate(result)]
   }
 
-  #list(expr: List): Type {
+  *#list(expr: List): Turns<Type> {
     let element: Type | undefined
-    expr.elements.forEach((part, at) => {
-      const type = this.check(part)
+    for (const [at, part] of expr.elements.entries()) {
+      const type = yield* this.check(part)
       element = this.#join(element, expr.optional.has(at) ? this.#unwrapped(part, type) : type)
-    })
+    }
     return { kind: 'list', element: element ?? this.#bindings.fresh() }
   }
 
-  #map(expr: MapExpr): Type {
+  *#map(expr: MapExpr): Turns<Type> {
     let key: Type | undefined
     let value: Type | undefined
     for (const entry of expr.entries) {
-      key = this.#join(key, this.check(entry.key))
-      const type = this.check(entry.value)
+      key = this.#join(key, yield* this.check(entry.key))
+      const type = yield* this.check(entry.value)
       value = this.#join(value, entry.isOptional ? this.#unwrapped(entry.value, type) : type)
     }
     return { kind: 'map', key: key ?? this.#bindings.fresh(), value: value ?? this.#bindings.fresh() }
@@ -298,18 +307,18 @@ class Checker {
     return dyn
   }
 
-  #comprehension(expr: Comprehension): Type {
-    const range = this.#bindings.resolve(this.check(expr.range))
-    const initial = this.check(expr.initial)
+  *#comprehension(expr: Comprehension): Turns<Type> {
+    const range = this.#bindings.resolve(yield* this.check(expr.range))
+    const initial = yield* this.check(expr.initial)
     const [first, second] = this.#variables(expr, range)
     const outer = this.#scope
     const inner: Scope = { name: expr.accumulator, type: initial, outer }
     this.#scope = { name: expr.variable, type: first, outer: inner }
     if (expr.variable2 !== undefined) this.#scope = { name: expr.variable2, type: second, outer: this.#scope }
-    this.#want(expr.condition, bool, this.check(expr.condition))
-    this.#want(expr.step, initial, this.check(expr.step))
+    this.#want(expr.condition, bool, yield* this.check(expr.condition))
+    this.#want(expr.step, initial, yield* this.check(expr.step))
     this.#scope = inner
-    const result = this.check(expr.result)
+    const result = yield* this.check(expr.result)
     this.#scope = outer
     return this.#bindings.resolve(result)
   }

@@ -40,6 +40,8 @@ export function isEqual(one: Value, other: Value, meter: Pick<Meter, 'work'>): b
   if (one instanceof TypeValue) return other instanceof TypeValue && one.name === other.name
   if (one instanceof Uint8Array) return other instanceof Uint8Array && compareBytes(one, other) === 0
   if (one instanceof Optional) return other instanceof Optional && isSameOptional(one, other, meter)
+  const known = 'equalsJson' in one ? one.equalsJson?.(other, meter) : undefined
+  if (known !== undefined) return known
   if (isList(one)) return isList(other) && isSameList(one, other, meter)
   if (isMap(one)) return isMap(other) && isSameMap(one, other, meter)
   if (isStruct(one)) return isStruct(other) && isSameStruct(one, other, meter)

@@ -13,6 +13,7 @@ import type { Range } from './functions.ts'
 import { parse } from './parser.ts'
 import { plan, PlanFault } from './plan.ts'
 import { type Activation, type Asked, CostExceeded, Paused, Run, type Slice, type Step } from './run.ts'
+import { atOnce, type Turns } from './turns.ts'
 import type { Type } from './types.ts'
 import { validateLiterals } from './validate-literals.ts'
 import { CelError, type Value } from './values.ts'
@@ -61,8 +62,8 @@ export class Program {
   }
 
   /** The worst case by the bounds of the type that variables lead to. */
-  estimateCost(root: Type): Range {
-    return estimateCost(this.#checked, root)
+  estimateCost(root: Type, slice: Slice): Turns<Range> {
+    return estimateCost(this.#checked, root, slice)
   }
 
   /** Whether the expression names this variable: a rule with `oldSelf` is a transition rule. */
@@ -97,18 +98,22 @@ export class Evaluation {
   }
 }
 
-export function compile(text: string, environment: Environment): Compiled {
-  const parsed = parse(text, environment.macros)
+/** At once: for expressions of whoever may wait. */
+export const compile = (text: string, environment: Environment): Compiled =>
+  atOnce((slice) => compileInTurns(text, environment, slice))
+
+export function* compileInTurns(text: string, environment: Environment, slice: Slice): Turns<Compiled> {
+  const parsed = yield* parse(text, environment.macros, slice)
   const refuse = (faults: Parameters<typeof parsed.source.describe>[0]): Compiled => ({
     fault: parsed.source.describe(faults),
     stage: 'compilation',
   })
   if ('faults' in parsed) return refuse(parsed.faults)
-  const checked = check(parsed.expr, environment)
+  const checked = yield* check(parsed.expr, environment, slice)
   if ('faults' in checked) return refuse(checked.faults)
-  const wrong = validateLiterals(checked, environment)
+  const wrong = yield* validateLiterals(checked, environment, slice)
   if (wrong.length > 0) return refuse(wrong)
-  const step = plan(checked)
+  const step = yield* plan(checked, slice)
   if (step instanceof PlanFault) return { fault: step.message, stage: 'instantiation', type: checked.type }
   return { program: new Program(step, checked, checked.variables), type: checked.type }
 }

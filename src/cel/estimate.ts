@@ -7,10 +7,13 @@ import type { Checked } from './checker.ts'
 import { countPoints, IDENT_COST, LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
 import type { CallEstimate, Operand, Overload, Range } from './functions.ts'
 import { fixed, nothing, plus, times, UNBOUNDED, union, unknownSize } from './ranges.ts'
+import type { Slice } from './run.ts'
+import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 
 /** `root` is what every variable leads to: upstream looks at the steps of a path and not at where it starts. */
-export const estimateCost = (checked: Checked, root: Type): Range => new Estimator(checked, root).cost(checked.expr)
+export const estimateCost = (checked: Checked, root: Type, slice: Slice): Turns<Range> =>
+  new Estimator(checked, root, slice).cost(checked.expr)
 
 /** What is known of a part besides its type. */
 type Known = {
@@ -28,23 +31,26 @@ type Local = { readonly name: string; readonly known: Known; readonly outer: Loc
 class Estimator {
   readonly #checked: Checked
   readonly #root: Type
+  readonly #slice: Slice
   readonly #known = new Map<Expr, Known>()
   readonly #costs = new Map<Expr, Range>()
   #locals: Local | undefined
 
-  constructor(checked: Checked, root: Type) {
+  constructor(checked: Checked, root: Type, slice: Slice) {
     this.#checked = checked
+    this.#slice = slice
     this.#root = root
   }
 
   /** Parts that a macro uses twice are looked at once. */
-  cost(expr: Expr): Range {
-    const cost = this.#costs.get(expr) ?? this.#costOf(expr)
+  *cost(expr: Expr): Turns<Range> {
+    if (this.#slice.isOver()) yield undefined
+    const cost = this.#costs.get(expr) ?? (yield* this.#costOf(expr))
     this.#costs.set(expr, cost)
     return cost
   }
 
-  #costOf(expr: Expr): Range {
+  *#costOf(expr: Expr): Turns<Range> {
     switch (expr.kind) {
       case 'literal':
         this.#learn(expr, { size: fixed(literalSize(expr.value)) })
@@ -52,26 +58,26 @@ class Estimator {
       case 'ident':
         return this.#ident(expr, expr.name)
       case 'select':
-        return this.#select(expr)
+        return yield* this.#select(expr)
       case 'call':
-        return this.#call(expr)
+        return yield* this.#call(expr)
       case 'list': {
-        const sum = this.#sum(expr.elements)
+        const sum = yield* this.#sum(expr.elements)
         const value = this.#unionOf(expr.elements)
         this.#learn(expr, { size: fixed(expr.elements.length), inside: { key: fixed(1), value } })
         return plus(sum, fixed(LIST_COST))
       }
       case 'map': {
-        const sum = this.#sum(expr.entries.flatMap(({ key, value }) => [key, value]))
+        const sum = yield* this.#sum(expr.entries.flatMap(({ key, value }) => [key, value]))
         const key = this.#unionOf(expr.entries.map((entry) => entry.key))
         const value = this.#unionOf(expr.entries.map((entry) => entry.value))
         this.#learn(expr, { size: fixed(expr.entries.length), inside: { key, value } })
         return plus(sum, fixed(MAP_COST))
       }
       case 'struct':
-        return plus(this.#sum(expr.fields.map(({ value }) => value)), fixed(STRUCT_COST))
+        return plus(yield* this.#sum(expr.fields.map(({ value }) => value)), fixed(STRUCT_COST))
       case 'comprehension':
-        return this.#comprehension(expr)
+        return yield* this.#comprehension(expr)
       case 'missing':
         return nothing
     }
@@ -81,8 +87,10 @@ class Estimator {
     this.#known.set(expr, known)
   }
 
-  #sum(exprs: readonly Expr[]): Range {
-    return exprs.reduce((sum, expr) => plus(sum, this.cost(expr)), nothing)
+  *#sum(exprs: readonly Expr[]): Turns<Range> {
+    let sum = nothing
+    for (const expr of exprs) sum = plus(sum, yield* this.cost(expr))
+    return sum
   }
 
   #unionOf(exprs: readonly Expr[]): Range {
@@ -100,10 +108,10 @@ class Estimator {
     return fixed(IDENT_COST)
   }
 
-  #select(expr: Select): Range {
+  *#select(expr: Select): Turns<Range> {
     const reference = this.#checked.referenceOf(expr)
     if (reference !== undefined) return this.#ident(expr, '')
-    const sum = this.cost(expr.operand)
+    const sum = yield* this.cost(expr.operand)
     if (expr.isTest) return sum
     this.#learn(expr, { place: this.#step(expr.operand, (place) => fieldOf(place, expr.field)) })
     const { kind } = this.#checked.typeOf(expr.operand)
@@ -132,13 +140,14 @@ class Estimator {
     return { expr, type, size: this.#size(expr), elementSize }
   }
 
-  #call(expr: Call): Range {
+  *#call(expr: Call): Turns<Range> {
     const reference = this.#checked.referenceOf(expr)
-    if (expr.name === '_?._') return plus(this.#sum(expr.args), fixed(1))
+    if (expr.name === '_?._') return plus(yield* this.#sum(expr.args), fixed(1))
     if (reference?.kind !== 'call') return nothing
-    if (expr.name === 'dyn') return this.#dyn(expr)
+    if (expr.name === 'dyn') return yield* this.#dyn(expr)
     const parts = reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
-    const costs = parts.map((part) => this.cost(part))
+    const costs: Range[] = []
+    for (const part of parts) costs.push(yield* this.cost(part))
     const special = this.#special(expr, costs)
     if (special !== undefined) return special
     const operands = parts.map((part) => this.#operand(part))
@@ -149,10 +158,10 @@ class Estimator {
   }
 
   /** It only hides the type: sizes stay known. */
-  #dyn(expr: Call): Range {
+  *#dyn(expr: Call): Turns<Range> {
     const [arg] = expr.args
     if (arg === undefined) return nothing
-    const cost = plus(this.cost(arg), fixed(1))
+    const cost = plus(yield* this.cost(arg), fixed(1))
     this.#learn(expr, { size: this.#size(arg), inside: this.#known.get(arg)?.inside })
     return cost
   }
@@ -189,14 +198,14 @@ class Estimator {
     } else this.#learn(expr, { size, inside: expr.name === '_+_' ? this.#insideOfBoth(first, second) : undefined })
   }
 
-  #comprehension(expr: Comprehension): Range {
-    const before = plus(this.cost(expr.range), this.cost(expr.initial))
+  *#comprehension(expr: Comprehension): Turns<Range> {
+    const before = plus(yield* this.cost(expr.range), yield* this.cost(expr.initial))
     const outer = this.#locals
     const inner: Local = { name: expr.accumulator, known: this.#accumulated(expr), outer }
     this.#locals = this.#variables(expr, inner)
-    const turn = plus(this.cost(expr.condition), this.cost(expr.step))
+    const turn = plus(yield* this.cost(expr.condition), yield* this.cost(expr.step))
     this.#locals = inner
-    const result = this.cost(expr.result)
+    const result = yield* this.cost(expr.result)
     this.#locals = outer
     const turns = this.#size(expr.range)
     this.#learn(expr, this.#outcome(expr, turns))

@@ -4,6 +4,8 @@
  */
 import { type Fields, isFields, type Json } from '../api/object.ts'
 import { escapeName } from './escape.ts'
+import type { Meter } from './functions.ts'
+import { isEqualJson } from './json-equal.ts'
 import { parseDate, parseTimestamp, parseWordedDuration } from './time.ts'
 import { dyn, type ListType, type MapType, type StructType, type Type } from './types.ts'
 import {
@@ -91,6 +93,11 @@ class JsonList implements ListValue {
   at(index: number): Value {
     return plain(valueOf(this.#items[index], this.#type.element))
   }
+
+  equalsJson(other: Value, meter: Pick<Meter, 'work'>): boolean | undefined {
+    if (!(other instanceof JsonList) || other.#type !== this.#type) return undefined
+    return isEqualJson(this.#items, other.#items, this.#type, meter)
+  }
 }
 
 function identityBy(keys: 'whole' | readonly string[]): (item: Value) => string {
@@ -139,6 +146,11 @@ class JsonMapValue implements MapValue {
     this.#keys ??= Object.keys(this.json)
     return this.#keys
   }
+
+  equalsJson(other: Value, meter: Pick<Meter, 'work'>): boolean | undefined {
+    if (!(other instanceof JsonMapValue) || other.#type !== this.#type) return undefined
+    return isEqualJson(this.json, other.json, this.#type, meter)
+  }
 }
 
 class JsonStruct implements StructValue {
@@ -176,5 +188,10 @@ class JsonStruct implements StructValue {
       const name = escapeName(key)
       if (name !== undefined) yield name
     }
+  }
+
+  equalsJson(other: Value, meter: Pick<Meter, 'work'>): boolean | undefined {
+    if (!(other instanceof JsonStruct) || other.#type !== this.#type) return undefined
+    return isEqualJson(this.json, other.json, this.#type, meter)
   }
 }

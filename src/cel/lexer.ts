@@ -2,20 +2,23 @@
  * Text to tokens. The longest token wins. Where none fits, the text up to the first character that ruled out all tokens is
  * reported and skipped, which is how the reference goes on.
  */
-import { type Fault, type Source } from './source.ts'
+import type { Slice } from './run.ts'
+import type { Fault, Source } from './source.ts'
 import { type Token, type TokenKind, tokenNames } from './tokens.ts'
+import type { Turns } from './turns.ts'
 
 export type Lexed = { readonly tokens: readonly Token[]; readonly faults: readonly Fault[] }
 
 const words: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null'])
 const marks = Object.keys(tokenNames).filter((mark) => /^[^a-z]+$/.test(mark))
 
-export function lex(source: Source): Lexed {
+export function* lex(source: Source, slice: Slice): Turns<Lexed> {
   const { points } = source
   const tokens: Token[] = []
   const faults: Fault[] = []
   let at = 0
   while (at < points.length) {
+    if (slice.isOver()) yield undefined
     const blank = blankEnd(points, at)
     if (blank > at) {
       at = blank

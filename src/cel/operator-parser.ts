@@ -3,8 +3,10 @@ import type { Call, Expr } from './ast.ts'
 import { end, exprStart, factors, memberStart, optionalStart, relations, sets, terms } from './grammar.ts'
 import { expandMacro, type Macros } from './macros.ts'
 import type { Next, Recognizer } from './recognizer.ts'
+import type { Slice } from './run.ts'
 import type { Fault } from './source.ts'
 import type { Token } from './tokens.ts'
+import type { Turns } from './turns.ts'
 
 export const reserved: ReadonlySet<string> = new Set(
   'as break const continue else false for function if import in let loop package namespace null return true var void while'.split(
@@ -15,13 +17,15 @@ export const reserved: ReadonlySet<string> = new Set(
 export abstract class OperatorParser {
   protected readonly tokens: Recognizer
   readonly #macros: Macros
+  readonly #slice: Slice
 
-  constructor(recognizer: Recognizer, macros: Macros) {
+  constructor(recognizer: Recognizer, macros: Macros, slice: Slice) {
     this.tokens = recognizer
     this.#macros = macros
+    this.#slice = slice
   }
 
-  protected abstract primary(): Expr
+  protected abstract primary(): Turns<Expr>
 
   get faults(): readonly Fault[] {
     return this.tokens.faults
@@ -40,15 +44,15 @@ export abstract class OperatorParser {
     return { kind: 'call', offset: token.from, name, target: undefined, args }
   }
 
-  protected expr(after: Next): Expr {
+  protected *expr(after: Next): Turns<Expr> {
     const depth = this.tokens.enter('expr', after)
     try {
-      const condition = this.#conditionalOr(sets.question)
+      const condition = yield* this.#conditionalOr(sets.question)
       if (this.tokens.kind !== '?') return condition
       const mark = this.tokens.match('?', exprStart)
-      const then = this.#conditionalOr(sets.colon)
+      const then = yield* this.#conditionalOr(sets.colon)
       this.tokens.match(':', exprStart)
-      const otherwise = this.expr(end)
+      const otherwise = yield* this.expr(end)
       return this.#call(mark, '_?_:_', condition, then, otherwise)
     } catch (error) {
       this.tokens.fail('expr', error)
@@ -58,14 +62,14 @@ export abstract class OperatorParser {
     }
   }
 
-  #conditionalOr(after: Next): Expr {
+  *#conditionalOr(after: Next): Turns<Expr> {
     const depth = this.tokens.enter('conditionalOr', after)
     try {
-      const operands = [this.#conditionalAnd()]
+      const operands = [yield* this.#conditionalAnd()]
       const operators: Token[] = []
       while (this.tokens.kind === '||') {
         operators.push(this.tokens.match('||', exprStart))
-        operands.push(this.#conditionalAnd())
+        operands.push(yield* this.#conditionalAnd())
       }
       return this.#balanced('_||_', operands, operators)
     } catch (error) {
@@ -76,14 +80,14 @@ export abstract class OperatorParser {
     }
   }
 
-  #conditionalAnd(): Expr {
+  *#conditionalAnd(): Turns<Expr> {
     const depth = this.tokens.enter('conditionalAnd', sets.or)
     try {
-      const operands = [this.#relation(sets.and)]
+      const operands = [yield* this.#relation(sets.and)]
       const operators: Token[] = []
       while (this.tokens.kind === '&&') {
         operators.push(this.tokens.match('&&', exprStart))
-        operands.push(this.#relation(sets.and))
+        operands.push(yield* this.#relation(sets.and))
       }
       return this.#balanced('_&&_', operands, operators)
     } catch (error) {
@@ -105,14 +109,16 @@ export abstract class OperatorParser {
     return tree(0, operands.length - 1)
   }
 
-  #relation(after: Next, isRight = false): Expr {
+  *#relation(after: Next, isRight = false): Turns<Expr> {
+    // All that can be long, a list, the operands of an operator or arguments, is made of these.
+    if (this.#slice.isOver()) yield undefined
     const depth = this.tokens.enter('relation', after)
     try {
-      let left = this.#calc(sets.relation, 1)
+      let left = yield* this.#calc(sets.relation, 1)
       while (!isRight && relations.includes(this.tokens.kind)) {
         this.tokens.deepen('relation')
         const operator = this.tokens.match(this.tokens.kind, exprStart)
-        const right = this.#relation(sets.relation, true)
+        const right = yield* this.#relation(sets.relation, true)
         left = this.#call(operator, operator.kind === 'in' ? '@in' : `_${operator.text}_`, left, right)
       }
       return left
@@ -124,16 +130,16 @@ export abstract class OperatorParser {
     }
   }
 
-  #calc(after: Next, level: number): Expr {
+  *#calc(after: Next, level: number): Turns<Expr> {
     const depth = this.tokens.enter('calc', after)
     try {
-      let left = this.#unary()
+      let left = yield* this.#unary()
       for (;;) {
         const isFactor = factors.includes(this.tokens.kind) && level <= 2
         if (!isFactor && !(terms.includes(this.tokens.kind) && level <= 1)) return left
         this.tokens.deepen('calc')
         const operator = this.tokens.match(this.tokens.kind, exprStart)
-        const right = this.#calc(sets.calculation, isFactor ? 3 : 2)
+        const right = yield* this.#calc(sets.calculation, isFactor ? 3 : 2)
         left = this.#call(operator, `_${operator.text}_`, left, right)
       }
     } catch (error) {
@@ -144,17 +150,17 @@ export abstract class OperatorParser {
     }
   }
 
-  #unary(): Expr {
+  *#unary(): Turns<Expr> {
     const depth = this.tokens.enter('unary', sets.calculation)
     try {
       this.tokens.sync(exprStart)
       const { kind } = this.tokens
-      if (kind === '!') return this.#prefixed('!', '!_')
-      if (kind !== '-') return this.#member()
+      if (kind === '!') return yield* this.#prefixed('!', '!_')
+      if (kind !== '-') return yield* this.#member()
       const behind = this.tokens.peek(1)
-      if (behind === 'int' || behind === 'float') return this.#member()
+      if (behind === 'int' || behind === 'float') return yield* this.#member()
       if (!memberStart.includes(behind)) this.tokens.noViable(1)
-      return this.#prefixed('-', '-_')
+      return yield* this.#prefixed('-', '-_')
     } catch (error) {
       this.tokens.fail('unary', error)
       return this.missing()
@@ -164,7 +170,7 @@ export abstract class OperatorParser {
   }
 
   /** Pairs of the same sign cancel out. */
-  #prefixed(kind: '!' | '-', name: string): Expr {
+  *#prefixed(kind: '!' | '-', name: string): Turns<Expr> {
     const again = kind === '!' ? sets.afterNot : sets.memberStart
     const first = this.tokens.match(kind, again)
     let count = 1
@@ -174,18 +180,18 @@ export abstract class OperatorParser {
       count++
       this.tokens.syncLoop(again)
     }
-    const operand = this.#member()
+    const operand = yield* this.#member()
     return count % 2 === 0 ? operand : this.#call(first, name, operand)
   }
 
-  #member(): Expr {
+  *#member(): Turns<Expr> {
     const depth = this.tokens.enter('member', end)
     let operand: Expr | undefined
     try {
-      operand = this.primary()
+      operand = yield* this.primary()
       for (;;) {
-        if (this.tokens.kind === '.') operand = this.#selection(operand)
-        else if (this.tokens.kind === '[') operand = this.#index(operand)
+        if (this.tokens.kind === '.') operand = yield* this.#selection(operand)
+        else if (this.tokens.kind === '[') operand = yield* this.#index(operand)
         else return operand
         this.tokens.deepen('member')
       }
@@ -197,7 +203,7 @@ export abstract class OperatorParser {
     }
   }
 
-  #selection(operand: Expr): Expr {
+  *#selection(operand: Expr): Turns<Expr> {
     const behind = this.tokens.peek(1)
     if (behind === 'true' || behind === 'false' || behind === 'null') this.tokens.mismatch(1, sets.identifier)
     if (behind !== '?' && behind !== 'identifier' && behind !== 'escaped') this.tokens.noViable(1)
@@ -210,7 +216,7 @@ export abstract class OperatorParser {
     }
     if (this.tokens.kind === 'identifier' && this.tokens.peek(1) === '(') {
       const { text } = this.tokens.match('identifier', sets.open)
-      return this.calling({ name: text, target: operand })
+      return yield* this.calling({ name: text, target: operand })
     }
     const field = this.escapeIdent()
     return { kind: 'select', offset: dot.from, operand, field, isTest: false }
@@ -231,21 +237,21 @@ export abstract class OperatorParser {
     }
   }
 
-  #index(operand: Expr): Expr {
+  *#index(operand: Expr): Turns<Expr> {
     const bracket = this.tokens.match('[', optionalStart)
     this.tokens.sync(optionalStart)
     const isOptional = this.tokens.kind === '?'
     if (isOptional) this.tokens.match('?', exprStart)
-    const index = this.expr(sets.bracket)
+    const index = yield* this.expr(sets.bracket)
     this.tokens.match(']', sets.selection)
     return this.#call(bracket, isOptional ? '_[?_]' : '_[_]', operand, index)
   }
 
   /** From the parenthesis on. */
-  protected calling({ name, target, at }: { name: string; target?: Expr; at?: Token }): Expr {
+  protected *calling({ name, target, at }: { name: string; target?: Expr; at?: Token }): Turns<Expr> {
     const open = this.tokens.match('(', sets.argsStart)
     this.tokens.sync(sets.argsStart)
-    const args = this.tokens.kind === ')' ? [] : this.#exprList()
+    const args = this.tokens.kind === ')' ? [] : yield* this.#exprList()
     const call: Call = { kind: 'call', offset: open.from, name, target, args }
     try {
       this.tokens.match(')', sets.selection)
@@ -264,14 +270,14 @@ export abstract class OperatorParser {
     return 'fault' in expanded ? this.fail(expanded.offset, expanded.fault) : expanded
   }
 
-  #exprList(): readonly Expr[] {
+  *#exprList(): Turns<readonly Expr[]> {
     const args: Expr[] = []
     const depth = this.tokens.enter('exprList', sets.parenthesis)
     try {
-      args.push(this.expr(sets.comma))
+      args.push(yield* this.expr(sets.comma))
       while (this.tokens.kind === ',') {
         this.tokens.match(',', exprStart)
-        args.push(this.expr(sets.comma))
+        args.push(yield* this.expr(sets.comma))
       }
       return args
     } catch (error) {

@@ -8,8 +8,10 @@ import { type ReadLiteral, readBytes, readFloat, readInt, readString, readUint }
 import type { Macros } from './macros.ts'
 import { OperatorParser, reserved } from './operator-parser.ts'
 import { ParseLimit, Recognizer } from './recognizer.ts'
+import type { Slice } from './run.ts'
 import { type Fault, NOWHERE, Source } from './source.ts'
 import type { TokenKind } from './tokens.ts'
+import type { Turns } from './turns.ts'
 import type { Value } from './values.ts'
 
 /** Far more than any rule needs; the number is in a message that clients see. */
@@ -22,15 +24,15 @@ export type Parsed =
   | { readonly source: Source; readonly expr: Expr }
   | { readonly source: Source; readonly faults: readonly Fault[] }
 
-export function parse(text: string, macros: Macros): Parsed {
+export function* parse(text: string, macros: Macros, slice: Slice): Turns<Parsed> {
   const source = new Source(text)
   if (source.points.length > CODE_POINTS_MAX) {
     const message = `expression code point size exceeds limit: size: ${source.points.length}, limit ${CODE_POINTS_MAX}`
     return { source, faults: [{ offset: NOWHERE, message }] }
   }
-  const { tokens, faults } = lex(source)
-  const parser = new Parser(new Recognizer(source, tokens, [...faults]), macros)
-  const expr = parser.parse()
+  const { tokens, faults } = yield* lex(source, slice)
+  const parser = new Parser(new Recognizer(source, tokens, [...faults]), macros, slice)
+  const expr = yield* parser.parse()
   if (parser.faults.length > 0) return { source, faults: parser.faults }
   if (isTooDeep(expr)) {
     return { source, faults: [{ offset: NOWHERE, message: `expression recursion limit exceeded: ${TREE_DEPTH_MAX}` }] }
@@ -48,11 +50,11 @@ function isTooDeep(expr: Expr): boolean {
 }
 
 class Parser extends OperatorParser {
-  parse(): Expr {
+  *parse(): Turns<Expr> {
     try {
       const depth = this.tokens.enter('start', end)
       try {
-        const found = this.expr(sets.end)
+        const found = yield* this.expr(sets.end)
         this.tokens.match('end', end)
         return found
       } catch (error) {
@@ -69,15 +71,15 @@ class Parser extends OperatorParser {
     }
   }
 
-  protected primary(): Expr {
+  protected *primary(): Turns<Expr> {
     const depth = this.tokens.enter('primary', sets.selection)
     try {
       this.tokens.sync(sets.memberStart)
       const { kind } = this.tokens
-      if (kind === '(') return this.#nested()
-      if (kind === '[') return this.#list()
-      if (kind === '{') return this.#map()
-      return kind === '.' || kind === 'identifier' ? this.#name() : this.#literal()
+      if (kind === '(') return yield* this.#nested()
+      if (kind === '[') return yield* this.#list()
+      if (kind === '{') return yield* this.#map()
+      return kind === '.' || kind === 'identifier' ? yield* this.#name() : this.#literal()
     } catch (error) {
       this.tokens.fail('primary', error)
       return this.missing()
@@ -86,34 +88,34 @@ class Parser extends OperatorParser {
     }
   }
 
-  #nested(): Expr {
+  *#nested(): Turns<Expr> {
     this.tokens.match('(', exprStart)
-    const inner = this.expr(sets.parenthesis)
+    const inner = yield* this.expr(sets.parenthesis)
     this.tokens.match(')', sets.selection)
     return inner
   }
 
   /** A variable, a call or, with a brace behind it, an object. A dot before it means no more than that. */
-  #name(): Expr {
+  *#name(): Turns<Expr> {
     const dot = this.tokens.kind === '.'
     if (dot && this.tokens.peek(1) !== 'identifier') this.tokens.noViable(1)
     let ahead = dot ? 2 : 1
-    if (this.tokens.peek(ahead) === '(') return this.#globalCall(dot)
+    if (this.tokens.peek(ahead) === '(') return yield* this.#globalCall(dot)
     while (this.tokens.peek(ahead) === '.' && this.tokens.peek(ahead + 1) === 'identifier') ahead += 2
-    if (this.tokens.peek(ahead) === '{') return this.#struct(dot)
+    if (this.tokens.peek(ahead) === '{') return yield* this.#struct(dot)
     if (dot) this.tokens.match('.', sets.identifier)
     const name = this.tokens.match('identifier', end)
     if (reserved.has(name.text)) return this.fail(name.from, `reserved identifier: ${name.text}`)
     return { kind: 'ident', offset: name.from, name: dot ? `.${name.text}` : name.text }
   }
 
-  #globalCall(dot: boolean): Expr {
+  *#globalCall(dot: boolean): Turns<Expr> {
     if (dot) this.tokens.match('.', sets.identifier)
     const name = this.tokens.match('identifier', sets.open)
-    return this.calling({ name: dot ? `.${name.text}` : name.text, at: name })
+    return yield* this.calling({ name: dot ? `.${name.text}` : name.text, at: name })
   }
 
-  #struct(dot: boolean): Expr {
+  *#struct(dot: boolean): Turns<Expr> {
     const names: string[] = []
     if (dot) this.tokens.match('.', sets.identifier)
     names.push(this.tokens.match('identifier', sets.dotOrBrace).text)
@@ -123,18 +125,18 @@ class Parser extends OperatorParser {
     }
     const brace = this.tokens.match('{', sets.fieldsStart)
     this.tokens.sync(sets.fieldsStart)
-    const fields = sets.optionalField.kinds.has(this.tokens.kind) ? this.#structFields() : []
+    const fields = sets.optionalField.kinds.has(this.tokens.kind) ? yield* this.#structFields() : []
     this.#closing('}')
     return { kind: 'struct', offset: brace.from, name: `${dot ? '.' : ''}${names.join('.')}`, fields }
   }
 
-  #structFields(): readonly StructField[] {
+  *#structFields(): Turns<readonly StructField[]> {
     const fields: StructField[] = []
     const depth = this.tokens.enter('fieldInitializerList', sets.mapEnd)
     try {
       do {
         if (fields.length > 0) this.tokens.match(',', sets.optionalField)
-        fields.push(this.#structField())
+        fields.push(yield* this.#structField())
       } while (this.tokens.kind === ',' && this.tokens.peek(1) !== '}')
       return fields
     } catch (error) {
@@ -145,31 +147,31 @@ class Parser extends OperatorParser {
     }
   }
 
-  #structField(): StructField {
+  *#structField(): Turns<StructField> {
     const isOptional = this.tokens.kind === '?'
     if (isOptional) this.tokens.match('?', sets.field)
     const name = this.escapeIdent()
     const colon = this.tokens.match(':', exprStart)
-    return { name, value: this.expr(sets.comma), isOptional, offset: colon.from }
+    return { name, value: yield* this.expr(sets.comma), isOptional, offset: colon.from }
   }
 
-  #list(): Expr {
+  *#list(): Turns<Expr> {
     const bracket = this.tokens.match('[', sets.listStart)
     this.tokens.sync(sets.listStart)
     const elements: Expr[] = []
     const optional = new Set<number>()
-    if (optionalStart.kinds.has(this.tokens.kind)) this.#listInit(elements, optional)
+    if (optionalStart.kinds.has(this.tokens.kind)) yield* this.#listInit(elements, optional)
     this.#closing(']')
     return { kind: 'list', offset: bracket.from, elements, optional }
   }
 
-  #listInit(elements: Expr[], optional: Set<number>): void {
+  *#listInit(elements: Expr[], optional: Set<number>): Turns<void> {
     const depth = this.tokens.enter('listInit', sets.listEnd)
     try {
-      this.#optionalExpr(elements, optional)
+      yield* this.#optionalExpr(elements, optional)
       while (this.tokens.kind === ',' && optionalStart.kinds.has(this.tokens.peek(1))) {
         this.tokens.match(',', optionalStart)
-        this.#optionalExpr(elements, optional)
+        yield* this.#optionalExpr(elements, optional)
       }
     } catch (error) {
       this.tokens.fail('listInit', error)
@@ -178,14 +180,14 @@ class Parser extends OperatorParser {
     }
   }
 
-  #optionalExpr(elements: Expr[], optional: Set<number>): void {
+  *#optionalExpr(elements: Expr[], optional: Set<number>): Turns<void> {
     const depth = this.tokens.enter('optExpr', sets.comma)
     try {
       if (this.tokens.kind === '?') {
         this.tokens.match('?', exprStart)
         optional.add(elements.length)
       }
-      elements.push(this.expr(end))
+      elements.push(yield* this.expr(end))
     } catch (error) {
       this.tokens.fail('optExpr', error)
     } finally {
@@ -200,22 +202,22 @@ class Parser extends OperatorParser {
     this.tokens.match(kind, sets.selection)
   }
 
-  #map(): Expr {
+  *#map(): Turns<Expr> {
     const brace = this.tokens.match('{', sets.mapStart)
     this.tokens.sync(sets.mapStart)
     const entries: Entry[] = []
-    if (optionalStart.kinds.has(this.tokens.kind)) this.#mapInit(entries)
+    if (optionalStart.kinds.has(this.tokens.kind)) yield* this.#mapInit(entries)
     this.#closing('}')
     return { kind: 'map', offset: brace.from, entries }
   }
 
-  #mapInit(entries: Entry[]): void {
+  *#mapInit(entries: Entry[]): Turns<void> {
     const depth = this.tokens.enter('mapInitializerList', sets.mapEnd)
     try {
-      entries.push(this.#mapEntry())
+      entries.push(yield* this.#mapEntry())
       while (this.tokens.kind === ',' && optionalStart.kinds.has(this.tokens.peek(1))) {
         this.tokens.match(',', optionalStart)
-        entries.push(this.#mapEntry())
+        entries.push(yield* this.#mapEntry())
       }
     } catch (error) {
       this.tokens.fail('mapInitializerList', error)
@@ -224,12 +226,12 @@ class Parser extends OperatorParser {
     }
   }
 
-  #mapEntry(): Entry {
+  *#mapEntry(): Turns<Entry> {
     const isOptional = this.tokens.kind === '?'
     if (isOptional) this.tokens.match('?', exprStart)
-    const key = this.expr(sets.colon)
+    const key = yield* this.expr(sets.colon)
     const colon = this.tokens.match(':', exprStart)
-    return { key, value: this.expr(sets.comma), isOptional, offset: colon.from }
+    return { key, value: yield* this.expr(sets.comma), isOptional, offset: colon.from }
   }
 
   #literal(): Expr {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields, Json } from '../api/object.ts'
-import { compile, type Evaluated, type Program } from './compile.ts'
+import { compile, compileInTurns, type Evaluated, type Program } from './compile.ts'
 import { withVariables } from './environment.ts'
 import { valueOf } from './json-values.ts'
 import { kubernetesEnvironment } from './kubernetes.ts'
@@ -151,4 +151,18 @@ function mapTimeOf(count: number): number {
 test('a large map is made in time that grows with its entries', () => {
   mapTimeOf(100)
   assert.ok(mapTimeOf(6_000) < 500_000)
+})
+
+test('a long expression is compiled with pauses, to the same program', () => {
+  const type = typeOfSchema(schema, { name: 'self' })
+  assert(type !== undefined)
+  const environment = withVariables(kubernetesEnvironment('1.33'), { self: type })
+  const rule = `[${numbers(5_000).join(',')}].all(x, x >= 0 && [x, -x].size() == 2)`
+  const compiling = compileInTurns(rule, environment, { isOver: () => true })
+  let pauses = 0
+  let turn = compiling.next()
+  for (; turn.done !== true; turn = compiling.next()) pauses++
+  assert('program' in turn.value)
+  assert(pauses > 4 * 5_000, `${pauses} pauses`)
+  assert.deepEqual(turn.value.program.evaluate({}, 1_000_000), read(rule).program.evaluate({}, 1_000_000))
 })

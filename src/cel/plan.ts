@@ -7,8 +7,9 @@ import type { Call, Comprehension, Expr, List, MapExpr, Select } from './ast.ts'
 import type { Checked } from './checker.ts'
 import { anyOf, callStep, costOf } from './call.ts'
 import { IDENT_COST, LIST_COST, MAP_COST } from './cost.ts'
-import { Loop, Run, type Step } from './run.ts'
+import { Loop, Run, type Slice, type Step } from './run.ts'
 import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
+import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 import {
   type Key,
@@ -36,9 +37,9 @@ export class PlanFault {
   }
 }
 
-export function plan(checked: Checked): Step | PlanFault {
+export function* plan(checked: Checked, slice: Slice): Turns<Step | PlanFault> {
   try {
-    return new Planner(checked).plan(checked.expr).step
+    return (yield* new Planner(checked, slice).plan(checked.expr)).step
   } catch (error) {
     if (error instanceof PlanFault) return error
     throw error
@@ -51,36 +52,49 @@ type Locals = { readonly name: string; readonly slot: number; readonly outer: Lo
 
 class Planner {
   readonly #checked: Checked
+  readonly #slice: Slice
   readonly #planned = new Map<Expr, Planned>()
   #locals: Locals | undefined
   #slots = 0
 
-  constructor(checked: Checked) {
+  constructor(checked: Checked, slice: Slice) {
     this.#checked = checked
+    this.#slice = slice
   }
 
   /** Parts that a macro uses twice are planned once. */
-  plan(expr: Expr): Planned {
-    const planned = this.#planned.get(expr) ?? this.#planOne(expr)
+  *plan(expr: Expr): Turns<Planned> {
+    if (this.#slice.isOver()) yield undefined
+    const planned = this.#planned.get(expr) ?? (yield* this.#planOne(expr))
     this.#planned.set(expr, planned)
     return planned
   }
 
-  #planOne(expr: Expr): Planned {
+  *#all(exprs: readonly Expr[]): Turns<Planned[]> {
+    const all: Planned[] = []
+    for (const expr of exprs) all.push(yield* this.plan(expr))
+    return all
+  }
+
+  *#steps(exprs: readonly Expr[]): Turns<Step[]> {
+    return (yield* this.#all(exprs)).map(({ step }) => step)
+  }
+
+  *#planOne(expr: Expr): Turns<Planned> {
     switch (expr.kind) {
       case 'literal':
         return constant(expr.value)
       case 'ident':
       case 'select':
-        return this.#chain(expr, IDENT_COST)
+        return yield* this.#chain(expr, IDENT_COST)
       case 'call':
-        return this.#call(expr)
+        return yield* this.#call(expr)
       case 'list':
-        return this.#list(expr)
+        return yield* this.#list(expr)
       case 'map':
-        return this.#map(expr)
+        return yield* this.#map(expr)
       case 'comprehension':
-        return { step: this.#comprehension(expr) }
+        return { step: yield* this.#comprehension(expr) }
       case 'struct':
       case 'missing':
         throw new PlanFault('an object cannot be made')
@@ -88,13 +102,13 @@ class Planner {
   }
 
   /** A name with fields and indexes behind it. `first` is what the name costs. */
-  #chain(expr: Expr, first: number): Planned {
+  *#chain(expr: Expr, first: number): Turns<Planned> {
     const reference = this.#checked.referenceOf(expr)
     if (reference?.kind === 'type') return constant(new TypeValue(nameOfType(reference.type)))
     if (reference?.kind === 'variable') return { step: this.#variable(reference.name, first) }
-    if (expr.kind === 'select') return { step: this.#select(expr, first) }
-    if (expr.kind === 'call' && expr.name === '_[_]') return { step: this.#index(expr, first) }
-    return this.plan(expr)
+    if (expr.kind === 'select') return { step: yield* this.#select(expr, first) }
+    if (expr.kind === 'call' && expr.name === '_[_]') return { step: yield* this.#index(expr, first) }
+    return yield* this.plan(expr)
   }
 
   #variable(name: string, cost: number): Step {
@@ -114,10 +128,10 @@ class Planner {
   }
 
   /** The operand of a field or an index: part of the chain, or the start of a new one, which costs as a name does. */
-  #operand(expr: Expr, first: number): Step {
+  *#operand(expr: Expr, first: number): Turns<Step> {
     const isChain = expr.kind === 'ident' || expr.kind === 'select' || (expr.kind === 'call' && expr.name === '_[_]')
-    if (isChain && !(expr.kind === 'select' && expr.isTest)) return this.#chain(expr, first).step
-    const { step } = this.plan(expr)
+    if (isChain && !(expr.kind === 'select' && expr.isTest)) return (yield* this.#chain(expr, first)).step
+    const { step } = yield* this.plan(expr)
     return (run) => {
       const value = step(run)
       run.spend(first)
@@ -125,9 +139,9 @@ class Planner {
     }
   }
 
-  #select(expr: Select, first: number): Step {
+  *#select(expr: Select, first: number): Turns<Step> {
     const { field, isTest } = expr
-    const operand = this.#operand(expr.operand, isTest ? 0 : first)
+    const operand = yield* this.#operand(expr.operand, isTest ? 0 : first)
     if (isTest) {
       return (run) => {
         const value = operand(run)
@@ -142,11 +156,11 @@ class Planner {
     }
   }
 
-  #index(expr: Call, first: number): Step {
+  *#index(expr: Call, first: number): Turns<Step> {
     const [collection, at] = expr.args
     if (collection === undefined || at === undefined) return () => noSuchOverload
-    const operand = this.#operand(collection, first)
-    const position = this.#chain(at, 0).step
+    const operand = yield* this.#operand(collection, first)
+    const position = (yield* this.#chain(at, 0)).step
     return (run) => {
       const value = operand(run)
       if (value instanceof CelError) return value
@@ -157,34 +171,34 @@ class Planner {
     }
   }
 
-  #call(expr: Call): Planned {
+  *#call(expr: Call): Turns<Planned> {
     switch (expr.name) {
       case '_&&_':
-        return { step: this.#logical(expr, false) }
+        return { step: yield* this.#logical(expr, false) }
       case '_||_':
-        return { step: this.#logical(expr, true) }
+        return { step: yield* this.#logical(expr, true) }
       case '_?_:_':
-        return { step: this.#conditional(expr) }
+        return { step: yield* this.#conditional(expr) }
       case '_[_]':
-        return { step: this.#index(expr, IDENT_COST) }
+        return { step: yield* this.#index(expr, IDENT_COST) }
       case '_?._':
       case '_[?_]':
-        return { step: this.#optionalSelect(expr) }
+        return { step: yield* this.#optionalSelect(expr) }
       case '@not_strictly_false':
-        return { step: this.#notStrictlyFalse(expr) }
+        return { step: yield* this.#notStrictlyFalse(expr) }
       case 'cel.@mapInsert':
-        return { step: this.#mapInsert(expr) }
+        return { step: yield* this.#mapInsert(expr) }
       case 'or':
       case 'orValue':
-        return { step: this.#or(expr) }
+        return { step: yield* this.#or(expr) }
       default:
-        return this.#function(expr)
+        return yield* this.#function(expr)
     }
   }
 
   /** `false && error` is false from either side; `decisive` is the value that decides. */
-  #logical(expr: Call, decisive: boolean): Step {
-    const [left, right] = expr.args.map((arg) => this.plan(arg).step)
+  *#logical(expr: Call, decisive: boolean): Turns<Step> {
+    const [left, right] = yield* this.#steps(expr.args)
     if (left === undefined || right === undefined) return () => noSuchOverload
     return (run) => {
       const one = left(run)
@@ -197,11 +211,11 @@ class Planner {
     }
   }
 
-  #conditional(expr: Call): Step {
+  *#conditional(expr: Call): Turns<Step> {
     const [test, then, otherwise] = expr.args
     if (test === undefined || then === undefined || otherwise === undefined) return () => noSuchOverload
-    const condition = this.plan(test).step
-    const [yes, no] = [this.#chain(then, 0).step, this.#chain(otherwise, 0).step]
+    const { step: condition } = yield* this.plan(test)
+    const [yes, no] = [(yield* this.#chain(then, 0)).step, (yield* this.#chain(otherwise, 0)).step]
     return (run) => {
       const value = condition(run)
       if (value === true) return yes(run)
@@ -210,8 +224,8 @@ class Planner {
     }
   }
 
-  #notStrictlyFalse(expr: Call): Step {
-    const [arg] = expr.args.map((part) => this.plan(part).step)
+  *#notStrictlyFalse(expr: Call): Turns<Step> {
+    const [arg] = yield* this.#steps(expr.args)
     return (run) => {
       const value = arg?.(run)
       run.spend(1)
@@ -219,11 +233,11 @@ class Planner {
     }
   }
 
-  #optionalSelect(expr: Call): Step {
+  *#optionalSelect(expr: Call): Turns<Step> {
     const [target, key] = expr.args
     if (target === undefined || key === undefined) return () => noSuchOverload
-    const operand = this.#operand(target, IDENT_COST)
-    const position = this.#chain(key, 0).step
+    const operand = yield* this.#operand(target, IDENT_COST)
+    const position = (yield* this.#chain(key, 0)).step
     const isField = expr.name === '_?._'
     return (run) => {
       const given = operand(run)
@@ -239,9 +253,9 @@ class Planner {
   }
 
   /** The other value is looked at only where there is none. */
-  #or(expr: Call): Planned['step'] {
-    const target = expr.target === undefined ? undefined : this.plan(expr.target).step
-    const [other] = expr.args.map((arg) => this.plan(arg).step)
+  *#or(expr: Call): Turns<Planned['step']> {
+    const target = expr.target === undefined ? undefined : (yield* this.plan(expr.target)).step
+    const [other] = yield* this.#steps(expr.args)
     const isPlain = expr.name === 'orValue'
     if (target === undefined || other === undefined) return () => noSuchOverload
     return (run) => {
@@ -254,8 +268,8 @@ class Planner {
     }
   }
 
-  #mapInsert(expr: Call): Step {
-    const [target, ...rest] = expr.args.map((arg) => this.plan(arg).step)
+  *#mapInsert(expr: Call): Turns<Step> {
+    const [target, ...rest] = yield* this.#steps(expr.args)
     if (target === undefined) return () => noSuchOverload
     return (run) => {
       const map = target(run)
@@ -272,11 +286,11 @@ class Planner {
     }
   }
 
-  #function(expr: Call): Planned {
+  *#function(expr: Call): Turns<Planned> {
     const reference = this.#checked.referenceOf(expr)
     if (reference?.kind !== 'call') throw new PlanFault(`no such function: ${expr.name}`)
     const parts = reference.isMember && expr.target !== undefined ? [expr.target, ...expr.args] : expr.args
-    const args = parts.map((part) => this.plan(part))
+    const args = yield* this.#all(parts)
     const overload = reference.overloads.length === 1 ? reference.overloads[0] : undefined
     // Nothing is in it, so that what is looked for is not looked at.
     const [, second] = args
@@ -298,8 +312,8 @@ class Planner {
     }
   }
 
-  #list(expr: List): Planned {
-    const elements = expr.elements.map((element) => this.plan(element))
+  *#list(expr: List): Turns<Planned> {
+    const elements = yield* this.#all(expr.elements)
     const build: Step = (run) => {
       const items: Value[] = []
       for (let at = 0; at < elements.length; at++) {
@@ -315,12 +329,11 @@ class Planner {
     return folded(build, elements)
   }
 
-  #map(expr: MapExpr): Planned {
-    const entries = expr.entries.map((entry) => ({
-      key: this.plan(entry.key),
-      value: this.plan(entry.value),
-      isOptional: entry.isOptional,
-    }))
+  *#map(expr: MapExpr): Turns<Planned> {
+    const entries: { readonly key: Planned; readonly value: Planned; readonly isOptional: boolean }[] = []
+    for (const { key, value, isOptional } of expr.entries) {
+      entries.push({ key: yield* this.plan(key), value: yield* this.plan(value), isOptional })
+    }
     const build: Step = (run) => {
       const given: (readonly [Key, Value])[] = []
       for (const entry of entries) {
@@ -345,18 +358,18 @@ class Planner {
     )
   }
 
-  #comprehension(expr: Comprehension): Step {
-    const range = this.plan(expr.range).step
-    const initial = this.plan(expr.initial).step
+  *#comprehension(expr: Comprehension): Turns<Step> {
+    const { step: range } = yield* this.plan(expr.range)
+    const { step: initial } = yield* this.plan(expr.initial)
     const outer = this.#locals
     const [accumulator, first, second] = [this.#slots++, this.#slots++, this.#slots++]
     const inner: Locals = { name: expr.accumulator, slot: accumulator, outer }
     this.#locals = { name: expr.variable, slot: first, outer: inner }
     if (expr.variable2 !== undefined) this.#locals = { name: expr.variable2, slot: second, outer: this.#locals }
-    const condition = this.plan(expr.condition).step
-    const next = this.plan(expr.step).step
+    const { step: condition } = yield* this.plan(expr.condition)
+    const { step: next } = yield* this.plan(expr.step)
     this.#locals = inner
-    const result = this.plan(expr.result).step
+    const { step: result } = yield* this.plan(expr.result)
     this.#locals = outer
     const isPair = expr.variable2 !== undefined
     const begin = (run: Run, place: number): Loop | CelError => {

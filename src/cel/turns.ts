@@ -23,3 +23,13 @@ export async function inTurns<T>(work: (slice: Slice) => Turns<T>, { answer, ref
     else value.tell(answer === undefined ? value.question.answer() : await answer(value.question))
   }
 }
+
+/** Here and now, and patterns as well. */
+export function atOnce<T>(work: (slice: Slice) => Turns<T>): T {
+  const turns = work({ isOver: () => false })
+  for (;;) {
+    const { done, value } = turns.next()
+    if (done === true) return value
+    value?.tell(value.question.answer())
+  }
+}

@@ -7,19 +7,26 @@ import type { Checked } from './checker.ts'
 import { toDuration, toTimestamp } from './conversions.ts'
 import { checkFormat } from './library/format-text.ts'
 import { compilePattern } from './regex.ts'
+import type { Slice } from './run.ts'
 import type { Fault } from './source.ts'
+import type { Turns } from './turns.ts'
 import { dyn, isOptional, isSame, nameOf } from './types.ts'
 import { CelError } from './values.ts'
 
-export function validateLiterals(checked: Checked, { isHomogeneous }: { isHomogeneous: boolean }): Fault[] {
+export function* validateLiterals(
+  checked: Checked,
+  { isHomogeneous }: { readonly isHomogeneous: boolean },
+  slice: Slice,
+): Turns<Fault[]> {
   const faults: Fault[] = []
   const seen = new Set<Expr>()
-  const visit = (expr: Expr, isFormatted: boolean): void => {
+  const visit = function* (expr: Expr, isFormatted: boolean): Turns<void> {
     if (seen.has(expr)) return
+    if (slice.isOver()) yield undefined
     seen.add(expr)
     // What `format` prints may be of any types.
     const isInside = isFormatted || (expr.kind === 'call' && expr.name === 'format')
-    for (const part of partsOf(expr)) visit(part, isInside)
+    for (const part of partsOf(expr)) yield* visit(part, isInside)
     if (expr.kind === 'call') faults.push(...checkCall(expr, checked))
     if (isFormatted || !isHomogeneous) return
     if (expr.kind === 'list') faults.push(...checkSame(expr.elements, (at) => expr.optional.has(at), checked))
@@ -41,7 +48,7 @@ export function validateLiterals(checked: Checked, { isHomogeneous }: { isHomoge
       )
     }
   }
-  visit(checked.expr, false)
+  yield* visit(checked.expr, false)
   return faults
 }
 

@@ -85,7 +85,13 @@ export interface Opaque {
   isSame(other: Opaque): boolean
 }
 
-export interface ListValue {
+/** What values that are JSON know of themselves. */
+export interface JsonBacked {
+  /** Undefined: it takes a look at what the JSON means. */
+  equalsJson?(other: Value, meter: { work(nanos: number): void }): boolean | undefined
+}
+
+export interface ListValue extends JsonBacked {
   readonly isList: true
   readonly size: number
   at(index: number): Value
@@ -96,7 +102,7 @@ export interface ListValue {
 /** What may be the key of a map. */
 export type Key = boolean | bigint | string | Uint
 
-export interface MapValue {
+export interface MapValue extends JsonBacked {
   readonly isMap: true
   readonly size: number
   /** Looking anything but a text up is an error. */
@@ -107,7 +113,7 @@ export interface MapValue {
   keys(): Iterable<Key>
 }
 
-export interface StructValue {
+export interface StructValue extends JsonBacked {
   readonly isStruct: true
   readonly typeName: string
   /** Undefined: the field is not set. */

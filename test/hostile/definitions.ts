@@ -255,6 +255,15 @@ const rules: readonly HostileDefinition[] = [
     name: 'an expression as long as they may be',
     schema: ruled({ type: 'integer' }, [{ rule: `${times(45_000, () => '1').join('+')} > 0` }]),
   },
+  ...['1', '-1', '[[1]]', '1+1*1', 'dyn(1)'].map((part) => ({
+    name: `a list as long as an expression may be of ${part}`,
+    schema: ruled({ type: 'integer' }, [
+      { rule: `[${times(Math.floor(99_980 / (part.length + 1)), () => part).join(',')}].size() > 0` },
+    ]),
+    isAccepted: true,
+    turnMsMax: 50,
+    specs: [[true, '1']] as const,
+  })),
   {
     name: 'an expression of brackets within brackets',
     schema: ruled({ type: 'integer' }, [

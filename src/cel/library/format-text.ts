@@ -172,7 +172,7 @@ function hexOf(value: Value): string | undefined {
 
 type Showing = { readonly isInside: boolean; readonly meter: Meter }
 
-const SHOWN_NANOS = 400
+const SHOWN_NANOS = 600
 /** Quoted. */
 const SHOWN_CHARACTER_NANOS = 50
 

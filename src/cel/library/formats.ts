@@ -43,7 +43,7 @@ const unless = (isGood: boolean, fault: string): readonly string[] => (isGood ? 
 
 function checkUri(text: string): readonly string[] {
   const url = parseUrl(text)
-  return 'fault' in url ? [url.fault] : []
+  return 'fault' in url ? [url.fault()] : []
 }
 
 const formats: readonly FormatValue[] = [

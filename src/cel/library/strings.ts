@@ -91,9 +91,9 @@ function replace(text: Value, part: Value, by: Value, count: Value, meter: Meter
   if (typeof most !== 'bigint') return noSuchOverload
   if (most === 0n) return text
   meter.work(text.length * (part === '' ? POINT_NANOS : CHARACTER_NANOS))
-  const pieces = part === '' ? ['', ...Array.from(text), ''] : text.split(part)
+  const pieces = part === '' ? ['', ...Array.from(text), ''] : piecesOf(text, part, meter)
   const replaced = Math.min(pieces.length - 1, most < 0n ? pieces.length - 1 : Number(most))
-  meter.work(pieces.length * PIECE_NANOS + replaced * by.length)
+  meter.work((part === '' ? pieces.length * PIECE_NANOS : 0) + replaced * by.length)
   if (replaced * by.length > RESULT_CHARACTERS_MAX) return new CelError('result is too long')
   if (part === '') return joinSome(pieces.slice(1, -1), by, replaced)
   return (
@@ -118,11 +118,24 @@ function split(text: Value, separator: Value, limit: Value, meter: Meter): Resul
   if (most === 0n) return new ArrayList([])
   if (most === 1n) return new ArrayList([text])
   meter.work(text.length * (separator === '' ? POINT_NANOS : CHARACTER_NANOS))
-  const pieces: string[] = separator === '' ? Array.from(text) : text.split(separator)
-  meter.work(pieces.length * PIECE_NANOS)
+  const pieces: string[] = separator === '' ? Array.from(text) : piecesOf(text, separator, meter)
+  if (separator === '') meter.work(pieces.length * PIECE_NANOS)
   if (most < 0n || pieces.length <= most) return new ArrayList(pieces)
   const kept = Number(most) - 1
   return new ArrayList([...pieces.slice(0, kept), pieces.slice(kept).join(separator)])
+}
+
+/** Told of each before it is made: there may be a piece for each character. */
+function piecesOf(text: string, separator: string, meter: Meter): string[] {
+  const pieces: string[] = []
+  let from = 0
+  for (let at = text.indexOf(separator); at !== -1; at = text.indexOf(separator, from)) {
+    meter.work(PIECE_NANOS)
+    pieces.push(text.slice(from, at))
+    from = at + separator.length
+  }
+  pieces.push(text.slice(from))
+  return pieces
 }
 
 function join(items: Value, separator: Value, meter: Meter): Result {

@@ -29,8 +29,8 @@ class UrlValue implements Opaque {
 }
 
 /** Go's words, without the text they start with. */
-export function parseUrl(text: string): Url | { readonly fault: string } {
-  const refuse = (what: string): { fault: string } => ({ fault: `parse ${quote(text)}: ${what}` })
+export function parseUrl(text: string): Url | { readonly fault: () => string } {
+  const refuse = (what: string): { fault: () => string } => ({ fault: () => `parse ${quote(text)}: ${what}` })
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(text)) return refuse('net/url: invalid control character in URL')
   if (text === '') return refuse('empty url')
@@ -72,8 +72,9 @@ function escapeFault(text: string): string | undefined {
   return wrong === undefined ? undefined : `invalid URL escape ${quote(wrong)}`
 }
 
-/** Read, quoted if it is wrong. */
+/** Read, and quoted if it is wrong. */
 const URL_CHARACTER_NANOS = 20
+const QUOTED_CHARACTER_NANOS = 75
 const QUERY_CHARACTER_NANOS = 200
 const PATH_CHARACTER_NANOS = 100
 
@@ -137,9 +138,9 @@ function read(text: Value, meter: Meter): Result {
   if (typeof text !== 'string') return noSuchOverload
   meter.work(text.length * URL_CHARACTER_NANOS)
   const url = parseUrl(text)
-  return 'fault' in url
-    ? new CelError(`URL parse error during conversion from string: ${url.fault}`)
-    : new UrlValue(url)
+  if (!('fault' in url)) return new UrlValue(url)
+  meter.work(text.length * QUOTED_CHARACTER_NANOS)
+  return new CelError(`URL parse error during conversion from string: ${url.fault()}`)
 }
 
 const part = (name: string, run: (url: Url, meter: Meter) => Result, result = string): FunctionPart => ({
@@ -160,8 +161,9 @@ export const urlLibrary: Library = {
       name: 'isURL',
       overloads: [global('is_url_string', [string], bool)],
       run: (text, _, __, ___, meter) => {
-        const url = read(text, meter)
-        return url === noSuchOverload ? url : !(url instanceof CelError)
+        if (typeof text !== 'string') return noSuchOverload
+        meter.work(text.length * URL_CHARACTER_NANOS)
+        return !('fault' in parseUrl(text))
       },
     },
     part('getScheme', ({ scheme }) => scheme),

@@ -2,7 +2,7 @@
  * The rules of a schema (x-kubernetes-validations), compiled: a tree that has only the parts of the schema with rules in them or
  * below. A schema is compiled once, when an object is first written.
  */
-import { type Compiled, compile, type Program } from '../../cel/compile.ts'
+import { type Compiled, compileInTurns, type Program } from '../../cel/compile.ts'
 import { withVariables } from '../../cel/environment.ts'
 import { escapeName } from '../../cel/escape.ts'
 import { kubernetesEnvironment } from '../../cel/kubernetes.ts'
@@ -72,7 +72,7 @@ function* compileNode(
   if (own !== undefined) {
     for (const rule of rules) {
       if (slice.isOver()) yield undefined
-      compiled.push(compileRule(rule, schema, { type: own, isStored: () => true }))
+      compiled.push(yield* compileRule(rule, schema, { type: own, isStored: () => true, slice }))
     }
   }
   return {
@@ -102,19 +102,22 @@ type Typed = {
   readonly type: Type
   /** New expressions may use what the version before this one has too; those that were accepted may use everything. */
   readonly isStored: (expression: string) => boolean
+  readonly slice: Slice
 }
 
-export function compileRule(given: Fields, schema: Fields, { type, isStored }: Typed): CompiledRule {
+export function* compileRule(given: Fields, schema: Fields, { type, isStored, slice }: Typed): Turns<CompiledRule> {
   const rule = readRule(given)
   const oldSelf = rule.optionalOldSelf ? optional(type) : type
-  const compileText = (text: string): Compiled =>
-    compile(text, withVariables(kubernetesEnvironment(isStored(text) ? '1.33' : '1.32'), { self: type, oldSelf }))
-  const compiled = compileText(rule.rule)
+  const compileText = (text: string): Turns<Compiled> => {
+    const environment = kubernetesEnvironment(isStored(text) ? '1.33' : '1.32')
+    return compileInTurns(text, withVariables(environment, { self: type, oldSelf }), slice)
+  }
+  const compiled = yield* compileText(rule.rule)
   const fault = faultOf(compiled, { wanted: 'bool', what: 'cel expression', program: 'program' })
   const program = 'program' in compiled && fault === '' ? compiled.program : undefined
   // Of a rule that is wrong the message is not looked at.
   const hasMessage = program !== undefined && rule.messageExpression !== ''
-  const message = hasMessage ? compileText(rule.messageExpression) : undefined
+  const message = hasMessage ? yield* compileText(rule.messageExpression) : undefined
   const wrongMessage = message && faultOf(message, messageWords)
   return {
     rule,

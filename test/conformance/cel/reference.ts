@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fieldsOf, type Fields, type Json, textsOf } from '../../../src/api/object.ts'
 import { compile } from '../../../src/cel/compile.ts'
+import { atOnce } from '../../../src/cel/turns.ts'
 import { withVariables } from '../../../src/cel/environment.ts'
 import { valueOf } from '../../../src/cel/json-values.ts'
 import { kubernetesEnvironment } from '../../../src/cel/kubernetes.ts'
@@ -88,6 +89,8 @@ export class Sample {
 
   costOf(expression: string): number | string {
     const compiled = compile(expression, this.#environment)
-    return 'fault' in compiled ? compiled.fault : compiled.program.estimateCost(this.#type).max
+    return 'fault' in compiled
+      ? compiled.fault
+      : atOnce((slice) => compiled.program.estimateCost(this.#type, slice)).max
   }
 }

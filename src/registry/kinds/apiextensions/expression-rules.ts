@@ -89,6 +89,7 @@ type Ruled = {
   readonly type: Type
   readonly count: number
   readonly uncorrelated: string
+  readonly slice: Slice
 }
 
 /** Gathers what the rules of one schema cost. */
@@ -114,17 +115,20 @@ export class RuleChecks {
     const count = place.count ?? Math.floor(REQUEST_BYTES_MAX / (bytesMin(schema) + 1))
     for (const [at, rule] of rules.entries()) {
       if (place.slice.isOver()) yield undefined
-      const compiled = compileRule(rule, schema, { type, isStored: (text) => this.#accepted.hasExpression(text) })
-      this.#checkRule(rule, compiled, { path: `${path}[${at}]`, type, count, uncorrelated: place.uncorrelated })
+      const isStored = (text: string): boolean => this.#accepted.hasExpression(text)
+      const compiled = yield* compileRule(rule, schema, { type, isStored, slice: place.slice })
+      const { uncorrelated, slice } = place
+      yield* this.#checkRule(rule, compiled, { path: `${path}[${at}]`, type, count, uncorrelated, slice })
     }
   }
 
-  #checkRule(given: Fields, compiled: CompiledRule, { path, type, count, uncorrelated }: Ruled): void {
+  *#checkRule(given: Fields, compiled: CompiledRule, ruled: Ruled): Turns<void> {
+    const { path, type, count, uncorrelated, slice } = ruled
     const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
     const { faults } = this
-    const cost = (program?.estimateCost(type).max ?? 0) * count
+    const cost = (program === undefined ? 0 : (yield* program.estimateCost(type, slice)).max) * count
     // Upstream counts a message once, however many values there may be.
-    const messageCost = message?.estimateCost(type).max ?? 0
+    const messageCost = message === undefined ? 0 : (yield* message.estimateCost(type, slice)).max
     if (cost > RULE_COST_MAX)
       faults.push(forbiddenField(`${path}.rule`, tooCostly('estimated rule cost', cost, RULE_COST_MAX)))
     if (messageCost > RULE_COST_MAX) {

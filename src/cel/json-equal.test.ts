@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fields, Json } from '../api/object.ts'
+import { compile } from './compile.ts'
+import { withVariables } from './environment.ts'
+import { valueOf } from './json-values.ts'
+import { kubernetesEnvironment } from './kubernetes.ts'
+import { typeOfSchema } from './schema-type.ts'
+import { CelError } from './values.ts'
+
+const string: Fields = { type: 'string' }
+const schema: Fields = {
+  type: 'object',
+  properties: {
+    text: string,
+    number: { type: 'integer' },
+    double: { type: 'number' },
+    time: { type: 'string', format: 'date-time' },
+    list: { type: 'array', items: string },
+    set: { type: 'array', items: string, 'x-kubernetes-list-type': 'set' },
+    map: { type: 'object', additionalProperties: { type: 'array', items: { type: 'integer' } } },
+    any: { 'x-kubernetes-int-or-string': true },
+  },
+}
+
+function areEqual(one: Json, other: Json): unknown {
+  const type = typeOfSchema(schema, { name: 'self' })
+  assert(type !== undefined)
+  const compiled = compile('self == other', withVariables(kubernetesEnvironment('1.33'), { self: type, other: type }))
+  assert('program' in compiled)
+  const [self, against] = [valueOf(one, type), valueOf(other, type)]
+  assert(!(self instanceof CelError) && !(against instanceof CelError))
+  const result = compiled.program.evaluate({ self, other: against }, 1_000_000)
+  return 'value' in result ? result.value : result.error
+}
+
+const cases: readonly (readonly [Json, Json, boolean])[] = [
+  [{}, {}, true],
+  [{ text: 'a' }, { text: 'a' }, true],
+  [{ text: 'a' }, { text: 'b' }, false],
+  [{ text: 'a' }, {}, false],
+  [{}, { text: 'a' }, false],
+  [{ text: null }, {}, true],
+  [{ unknown: 1 }, { unknown: 2 }, true],
+  [{ number: 1 }, { number: 1n }, true],
+  [{ number: 9_007_199_254_740_993n }, { number: 9_007_199_254_740_992 }, false],
+  [{ double: 1.5 }, { double: 1.5 }, true],
+  [{ double: 1 }, { double: 1n }, true],
+  [{ double: 1.5 }, { double: 1 }, false],
+  [{ time: '2026-01-01T00:00:00Z' }, { time: '2026-01-01T01:00:00+01:00' }, true],
+  [{ time: '2026-01-01T00:00:00Z' }, { time: '2026-01-01T00:00:01Z' }, false],
+  [{ list: ['a', 'b'] }, { list: ['a', 'b'] }, true],
+  [{ list: ['a', 'b'] }, { list: ['b', 'a'] }, false],
+  [{ list: ['a', null] }, { list: ['a', null] }, true],
+  [{ list: ['a'] }, { list: ['a', 'b'] }, false],
+  [{ set: ['a', 'b'] }, { set: ['b', 'a'] }, true],
+  [{ set: ['a', 'b'] }, { set: ['b', 'c'] }, false],
+  [{ map: { a: [1], b: [] } }, { map: { b: [], a: [1] } }, true],
+  [{ map: { a: [1] } }, { map: { a: [2] } }, false],
+  [{ map: { a: [1] } }, { map: { b: [1] } }, false],
+  [{ map: { a: [1] } }, { map: { a: [1], b: [1] } }, false],
+  [JSON.parse('{"map":{"__proto__":[1]}}'), { map: {} }, false],
+  [{ any: 1 }, { any: '1' }, false],
+  [{ any: 'a' }, { any: 'a' }, true],
+  [{ text: 'a', set: ['a', 'b'], list: ['c'] }, { text: 'a', set: ['b', 'a'], list: ['d'] }, false],
+]
+
+for (const [one, other, isEqual] of cases) {
+  const shown = [one, other].map((json) =>
+    JSON.stringify(json, (_, value) => (typeof value === 'bigint' ? `${value}n` : value)),
+  )
+  test(shown.join(isEqual ? ' is ' : ' is not '), () => {
+    assert.equal(areEqual(one, other), isEqual)
+    assert.equal(areEqual(other, one), isEqual)
+  })
+}
