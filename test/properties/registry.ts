@@ -1,20 +1,28 @@
 /**
  * What must hold for every kind, whatever a client sends: decoding refuses or understands it; defaults set once stay as they are;
- * validation never throws; and what is accepted when it is created is accepted, unchanged, when it is updated.
+ * validation never throws; what is accepted when it is created is accepted, unchanged, when it is updated; and it becomes the same protobuf
+ * from its JSON as from the object. Whatever is stored of it is shown the same, decoded or not.
  */
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../src/api/object.ts'
 import { decodeBody } from '../../src/codec/decode-body.ts'
 import { ApiError } from '../../src/api/errors.ts'
 import { anonymousUser } from '../../src/api/user.ts'
-import { decodeStored, encodeStored } from '../../src/codec/object.ts'
-import type { Resource, Writer } from '../../src/registry/resource.ts'
+import { decodeStored, encodeStored, printWire, UnreadableError } from '../../src/codec/object.ts'
+import { PrintedCheck } from '../../src/codec/printed.ts'
+import { settledWire } from '../../src/codec/settled.ts'
+import { encodeItem } from '../../src/codec/protobuf/envelope.ts'
+import { Transcoder } from '../../src/codec/protobuf/transcode.ts'
+import { apiVersionOf, type Resource, type Writer } from '../../src/registry/resource.ts'
 import { validateCreate, validateUpdate } from '../../src/registry/validate.ts'
 import { Random } from '../simulation/random.ts'
 import { mutated } from './mutate.ts'
 import type { Seed } from './seeds.ts'
 
 const CHANGES_MAX = 4
+
+const transcoder = new Transcoder()
+const printedCheck = new PrintedCheck()
 
 export type Counts = { readonly runs: number; decoded: number; accepted: number; readonly kinds: Set<string> }
 
@@ -36,7 +44,7 @@ export function checkRegistry(
     const { resource, object } = random.pick(seeds)
     const given = mutated(object, random.between(0, CHANGES_MAX), random)
     try {
-      check(resource, JSON.stringify(given), counts)
+      check(resource, JSON.stringify(given), { counts, random })
     } catch (cause) {
       const what = `${resource.kind} of run ${run}, seed ${seed}: ${JSON.stringify(given)}`
       throw new Error(what, { cause })
@@ -45,7 +53,11 @@ export function checkRegistry(
   return counts
 }
 
-function check(resource: Resource, text: string, counts: Counts): void {
+function check(
+  resource: Resource,
+  text: string,
+  { counts, random }: { readonly counts: Counts; readonly random: Random },
+): void {
   const object = decoded(resource, text)
   if (object === undefined) return
   counts.decoded++
@@ -57,6 +69,8 @@ function check(resource: Resource, text: string, counts: Counts): void {
   counts.accepted++
   counts.kinds.add(resource.kind)
   const current = decodeStored(encodeStored(created, resource.shape), resource.shape, 1)
+  checkProtobuf(resource, current)
+  checkSettled(resource, current, random)
   const updated = resource.prepareUpdate(current, current, writer)
   assert.deepEqual(validateUpdate(updated, current, { resource, rules: resource }), [], 'accepted on create')
   resource.warnings(updated, current)
@@ -64,6 +78,40 @@ function check(resource: Resource, text: string, counts: Counts): void {
     const part = rules.prepareUpdate(current, current, writer)
     validateUpdate(part, current, { resource, rules })
     rules.warnings?.(part, current)
+  }
+}
+
+function checkProtobuf({ shape }: Resource, object: KubeObject): void {
+  const made = transcoder.message(printWire(object, shape).bytes, 0, shape.struct)
+  if (made === undefined) return
+  assert.equal(made.toString('latin1'), encodeItem(object, shape.struct).toString('latin1'), 'protobuf of its JSON')
+}
+
+/** Of the object as it is stored, and of what others might have made of that. */
+function checkSettled(resource: Resource, object: KubeObject, random: Random): void {
+  const { shape } = resource
+  const stored = encodeStored(object, shape)
+  const changed = JSON.stringify(mutated(JSON.parse(stored.toString()), random.between(1, 2), random))
+  for (const bytes of [stored, Buffer.from(`${changed}\n`)]) {
+    const kind = { kind: resource.kind, apiVersion: apiVersionOf(resource), schema: shape }
+    const settled = settledWire(bytes, kind, { check: printedCheck, revision: 7 })
+    if (settled === undefined) continue
+    const read = readable(() => decodeStored(bytes, shape, 7))
+    assert.ok(read !== undefined, `shown, but not readable: ${bytes.toString()}`)
+    assert.equal(settled.wire.bytes.toString(), printWire(read, shape).bytes.toString(), 'shown without decoding')
+    assert.equal(settled.wire.versionAt, printWire(read, shape).versionAt)
+    for (const [field, fieldOf] of Object.entries(resource.selectableFields)) {
+      assert.equal(fieldOf(settled.object), fieldOf(read), field)
+    }
+  }
+}
+
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof UnreadableError) return undefined
+    throw error
   }
 }
 

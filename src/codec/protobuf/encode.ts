@@ -38,7 +38,7 @@ function fieldEncoders(struct: Struct): readonly EncodeField[] {
   const inlined = new Set(struct.embedded.flatMap((one) => one.struct.fields))
   const own = struct.fields
     .filter((field) => field.number > 0 && !inlined.has(field))
-    .map((field) => ({ number: field.number, encode: fieldEncoder(field, struct) }))
+    .map((field) => ({ number: field.number, encode: encodeField(field, struct) }))
   const embedded = struct.embedded
     .filter(({ number }) => number > 0)
     .map(({ number, struct: inner }) => ({ number, encode: embeddedEncoder(number, inner) }))
@@ -52,7 +52,8 @@ const embeddedEncoder =
   (fields, writer) =>
     writer.message(number, () => encodeMessage(fields, struct, writer))
 
-function fieldEncoder({ name, schema, number, isPointer }: Field, owner: Struct): EncodeField {
+/** Of a field that protobuf has: its tag and its value, from the fields of its owner. */
+export function encodeField({ name, schema, number, isPointer }: Field, owner: Struct): EncodeField {
   if (schema.type === 'list' && schema.isWrapped !== true) return listEncoder(name, number, schema, owner)
   if (schema.type === 'map') return mapEncoder(name, number, schema, owner)
   const encode = taggedEncoder(number, schema, owner)

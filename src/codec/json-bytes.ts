@@ -1,0 +1,42 @@
+/** Looks through JSON as bytes for where a value ends, without reading it. It must be well formed: what is not ends nowhere. */
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BRACKET_OPEN = 0x5b
+const BACKSLASH = 0x5c
+const BRACKET_CLOSE = 0x5d
+const BRACE_OPEN = 0x7b
+const BRACE_CLOSE = 0x7d
+
+/** `start` is behind the first quote; what comes back is behind the last, or behind the end. */
+export function endOfString(json: Buffer, start: number): number {
+  let at = start
+  for (let byte = json[at++]; byte !== QUOTE; byte = json[at++]) {
+    if (byte === undefined) return json.length + 1
+    if (byte === BACKSLASH) at++
+  }
+  return at
+}
+
+/** Behind the last byte of a value of any type, or behind the end. */
+export function endOfValue(json: Buffer, start: number): number {
+  let at = start
+  let open = 0
+  do {
+    const byte = json[at++]
+    if (byte === QUOTE) at = endOfString(json, at)
+    else if (byte === BRACE_OPEN || byte === BRACKET_OPEN) open++
+    else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) open--
+    else if (byte === undefined) return json.length + 1
+    else if (open === 0) return endOfScalar(json, at)
+  } while (open > 0)
+  return at
+}
+
+function endOfScalar(json: Buffer, start: number): number {
+  let at = start
+  for (let byte = json[at]; byte !== COMMA && byte !== BRACE_CLOSE && byte !== BRACKET_CLOSE; byte = json[++at]) {
+    if (byte === undefined) return json.length + 1
+  }
+  return at
+}
