@@ -14,6 +14,7 @@ import type { ResourceSpec } from './cache/resource.ts'
 import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
 import { createBelongings, type Objects, type ServiceAllocation } from './allocators/create-belongings.ts'
 import type { Handle as OwnHandle } from './api/own-request.ts'
+import { Transcoder } from './codec/protobuf/transcode.ts'
 import { YamlConverter } from './codec/yaml.ts'
 import type { Config } from './config/config.ts'
 import { PatternThread } from './cel/pattern-thread.ts'
@@ -257,6 +258,7 @@ function createAccess({ config, parts, registry, authorize, yaml, patterns, surr
   const { cache, store } = parts
   const root = rootOf(config.etcd.prefix)
   const now = createNow(clock.wallMs)
+  const transcoder = new Transcoder()
   const objects = createOwnObjects(registry, (resource) => accessOf(resource))
   const mayDo: MayDo = async (user, action) => {
     const { isAllowed } = await authorize(user, { kind: 'resource', subresource: '', namespace: '', ...action })
@@ -289,7 +291,7 @@ function createAccess({ config, parts, registry, authorize, yaml, patterns, surr
     return {
       keys,
       reader,
-      forms: new ResourceForms(resource, cache.made, clock.wallMs),
+      forms: new ResourceForms(resource, { made: cache.made, transcoder, nowMs: clock.wallMs }),
       store,
       decode: ({ value, key, revision }) => decode(value, key, revision),
       ids,

@@ -14,7 +14,7 @@ import type { Transformer } from '../storage/transform.ts'
 import { checkResource } from './check.ts'
 import { type Form, Item, type ItemHome } from './item.ts'
 import { HistoryBudget } from './history.ts'
-import { Shelf, TURNS_KEPT } from './made.ts'
+import { type MadeParts, Shelf, TURNS_KEPT } from './made.ts'
 import { Reader } from './reader.ts'
 import { type Parts, Resource, type ResourceSpec } from './resource.ts'
 import { SharedFeed } from './shared-feed.ts'
@@ -65,7 +65,7 @@ type Place = { readonly key: Key; readonly revision?: Revision; readonly createR
 
 export class Cache implements AsyncDisposable {
   /** For other forms of cached objects. */
-  readonly made: Shelf
+  readonly made: MadeParts
   readonly #feed: Feed
   readonly #parts: Parts
   readonly #options: CacheOptions
@@ -80,7 +80,7 @@ export class Cache implements AsyncDisposable {
   constructor(options: CacheOptions) {
     const { engine, store, transformer, root, clock, timers = systemTimers, log, budgets } = options
     this.#options = options
-    this.made = new Shelf(budgets?.madeBytes ?? MADE_BYTES)
+    this.made = { shelf: new Shelf(budgets?.madeBytes ?? MADE_BYTES), slabs: new Slabs() }
     this.#feed = new Feed({ engine, root, clock, timers, log })
     let listings = 0
     this.#parts = {
@@ -237,7 +237,7 @@ export class Cache implements AsyncDisposable {
 
   #tidyShelves(): void {
     const { past, frames, decoded } = this.#parts
-    for (const shelf of [past, frames, this.made]) shelf.tidy()
+    for (const shelf of [past, frames, this.made.shelf]) shelf.tidy()
     if (++this.#turns % TURNS_KEPT === 0) decoded.tidy()
   }
 

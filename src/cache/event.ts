@@ -18,6 +18,8 @@ export type Shown = {
   readonly item: Item
   /** What the object was before a change. */
   readonly previous?: Item | undefined
+  /** Whether other watchers are shown the very same. */
+  readonly isShared: boolean
   /** The event as a line of JSON. */
   frame(): Buffer
 }
@@ -83,6 +85,10 @@ class SharedFrame implements Shown {
     this.item = item
   }
 
+  get isShared(): boolean {
+    return this.#shelf !== undefined
+  }
+
   frame(): Buffer {
     if (this.#frame !== undefined) return this.#frame
     const frame = this.#make()
@@ -98,12 +104,24 @@ class SharedFrame implements Shown {
   }
 
   #make(): Buffer {
-    if (this.revision === this.item.revision) {
-      return Buffer.concat([opened[this.type], this.item.wire().subarray(0, -1), closed])
-    }
-    const { before, after } = this.item.aroundVersion()
-    return Buffer.concat([opened[this.type], before, Buffer.from(String(this.revision)), after, closed])
+    const parts = this.#parts()
+    return this.isShared ? joined(parts) : Buffer.concat(parts)
   }
+
+  #parts(): readonly Buffer[] {
+    const head = opened[this.type]
+    if (this.revision === this.item.revision) return [head, this.item.wire().subarray(0, -1), closed]
+    const { before, after } = this.item.aroundVersion()
+    return [head, before, Buffer.from(String(this.revision)), after, closed]
+  }
+}
+
+/** In memory of its own: a small Buffer is a part of one of 64 KB, all of which a frame that is kept would hold on to. */
+function joined(parts: readonly Buffer[]): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0))
+  let used = 0
+  for (const part of parts) used += part.copy(bytes, used)
+  return bytes
 }
 
 function head(type: ChangeType): Buffer {

@@ -39,7 +39,20 @@ function joined(row: readonly (string | number)[]): Row {
     if (typeof part === 'string' && typeof last === 'string') texts[texts.length - 1] = last + part
     else texts.push(part)
   }
-  return texts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))
+  return inOneBuffer(texts)
+}
+
+/** Of their own: small Buffers are parts of a large one, which rows that are kept would hold on to. */
+function inOneBuffer(texts: readonly (string | number)[]): Row {
+  const sizes = texts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : 0))
+  const bytes = Buffer.allocUnsafeSlow(sizes.reduce((sum, size) => sum + size, 0))
+  let used = 0
+  return texts.map((part) => {
+    if (typeof part === 'number') return part
+    const start = used
+    used += bytes.write(part, start)
+    return bytes.subarray(start, used)
+  })
 }
 
 /** How long ago things were, as JSON without its quotes. */

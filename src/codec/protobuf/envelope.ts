@@ -38,10 +38,13 @@ export function encodeItem(object: Fields, struct: Struct): Buffer {
 
 /** The envelope around a message that is there already. */
 export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
-  const writer = new Writer()
+  const writer = new Writer(item.length + AROUND_BYTES)
   writeEnvelope(writer, typeMeta, () => writer.bytes(item))
   return writer.take()
 }
+
+/** Room for what stands around a message. */
+const AROUND_BYTES = 256
 
 function writeEnvelope(writer: Writer, typeMeta: TypeMeta, writeRaw: () => void): void {
   writer.bytes(noContentType)
@@ -96,12 +99,18 @@ const LENGTH_BYTES = 4
 
 /** An event of a watch: its length, then its type and the object in its own envelope. */
 export function encodeEvent(type: string, object: Buffer): Buffer {
-  const writer = new Writer()
-  writer.message(2, () => {
-    writer.bytes(object)
-    writer.varint(object.length)
-    writer.tag(1, BYTES)
-  })
+  const writer = new Writer(object.length + AROUND_BYTES)
+  return eventOf(writer, type, () => writer.bytes(object))
+}
+
+/** The same around a message that is there already. */
+export function wrapEvent(type: string, typeMeta: TypeMeta, item: Buffer): Buffer {
+  const writer = new Writer(item.length + AROUND_BYTES)
+  return eventOf(writer, type, () => writeEnvelope(writer, typeMeta, () => writer.bytes(item)))
+}
+
+function eventOf(writer: Writer, type: string, writeObject: () => void): Buffer {
+  writer.message(2, () => writer.message(1, writeObject))
   writer.varint(writer.text(type))
   writer.tag(1, BYTES)
   const length = Buffer.allocUnsafe(LENGTH_BYTES)

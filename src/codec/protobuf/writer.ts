@@ -20,9 +20,15 @@ const SHORT_CHARACTERS = 32
 const SAFE_HIGH = 2 ** 32
 
 export class Writer {
-  #buffer = Buffer.allocUnsafe(FIRST_BYTES)
+  #buffer: Buffer
   /** Where the written part begins. */
-  #at = FIRST_BYTES
+  #at: number
+
+  /** `bytes`: how many it will be, if that is known. */
+  constructor(bytes: number = FIRST_BYTES) {
+    this.#buffer = Buffer.allocUnsafe(bytes)
+    this.#at = bytes
+  }
 
   /** How much has been written. The length of a message is the difference between before and after it. */
   get length(): number {

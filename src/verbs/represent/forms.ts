@@ -2,46 +2,50 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { Shown } from '../../cache/event.ts'
 import type { Item } from '../../cache/item.ts'
-import { type Shelf, Shelved } from '../../cache/made.ts'
+import { type MadeParts, Shelved, ShelvedBytes } from '../../cache/made.ts'
 import type { Conversion } from '../../codec/negotiate.ts'
 import { printObject } from '../../codec/object.ts'
 import { encodeItem } from '../../codec/protobuf/envelope.ts'
+import type { Transcoder } from '../../codec/protobuf/transcode.ts'
 import { bytesOfRow, type Row, rowOf } from '../../codec/table.ts'
 import { partialStruct } from '../../registry/meta-types.ts'
 import type { Resource } from '../../registry/resource.ts'
-import { type KeptPartials, partialJson, partialOf } from './partial.ts'
+import { type KeptPartials, partialJson, partialOf, partialOfWire } from './partial.ts'
 import type { IncludedObject } from './table.ts'
 
 type Version = Conversion['version']
 
-const bytesOf = ({ length }: Buffer): number => length
-
-/** The same for both versions: the message does not name its own. */
-const encodePartial = (item: Item): Buffer => encodeItem(partialOf(item.peek(), 'v1'), partialStruct())
+export type FormsParts = {
+  readonly made: MadeParts
+  readonly transcoder: Transcoder
+  readonly nowMs: () => number
+}
 
 export class ResourceForms {
   readonly resource: Resource
   readonly nowMs: () => number
-  readonly #shelf: Shelf
-  readonly #messages: Shelved<Item, Buffer>
-  readonly #partialMessages: Shelved<Item, Buffer>
-  readonly #partialTexts = new Map<Version, Shelved<Item, Buffer>>()
-  readonly #frames = new Map<string, Shelved<Shown, Buffer>>()
+  readonly #made: MadeParts
+  readonly #transcoder: Transcoder
+  readonly #messages: ShelvedBytes<Item>
+  readonly #partialMessages: ShelvedBytes<Item>
+  readonly #partialTexts = new Map<Version, ShelvedBytes<Item>>()
+  readonly #frames = new Map<string, ShelvedBytes<Shown>>()
   readonly #rows = new Map<string, Shelved<Item, Row>>()
 
-  constructor(resource: Resource, shelf: Shelf, nowMs: () => number) {
+  constructor(resource: Resource, { made, transcoder, nowMs }: FormsParts) {
     this.resource = resource
     this.nowMs = nowMs
-    this.#shelf = shelf
-    this.#messages = new Shelved(shelf, (item) => encodeItem(item.peek(), resource.shape.struct), bytesOf)
-    this.#partialMessages = new Shelved(shelf, encodePartial, bytesOf)
+    this.#made = made
+    this.#transcoder = transcoder
+    this.#messages = new ShelvedBytes(made, (item) => this.#encode(item))
+    this.#partialMessages = new ShelvedBytes(made, (item) => this.#encodePartial(item))
   }
 
-  /** Framed events, one set for each way of framing. */
+  /** Framed events, one set for each way of framing. What one watcher alone is shown would only push out what others need. */
   frames(way: string, make: (shown: Shown) => Buffer): (shown: Shown) => Buffer {
-    const known = this.#frames.get(way) ?? new Shelved<Shown, Buffer>(this.#shelf, make, bytesOf)
+    const known = this.#frames.get(way) ?? new ShelvedBytes<Shown>(this.#made, make)
     this.#frames.set(way, known)
-    return (shown) => known.of(shown)
+    return (shown) => (shown.isShared ? known.of(shown) : make(shown))
   }
 
   /** The object's own message in protobuf. */
@@ -56,7 +60,11 @@ export class ResourceForms {
     const key = `${version} ${included}`
     const known = this.#rows.get(key)
     if (known !== undefined) return (item) => known.of(item)
-    const made = new Shelved<Item, Row>(this.#shelf, (item) => this.row(item.peek(), version, included), bytesOfRow)
+    const made = new Shelved<Item, Row>(
+      this.#made.shelf,
+      (item) => this.row(item.peek(), version, included),
+      bytesOfRow,
+    )
     this.#rows.set(key, made)
     return (item) => made.of(item)
   }
@@ -65,20 +73,34 @@ export class ResourceForms {
     return rowOf(object, kind, this.#included(object, version, included))
   }
 
+  #encode(item: Item): Buffer {
+    const { struct } = this.resource.shape
+    return this.#transcoder.message(item.wire(), 0, struct) ?? encodeItem(item.peek(), struct)
+  }
+
+  /** The same for both versions: the message does not name its own. */
+  #encodePartial(item: Item): Buffer {
+    const json = this.resource.isCustom ? undefined : partialOfWire(item, 'v1')
+    const made = json && this.#transcoder.message(json, 0, partialStruct())
+    return made ?? encodeItem(partialOf(item.peek(), 'v1'), partialStruct())
+  }
+
+  /** The metadata of custom kinds has another order. */
+  #partialText(item: Item, version: Version): Buffer {
+    const json = this.resource.isCustom ? undefined : partialOfWire(item, version)
+    return json ?? Buffer.from(partialJson(item.peek(), version))
+  }
+
   #included(object: KubeObject, version: Version, included: IncludedObject): string {
     if (included === 'None') return 'null'
     if (included === 'Metadata') return partialJson(object, version)
     return printObject(object, this.resource.shape).toString().trimEnd()
   }
 
-  #texts(version: Version): Shelved<Item, Buffer> {
+  #texts(version: Version): ShelvedBytes<Item> {
     const known = this.#partialTexts.get(version)
     if (known !== undefined) return known
-    const made = new Shelved<Item, Buffer>(
-      this.#shelf,
-      (item) => Buffer.from(partialJson(item.peek(), version)),
-      bytesOf,
-    )
+    const made = new ShelvedBytes<Item>(this.#made, (item) => this.#partialText(item, version))
     this.#partialTexts.set(version, made)
     return made
   }

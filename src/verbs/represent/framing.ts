@@ -10,13 +10,13 @@ import { encodeCbor } from '../../codec/cbor/encode.ts'
 import { printOrdered } from '../../codec/json.ts'
 import type { Conversion, Form } from '../../codec/negotiate.ts'
 import { printWire } from '../../codec/object.ts'
-import { encodeEvent, encodeObject, wrapItem } from '../../codec/protobuf/envelope.ts'
+import { encodeEvent, encodeObject, wrapEvent } from '../../codec/protobuf/envelope.ts'
 import { partialStruct, statusStruct } from '../../registry/meta-types.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { cborEvent, cborObject } from './cbor.ts'
 import type { ResourceForms } from './forms.ts'
 import { type StreamForm, streamHeaders } from './headers.ts'
-import { partialCbor, partialJson, partialOf } from './partial.ts'
+import { partialCbor, partialJson, partialKind, partialOf } from './partial.ts'
 import { tableParts } from './represent.ts'
 import { includedObject, printEventTable } from './table.ts'
 
@@ -66,12 +66,12 @@ const objectLines = ({ resource: { shape } }: ResourceForms): Frames => ({
 function objectMessages(forms: ResourceForms): Frames {
   const { shape, kind, group, version } = forms.resource
   const typeMeta = { kind, apiVersion: apiVersionOf({ group, version }) }
-  const whole = ({ item, revision }: Shown): Buffer =>
-    item.revision === revision
-      ? wrapItem(typeMeta, forms.message(item))
-      : encodeObject(objectAt({ item, revision }), shape.struct)
+  const frame = (shown: Shown): Buffer =>
+    isAsStored(shown)
+      ? wrapEvent(shown.type, typeMeta, forms.message(shown.item))
+      : encodeEvent(shown.type, encodeObject(objectAt(shown), shape.struct))
   return {
-    shown: forms.frames('protobuf', (shown) => encodeEvent(shown.type, whole(shown))),
+    shown: forms.frames('protobuf', frame),
     bookmark: (object) => encodeEvent('BOOKMARK', encodeObject(object, shape.struct)),
   }
 }
@@ -85,15 +85,26 @@ function objectDocuments(forms: ResourceForms): Frames {
   }
 }
 
-const partialLines = ({ version }: Conversion, forms: ResourceForms): Frames => ({
-  shown: forms.frames(`partial ${version}`, (shown) => line(shown.type, partialJson(objectAt(shown), version))),
-  bookmark: (object) => line('BOOKMARK', partialJson(object, version)),
-})
+function partialLines({ version }: Conversion, forms: ResourceForms): Frames {
+  const { json } = forms.partials(version)
+  const partial = (shown: Shown): string =>
+    isAsStored(shown) ? json(shown.item).toString() : partialJson(objectAt(shown), version)
+  return {
+    shown: forms.frames(`partial ${version}`, (shown) => line(shown.type, partial(shown))),
+    bookmark: (object) => line('BOOKMARK', partialJson(object, version)),
+  }
+}
 
 function partialMessages({ version }: Conversion, forms: ResourceForms): Frames {
+  const { protobuf } = forms.partials(version)
+  const typeMeta = { kind: partialKind, apiVersion: `meta.k8s.io/${version}` }
   const encode = (object: KubeObject): Buffer => encodeObject(partialOf(object, version), partialStruct())
+  const frame = (shown: Shown): Buffer =>
+    isAsStored(shown)
+      ? wrapEvent(shown.type, typeMeta, protobuf(shown.item))
+      : encodeEvent(shown.type, encode(objectAt(shown)))
   return {
-    shown: forms.frames(`partial protobuf ${version}`, (shown) => encodeEvent(shown.type, encode(objectAt(shown)))),
+    shown: forms.frames(`partial protobuf ${version}`, frame),
     bookmark: (object) => encodeEvent('BOOKMARK', encode(object)),
   }
 }
@@ -122,10 +133,14 @@ function tableFrames(form: Form & Required<Pick<Form, 'as'>>, forms: ResourceFor
   return { shown: (shown) => frame(shown.type, objectAt(shown)), bookmark: (object) => frame('BOOKMARK', object) }
 }
 
-/** The object of an event, with the version of the event: that of a deletion is another one. */
-function objectAt({ item, revision }: Pick<Shown, 'item' | 'revision'>): KubeObject {
+/** The version of a deletion is another one than the object's. */
+const isAsStored = ({ item, revision }: Shown): boolean => item.revision === revision
+
+/** The object of an event, with the version of the event. */
+function objectAt(shown: Shown): KubeObject {
+  const { item, revision } = shown
   const object = item.peek()
-  if (item.revision === revision) return object
+  if (isAsStored(shown)) return object
   return { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }
 }
 

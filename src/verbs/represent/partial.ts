@@ -4,6 +4,7 @@ import type { Fields, KubeObject } from '../../api/object.ts'
 import type { LazyBody } from '../../api/request.ts'
 import type { Item } from '../../cache/item.ts'
 import { encodeCbor, encodeItem } from '../../codec/cbor/encode.ts'
+import { endOfValue } from '../../codec/json-bytes.ts'
 import { parseJson, printOrdered } from '../../codec/json.ts'
 import type { Conversion, Form } from '../../codec/negotiate.ts'
 import { printStruct } from '../../codec/print.ts'
@@ -31,6 +32,20 @@ export const partialOf = ({ metadata }: KubeObject, version: Version): KubeObjec
 /** Compact, without a newline. */
 export const partialJson = (object: KubeObject, version: Version): string =>
   printStruct(partialOf(object, version), partialStruct())
+
+/** The same of a cached object of a built-in kind, whose JSON has it first; undefined: it has it elsewhere. */
+export function partialOfWire(item: Item, version: Version): Buffer | undefined {
+  const tail = item.listTail()
+  if (metadataKey.compare(tail, 0, metadataKey.length) !== 0) return undefined
+  const end = endOfValue(tail, metadataKey.length)
+  return Buffer.concat([heads[version], tail.subarray(0, end), brace])
+}
+
+const metadataKey = Buffer.from('"metadata":')
+const brace = Buffer.from('}')
+const headOf = (version: Version): Buffer =>
+  Buffer.from(`{"kind":"${partialKind}","apiVersion":"meta.k8s.io/${version}",`)
+const heads = { v1: headOf('v1'), v1beta1: headOf('v1beta1') }
 
 /** No field of metadata is bytes or a float, so it needs no schema. */
 export const partialCbor = (object: KubeObject, version: Version): Buffer =>

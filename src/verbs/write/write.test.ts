@@ -5,6 +5,8 @@ import { Admission } from '../../admission/admission.ts'
 import { forbidden } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { Shelf } from '../../cache/made.ts'
+import { Slabs } from '../../cache/slabs.ts'
+import { Transcoder } from '../../codec/protobuf/transcode.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
 import { ResourceKeys } from '../../storage/keys.ts'
 import type { WriteAccess } from '../access.ts'
@@ -49,7 +51,11 @@ async function stepsOf(object: KubeObject): Promise<string[]> {
   }
   const access: WriteAccess = {
     keys: new ResourceKeys('/registry/', 'limitranges', true),
-    forms: new ResourceForms(resource, new Shelf(0), () => 0),
+    forms: new ResourceForms(resource, {
+      made: { shelf: new Shelf(0), slabs: new Slabs() },
+      transcoder: new Transcoder(),
+      nowMs: () => 0,
+    }),
     reader: {
       known: () => undefined,
       get: () => Promise.resolve({ item: undefined, revision: 1 }),
