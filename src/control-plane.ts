@@ -12,6 +12,8 @@ import { Facts } from './cache/facts.ts'
 import type { Form } from './cache/item.ts'
 import type { ResourceSpec } from './cache/resource.ts'
 import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
+import { PrintedCheck } from './codec/printed.ts'
+import { settledWire } from './codec/settled.ts'
 import { createBelongings, type Objects, type ServiceAllocation } from './allocators/create-belongings.ts'
 import type { Handle as OwnHandle } from './api/own-request.ts'
 import { Transcoder } from './codec/protobuf/transcode.ts'
@@ -259,6 +261,7 @@ function createAccess({ config, parts, registry, authorize, yaml, patterns, surr
   const root = rootOf(config.etcd.prefix)
   const now = createNow(clock.wallMs)
   const transcoder = new Transcoder()
+  const check = new PrintedCheck()
   const objects = createOwnObjects(registry, (resource) => accessOf(resource))
   const mayDo: MayDo = async (user, action) => {
     const { isAllowed } = await authorize(user, { kind: 'resource', subresource: '', namespace: '', ...action })
@@ -279,12 +282,14 @@ function createAccess({ config, parts, registry, authorize, yaml, patterns, surr
     const keys = keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
+    const kind = { kind: resource.kind, apiVersion: apiVersionOf(resource), schema: resource.shape }
     const spec: ResourceSpec = {
       name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
       prefix: keys.prefix,
       version: apiVersionOf(resource),
       decode,
       print: (object) => printWire(object, resource.shape),
+      settle: (stored, revision) => settledWire(stored, kind, { check, revision }),
       facts: new Facts(() => resource.selectableFields),
     }
     const reader = retired.has(resource) ? cache.retired(spec) : cache.resource(spec)

@@ -77,6 +77,7 @@ export class FieldIndexes {
   }
 
   #valueOf(item: Item, place: number): string {
+    if (item.tailBytes === 0) item.settle()
     const { slab, tailBytes } = item
     if (tailBytes > 0 && slab !== undefined) {
       this.#reader.openField(slab.bytes, item.at + item.length, place)

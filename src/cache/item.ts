@@ -24,6 +24,14 @@ export type Form = {
   /** Reads the stored form and the wire form. Fails with a StorageError 'corrupt'. The object has its resourceVersion. */
   readonly decode: (stored: Buffer, key: Key, revision: Revision) => KubeObject
   readonly print: (object: KubeObject) => Wire
+  /**
+   * The wire form of what was stored just so, without decoding it, and the object with all that selectors ask for. Undefined: it must be
+   * decoded.
+   */
+  readonly settle?: (
+    stored: Buffer,
+    revision: Revision,
+  ) => { readonly wire: Wire; readonly object: KubeObject } | undefined
   /** Absent: nothing is kept beside the bytes, and selectors look at the objects. */
   readonly facts?: Facts
 }
@@ -143,9 +151,23 @@ export class Item extends Slot {
     if (facts !== undefined) this.#home.put(this, this.#home.view(this), facts)
   }
 
+  /** A call, not a comparison: settling may have made it true. */
+  isPrinted(): boolean {
+    return this.#versionAt !== STORED
+  }
+
+  /** Makes the wire form if that can be had without decoding; the facts come with it. */
+  settle(): void {
+    if (this.#versionAt !== STORED) return
+    const settled = this.#home.form.settle?.(this.#home.view(this), this.revision)
+    if (settled !== undefined) this.#keepWire(settled.wire, settled.object)
+  }
+
   /** Who only passes the bytes on does not need the object again: it is not kept. */
   #print(): void {
     if (this.#versionAt !== STORED) return
+    if (this.decoded === undefined) this.settle()
+    if (this.isPrinted()) return
     const object = this.peek()
     this.isOutdated = isOutdated(object)
     this.#keepWire(this.#home.form.print(object), object)

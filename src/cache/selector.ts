@@ -70,6 +70,7 @@ class ByFacts {
   selects(item: Item): boolean | undefined {
     for (const { isOf, isEqual } of this.#keyTerms) if (isOf(item.key) !== isEqual) return false
     if (this.#fields.length === 0 && this.#labels.length === 0) return true
+    if (item.tailBytes === 0) item.settle()
     const { facts, slab } = item
     if (item.tailBytes === 0 || facts === undefined || slab === undefined) return undefined
     if (facts !== this.#facts || facts.words !== this.#words) this.#lookUp(facts)
