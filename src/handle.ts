@@ -5,7 +5,8 @@ import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from './
 import { anonymousUser, type User } from './api/user.ts'
 import type { Documents } from './discovery/documents.ts'
 import { printError } from './discovery/print.ts'
-import type { Gate, Passed } from './gate/gate.ts'
+import type { Dispatch } from './dispatch.ts'
+import type { Gate } from './gate/gate.ts'
 import { asksToImpersonate } from './gate/impersonate.ts'
 import type { InFlight, InFlightPool } from './gate/in-flight.ts'
 import { requestInfo } from './gate/request-info.ts'
@@ -14,15 +15,10 @@ import { warningHeaders } from './gate/warnings.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 
-type OfResource = Extract<Passed, { kind: 'resource' }>
-
-/** One function per verb, closed over what it needs. */
-export type Verbs = { readonly [verb in OfResource['verb']]: (request: OfResource) => Promise<ApiResponse> }
-
 export type HandlerParts = {
   readonly gate: Gate
   readonly inFlight: InFlight
-  readonly verbs: Verbs
+  readonly dispatch: Dispatch
   readonly documents: Documents
   readonly metrics: RequestMetrics
   readonly clock: Clock
@@ -71,7 +67,7 @@ class Life {
   }
 
   async run(knownUser: User | undefined): Promise<ApiResponse> {
-    const { gate, inFlight, verbs, documents, metrics, clock } = this.#parts
+    const { gate, inFlight, dispatch, documents, metrics, clock } = this.#parts
     const request = this.#request
     const info = requestInfo(request)
     this.#hasInfo = true
@@ -82,7 +78,7 @@ class Life {
     this.#pool = inFlight.enter(passed.context.user, info)
     this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
     if (passed.kind === 'path') return documents(passed.http)
-    const answering = verbs[passed.verb](passed)
+    const answering = dispatch(passed)
     const { deadlineMs } = passed.context
     return deadlineMs === Infinity ? answering : inTime(answering, deadlineMs - clock.monotonicMs())
   }

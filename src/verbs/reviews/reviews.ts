@@ -11,14 +11,15 @@ export type ReviewParts = {
   readonly askAboutRights: AskAboutRights
 }
 
-export function createReviews(parts: ReviewParts): ReadonlyMap<string, Review> {
+/** By resource. */
+export function createReviews(parts: ReviewParts): readonly (readonly [string, Review])[] {
   const { askAboutAccess, askAboutRights, askAboutToken } = parts
-  return new Map([
-    ['SelfSubjectReview', reviewSelf],
-    ['TokenReview', createTokenReview(askAboutToken)],
-    ['SubjectAccessReview', createAccessReview('SubjectAccessReview', askAboutAccess)],
-    ['SelfSubjectAccessReview', createAccessReview('SelfSubjectAccessReview', askAboutAccess)],
-    ['LocalSubjectAccessReview', createAccessReview('LocalSubjectAccessReview', askAboutAccess)],
-    ['SelfSubjectRulesReview', createRulesReview(askAboutRights)],
-  ])
+  return [
+    ['selfsubjectreviews.authentication.k8s.io', reviewSelf],
+    ['tokenreviews.authentication.k8s.io', createTokenReview(askAboutToken)],
+    ['subjectaccessreviews.authorization.k8s.io', createAccessReview('SubjectAccessReview', askAboutAccess)],
+    ['selfsubjectaccessreviews.authorization.k8s.io', createAccessReview('SelfSubjectAccessReview', askAboutAccess)],
+    ['localsubjectaccessreviews.authorization.k8s.io', createAccessReview('LocalSubjectAccessReview', askAboutAccess)],
+    ['selfsubjectrulesreviews.authorization.k8s.io', createRulesReview(askAboutRights)],
+  ]
 }

@@ -1,24 +1,40 @@
-/** Every part that is neither a read nor a write of its object. */
-import type { ResourceRequest } from '../../registry/resource.ts'
+/** Every subresource that is neither a read nor a write of its object, and every kind that is answered and not stored. */
+import { createReviews, type ReviewParts } from '../reviews/reviews.ts'
+import type { Review } from '../reviews/question.ts'
 import { bind } from './binding.ts'
 import { evict } from './eviction.ts'
+import type { SubresourceHandler } from './handler.ts'
 import { readLog } from './log.ts'
-import type { Part } from './part.ts'
 import { proxy } from './proxy.ts'
 import { connect } from './stream.ts'
 
-const parts: ReadonlyMap<string, Part> = new Map([
-  ['bindings/', bind],
-  ['pods/binding', bind],
-  ['pods/eviction', evict],
-  ['pods/log', readLog],
-  ['pods/exec', connect],
-  ['pods/attach', connect],
-  ['pods/portforward', connect],
-  ['pods/proxy', proxy],
-  ['services/proxy', proxy],
-  ['nodes/proxy', proxy],
-])
+/** By `handlerKey`. */
+export type Handlers = ReadonlyMap<string, SubresourceHandler>
 
-export const partOf = ({ resource, subresource }: ResourceRequest): Part | undefined =>
-  resource.group === '' ? parts.get(`${resource.plural}/${subresource}`) : undefined
+export type HandlerParts = ReviewParts & {
+  /** Undefined where no tokens are issued. */
+  readonly requestToken: Review | undefined
+}
+
+export function createHandlers(parts: HandlerParts): Handlers {
+  const { requestToken } = parts
+  return new Map<string, SubresourceHandler>([
+    ['bindings/', bind],
+    ['pods/binding', bind],
+    ['pods/eviction', evict],
+    ['pods/log', readLog],
+    ['pods/exec', connect],
+    ['pods/attach', connect],
+    ['pods/portforward', connect],
+    ['pods/proxy', proxy],
+    ['services/proxy', proxy],
+    ['nodes/proxy', proxy],
+    ...(requestToken === undefined ? [] : [['serviceaccounts/token', answering(requestToken)] as const]),
+    ...createReviews(parts).map(([resource, review]) => [`${resource}/`, answering(review)] as const),
+  ])
+}
+
+const answering =
+  (review: Review): SubresourceHandler =>
+  (request, { own }) =>
+    review(request, own)

@@ -18,11 +18,11 @@ import { commit } from '../write/commit.ts'
 import { written } from '../write/written.ts'
 import { parseWriteOptions } from '../write-options.ts'
 import { withCondition } from './condition.ts'
-import { admit, type Part } from './part.ts'
+import { admit, type SubresourceHandler } from './handler.ts'
 
 const bindings = { group: '', plural: 'pods/binding' } as const
 
-export const bind: Part = async (request, { pods }) => {
+export const bind: SubresourceHandler = async (request, { pods }) => {
   const { namespace, context, http } = request
   const { resource, access } = pods
   const form = negotiate(http, { hasTable: false })

@@ -19,7 +19,7 @@ import { parseWriteOptions } from '../write-options.ts'
 import { withCondition } from './condition.ts'
 import { budgetsOf, goesUncounted, spent } from './budgets.ts'
 import { evictPod, type EvictionSteps, type Spent } from './evict-pod.ts'
-import { admit, type Part, type PartAccess } from './part.ts'
+import { admit, type SubresourceHandler, type SubresourceAccess } from './handler.ts'
 
 const budgetResource = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' } as const
 
@@ -30,7 +30,7 @@ const disrupted = {
   message: 'Eviction API: evicting',
 } as const
 
-export const evict: Part = async (request, parts) => {
+export const evict: SubresourceHandler = async (request, parts) => {
   const { name, namespace, context, http } = request
   const { resource, access } = parts.pods
   const form = negotiate(http, { hasTable: false })
@@ -82,7 +82,7 @@ const versionOf = ({ metadata: { uid = '' } }: KubeObject, revision: Revision) =
   resourceVersion: `${revision}`,
 })
 
-type Spending = { readonly namespace: string; readonly isDryRun: boolean; readonly parts: PartAccess }
+type Spending = { readonly namespace: string; readonly isDryRun: boolean; readonly parts: SubresourceAccess }
 
 async function spend(pod: KubeObject, { namespace, isDryRun, parts }: Spending): Promise<Spent> {
   const { objects, pods } = parts

@@ -2,7 +2,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { type ApiRequest, firstHeader, type Headers } from '../../api/request.ts'
-import type { KubeletAccess } from './part.ts'
+import type { KubeletAccess } from './handler.ts'
 
 /** As upstream: to connect, TLS included. What follows takes as long as it takes. */
 const CONNECT_MS_MAX = 30_000

@@ -10,9 +10,9 @@ import { containerOf } from './container-of.ts'
 import { chunksOf, type Forwarded, forward } from './forward.ts'
 import { parseLogOptions } from './log-options.ts'
 import { addressOf, hostPort } from './node-address.ts'
-import type { Part, PartAccess } from './part.ts'
+import type { SubresourceHandler, SubresourceAccess } from './handler.ts'
 
-export const readLog: Part = async (request, parts) => {
+export const readLog: SubresourceHandler = async (request, parts) => {
   const { name, namespace, http } = request
   negotiate(http, { isText: true })
   const options = parseLogOptions(http.query, name)
@@ -30,7 +30,11 @@ export const readLog: Part = async (request, parts) => {
   return streamLog({ url, method: 'GET', headers: {}, signal: http.signal, kubelet })
 }
 
-export async function podOf(request: ResourceRequest, { pods }: PartAccess, name = request.name): Promise<KubeObject> {
+export async function podOf(
+  request: ResourceRequest,
+  { pods }: SubresourceAccess,
+  name = request.name,
+): Promise<KubeObject> {
   const { resource, access } = pods
   const { namespace, context } = request
   return translated(context, { resource, name, verb: 'get' }, async () => {

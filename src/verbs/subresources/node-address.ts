@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { type ApiError, notFound, type ResourceName, unclassified } from '../../api/errors.ts'
 import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import type { PartAccess } from './part.ts'
+import type { SubresourceAccess } from './handler.ts'
 
 const KUBELET_PORT = 10_250
 
@@ -15,7 +15,7 @@ const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
 export async function addressOf(
   name: string,
   as: ResourceName,
-  { objects, kubelet }: PartAccess,
+  { objects, kubelet }: SubresourceAccess,
 ): Promise<NodeAddress> {
   const node = await objects.get(nodes, { namespace: '', name }, 'latest')
   if (node === undefined) throw notFound(as, name)

@@ -7,7 +7,7 @@ import { validateTarget } from '../../registry/rules/addresses.ts'
 import { isPort } from '../../registry/rules/ports.ts'
 import { podOf } from './log.ts'
 import { addressOf, hostPort } from './node-address.ts'
-import type { KubeletAccess, PartAccess } from './part.ts'
+import type { KubeletAccess, SubresourceAccess } from './handler.ts'
 
 type Named = { readonly scheme: string; readonly name: string; readonly port: string }
 
@@ -15,7 +15,7 @@ type Named = { readonly scheme: string; readonly name: string; readonly port: st
 export type ProxyTarget = { readonly base: string; readonly kubelet?: KubeletAccess }
 
 /** Fails with what says why there is none. */
-export async function proxyTarget(request: ResourceRequest, parts: PartAccess): Promise<ProxyTarget> {
+export async function proxyTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<ProxyTarget> {
   switch (request.resource.plural) {
     case 'pods':
       return { base: await podTarget(request, parts) }
@@ -41,7 +41,7 @@ function numbered(named: Named, { name }: ResourceRequest, what: string): Named 
   throw badRequest(`invalid ${what} request ${quote(name)}`)
 }
 
-async function podTarget(request: ResourceRequest, parts: PartAccess): Promise<string> {
+async function podTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<string> {
   const { scheme, name, port } = numbered(split(request.name, 'pod'), request, 'pod')
   const pod = await podOf(request, parts, name)
   const status = fieldsOf(pod['status'])
@@ -63,7 +63,7 @@ const pods = { group: '', version: 'v1', plural: 'pods' } as const
 const endpoints = { group: '', version: 'v1', plural: 'endpoints' } as const
 
 /** Upstream's way: by Endpoints, and only to what is a pod of the namespace, or a service would lead to anything at all. */
-async function serviceTarget(request: ResourceRequest, parts: PartAccess): Promise<string> {
+async function serviceTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<string> {
   const { scheme, name, port } = split(request.name, 'service')
   const { objects, random } = parts
   const place = { namespace: request.namespace, name }
@@ -92,7 +92,7 @@ function fromAnywhere<T>(items: readonly T[], random: () => number): T[] {
 async function podAddress(
   addresses: readonly Fields[],
   { namespace }: ResourceRequest,
-  { objects, random }: PartAccess,
+  { objects, random }: SubresourceAccess,
 ): Promise<string | undefined> {
   for (const { ip, targetRef } of fromAnywhere(addresses, random)) {
     const target = fieldsOf(targetRef)
@@ -104,7 +104,7 @@ async function podAddress(
   return undefined
 }
 
-async function portNameOf(place: Place, port: number, { objects }: PartAccess): Promise<string> {
+async function portNameOf(place: Place, port: number, { objects }: SubresourceAccess): Promise<string> {
   const service = await objects.get(services, place, 'latest')
   if (service === undefined) throw notFound(services, place.name)
   const found = itemsOf(fieldsOf(service['spec'])['ports']).find((one) => one['port'] === port)
@@ -114,7 +114,7 @@ async function portNameOf(place: Place, port: number, { objects }: PartAccess): 
 
 type Place = { readonly namespace: string; readonly name: string }
 
-async function nodeTarget(request: ResourceRequest, parts: PartAccess): Promise<ProxyTarget> {
+async function nodeTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<ProxyTarget> {
   const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
   const address = await addressOf(name, request.resource, parts)
   if (port === '' || Number(port) === address.port) {

@@ -2,11 +2,11 @@
 import { badRequest, serviceUnavailable } from '../../api/errors.ts'
 import type { ApiRequest, ApiResponse, Headers } from '../../api/request.ts'
 import { answerHeaders, chunksOf, encodedPath, type Forwarded, forward, isUpgrade, requestHeaders } from './forward.ts'
-import { admit, type Part } from './part.ts'
+import { admit, type SubresourceHandler } from './handler.ts'
 import { proxyTarget } from './proxy-target.ts'
 import { tunnel } from './tunnel.ts'
 
-export const proxy: Part = async (request, parts) => {
+export const proxy: SubresourceHandler = async (request, parts) => {
   const { http, name, resource } = request
   if (http.query.has('dryRun')) throw badRequest('dryRun is not supported')
   await admit(request, undefined, { operation: 'CONNECT', isDryRun: false, access: parts.pods.access })

@@ -6,7 +6,7 @@ import { containerOf } from './container-of.ts'
 import { isUpgrade } from './forward.ts'
 import { podOf } from './log.ts'
 import { addressOf, hostPort } from './node-address.ts'
-import { admit, type Part, type PartAccess } from './part.ts'
+import { admit, type SubresourceHandler, type SubresourceAccess } from './handler.ts'
 import { tunnel } from './tunnel.ts'
 
 /** Options of exec and attach, as clients name them and as kubelets do. */
@@ -17,7 +17,7 @@ const streams: readonly (readonly [string, string])[] = [
   ['tty', 'tty'],
 ]
 
-export const connect: Part = async (request, parts) => {
+export const connect: SubresourceHandler = async (request, parts) => {
   const { http, subresource } = request
   if (http.query.has('dryRun')) throw badRequest('dryRun is not supported')
   await admit(request, undefined, { operation: 'CONNECT', isDryRun: false, access: parts.pods.access })
@@ -27,7 +27,7 @@ export const connect: Part = async (request, parts) => {
   return tunnel(http, { url, method, kubelet: parts.kubelet })
 }
 
-async function kubeletUrl(request: ResourceRequest, parts: PartAccess): Promise<URL> {
+async function kubeletUrl(request: ResourceRequest, parts: SubresourceAccess): Promise<URL> {
   const { name, namespace, subresource, http } = request
   const pod = await podOf(request, parts)
   const isForward = subresource === 'portforward'

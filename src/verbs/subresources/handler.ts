@@ -1,4 +1,7 @@
-/** What can be done to an object that is neither a read nor a write of it has a path below the object's, and a file in this folder. */
+/**
+ * What can be done to an object that is neither a read nor a write of it has a path below the object's, and a file in this folder: a
+ * handler. So has what is created only to be answered. all.ts has the table.
+ */
 import { attributesOf } from '../../admission/admission.ts'
 import type { Objects } from '../../admission/objects.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -6,7 +9,9 @@ import type { ApiResponse } from '../../api/request.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import type { WriteAccess } from '../access.ts'
 
-export type PartAccess = {
+export type SubresourceAccess = {
+  /** To the resource of the path. */
+  readonly own: WriteAccess
   readonly pods: { readonly resource: Resource; readonly access: WriteAccess }
   readonly objects: Objects
   readonly kubelet: KubeletAccess
@@ -24,7 +29,13 @@ export type KubeletAccess = {
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
 }
 
-export type Part = (request: ResourceRequest, parts: PartAccess) => Promise<ApiResponse>
+export type SubresourceHandler = (request: ResourceRequest, access: SubresourceAccess) => Promise<ApiResponse>
+
+/** `pods/eviction`, `tokenreviews.authentication.k8s.io/`. */
+export function handlerKey({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): string {
+  const { group, plural } = resource
+  return `${group === '' ? plural : `${plural}.${group}`}/${subresource}`
+}
 
 /** What stands in the way of any write is told before anything else. */
 export async function admit(

@@ -1,0 +1,190 @@
+/** Access to the objects of each resource: made when it is first asked for, and let go of with the resource. */
+import type { Admission } from './admission/admission.ts'
+import { isEvents } from './api/events.ts'
+import type { KubeObject } from './api/object.ts'
+import type { Cache } from './cache/cache.ts'
+import { Facts } from './cache/facts.ts'
+import type { Form } from './cache/item.ts'
+import type { ResourceSpec } from './cache/resource.ts'
+import type { PatternThread } from './cel/pattern-thread.ts'
+import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
+import { PrintedCheck } from './codec/printed.ts'
+import { Transcoder } from './codec/protobuf/transcode.ts'
+import { settledWire } from './codec/settled.ts'
+import type { YamlConverter } from './codec/yaml.ts'
+import type { Config } from './config/config.ts'
+import type { RequestMetrics } from './gate/request-metrics.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Belongings } from './registry/belongings.ts'
+import type { Registry } from './registry/registry.ts'
+import { apiVersionOf, type Resource } from './registry/resource.ts'
+import type { Key, Revision } from './storage/engine.ts'
+import { StorageError } from './storage/errors.ts'
+import { ResourceKeys, resourcePrefix, rootOf } from './storage/keys.ts'
+import type { Store } from './storage/store.ts'
+import type { Ids, WatchAccess, WriteAccess } from './verbs/access.ts'
+import { convertedAccess } from './verbs/converting/converted-access.ts'
+import { ConvertedItems } from './verbs/converting/converted-items.ts'
+import { Converter } from './verbs/converting/converter.ts'
+import { ResourceForms } from './verbs/represent/forms.ts'
+import { createNow } from './verbs/timestamps.ts'
+import type { GetService } from './webhooks/call.ts'
+import { ConversionWebhook } from './webhooks/conversion.ts'
+
+export type Access = WriteAccess & WatchAccess
+
+export type ResourceAccessParts = {
+  readonly config: Config
+  readonly registry: Registry
+  readonly cache: Cache
+  readonly store: Store
+  readonly metrics: RequestMetrics
+  readonly admission: Admission
+  readonly authorizeCreate: WriteAccess['authorizeCreate']
+  /** What Services take. */
+  readonly belongings: Belongings
+  readonly yaml: YamlConverter
+  readonly patterns: PatternThread
+  /** Of conversion webhooks. */
+  readonly getService: GetService
+  readonly clock: Clock
+  readonly ids: Ids
+  /** From 0 to below 1. */
+  readonly random: () => number
+}
+
+export class ResourceAccess {
+  readonly #parts: ResourceAccessParts
+  readonly #root: Key
+  readonly #now: () => string
+  readonly #convertedItems: ConvertedItems
+  readonly #transcoder = new Transcoder()
+  readonly #printed = new PrintedCheck()
+  /** Weakly: custom resources come and go. */
+  readonly #made = new WeakMap<Resource, Access>()
+  readonly #retired = new WeakSet<Resource>()
+  /** By prefix: all versions of a definition go together. */
+  readonly #converters = new Map<Key, Converter[]>()
+
+  constructor(parts: ResourceAccessParts) {
+    this.#parts = parts
+    this.#root = rootOf(parts.config.etcd.prefix)
+    this.#now = createNow(parts.clock.wallMs)
+    this.#convertedItems = new ConvertedItems((item) => parts.cache.release(item))
+  }
+
+  of(resource: Resource): Access {
+    const known = this.#made.get(resource)
+    if (known !== undefined) return known
+    const access = this.#withConversion(resource)
+    this.#made.set(resource, access)
+    return access
+  }
+
+  /** To objects in whatever versions they were stored in: where all are in that of the resource, the same as it has itself. */
+  ofStored(resource: Resource): Access {
+    return resource.conversionWebhook === undefined ? this.of(resource) : this.#make(resource)
+  }
+
+  /** Without making anything that would have to be kept. */
+  keysOf(resource: Resource): ResourceKeys {
+    return new ResourceKeys(this.#root, resourcePrefix(resource), resource.isNamespaced)
+  }
+
+  /** What a definition said before it changed. A request may have it still, and must not bring it back into the cache. */
+  retire(resource: Resource): void {
+    const { prefix } = this.keysOf(resource)
+    this.#retired.add(resource)
+    for (const converter of this.#converters.get(prefix) ?? []) converter.close()
+    this.#converters.delete(prefix)
+    this.#parts.cache.remove(prefix)
+  }
+
+  #withConversion(resource: Resource): Access {
+    const { conversionWebhook, converted } = resource
+    if (conversionWebhook === undefined) return this.#make(resource)
+    const { cache, ids, getService } = this.#parts
+    const webhook = new ConversionWebhook(conversionWebhook, ids.uid, getService)
+    const access = { ...this.#make(resource), convertTo: convertingBy(webhook) }
+    const stored = converted?.()
+    if (stored === undefined) return access
+    const form: Form = {
+      decode: (value, key, revision) => access.decode({ value, key, revision, createRevision: 0, stale: false }),
+      print: (object) => printWire(object, resource.shape),
+      facts: new Facts(() => resource.selectableFields),
+    }
+    const converter = new Converter(resource, { webhook, kept: this.#convertedItems, home: cache.homeOf(form) })
+    const { prefix } = access.keys
+    if (this.#retired.has(resource)) converter.close()
+    else this.#converters.set(prefix, [...(this.#converters.get(prefix) ?? []), converter])
+    return convertedAccess(access, { resource: stored, access: this.ofStored(stored) }, converter)
+  }
+
+  #make(resource: Resource): Access {
+    const { config, registry, cache, store, metrics, yaml, patterns, clock } = this.#parts
+    const { admission, authorizeCreate, belongings, ids, random } = this.#parts
+    const keys = this.keysOf(resource)
+    const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
+      decodeOrFail(stored, resource, revision)
+    const kind = { kind: resource.kind, apiVersion: apiVersionOf(resource), schema: resource.shape }
+    const spec: ResourceSpec = {
+      name: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
+      prefix: keys.prefix,
+      version: apiVersionOf(resource),
+      decode,
+      print: (object) => printWire(object, resource.shape),
+      settle: (stored, revision) => settledWire(stored, kind, { check: this.#printed, revision }),
+      facts: new Facts(() => resource.selectableFields),
+    }
+    return {
+      keys,
+      reader: this.#retired.has(resource) ? cache.retired(spec) : cache.resource(spec),
+      forms: new ResourceForms(resource, { made: cache.made, transcoder: this.#transcoder, nowMs: clock.wallMs }),
+      store,
+      decode: ({ value, key, revision }) => decode(value, key, revision),
+      ids,
+      now: this.#now,
+      random,
+      admission,
+      authorizeCreate,
+      belongings: resource.group === '' && resource.kind === 'Service' ? belongings : undefined,
+      convertYaml: (bytes) => yaml.convert(bytes),
+      answerPattern: (question) => patterns.answer(question),
+      inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
+      ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
+      allowsWatchList: config.featureGates.isOn('WatchList'),
+      watchMsMin: config.watchMsMin,
+      onFrames: lazily(() => metrics.countEvents(resource)),
+    }
+  }
+}
+
+/** Most resources are never watched, and what is counted is kept for good. */
+function lazily<T>(make: () => (value: T) => void): (value: T) => void {
+  let made: ((value: T) => void) | undefined
+  return (value) => {
+    made ??= make()
+    made(value)
+  }
+}
+
+function inVersion(registry: Registry, resource: Resource, apiVersion: string): Resource | undefined {
+  const { group, plural } = resource
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  const found = resource.inVersion?.(version) ?? registry.find({ group, version, plural })
+  return found !== undefined && apiVersionOf(found) === apiVersion ? found : undefined
+}
+
+const convertingBy =
+  (webhook: ConversionWebhook): NonNullable<WriteAccess['convertTo']> =>
+  (objects, { from, to }) =>
+    webhook.convert(objects, apiVersionOf(to), from.shape.struct)
+
+function decodeOrFail(stored: Buffer, resource: Resource, revision: Revision): KubeObject {
+  try {
+    return decodeStored(stored, resource.shape, revision)
+  } catch (cause) {
+    if (!(cause instanceof UnreadableError)) throw cause
+    throw new StorageError('corrupt', cause.message, { cause })
+  }
+}
