@@ -7,7 +7,7 @@ import { Admission } from './admission/admission.ts'
 import type { MayDo } from './admission/certificates.ts'
 import type { Objects as PluginObjects } from './admission/objects.ts'
 import { createPlugins } from './admission/plugins.ts'
-import { createBelongings, type Objects, type ServiceAllocation } from './allocators/create-belongings.ts'
+import { createAllocators, type Objects, type ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Handle as OwnHandle } from './api/own-request.ts'
 import type { Cache } from './cache/cache.ts'
@@ -67,7 +67,7 @@ export type ControlPlane = AsyncDisposable & {
   /** To be started before the first request is taken. */
   readonly definitions: Definitions | undefined
   readonly registry: Registry
-  readonly allocation: ServiceAllocation
+  readonly allocation: ServiceAllocators
 }
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
@@ -93,7 +93,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     metrics,
     admission: createAdmission(config, { authorize, objects, surroundings }),
     authorizeCreate: createAuthorizeCreate(authorize),
-    belongings: allocation.belongings,
+    allocator: allocation.allocator,
     yaml,
     patterns,
     getService: (namespace, name) => objects.get(servicesId, { namespace, name }, 'any'),
@@ -217,7 +217,7 @@ type AllocationParts = Pick<ControlPlaneParts, 'cache' | 'store'> & {
 function createAllocation(
   { etcd, services }: Config,
   { cache, store, registry, accessOf, handle, surroundings: { clock, log, random } }: AllocationParts,
-): ServiceAllocation {
+): ServiceAllocators {
   const objectsOf = (group: string, plural: string): Objects => {
     const resource = registry.find({ group, version: 'v1', plural })
     if (resource === undefined) return { get: async () => undefined, list: async () => [] }
@@ -232,7 +232,7 @@ function createAllocation(
       },
     }
   }
-  return createBelongings({
+  return createAllocators({
     handle,
     store,
     root: rootOf(etcd.prefix),

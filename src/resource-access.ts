@@ -15,7 +15,7 @@ import type { YamlConverter } from './codec/yaml.ts'
 import type { Config } from './config/config.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import type { Clock } from './lib/clock.ts'
-import type { Belongings } from './registry/belongings.ts'
+import type { Allocator } from './registry/allocations.ts'
 import type { Registry } from './registry/registry.ts'
 import { apiVersionOf, type Resource } from './registry/resource.ts'
 import type { Key, Revision } from './storage/engine.ts'
@@ -42,7 +42,7 @@ export type ResourceAccessParts = {
   readonly admission: Admission
   readonly authorizeCreate: WriteAccess['authorizeCreate']
   /** What Services take. */
-  readonly belongings: Belongings
+  readonly allocator: Allocator
   readonly yaml: YamlConverter
   readonly patterns: PatternThread
   /** Of conversion webhooks. */
@@ -122,7 +122,7 @@ export class ResourceAccess {
 
   #make(resource: Resource): Access {
     const { config, registry, cache, store, metrics, yaml, patterns, clock } = this.#parts
-    const { admission, authorizeCreate, belongings, ids, random } = this.#parts
+    const { admission, authorizeCreate, allocator, ids, random } = this.#parts
     const keys = this.keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
@@ -147,7 +147,7 @@ export class ResourceAccess {
       random,
       admission,
       authorizeCreate,
-      belongings: resource.group === '' && resource.kind === 'Service' ? belongings : undefined,
+      allocator: resource.group === '' && resource.kind === 'Service' ? allocator : undefined,
       convertYaml: (bytes) => yaml.convert(bytes),
       answerPattern: (question) => patterns.answer(question),
       inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),

@@ -3,7 +3,7 @@ import type { Admission } from '../admission/admission.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ObjectReader } from '../cache/reader.ts'
 import type { ConvertedYaml } from '../codec/yaml.ts'
-import type { Belongings } from '../registry/belongings.ts'
+import type { Allocator } from '../registry/allocations.ts'
 import type { Resource, ResourceRequest, ValidateTools } from '../registry/resource.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { ObjectStore, Stored } from '../storage/store.ts'
@@ -43,8 +43,8 @@ export type WriteAccess = ReadAccess & {
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
   /** Matches patterns that take long. */
   readonly answerPattern: NonNullable<ValidateTools['answer']>
-  /** What objects of the resource have beside themselves; undefined: nothing. */
-  readonly belongings: Belongings | undefined
+  /** Undefined where objects of the resource need nothing of a pool. */
+  readonly allocator: Allocator | undefined
   /** The same resource in another version of its group; undefined when there is none. */
   readonly inVersion: (apiVersion: string) => Resource | undefined
   /** Where only a webhook knows how: objects in another version. Fails with an ApiError. */

@@ -67,7 +67,7 @@ export async function deleteObject(
       return decisionOf(deletion, current.object, request)
     })
     const end = await finish(request, { deletion, key, result, options, access })
-    if (end.isRemoved && !options.isDryRun) await access.belongings?.release(end.object, namespace)
+    if (end.isRemoved && !options.isDryRun) await access.allocator?.release(end.object, namespace)
     return end
   })
 }

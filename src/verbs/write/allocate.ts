@@ -1,7 +1,7 @@
 /** The step that gives an object what it needs of finite pools: addresses and node ports of Services. */
 import { ApiError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
-import type { Belongings, Taken, Taking } from '../../registry/belongings.ts'
+import type { Allocator, Allocation, AllocationRequest } from '../../registry/allocations.ts'
 import { type ResourceRequest, viewOf } from '../../registry/resource.ts'
 import type { Current } from '../../storage/store.ts'
 import { StorageError } from '../../storage/errors.ts'
@@ -21,45 +21,45 @@ export async function allocate(
 ): Promise<KubeObject> {
   if (allocation === undefined || (request.subresource !== '' && viewOf(request) === undefined)) return object
   const { namespace } = request
-  return allocation.take({ object, before: current?.object, namespace, isDryRun: options.isDryRun })
+  return allocation.allocate({ object, before: current?.object, namespace, isDryRun: options.isDryRun })
 }
 
 /** Undefined where objects of the resource need none. */
-export const heldAllocation = ({ belongings }: Pick<WriteAccess, 'belongings'>): HeldAllocation | undefined =>
-  belongings && new HeldAllocation(belongings)
+export const heldAllocation = ({ allocator }: Pick<WriteAccess, 'allocator'>): HeldAllocation | undefined =>
+  allocator && new HeldAllocation(allocator)
 
 /** What a write was given. It stays with the object if the write succeeds; what earlier attempts were given goes back. */
 export class HeldAllocation {
-  readonly #belongings: Belongings
-  #taken: Taken | undefined
+  readonly #allocator: Allocator
+  #allocation: Allocation | undefined
 
-  constructor(belongings: Belongings) {
-    this.#belongings = belongings
+  constructor(allocator: Allocator) {
+    this.#allocator = allocator
   }
 
   /** The object with what it needs. The next call begins by giving back what the one before took. */
-  async take(taking: Taking): Promise<KubeObject> {
+  async allocate(wanted: AllocationRequest): Promise<KubeObject> {
     await this.#undo()
-    this.#taken = await this.#belongings.take(taking)
-    return this.#taken.object
+    this.#allocation = await this.#allocator.allocate(wanted)
+    return this.#allocation.object
   }
 
   /** The write was made. */
   async keep(): Promise<void> {
-    await this.#taken?.keep()
-    this.#taken = undefined
+    await this.#allocation?.keep()
+    this.#allocation = undefined
   }
 
   /** The write failed. One that may have been made all the same keeps it: a repair finds out what nobody has. */
   async giveBack(error: unknown): Promise<void> {
-    if (mayBeDone(error)) this.#taken = undefined
+    if (mayBeDone(error)) this.#allocation = undefined
     else await this.#undo()
   }
 
   async #undo(): Promise<void> {
-    const taken = this.#taken
-    this.#taken = undefined
-    await taken?.undo()
+    const allocation = this.#allocation
+    this.#allocation = undefined
+    await allocation?.undo()
   }
 }
 

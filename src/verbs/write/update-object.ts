@@ -68,7 +68,7 @@ async function updatedOf(
   const { decision } = decided
   const { outcome, previous } = committed
   const object: KubeObject = options.isDryRun ? asStored(decided.object, resource.shape).object : decided.object
-  if (outcome === 'deleted' && !options.isDryRun) await access.belongings?.release(object, namespace)
+  if (outcome === 'deleted' && !options.isDryRun) await access.allocator?.release(object, namespace)
   const isNew = previous === undefined
   if (options.isDryRun && isNew) return { isNew, object: shownAt(request, object), json: undefined }
   // A write that lets go of the last finalizer removes the object; its answer has the version from before.

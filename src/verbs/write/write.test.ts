@@ -81,7 +81,7 @@ async function stepsOf(object: KubeObject): Promise<string[]> {
       throw forbidden(resource, 'l', 'no')
     },
     convertYaml: refused,
-    belongings: undefined,
+    allocator: undefined,
     inVersion: () => resource,
     ttlSeconds: undefined,
   }

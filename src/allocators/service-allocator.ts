@@ -5,7 +5,7 @@ import { goStrings } from '../api/go-value.ts'
 import type { IpFamily } from '../api/ip.ts'
 import { type Fields, type KubeObject, textsOf } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
-import type { Belongings, Taken, Taking } from '../registry/belongings.ts'
+import type { Allocator, Allocation, AllocationRequest } from '../registry/allocations.ts'
 import { withPlural } from '../registry/kinds/core/service-prepare.ts'
 import { settleFamilies } from '../registry/kinds/core/service-families.ts'
 import { isHeadless, needsClusterIp, ownIpsOf, specOf, typeOf } from '../registry/kinds/core/service-needs.ts'
@@ -13,7 +13,7 @@ import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
 import type { RangeRecord } from './range-record.ts'
 import { assignPorts, lacksPorts, portsHeld } from './service-ports.ts'
 
-export type ServiceBelongingsParts = {
+export type ServiceAllocatorParts = {
   readonly clusterIps: ClusterIps
   readonly nodePorts: RangeRecord
   /** Families of the cluster, the first one first. */
@@ -24,14 +24,14 @@ export type ServiceBelongingsParts = {
 
 const serviceKind = { group: '', kind: 'Service' } as const
 
-export class ServiceBelongings implements Belongings {
-  readonly #parts: ServiceBelongingsParts
+export class ServiceAllocator implements Allocator {
+  readonly #parts: ServiceAllocatorParts
 
-  constructor(parts: ServiceBelongingsParts) {
+  constructor(parts: ServiceAllocatorParts) {
     this.#parts = parts
   }
 
-  readonly take = async ({ object, before, namespace, isDryRun }: Taking): Promise<Taken> => {
+  readonly allocate = async ({ object, before, namespace, isDryRun }: AllocationRequest): Promise<Allocation> => {
     const name = object.metadata.name ?? ''
     const parent = { namespace, name }
     const old = before && specOf(before)

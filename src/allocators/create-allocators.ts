@@ -1,4 +1,4 @@
-/** The belongings of Services, put together: addresses are objects of the API, node ports are a record of the server's own. */
+/** The allocators of Services, put together: addresses are objects of the API, node ports are a record of the server's own. */
 import { unclassified } from '../api/errors.ts'
 import type { Cidr } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -12,7 +12,7 @@ import { IpRecords } from './ip-records.ts'
 import { RangeRecord } from './range-record.ts'
 import type { NumberRange } from './number-set.ts'
 import { Repair } from './repair.ts'
-import { ServiceBelongings } from './service-belongings.ts'
+import { ServiceAllocator } from './service-allocator.ts'
 
 /** How long a request to ourselves may take. */
 const REQUEST_MS_MAX = 15_000
@@ -23,7 +23,7 @@ export type Objects = {
   readonly list: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
 }
 
-export type BelongingsParts = {
+export type AllocatorsParts = {
   readonly handle: Handle
   readonly store: Store
   /** What all keys begin with. */
@@ -43,9 +43,9 @@ export type BelongingsParts = {
   readonly log: Log
 }
 
-export type ServiceAllocation = { readonly belongings: ServiceBelongings; readonly repair: Repair }
+export type ServiceAllocators = { readonly allocator: ServiceAllocator; readonly repair: Repair }
 
-export function createBelongings(parts: BelongingsParts): ServiceAllocation {
+export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
   const { handle, store, root, random, life, log, cidrs, wallMs } = parts
   const writes = {
     createAddress: (address: KubeObject) => createAddress(handle, address),
@@ -57,13 +57,13 @@ export function createBelongings(parts: BelongingsParts): ServiceAllocation {
   const nodePorts = createNodePorts(parts)
   const families = cidrs.map(({ family }) => family)
   const deleteEndpoints = (parent: Parent): Promise<void> => deleteEndpointsOf(handle, parent)
-  const belongings = new ServiceBelongings({ clusterIps, nodePorts, families, deleteEndpoints, log })
+  const allocator = new ServiceAllocator({ clusterIps, nodePorts, families, deleteEndpoints, log })
   const listServices = (): Promise<readonly KubeObject[]> => parts.services.list('latest')
   const listAddresses = (): Promise<readonly KubeObject[]> => parts.addresses.list('latest')
-  return { belongings, repair: new Repair({ nodePorts, listServices, listAddresses, ...writes, records, wallMs, log }) }
+  return { allocator, repair: new Repair({ nodePorts, listServices, listAddresses, ...writes, records, wallMs, log }) }
 }
 
-function createNodePorts({ store, root, nodePorts: range, random, life }: BelongingsParts): RangeRecord {
+function createNodePorts({ store, root, nodePorts: range, random, life }: AllocatorsParts): RangeRecord {
   const { first, last } = range
   // Where the range was another one, the ports that both have stay taken.
   const adopt = (text: string, bits: bigint): bigint => {

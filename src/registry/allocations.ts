@@ -1,10 +1,10 @@
 /**
- * What objects of a kind have beside themselves, out of pools that are not endless: the addresses and ports of Services. A write
- * takes what the object needs before it is checked, and then keeps it or gives it back.
+ * What objects of a kind are allocated from finite pools: the addresses and node ports of Services. A write allocates what the object
+ * needs before the object is validated, and then keeps it or gives it back.
  */
 import type { KubeObject } from '../api/object.ts'
 
-export type Taking = {
+export type AllocationRequest = {
   readonly object: KubeObject
   /** Undefined: the object is new. */
   readonly before: KubeObject | undefined
@@ -12,7 +12,7 @@ export type Taking = {
   readonly isDryRun: boolean
 }
 
-export type Taken = {
+export type Allocation = {
   /** The object with what it was given. */
   readonly object: KubeObject
   /** The write was made: what `before` alone had goes back. Never fails. */
@@ -21,9 +21,9 @@ export type Taken = {
   readonly undo: () => Promise<void>
 }
 
-export type Belongings = {
+export type Allocator = {
   /** Fails with an ApiError, and then has taken nothing. Of a dry run nothing is ever taken. */
-  readonly take: (taking: Taking) => Promise<Taken>
+  readonly allocate: (wanted: AllocationRequest) => Promise<Allocation>
   /** The object is gone. Never fails: what could not be given back is found by a repair later. */
   readonly release: (object: KubeObject, namespace: string) => Promise<void>
 }
