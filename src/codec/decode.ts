@@ -82,18 +82,31 @@ type OwnForm = Exclude<ScalarType, 'string' | 'boolean' | 'int32' | 'int64'>
 /** Marks a key of a map in a path: errors of type leave it out. */
 const MAP_KEY = '\0'
 
+/** What is wrong with a value: a text, or what came where another type was expected, which a type that reads itself tells with its own place. */
+type Wrong = string | { readonly shown: string; readonly goName: string; readonly text: string }
+
+/** Of a schema of a custom kind: these types read themselves, by a decoder of their own, and hold schemas of the type that holds them. */
+const selfReading: ReadonlySet<string> = new Set([
+  'v1.JSONSchemaPropsOrArray',
+  'v1.JSONSchemaPropsOrBool',
+  'v1.JSONSchemaPropsOrStringArray',
+])
+
 class Decoder {
   readonly scanner: JsonScanner
   readonly strictFaults: string[] = []
   /** Fields by name, items by index, and keys of maps after a mark. */
-  readonly #path: (string | number)[] = []
+  #path: (string | number)[] = []
   readonly #outerPath: string
-  #structName = ''
+  /** The one whose fields are being read. */
+  #struct: Struct | undefined
   #depth = 0
+  /** How many types that read themselves are being read: what is unknown or repeated in them is not told. */
+  #selfReadingDepth = 0
   /** The first value of a wrong type. */
-  #mismatch: string | undefined
+  #mismatch: Wrong | undefined
   /** Of a type that reads itself, where Go stops at once: this is told rather than a mismatch before it. */
-  #refusal: string | undefined
+  #refusal: Wrong | undefined
 
   /** `path`: where the text stands in the whole, for unknown and repeated fields. */
   constructor(text: string, path: readonly string[]) {
@@ -102,17 +115,22 @@ class Decoder {
   }
 
   get fault(): string | undefined {
+    const wrong = this.#wrong
+    return typeof wrong === 'object' ? wrong.text : wrong
+  }
+
+  get #wrong(): Wrong | undefined {
     return this.#refusal ?? this.#mismatch
   }
 
   struct(struct: Struct, into: Target): Target {
     const { scanner } = this
-    const outerName = this.#structName
+    const outer = this.#struct
     if (++this.#depth > DEPTH_MAX) {
       scanner.at++
       throw scanner.tooDeep()
     }
-    this.#structName = struct.name
+    this.#struct = struct
     const seen: Field[] = []
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
@@ -129,7 +147,7 @@ class Decoder {
       this.#field(field, into)
       this.#path.pop()
     }
-    this.#structName = outerName
+    this.#struct = outer
     this.#depth--
     return into
   }
@@ -144,7 +162,9 @@ class Decoder {
       // The empty name of a port is not the same as no port.
       const isEmpty =
         (value === '' && schema.type !== 'intOrString') || value === 0 || value === false || isZeroTime(value, schema)
-      if (!isPointer && isEmpty) delete into[name]
+      // What is printed as any JSON is not looked at again.
+      const isVoid = this.#selfReadingDepth > 0 && typeof value === 'object' && Object.keys(value).length === 0
+      if (!isPointer && (isEmpty || isVoid)) delete into[name]
       else into[name] = value
     }
   }
@@ -175,7 +195,7 @@ class Decoder {
       case 'int64':
         return this.#integer(type, schema.type, schema.goName)
       case 'any':
-        return readAny(scanner)
+        return selfReading.has(schema.goName) ? this.#selfReading(type, schema.goName) : readAny(scanner)
       case 'raw':
         return readRaw(scanner)
       case 'float64':
@@ -215,6 +235,41 @@ class Decoder {
       own?.add(key)
     }
     return into
+  }
+
+  /** Of a form that none of these types has, a schema or a list is left empty, and a schema or a boolean refused. */
+  #selfReading(type: JsonType, goName: string): Json | undefined {
+    const { scanner } = this
+    const schema = this.#struct
+    if (type === 'object' && schema !== undefined) return this.#alone(() => this.struct(schema, {}))
+    if (goName === 'v1.JSONSchemaPropsOrBool') {
+      if (type === 'bool') return scanner.readBoolean()
+      scanner.skipValue()
+      return this.#refuse('boolean or JSON schema expected')
+    }
+    const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
+    if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
+    scanner.skipValue()
+    return null
+  }
+
+  /** As Go calls a decoder for this value alone: nothing is told but a first mismatch, with the place at which that was called. */
+  #alone(read: () => Json): Json | undefined {
+    const [path, struct, mismatch] = [this.#path, this.#struct, this.#mismatch]
+    const refusal = this.#refusal
+    this.#path = []
+    this.#mismatch = undefined
+    this.#refusal = undefined
+    this.#selfReadingDepth++
+    const value = read()
+    this.#selfReadingDepth--
+    const wrong = this.#wrong
+    this.#path = path
+    this.#struct = struct
+    this.#mismatch = mismatch
+    this.#refusal = refusal
+    if (wrong === undefined) return value
+    return this.#refuse(typeof wrong === 'string' ? wrong : this.#describe(wrong.shown, wrong.goName))
   }
 
   #integer(type: JsonType, size: 'int32' | 'int64', goName: string): Json | undefined {
@@ -273,7 +328,7 @@ class Decoder {
     return 'fault' in read ? this.#refuse(read.fault) : read.text
   }
 
-  #refuse(why: string): undefined {
+  #refuse(why: Wrong): undefined {
     this.#refusal ??= why
     return undefined
   }
@@ -297,13 +352,14 @@ class Decoder {
     return undefined
   }
 
-  #describe(shown: string, goName: string): string {
+  #describe(shown: string, goName: string): Wrong {
     const names = this.#path.filter((part) => typeof part === 'string' && !part.startsWith(MAP_KEY))
-    return `json: cannot unmarshal ${shown} into Go struct field ${this.#structName}.${names.join('.')} of type ${goName}`
+    const field = `${this.#struct?.name ?? ''}.${names.join('.')}`
+    return { shown, goName, text: `json: cannot unmarshal ${shown} into Go struct field ${field} of type ${goName}` }
   }
 
   #strict(what: 'unknown' | 'duplicate', key: string): void {
-    if (this.strictFaults.length >= STRICT_FAULTS_MAX) return
+    if (this.#selfReadingDepth > 0 || this.strictFaults.length >= STRICT_FAULTS_MAX) return
     const fault = `${what} field ${quote(this.#place(key))}`
     if (!this.strictFaults.includes(fault)) this.strictFaults.push(fault)
   }
@@ -315,6 +371,8 @@ class Decoder {
     return [this.#outerPath, ...parts, `.${key}`].join('').slice(1)
   }
 }
+
+const plainText: Schema = { type: 'string', goName: 'string' }
 
 const isNullable = ({ type }: Schema): boolean => type === 'list' || type === 'map' || type === 'any' || type === 'raw'
 

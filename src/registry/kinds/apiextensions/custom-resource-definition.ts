@@ -23,7 +23,6 @@ const WEBHOOK_PORT = 443
 
 export const customResourceDefinitionRules: KindRules = {
   setDefaults,
-  refuse: (object) => refuseVersions(itemsOf(specOf(object)['versions'])),
   prepareCreate: (object) => withStorageVersion({ ...object, status: {} }),
   prepareUpdate: (object) => withStorageVersion(object),
   validate: () => [],
@@ -38,22 +37,6 @@ export const customResourceDefinitionRules: KindRules = {
     toStored: (object) => ({ ...object, spec: toStoredSpec(specOf(object)) }),
     fromStored: (object) => ({ ...object, spec: fromStoredSpec(specOf(object)) }),
   },
-}
-
-/** Whether others are allowed is said by a schema or by a boolean. */
-function refuseVersions(versions: readonly Fields[]): string | undefined {
-  const schemas = versions.map(({ schema }) => fieldsOf(schema)['openAPIV3Schema'])
-  return schemas.every(isReadable) ? undefined : 'boolean or JSON schema expected'
-}
-
-function isReadable(schema: Json | undefined): boolean {
-  if (!isFields(schema)) return true
-  const others = [schema['additionalProperties'], schema['additionalItems']]
-  if (others.some((one) => typeof one === 'string' || typeof one === 'number' || Array.isArray(one))) return false
-  const { items, not, properties, definitions } = schema
-  const parts = [...others, not, ...(Array.isArray(items) ? items : [items])]
-  const named = [properties, definitions].flatMap((map) => Object.values(fieldsOf(map)))
-  return [...parts, ...named, ...['allOf', 'anyOf', 'oneOf'].flatMap((name) => itemsOf(schema[name]))].every(isReadable)
 }
 
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
