@@ -1,5 +1,4 @@
 /** Which keywords a schema may have, and what their values must be, whether it is structural or not. */
-import { RE2JS } from 're2js'
 import {
   type FieldFault,
   forbiddenField,
@@ -119,20 +118,10 @@ function validateOwn(schema: Fields, { path, isInMeta, noDefaults }: Place): Fie
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
     faults.push(invalidValue(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'))
   }
-  return [...faults, ...validatePattern(textOf(schema['pattern']), `${path}.pattern`)]
+  return faults
 }
 
 const isEmptyJson = (value: Fields[string]): boolean => value === undefined || value === null
-
-export function validatePattern(pattern: string, path: string): FieldFault[] {
-  try {
-    if (pattern !== '') RE2JS.compile(pattern)
-    return []
-  } catch (error) {
-    const why = error instanceof Error ? error.message : ''
-    return [invalidValue(path, pattern, `must be a valid regular expression, but isn't: ${why}`)]
-  }
-}
 
 function validateMapType(schema: Fields, path: string): FieldFault[] {
   const mapType = schema['x-kubernetes-map-type']

@@ -3,8 +3,8 @@
  * through this server is refused instead.
  */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
-import { validatePattern } from './keyword-rules.ts'
+import { type Fields, fieldsOf, isFields, itemsOf } from '../../../api/object.ts'
+import { patternFaults } from './pattern-rules.ts'
 import { validateStructural } from './structural-rules.ts'
 
 /** Undefined: all schemas are. */
@@ -24,18 +24,6 @@ function faultsOf({ schema }: Fields, at: number): FieldFault[] {
   const { openAPIV3Schema } = fieldsOf(schema)
   if (!isFields(openAPIV3Schema)) return []
   const path = `spec.versions[${at}].schema.openAPIV3Schema`
-  return [...validateStructural(openAPIV3Schema, path), ...patternFaults(openAPIV3Schema, path)]
-}
-
-/** Patterns that cannot be read, which in the schema of a new definition another rule finds. */
-function patternFaults(schema: Fields, path: string): FieldFault[] {
-  const { items, additionalProperties, properties } = schema
-  return [
-    ...validatePattern(textOf(schema['pattern']), `${path}.pattern`),
-    ...(isFields(items) ? patternFaults(items, `${path}.items`) : []),
-    ...(isFields(additionalProperties) ? patternFaults(additionalProperties, `${path}.additionalProperties`) : []),
-    ...Object.entries(fieldsOf(properties)).flatMap(([name, property]) =>
-      patternFaults(fieldsOf(property), `${path}.properties[${name}]`),
-    ),
-  ]
+  const patterns = [...patternFaults(openAPIV3Schema, path)].filter((fault) => fault !== undefined)
+  return [...validateStructural(openAPIV3Schema, path), ...patterns]
 }

@@ -9,7 +9,8 @@ import { isEmpty } from '../../rules/rule.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
 import { validateDefaults } from './default-rules.ts'
 import { validateKeywords } from './keyword-rules.ts'
-import { validateStructural } from './structural-rules.ts'
+import { validatePatterns } from './pattern-rules.ts'
+import { sortFaults, validateStructural } from './structural-rules.ts'
 
 export type SchemaContext = { readonly hasStatus: boolean; readonly accepted: AcceptedSchemas; readonly slice: Slice }
 
@@ -19,7 +20,10 @@ export function* validateSchema(
   { hasStatus, accepted, slice }: SchemaContext,
 ): Turns<FieldFault[]> {
   const unreadable = unreadableKeyword(schema)
-  const structural = unreadable === undefined ? validateStructural(schema, path) : []
+  const structural =
+    unreadable === undefined
+      ? sortFaults([...validateStructural(schema, path), ...(yield* validatePatterns(schema, path, slice))])
+      : []
   const defective =
     structural.length > 0 || unreadable !== undefined ? structural : yield* validateDefaults(schema, path, slice)
   const withRules = defective.length === 0 && unreadable === undefined

@@ -1,6 +1,6 @@
 /**
  * A schema is structural when it says of every field what it is, once: keywords inside of allOf, anyOf, oneOf and not only
- * restrict values. Faults are sorted by their text, as upstream sorts them.
+ * restrict values.
  */
 import { type FieldFault, forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, omit, textOf } from '../../../api/object.ts'
@@ -10,8 +10,12 @@ export function validateStructural(schema: Fields, path: string): FieldFault[] {
   const faults: FieldFault[] = []
   visit(schema, 'root', { path, faults })
   visitJunctors(schema, { path, faults }, (part, at) => requireOutside(part, schema, { inner: at, path, faults }))
-  return faults.toSorted((one, other) => (textOfFault(one) < textOfFault(other) ? -1 : 1))
+  return sortFaults(faults)
 }
+
+/** By their text, as upstream sorts those of a schema that is not structural. */
+export const sortFaults = (faults: readonly FieldFault[]): FieldFault[] =>
+  faults.toSorted((one, other) => (textOfFault(one) < textOfFault(other) ? -1 : 1))
 
 const textOfFault = ({ path, message }: FieldFault): string => `${path}: ${message}`
 
