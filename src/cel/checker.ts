@@ -298,7 +298,7 @@ class Checker {
   #unwrapped(expr: Expr, given: Type): Type {
     const type = this.#bindings.resolve(given)
     if (isOptional(type)) return type.parameters[0] ?? dyn
-    return isAnything(type) ? dyn : this.#mismatch(expr, optional(type), type)
+    return type.kind === 'dyn' ? dyn : this.#mismatch(expr, optional(type), type)
   }
 
   #join(before: Type | undefined, type: Type): Type {

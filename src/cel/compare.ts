@@ -10,6 +10,7 @@ import {
   itemsOf,
   type ListValue,
   type MapValue,
+  noSuchOverload,
   Optional,
   type StructValue,
   Timestamp,
@@ -25,8 +26,14 @@ type Metered = Pick<Meter, 'work'>
 const VALUE_NANOS = 60
 const FIELD_NANOS = 250
 
-/** Values of different types differ, but for numbers, which are compared as numbers. */
-export function isEqual(one: Value, other: Value, meter: Pick<Meter, 'work'>): boolean {
+/** Whether they are known to be equal. */
+export const isEqual = (one: Value, other: Value, meter: Metered): boolean => equal(one, other, meter) === true
+
+/**
+ * Values of different types differ, but for numbers, which are compared as numbers. Values of libraries, and lists and maps of an
+ * object, refuse what is of another type than the left one.
+ */
+export function equal(one: Value, other: Value, meter: Metered): boolean | CelError {
   meter.work(VALUE_NANOS)
   if (one === other) return true
   const left = numberOf(one)
@@ -34,29 +41,37 @@ export function isEqual(one: Value, other: Value, meter: Pick<Meter, 'work'>): b
     const right = numberOf(other)
     return right !== undefined && compareNumbers(left, right) === 0
   }
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  if (typeof one !== 'object' || one === null || other === null) return false
   if (one instanceof Timestamp) return other instanceof Timestamp && one.nanos === other.nanos
   if (one instanceof Duration) return other instanceof Duration && one.nanos === other.nanos
   if (one instanceof TypeValue) return other instanceof TypeValue && one.name === other.name
   if (one instanceof Uint8Array) return other instanceof Uint8Array && compareBytes(one, other) === 0
-  if (one instanceof Optional) return other instanceof Optional && isSameOptional(one, other, meter)
+  if (one instanceof Optional) return other instanceof Optional && equalOptional(one, other, meter)
   const known = 'equalsJson' in one ? one.equalsJson?.(other, meter) : undefined
   if (known !== undefined) return known
-  if (isList(one)) return isList(other) && isSameList(one, other, meter)
-  if (isMap(one)) return isMap(other) && isSameMap(one, other, meter)
-  if (isStruct(one)) return isStruct(other) && isSameStruct(one, other, meter)
-  return isOpaque(one) && isOpaque(other) && one.typeName === other.typeName && one.isSame(other)
+  if (isList(one)) return isList(other) ? equalList(one, other, meter) : otherType(one)
+  if (isMap(one)) return isMap(other) ? equalMap(one, other, meter) : otherType(one)
+  if (isStruct(one)) return isStruct(other) ? equalStruct(one, other, meter) : noSuchOverload
+  if (!isOpaque(one) || !isOpaque(other) || one.typeName !== other.typeName) return noSuchOverload
+  return one.isSame(other)
 }
 
-function isSameOptional(one: Optional, other: Optional, meter: Metered): boolean {
+const otherType = ({ isOfObject }: ListValue | MapValue): boolean | CelError =>
+  isOfObject === true ? noSuchOverload : false
+
+function equalOptional(one: Optional, other: Optional, meter: Metered): boolean | CelError {
   if (one.value === undefined || other.value === undefined) return one.value === other.value
-  return isEqual(one.value, other.value, meter)
+  return equal(one.value, other.value, meter)
 }
 
-function isSameList(one: ListValue, other: ListValue, meter: Metered): boolean {
+/** In what an expression made, items that cannot be compared count as equal. */
+function equalList(one: ListValue, other: ListValue, meter: Metered): boolean | CelError {
   if (one.size !== other.size) return false
   if (one.identity !== undefined) return isSameSet(one, other, { identity: one.identity, meter })
-  for (let at = 0; at < one.size; at++) if (!isEqual(one.at(at), other.at(at), meter)) return false
+  for (let at = 0; at < one.size; at++) {
+    const same = equal(one.at(at), other.at(at), meter)
+    if (same === false || (same !== true && one.isOfObject === true)) return same
+  }
   return true
 }
 
@@ -77,24 +92,30 @@ function isSameSet(one: ListValue, other: ListValue, { identity, meter }: Samene
   return true
 }
 
-function isSameMap(one: MapValue, other: MapValue, meter: Metered): boolean {
+function equalMap(one: MapValue, other: MapValue, meter: Metered): boolean | CelError {
   if (one.size !== other.size) return false
   meter.work(one.size * FIELD_NANOS)
   for (const key of one.keys()) {
     const [left, right] = [one.get(key), other.get(key)]
-    if (left === undefined || right === undefined || !isEqual(left, right, meter)) return false
+    if (left === undefined || right === undefined) return false
+    const same = equal(left, right, meter)
+    if (same === false || (same !== true && one.isOfObject === true)) return same
   }
   return true
 }
 
-function isSameStruct(one: StructValue, other: StructValue, meter: Metered): boolean {
+function equalStruct(one: StructValue, other: StructValue, meter: Metered): boolean | CelError {
   if (one.typeName !== other.typeName) return false
   for (const field of new Set([...one.fields(), ...other.fields()])) {
     meter.work(2 * FIELD_NANOS)
     const [left, right] = [one.get(field), other.get(field)]
     if (left === undefined || right === undefined) {
       if (left !== right) return false
-    } else if (left instanceof CelError || right instanceof CelError || !isEqual(left, right, meter)) return false
+      continue
+    }
+    if (left instanceof CelError || right instanceof CelError) return false
+    const same = equal(left, right, meter)
+    if (same !== true) return same
   }
   return true
 }
@@ -136,7 +157,7 @@ function compareBytes(one: Uint8Array, other: Uint8Array): number {
 }
 
 /** By code points, where JavaScript goes by halves of them. */
-function compareStrings(one: string, other: string): number {
+export function compareStrings(one: string, other: string): number {
   const shared = Math.min(one.length, other.length)
   for (let at = 0; at < shared; at++) {
     const [left, right] = [one.charCodeAt(at), other.charCodeAt(at)]

@@ -113,7 +113,8 @@ export function toTimestamp(value: Value): Result {
 
 export function toDuration(value: Value): Result {
   if (value instanceof Duration) return value
-  if (typeof value === 'bigint') return new Duration(value)
+  // Declared, and then refused, by upstream.
+  if (typeof value === 'bigint') return cannot('int', 'google.protobuf.Duration')
   if (typeof value !== 'string') return noSuchOverload
   return parseDuration(value) ?? cannot('string', 'google.protobuf.Duration')
 }

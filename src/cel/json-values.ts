@@ -20,6 +20,15 @@ import {
 
 /** A value of another type than the schema's: validation comes before rules, so this is rare. */
 const mismatch = (type: string): CelError => new CelError(`invalid data, expected ${type}`)
+const otherType = (type: string, json: Json): CelError => mismatch(`${type}, got ${goTypeOf(json)}`)
+
+/** As Go names it. */
+function goTypeOf(json: Json): string {
+  if (typeof json === 'string') return 'string'
+  if (typeof json === 'boolean') return 'bool'
+  if (typeof json === 'object') return Array.isArray(json) ? '[]interface {}' : 'map[string]interface {}'
+  return typeof json === 'bigint' || Number.isSafeInteger(json) ? 'int64' : 'float64'
+}
 
 export function valueOf(json: Json | undefined, type: Type): Result {
   if (json === null || json === undefined) return null
@@ -30,27 +39,36 @@ type Reader = (json: Json, type: Type) => Result | undefined
 
 const text = (name: string, read: (text: string) => Value | undefined): Reader => {
   const wrong = mismatch(name)
-  return (json) => (typeof json === 'string' ? (read(json) ?? wrong) : wrong)
+  return (json) => (typeof json === 'string' ? (read(json) ?? wrong) : otherType('string', json))
 }
 
 /** What is of no kind here is read as it stands. */
 const readers: { readonly [kind: string]: Reader } = {
   string: text('a string', (json) => json),
-  bool: (json) => (typeof json === 'boolean' ? json : mismatch('a bool')),
+  bool: (json) => (typeof json === 'boolean' ? json : otherType('bool', json)),
   int: intOf,
-  double: (json) => (typeof json === 'number' ? json : typeof json === 'bigint' ? Number(json) : mismatch('a double')),
+  double: (json) =>
+    typeof json === 'number' ? json : typeof json === 'bigint' ? Number(json) : otherType('float', json),
   bytes: bytesOf,
   timestamp: text('a timestamp', (json) => parseTimestamp(json) ?? parseDate(json)),
   duration: text('a duration', parseWordedDuration),
-  list: (json, type) => (type.kind === 'list' && Array.isArray(json) ? new JsonList(json, type) : mismatch('a list')),
-  map: (json, type) => (type.kind === 'map' && isFields(json) ? new JsonMapValue(json, type) : mismatch('a map')),
+  list: (json, type) =>
+    type.kind === 'list' && Array.isArray(json)
+      ? new JsonList(json, type)
+      : mismatch('an array for the provided schema with type=array'),
+  map: (json, type) =>
+    type.kind === 'map' && isFields(json)
+      ? new JsonMapValue(json, type)
+      : mismatch('a map for the provided schema with type=object'),
   struct: (json, type) =>
-    type.kind === 'struct' && isFields(json) ? new JsonStruct(json, type) : mismatch('an object'),
+    type.kind === 'struct' && isFields(json)
+      ? new JsonStruct(json, type)
+      : mismatch('a map for the provided schema with type=object'),
 }
 
 /** Upstream takes what is validated as plain base64 for that of URLs. */
 function bytesOf(json: Json): Result {
-  if (typeof json !== 'string') return mismatch('bytes')
+  if (typeof json !== 'string') return otherType('string', json)
   const wrong = json.search(/[+/]/)
   if (wrong === -1) return Buffer.from(json, 'base64url')
   return new CelError(`Invalid byte formatted string ${json}: illegal base64 data at input byte ${wrong}`)
@@ -58,7 +76,7 @@ function bytesOf(json: Json): Result {
 
 function intOf(json: Json): Result {
   if (typeof json === 'bigint') return json
-  return typeof json === 'number' && Number.isInteger(json) ? BigInt(json) : mismatch('an int')
+  return typeof json === 'number' && Number.isInteger(json) ? BigInt(json) : otherType('int', json)
 }
 
 const untypedList: ListType = { kind: 'list', element: dyn }
@@ -76,6 +94,7 @@ const plain = (result: Result): Value => (result instanceof CelError ? null : re
 
 class JsonList implements ListValue {
   readonly isList = true
+  readonly isOfObject = true
   readonly identity: ((item: Value) => string) | undefined
   readonly #items: readonly Json[]
   readonly #type: ListType
@@ -119,6 +138,7 @@ const withBigInts = (_: string, value: unknown): unknown => (typeof value === 'b
 
 class JsonMapValue implements MapValue {
   readonly isMap = true
+  readonly isOfObject = true
   readonly isTextKeyed = true
   readonly json: Fields
   readonly #type: MapType

@@ -8,7 +8,7 @@ import type { Meter } from './functions.ts'
 import { compilePattern, type Pattern, type PatternQuestion } from './regex.ts'
 import { type CelError, isMap, type Key, type ListValue, type MapValue, type Result, type Value } from './values.ts'
 
-export type Activation = { readonly [variable: string]: Value | undefined }
+export type Activation = { readonly [variable: string]: Result | undefined }
 
 /** In units of cost, about 50 µs: how often a loop looks at the clock. */
 const LOOK_COST = 1_000

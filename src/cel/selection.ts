@@ -52,8 +52,8 @@ export function index(value: Value, at: Value): Result {
 }
 
 const shown = (at: Value): string => {
-  const position = positionOf(at)
-  return position instanceof CelError ? '' : String(position)
+  if (at instanceof Uint) return `${at.value}`
+  return typeof at === 'bigint' || typeof at === 'number' ? `${at}` : ''
 }
 
 /** Undefined: there is no such item or key. */
@@ -71,10 +71,14 @@ function item(list: ListValue, at: Value): Result | undefined {
 
 function positionOf(at: Value): number | CelError {
   if (typeof at === 'bigint') return Number(at)
-  if (at instanceof Uint) return Number(at.value)
-  if (typeof at === 'number') return Number.isInteger(at) ? at : new CelError(`unsupported index value ${at} in list`)
+  if (at instanceof Uint) return at.value > INT_MAX ? unsupported(at.value) : Number(at.value)
+  if (typeof at === 'number') return Number.isInteger(at) ? at : unsupported(at)
   return new CelError(`unsupported index type '${typeNameOf(at)}' in list`)
 }
+
+const INT_MAX = 2n ** 63n - 1n
+
+const unsupported = (at: bigint | number): CelError => new CelError(`unsupported index value ${at} in list`)
 
 function noSuchKey(key: Value): CelError {
   const text = toStringValue(key)

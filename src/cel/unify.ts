@@ -94,8 +94,7 @@ const isNullable = (type: Type): boolean =>
 export const mostGeneral = (one: Type, other: Type): Type => (isMoreGeneral(one, other) ? one : other)
 
 function isMoreGeneral(one: Type, other: Type): boolean {
-  if (one.kind === 'dyn' || one.kind === 'error') return true
-  if (one.kind === 'parameter') return true
+  if (one.kind === 'dyn' || one.kind === 'parameter') return true
   if (one.kind === 'null') return other.kind === 'null'
   if (one.kind !== other.kind) return other.kind === 'null'
   const [parts, others] = [partsOf(one), partsOf(other)]

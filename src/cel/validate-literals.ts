@@ -73,12 +73,12 @@ function checkCall(call: Call, checked: Checked): Fault[] {
     return checkFormat(call, first, checked)
   }
   if (call.name !== 'duration' && call.name !== 'timestamp' && call.name !== 'matches') return []
-  const literal = call.name === 'matches' && call.target === undefined ? call.args[1] : first
-  if (literal?.kind !== 'literal') return []
-  const { value } = literal
+  // Of `matches(text, pattern)`, upstream takes the text for the pattern.
+  if (first?.kind !== 'literal') return []
+  const { value } = first
   const isWrong =
     call.name === 'matches'
       ? typeof value === 'string' && compilePattern(value) instanceof CelError
       : (call.name === 'duration' ? toDuration(value) : toTimestamp(value)) instanceof CelError
-  return isWrong ? [{ offset: literal.offset, message: `invalid ${call.name} argument` }] : []
+  return isWrong ? [{ offset: first.offset, message: `invalid ${call.name} argument` }] : []
 }

@@ -94,6 +94,8 @@ export interface JsonBacked {
 export interface ListValue extends JsonBacked {
   readonly isList: true
   readonly size: number
+  /** Part of an object, not made by an expression: comparing it with a value of another type is an error. */
+  readonly isOfObject?: boolean
   at(index: number): Value
   /** Lists of type set and map: the text that makes an item the same as another. */
   readonly identity: ((item: Value) => string) | undefined
@@ -105,6 +107,8 @@ export type Key = boolean | bigint | string | Uint
 export interface MapValue extends JsonBacked {
   readonly isMap: true
   readonly size: number
+  /** As of lists. */
+  readonly isOfObject?: boolean
   /** Looking anything but a text up is an error. */
   readonly isTextKeyed?: boolean
   /** Whether its size is known; false: it takes a look at all keys. */
@@ -244,6 +248,6 @@ export function typeNameOf(value: Value): string {
   if (value instanceof Optional) return 'optional_type'
   if (value instanceof TypeValue) return 'type'
   if (isList(value)) return 'list'
-  if (isMap(value)) return 'map'
-  return value.typeName
+  // Objects are maps when they are evaluated, whatever they are called when types are checked.
+  return isMap(value) || isStruct(value) ? 'map' : value.typeName
 }

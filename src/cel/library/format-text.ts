@@ -2,6 +2,7 @@
 import { quote } from '../../api/quote.ts'
 import type { Call, Expr, List } from '../ast.ts'
 import type { Checked } from '../checker.ts'
+import { compareStrings } from '../compare.ts'
 import { formatDouble, toStringValue } from '../conversions.ts'
 import type { Meter } from '../functions.ts'
 import type { Fault } from '../source.ts'
@@ -26,17 +27,17 @@ import {
 const PRECISION_MAX = 1000
 
 type Clause = { readonly verb: string; readonly precision: number }
-type Piece = string | Clause
+/** An error stands where reading the format ends with it. */
+type Piece = string | Clause | CelError
 
 export function formatText(format: string, args: ListValue, meter: Meter): Result {
-  const pieces = readFormat(format)
-  if (pieces instanceof CelError) return pieces
   const texts: string[] = []
   let at = 0
-  for (const piece of pieces) {
+  for (const piece of readFormat(format)) {
     if (typeof piece === 'string') texts.push(piece)
     else {
-      if (at >= args.size) return new CelError(`index ${at} out of range`)
+      if (at >= args.size) return outOfRange(at)
+      if (piece instanceof CelError) return piece
       const text = formatClause(piece, args.at(at++), meter)
       if (text instanceof CelError) return text
       texts.push(text)
@@ -45,26 +46,46 @@ export function formatText(format: string, args: ListValue, meter: Meter): Resul
   return texts.join('')
 }
 
+const outOfRange = (at: number): CelError => new CelError(`index ${at} out of range`)
+
 /** What is wrong with a format and its arguments by what is known of them before they are evaluated. */
 export function checkFormat(call: Call, list: List, checked: Checked): Fault[] {
   const format: Expr | undefined = call.target
-  if (format?.kind === undefined) return []
-  if (format.kind !== 'literal' || typeof format.value !== 'string') return []
-  const pieces = readFormat(format.value)
-  if (pieces instanceof CelError) return [{ offset: call.offset, message: pieces.message }]
-  const clauses = pieces.filter((piece) => typeof piece !== 'string')
-  if (clauses.length < list.elements.length) {
-    const message = `too many arguments supplied to string.format (expected ${clauses.length}, got ${list.elements.length})`
-    return [{ offset: call.offset, message }]
+  if (format?.kind !== 'literal' || typeof format.value !== 'string') return []
+  const fault = (message: string, { offset }: Expr = call): Fault[] => [{ offset, message }]
+  let count = 0
+  for (const piece of readFormat(format.value)) {
+    if (typeof piece === 'string') continue
+    const element = list.elements[count]
+    if (piece === unexpectedEnd) return fault(piece.message)
+    if (element === undefined) return fault(outOfRange(count).message)
+    if (piece instanceof CelError) return fault(piece.message)
+    count++
+    const wrong = wrongPart(element, piece.verb, checked)
+    if (wrong !== undefined) return fault(wrongType(piece.verb, shownType(checked.typeOf(wrong))).message, wrong)
   }
-  for (const [at, { verb }] of clauses.entries()) {
-    const element = list.elements[at]
-    if (element === undefined) return [{ offset: call.offset, message: `index ${at} out of range` }]
-    const type = checked.typeOf(element)
-    if (type.kind === 'dyn' || takes(verb, kindOf(type))) continue
-    return [{ offset: element.offset, message: wrongType(verb, shownType(type)).message }]
+  if (count >= list.elements.length) return []
+  return fault(`too many arguments supplied to string.format (expected ${count}, got ${list.elements.length})`)
+}
+
+/** The argument, or with `%s` what is in a list or a map that is written out, that is of no type that the clause takes. */
+function wrongPart(expr: Expr, verb: string, checked: Checked): Expr | undefined {
+  const type = checked.typeOf(expr)
+  // Texts such as "NaN" stand for numbers.
+  const isText = type.kind === 'string' && (verb === 'e' || verb === 'f')
+  if (type.kind !== 'dyn' && !isText && !takes(verb, kindOf(type))) return expr
+  const inside =
+    expr.kind === 'list'
+      ? expr.elements
+      : expr.kind === 'map'
+        ? expr.entries.flatMap(({ key, value }) => [key, value])
+        : []
+  if (verb !== 's') return undefined
+  for (const part of inside) {
+    const wrong = wrongPart(part, verb, checked)
+    if (wrong !== undefined) return wrong
   }
-  return []
+  return undefined
 }
 
 /** Without what is in it, as values have it. */
@@ -78,27 +99,37 @@ function shownType(type: Type): string {
 
 const kindOf = (type: Type): string => (type.kind === 'struct' || type.kind === 'opaque' ? type.name : type.kind)
 
-function readFormat(format: string): Piece[] | CelError {
-  const pieces: Piece[] = []
+const unexpectedEnd = new CelError('unexpected end of string')
+const unreadable = (why: string): CelError => new CelError(`could not parse formatting clause: ${why}`)
+
+function* readFormat(format: string): Generator<Piece> {
   let at = 0
   while (at < format.length) {
     const mark = format.indexOf('%', at)
-    if (mark === -1) return [...pieces, format.slice(at)]
-    if (mark > at) pieces.push(format.slice(at, mark))
-    const clause = /^(?:\.(\d*))?(.)?/su.exec(format.slice(mark + 1)) ?? []
-    const [whole = '', digits, verb] = clause
-    if (verb === undefined) return new CelError('unexpected end of string')
-    if (digits === '') {
-      const cause = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
-      return new CelError(`could not parse formatting clause: error while parsing precision: ${cause}`)
+    if (mark === -1) return yield format.slice(at)
+    if (mark > at) yield format.slice(at, mark)
+    if (format.startsWith('%%', mark)) {
+      yield '%'
+      at = mark + 2
+      continue
     }
-    if (verb === '%') pieces.push('%')
-    else if (!'sdfebxXo'.includes(verb)) {
-      return new CelError(`could not parse formatting clause: unrecognized formatting clause "${verb}"`)
-    } else pieces.push({ verb, precision: Math.min(Number(digits ?? 6), PRECISION_MAX) })
+    const [whole = '', digits, verb] = /^(?:\.([0-9]*))?(.)?/su.exec(format.slice(mark + 1)) ?? []
+    if (verb === undefined) {
+      const noEnd = 'error while parsing precision: could not find end of precision specifier'
+      return yield digits === undefined ? unexpectedEnd : unreadable(noEnd)
+    }
+    if (digits === '') {
+      const why = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
+      return yield unreadable(`error while parsing precision: ${why}`)
+    }
+    if (!'sdfebxXo'.includes(verb)) {
+      // Upstream looks at one byte.
+      const byte = String.fromCharCode(Buffer.from(verb)[0] ?? 0)
+      return yield unreadable(`unrecognized formatting clause "${byte}"`)
+    }
+    yield { verb, precision: Math.min(Number(digits ?? 6), PRECISION_MAX) }
     at = mark + 1 + whole.length
   }
-  return pieces
 }
 
 const taken: { readonly [verb: string]: readonly string[] } = {
@@ -147,13 +178,15 @@ function formatClause({ verb, precision }: Clause, value: Value, meter: Meter): 
   const integer = value instanceof Uint ? value.value : typeof value === 'bigint' ? value : undefined
   switch (verb) {
     case 's':
-      return shown(value, { isInside: false, meter }) ?? wrong
+      return shown(value, { isInside: false, meter })
     case 'd':
       return integer === undefined ? wrong : String(integer)
     case 'f':
-      return typeof value === 'number' ? fixedPoint(value, precision) : wrong
-    case 'e':
-      return typeof value === 'number' ? scientific(value) : wrong
+    case 'e': {
+      const number = typeof value === 'string' ? numberTexts.get(value) : value
+      if (typeof number !== 'number') return wrong
+      return verb === 'f' ? fixedPoint(number, precision) : scientific(number)
+    }
     case 'b':
       return typeof value === 'boolean' ? String(Number(value)) : (integer?.toString(2) ?? wrong)
     case 'o':
@@ -164,6 +197,12 @@ function formatClause({ verb, precision }: Clause, value: Value, meter: Meter): 
     }
   }
 }
+
+const numberTexts: ReadonlyMap<string, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+])
 
 function hexOf(value: Value): string | undefined {
   if (typeof value === 'string') return Buffer.from(value).toString('hex')
@@ -176,48 +215,56 @@ const SHOWN_NANOS = 600
 /** Quoted. */
 const SHOWN_CHARACTER_NANOS = 50
 
-/** Inside of lists and maps texts are quoted and doubles have a point. Undefined: it has no text. */
-function shown(value: Value, { isInside, meter }: Showing): string | undefined {
+/** Inside of lists and maps texts are quoted and doubles have a point. */
+function shown(value: Value, { isInside, meter }: Showing): string | CelError {
   meter.work(SHOWN_NANOS + (typeof value === 'string' ? value.length * SHOWN_CHARACTER_NANOS : 0))
   if (value === null) return 'null'
   if (typeof value === 'string') return isInside ? quote(value) : value
-  if (typeof value === 'number') return isInside ? fixedPoint(value, 6) : formatDouble(value)
+  if (typeof value === 'number') return isInside ? literalDouble(value) : formatDouble(value)
   if (value instanceof TypeValue) return value.name
-  if (isInside && (value instanceof Timestamp || value instanceof Duration)) {
-    return `${value instanceof Timestamp ? 'timestamp' : 'duration'}("${textOf(value)}")`
-  }
-  if (isInside && value instanceof Uint8Array) return `b"${textOf(value)}"`
   if (isList(value)) return shownList(value, meter)
   if (isMap(value)) return shownMap(value, meter)
-  return textOf(value)
-}
-
-function textOf(value: Value): string | undefined {
+  if (!takes('s', typeNameOf(value))) return unprintable(typeNameOf(value), isInside)
   const text = toStringValue(value)
-  return typeof text === 'string' ? text : undefined
+  if (text instanceof CelError) return failed(`could not convert argument ${quote(text.message)} to string`)
+  if (typeof text !== 'string') return unprintable(typeNameOf(value), isInside)
+  if (!isInside) return text
+  if (value instanceof Timestamp) return `timestamp("${text}")`
+  if (value instanceof Duration) return `duration("${text}")`
+  return value instanceof Uint8Array ? `b${quote(text)}` : text
 }
 
-function shownList(list: ListValue, meter: Meter): string | undefined {
+const failed = (why: string): CelError => new CelError(`error during formatting: ${why}`)
+const unprintable = (type: string, isInside: boolean): CelError =>
+  isInside ? failed(`no formatting function for ${type}`) : wrongType('s', type)
+
+function shownList(list: ListValue, meter: Meter): string | CelError {
   const texts: string[] = []
   for (const item of itemsOf(list)) {
     const text = shown(item, { isInside: true, meter })
-    if (text === undefined) return undefined
+    if (text instanceof CelError) return text
     texts.push(text)
   }
   return `[${texts.join(', ')}]`
 }
 
-function shownMap(map: MapValue, meter: Meter): string | undefined {
-  const texts: string[] = []
+/** In the order of the keys' texts. */
+function shownMap(map: MapValue, meter: Meter): string | CelError {
+  const pairs: { readonly name: string; readonly value: string }[] = []
   for (const key of map.keys()) {
-    const [name, value] = [
-      shown(key, { isInside: true, meter }),
-      shown(map.get(key) ?? null, { isInside: true, meter }),
-    ]
-    if (name === undefined || value === undefined) return undefined
-    texts.push(`${name}:${value}`)
+    const name = shown(key, { isInside: true, meter })
+    if (name instanceof CelError) return name
+    const value = shown(map.get(key) ?? null, { isInside: true, meter })
+    if (value instanceof CelError) return value
+    pairs.push({ name, value })
   }
-  return `{${texts.sort().join(', ')}}`
+  pairs.sort((one, other) => compareStrings(one.name, other.name))
+  return `{${pairs.map(({ name, value }) => `${name}:${value}`).join(', ')}}`
+}
+
+/** As CEL would read it. */
+function literalDouble(value: number): string {
+  return Number.isFinite(value) ? roundHalfEven(value, 6) : quote(formatDouble(value))
 }
 
 function fixedPoint(value: number, precision: number): string {
@@ -228,8 +275,12 @@ function fixedPoint(value: number, precision: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction.padEnd(precision, '0')}`
 }
 
+/** From here on JavaScript writes an exponent. */
+const EXPONENT_MIN = 1e21
+
 /** JavaScript rounds an exact half up, Go to the even neighbour. */
 function roundHalfEven(value: number, precision: number): string {
+  if (Math.abs(value) >= EXPONENT_MIN) return `${BigInt(value)}${precision > 0 ? `.${'0'.repeat(precision)}` : ''}`
   const text = value.toFixed(precision)
   const shifted = Math.abs(value) * 10 ** precision
   if (!Number.isSafeInteger(shifted * 2) || shifted % 1 !== 0.5) return text

@@ -1,4 +1,5 @@
 /** Semantic versions, which 1.33 adds. */
+import { quote } from '../../api/quote.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import { type FunctionPart, global, member } from '../functions.ts'
@@ -11,23 +12,57 @@ type Version = { readonly numbers: readonly bigint[]; readonly pre: readonly str
 /** No number of a version is longer. */
 const TEXT_CHARACTERS_MAX = 256
 
-const form = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/
+/** The faults are those of the library that upstream uses. */
+function parse(text: string): Version | CelError {
+  if (text === '') return new CelError('Version string empty')
+  if (text.length > TEXT_CHARACTERS_MAX) return new CelError('the version is too long')
+  const parts = /^([^.]*)\.([^.]*)\.(.*)$/s.exec(text)
+  if (parts === null) return new CelError('No Major.Minor.Patch elements found')
+  const [, major = '', minor = '', rest = ''] = parts
+  const [, patch = '', , pre, , build] = /^([^+-]*)(-([^+]*))?(\+(.*))?$/s.exec(rest) ?? []
+  const faults = [
+    numberFault('major', major),
+    numberFault('minor', minor),
+    numberFault('patch', patch),
+    ...(pre?.split('.').map(preFault) ?? []),
+    ...(build?.split('.').map(buildFault) ?? []),
+  ]
+  const fault = faults.find((found) => found !== undefined)
+  if (fault !== undefined) return new CelError(fault)
+  return { numbers: [major, minor, patch].map(BigInt), pre: pre?.split('.') ?? [] }
+}
 
-function parse(text: string): Version | undefined {
-  if (text.length > TEXT_CHARACTERS_MAX) return undefined
-  const match = form.exec(text)
-  if (match === null) return undefined
-  const pre = match[4]?.split('.') ?? []
-  if (pre.some((part) => /^0\d+$/.test(part))) return undefined
-  return { numbers: match.slice(1, 4).map(BigInt), pre }
+const UINT64_MAX = 2n ** 64n - 1n
+
+function numberFault(name: string, text: string): string | undefined {
+  if (/[^0-9]/.test(text)) return `Invalid character(s) found in ${name} number ${quote(text)}`
+  const title = name.slice(0, 1).toUpperCase() + name.slice(1)
+  if (/^0./.test(text)) return `${title} number must not contain leading zeroes ${quote(text)}`
+  if (text === '') return 'strconv.ParseUint: parsing "": invalid syntax'
+  return BigInt(text) > UINT64_MAX ? `strconv.ParseUint: parsing ${quote(text)}: value out of range` : undefined
+}
+
+function preFault(part: string): string | undefined {
+  if (part === '') return 'Prerelease is empty'
+  if (/^0[0-9]+$/.test(part)) return `Numeric PreRelease version must not contain leading zeroes ${quote(part)}`
+  return /[^0-9A-Za-z-]/.test(part) ? `Invalid character(s) found in prerelease ${quote(part)}` : undefined
+}
+
+function buildFault(part: string): string | undefined {
+  if (part === '') return 'Build meta data is empty'
+  return /[^0-9A-Za-z-]/.test(part) ? `Invalid character(s) found in build meta data ${quote(part)}` : undefined
 }
 
 /** A leading `v`, leading zeros and numbers left out are forgiven. */
-function normalized(text: string): string {
-  const [, numbers = '', rest = ''] = /^v?([0-9.]*)(.*)$/s.exec(text.trim()) ?? []
-  const parts = numbers.split('.').map((part) => part.replace(/^0+(?=\d)/, ''))
+function parseLenient(text: string): Version | CelError {
+  const [, first = '', second, third] = /^([^.]*)(?:\.([^.]*)(?:\.(.*))?)?$/s.exec(text.replace(/^v/, '')) ?? []
+  const given = [first, second, third].filter((part) => part !== undefined)
+  const parts = given.map((part) => (part.length > 1 ? part.replace(/^0+/, '').replace(/^(?![0-9])/, '0') : part))
+  if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? '')) {
+    return new CelError('short version cannot contain PreRelease/Build meta data')
+  }
   while (parts.length < 3) parts.push('0')
-  return `${parts.join('.')}${rest}`
+  return parse(parts.join('.'))
 }
 
 class SemverValue implements Opaque {
@@ -72,15 +107,13 @@ const parsing: Pick<FunctionPart, 'estimate' | 'cost'> = {
   cost: ([text = null]) => traversal(sizeOf(text)),
 }
 
-const versionOf = (text: string, isLenient: Value): Version | undefined =>
-  parse(isLenient === true ? normalized(text) : text)
+const versionOf = (text: string, isLenient: Value): Version | CelError =>
+  isLenient === true ? parseLenient(text) : parse(text)
 
 function read(text: Value, isLenient: Value): Result {
   if (typeof text !== 'string') return noSuchOverload
   const version = versionOf(text, isLenient)
-  return version === undefined
-    ? new CelError(`semver parse error on string ${JSON.stringify(text)}`)
-    : new SemverValue(version)
+  return version instanceof CelError ? version : new SemverValue(version)
 }
 
 const number = (name: string, at: number): FunctionPart => ({
@@ -109,7 +142,8 @@ export const semverLibrary: Library = {
     {
       name: 'isSemver',
       overloads: [global('is_semver_string', [string], bool), global('is_semver_string_bool', [string, bool], bool)],
-      run: (text, isLenient) => (typeof text === 'string' ? versionOf(text, isLenient) !== undefined : noSuchOverload),
+      run: (text, isLenient) =>
+        typeof text === 'string' ? !(versionOf(text, isLenient) instanceof CelError) : noSuchOverload,
       ...parsing,
     },
     number('major', 0),

@@ -1,6 +1,6 @@
 /** Operators and functions that every environment has. */
 import { add, divide, multiply, negate, remainder, subtract } from '../arithmetic.ts'
-import { compare, isEqual } from '../compare.ts'
+import { compare, equal, isEqual } from '../compare.ts'
 import { countPoints, minSizeOf, PATTERN_FACTOR, sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import {
@@ -100,7 +100,7 @@ const equality: readonly FunctionPart[] = [
   {
     name: '_==_',
     overloads: [global('equals', [A, A], bool)],
-    run: (one, other, _, __, meter) => isEqual(one, other, meter),
+    run: (one, other, _, __, meter) => equal(one, other, meter),
     estimate: comparing,
     cost: comparingCost,
   },
@@ -186,8 +186,13 @@ const logic: readonly FunctionPart[] = [
 function contains(item: Value, collection: Value, meter: Meter): Result {
   if (isMap(collection)) return collection.get(item) !== undefined
   if (!isList(collection)) return noSuchOverload
-  for (const other of itemsOf(collection)) if (isEqual(item, other, meter)) return true
-  return false
+  let result: Result = false
+  for (const other of itemsOf(collection)) {
+    const isSame = equal(other, item, meter)
+    if (isSame === true) return true
+    if (isSame !== false && collection.isOfObject === true) result = isSame
+  }
+  return result
 }
 
 const collections: readonly FunctionPart[] = [

@@ -119,6 +119,8 @@ export function* compileRule(given: Fields, schema: Fields, { type, isStored, sl
   const hasMessage = program !== undefined && rule.messageExpression !== ''
   const message = hasMessage ? yield* compileText(rule.messageExpression) : undefined
   const wrongMessage = message && faultOf(message, messageWords)
+  // Upstream reads the path last.
+  const isGood = program !== undefined && (wrongMessage ?? '') === ''
   return {
     rule,
     program,
@@ -126,7 +128,7 @@ export function* compileRule(given: Fields, schema: Fields, { type, isStored, sl
     usesOldSelf: program?.uses('oldSelf') === true,
     message: message !== undefined && 'program' in message && wrongMessage === '' ? message.program : undefined,
     messageFault: wrongMessage ?? '',
-    path: rule.fieldPath === '' ? '' : (readRulePath(rule.fieldPath, schema) ?? ''),
+    path: rule.fieldPath === '' || !isGood ? '' : (readRulePath(rule.fieldPath, schema) ?? ''),
   }
 }
 

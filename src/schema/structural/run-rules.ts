@@ -2,7 +2,7 @@
  * Runs the rules of a schema on an object. What they may cost is bounded, for each and for all together. On an update, a rule that
  * fails on what has not changed is only warned of, unless it looks at what the value was.
  */
-import { CelError, Optional, type Value } from '../../cel/values.ts'
+import { CelError, Optional, type Result, type Value } from '../../cel/values.ts'
 import { valueOf } from '../../cel/json-values.ts'
 import type { Evaluated, Program } from '../../cel/compile.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -119,24 +119,24 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
     if (rule.usesOldSelf && oldValue === undefined && !optionalOldSelf) continue
     const oldSelf = optionalOldSelf ? new Optional(oldValue) : oldValue
     const refuse = (why: string): undefined => void run.faults.push(invalidValue(at, shown, why))
-    if (self instanceof CelError) {
-      refuse(`${self.message} evaluating rule: ${aboutOf(rule)}`)
-      continue
-    }
-    const result = yield* evaluate(rule, { self, oldSelf }, { run, refuse })
+    const variables = { self, oldSelf }
+    const result = yield* evaluate(rule, variables, { run, refuse })
     if (run.budget < 0) return
     if (result !== false) continue
     // A message knows nothing of an old value that is not there, not even that.
-    const text = yield* messageOf(rule, { self, oldSelf: oldValue === undefined ? undefined : oldSelf }, run)
-    const fault = faultOf(rule, { at: (path + rule.path).replace(/^\./, '') || '<nil>', shown, text })
+    const text = yield* messageOf(rule, { ...variables, oldSelf: oldValue === undefined ? undefined : oldSelf }, run)
+    const fault = faultOf(rule, { at: joined(path, rule.path.replace(/^\./, '')) || '<nil>', shown, text })
     if (!rule.usesOldSelf && wasSame()) run.warnings.push(`${fault.path}: ${fault.message}`)
     else run.faults.push(fault)
   }
 }
 
+/** What a rule names below its value is one step of the path, with a point before it, whatever it begins with. */
+const joined = (path: string, below: string): string => [path, below].filter((part) => part !== '').join('.')
+
 const untyped = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
 
-type Variables = { readonly self: Value; readonly oldSelf: Value | undefined }
+type Variables = { readonly self: Result; readonly oldSelf: Value | undefined }
 
 /** Undefined: it could not be told, and the fault has been. */
 function* evaluate(
