@@ -58,6 +58,16 @@ export function goSyntax(value: Json): string {
   return `map[string]interface {}{${keys.map((key) => `${quote(key)}:${goSyntax(value[key] ?? null)}`).join(', ')}}`
 }
 
+/** JSON with `%v`: `map[a:1]`, with the keys in the order of their bytes. */
+export function goPlain(value: Json): string {
+  if (value === null) return '<nil>'
+  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value)
+  if (typeof value !== 'object') return `${value}`
+  if (!isFields(value)) return `[${value.map(goPlain).join(' ')}]`
+  const keys = Object.keys(value).toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+  return `map[${keys.map((key) => `${key}:${goPlain(value[key] ?? null)}`).join(' ')}]`
+}
+
 /** With `%v`. Whole numbers that Go reads as integers are printed as such. */
 export const goNumber = (value: number | bigint): string =>
   typeof value === 'bigint' || Number.isSafeInteger(value) ? `${value}` : goFloat(value)

@@ -1,7 +1,6 @@
 /** Whether an applied value fits its type. The words are upstream's, which shows values as Go prints them. */
-import { goSyntax } from '../api/go-value.ts'
+import { goPlain, goSyntax } from '../api/go-value.ts'
 import { isFields, type Json } from '../api/object.ts'
-import { compareKeys } from '../codec/json.ts'
 import type { ListMerge, MergeType, ScalarMerge } from './merge-type.ts'
 import { childOf } from './owned.ts'
 import { itemElement, itemFault, printElement } from './path-element.ts'
@@ -13,12 +12,16 @@ export function validateApplied(value: Json, type: MergeType): readonly string[]
   return faults
 }
 
+/** The same of an object that is not applied, which may have items of one key several times. */
+export const validateTyped = (value: Json, type: MergeType): readonly string[] =>
+  validateApplied(value, type).filter((fault) => !fault.includes(': duplicate entries for key '))
+
 /**
- * What of an object that was not applied does not fit its type: repeated items do. Types that every object of theirs fits are not
+ * The same of an object of a built-in kind. Types that every object of theirs fits are not
  * looked through; the others have lists whose items may leave out their key, as the secrets of a ServiceAccount.
  */
 export const validateStored = (wire: Json, type: MergeType): readonly string[] =>
-  mayOmitKeys(type) ? validateApplied(wire, type).filter((fault) => !fault.includes('duplicate entries')) : []
+  mayOmitKeys(type) ? validateTyped(wire, type) : []
 
 const omitting = new WeakMap<MergeType, boolean>()
 
@@ -66,10 +69,10 @@ function visit(value: Json, type: MergeType, place: Place): void {
       return
     }
     case 'list':
-      return Array.isArray(value) ? visitItems(value, type, place) : refuse(`expected list, got &{${plain(value)}}`)
+      return Array.isArray(value) ? visitItems(value, type, place) : refuse(`expected list, got &{${goPlain(value)}}`)
     case 'map':
     case 'struct':
-      if (!isFields(value)) return refuse(`expected map, got &{${plain(value)}}`)
+      if (!isFields(value)) return refuse(`expected map, got &{${goPlain(value)}}`)
       for (const key in value) {
         const { element, below, isDeclared } = childOf(key, type)
         // Upstream looks at no other field of this map then.
@@ -86,8 +89,8 @@ function visitItems(list: readonly Json[], type: ListMerge, place: Place): void 
   for (const [at, item] of list.entries()) {
     const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
     if (element === undefined) {
-      faults.push(`${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
-      return
+      // Upstream looks at no item behind it.
+      return void faults.push(`${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
     }
     if (seen.has(element)) faults.push(`${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
     seen.add(element)
@@ -105,9 +108,9 @@ function scalarFault(value: Json, scalar: ScalarMerge['scalar']): string | undef
       if (typeof value === 'number' || typeof value === 'bigint') return undefined
       return `expected numeric (int or float), got ${goType(value)}`
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${plain(value)}}`
+      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${goPlain(value)}}`
     case 'untyped':
-      return typeof value === 'object' ? `expected any scalar, got &{${plain(value)}}` : undefined
+      return typeof value === 'object' ? `expected any scalar, got &{${goPlain(value)}}` : undefined
   }
 }
 
@@ -116,13 +119,4 @@ function goType(value: Json): string {
   if (typeof value === 'string') return 'string'
   if (typeof value === 'boolean') return 'bool'
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
-}
-
-/** As `%v` shows it. */
-function plain(value: Json): string {
-  if (value === null) return '<nil>'
-  if (typeof value !== 'object') return `${value}`
-  if (!isFields(value)) return `[${value.map(plain).join(' ')}]`
-  const keys = Object.keys(value).toSorted(compareKeys)
-  return `map[${keys.map((key) => `${key}:${plain(value[key] ?? null)}`).join(' ')}]`
 }

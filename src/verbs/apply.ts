@@ -7,7 +7,7 @@ import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import type { StructMerge } from '../apply/merge-type.ts'
 import type { Convert } from '../apply/prune-across.ts'
 import { recordUpdate } from '../apply/record.ts'
-import { validateApplied, validateStored } from '../apply/validate.ts'
+import { validateApplied, validateStored, validateTyped } from '../apply/validate.ts'
 import { storedWire } from '../apply/wire.ts'
 import { Slices } from '../lib/slices.ts'
 import { badRequest, conflict, notFound, unclassified } from '../api/errors.ts'
@@ -17,7 +17,7 @@ import { printOrdered } from '../codec/json.ts'
 import { RestoreError, restoreStruct } from '../patch/restore.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
 import { askWebhook, otherVersion, UnknownVersionError, versionsOf, wireIn } from './owner-versions.ts'
-import { emptyObject, emptyWire, ignoredAt, trackingOf, writerOf } from './owners.ts'
+import { emptyObject, emptyWire, hasOtherVersion, ignoredAt, trackingOf, writerOf } from './owners.ts'
 import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
 import { type Change, mayCreateAt, type Write } from './write/write.ts'
 import type { PatchOptions } from './write-options.ts'
@@ -65,17 +65,17 @@ async function applyTo(
   const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
   const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
   const tracking = trackingOf(request, stored)
-  const unfit = request.resource.isCustom ? [] : validateStored(live, type)
-  if (unfit.length > 0 && tracking.owners.size === 0) {
-    const what = `failed to convert new object (${nameOf(live, expected)}) to smd typed: ${told(unfit)}`
-    throw unclassified(`failed to create manager for existing fields: ${what}`)
+  const misfits = request.resource.isCustom ? misfitsOf(request, live, tracking.owners) : validateStored(live, type)
+  if (misfits.length > 0 && tracking.owners.size === 0) {
+    const what = `failed to convert new object (${nameOf(live, expected)}) to smd typed`
+    throw unclassified(`failed to create manager for existing fields: ${what}: ${told(misfits)}`)
   }
   const faults = validateApplied(applied, type)
   if (faults.length > 0) {
     throw unclassified(`failed to create typed patch object (${nameOf(applied, expected)}): ${told(faults)}`)
   }
-  if (unfit.length > 0) {
-    throw unclassified(`failed to create typed live object (${nameOf(live, expected)}): ${told(unfit)}`)
+  if (misfits.length > 0) {
+    throw unclassified(`failed to create typed live object (${nameOf(live, expected)}): ${told(misfits)}`)
   }
   const why = viewOf(request)?.refusesApply
   if (why !== undefined && tracking.owners.size === 0) {
@@ -123,6 +123,14 @@ async function applyTo(
   const object = objectOf(result ?? live, { applied, expected, live, current, isDefaulted: true })
   if (slices.isOver) await slices.turn()
   return withManagedFields(withLastApplied(object, applied, writer), managedFields)
+}
+
+/** What of a custom object that was written in another version does not fit into this one. */
+function misfitsOf(request: ResourceRequest, live: Fields, owners: Owners): readonly string[] {
+  const { resource } = request
+  if (!resource.isCustom || viewOf(request) !== undefined) return []
+  const mayDiffer = owners.size === 0 || hasOtherVersion(owners, apiVersionOf(resource))
+  return mayDiffer ? validateTyped(live, mergeTypeOfObjects(resource.shape.struct)) : []
 }
 
 /** Between versions of a built-in kind. */

@@ -6,7 +6,7 @@ import type { Versions } from '../apply/differences.ts'
 import type { Owners } from '../apply/managers.ts'
 import type { StructMerge } from '../apply/merge-type.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
-import { validateApplied } from '../apply/validate.ts'
+import { validateTyped } from '../apply/validate.ts'
 import { convertedWire, givenWire, storedWire } from '../apply/wire.ts'
 import { ApiError } from '../api/errors.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
@@ -135,7 +135,7 @@ function customVersion(to: Resource): OtherVersion {
   const type = mergeTypeOfObjects(struct)
   const apiVersion = apiVersionOf(to)
   const fitting = (wire: Fields, what: string): Fields => {
-    const [fault] = validateApplied(wire, type)
+    const [fault] = validateTyped(wire, type)
     if (fault !== undefined) throw new UnknownVersionError(what + fault)
     return wire
   }

@@ -11,6 +11,11 @@ import { apiVersionOf, type Resource, type ResourceRequest, viewOf } from '../re
 import type { Struct } from '../schema/schema.ts'
 import type { WriteOptions } from './write-options.ts'
 
+export function hasOtherVersion(owners: Owners, apiVersion: string): boolean {
+  for (const owner of owners.values()) if (owner.apiVersion !== apiVersion) return true
+  return false
+}
+
 export type Tracking = {
   /** In the shape of the path. */
   readonly owners: Owners

@@ -1,13 +1,17 @@
 /** The scale of a custom kind: the definition says where the numbers are. */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
+import { goPlain } from '../../api/go-value.ts'
 import { fieldsOf, isFields, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import type { View } from '../resource.ts'
 import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
 import type { ScalePaths } from './definition.ts'
 import { readPath, valueAtPath, withValueAt } from './simple-path.ts'
 
-/** Of one that shows no number of replicas where it should, nothing can be shown. */
-export function customScaleView(paths: ScalePaths): View {
+/**
+ * Of one that shows no number of replicas where it should, nothing can be shown. `prune`: by the schema, which may know no such
+ * number.
+ */
+export function customScaleView(paths: ScalePaths, prune: (object: KubeObject) => KubeObject): View {
   const [spec, status] = [readPath(paths.spec), readPath(paths.status)]
   const selector = paths.selector === '' ? undefined : readPath(paths.selector)
   return {
@@ -32,7 +36,7 @@ export function customScaleView(paths: ScalePaths): View {
     whyHidden: (object) =>
       valueAtPath(object, spec) === undefined ? `the spec replicas field "${paths.spec}" does not exist` : undefined,
     change: (object, scale) => ({
-      ...withReplicas(object, spec, scale),
+      ...prune(withReplicas(object, spec, scale)),
       metadata: withVersionOf(object.metadata, scale.metadata),
     }),
     validate: () => [],
@@ -73,7 +77,7 @@ function validateReplicas(object: KubeObject, path: string): FieldFault[] {
 function accessFaults(object: KubeObject, path: string, wanted: 'int64' | 'string'): FieldFault[] {
   let value: Json | undefined = object
   const refuse = (found: Json, expected: string, at = path): FieldFault[] => {
-    const why = `${at} accessor error: ${shown(found)} is of the type ${goTypeOf(found)}, expected ${expected}`
+    const why = `${at} accessor error: ${goPlain(found)} is of the type ${goTypeOf(found)}, expected ${expected}`
     return [invalidValue(path, wanted === 'int64' ? 0 : '', why)]
   }
   const names = readPath(path)
@@ -86,14 +90,11 @@ function accessFaults(object: KubeObject, path: string, wanted: 'int64' | 'strin
   return goTypeOf(value) === wanted ? [] : refuse(value, wanted)
 }
 
-const shown = (value: Json): string =>
-  value === null ? '<nil>' : typeof value === 'object' ? JSON.stringify(value) : `${value}`
-
 function goTypeOf(value: Json): string {
   if (value === null) return '<nil>'
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'bigint') return 'int64'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'int64' : 'float64'
   if (typeof value === 'string') return 'string'
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }

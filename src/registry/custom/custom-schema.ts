@@ -8,7 +8,7 @@ import { quote } from '../../api/quote.ts'
 import { Remade } from '../../lib/lingering.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
-import { type Nulls, setDefaults } from '../../schema/structural/defaults.ts'
+import { type Nulls, removeNulls, setDefaults } from '../../schema/structural/defaults.ts'
 import { validateLists } from '../../schema/structural/list-types.ts'
 import { pruneObject } from '../../schema/structural/prune.ts'
 import { readStructural } from '../../schema/structural/read-structural.ts'
@@ -78,7 +78,7 @@ export class CustomSchema {
       stored: stored && {
         apiVersion: stored.apiVersion,
         struct: stored.struct,
-        toStored: (object) => stored.prune({ ...object, apiVersion: stored.apiVersion }).object,
+        toStored: (object) => stored.#converted(object),
         fromStored: (object) => this.fromStored(object, all),
       },
       scheme: { name: schemeName, find: () => undefined },
@@ -90,7 +90,14 @@ export class CustomSchema {
     const whole = this.#whole(object, all)
     // Only the webhook knows what another version makes of it.
     if (this.#readBy(object, all) === this || this.#definition.webhook !== undefined) return whole
-    return this.prune({ ...whole, apiVersion: this.apiVersion }).object
+    return this.#converted(whole)
+  }
+
+  /** An object of another version in this one. */
+  #converted(object: KubeObject): KubeObject {
+    const pruned = this.prune({ ...object, apiVersion: this.apiVersion }).object
+    const kept = removeNulls(pruned, this.structural)
+    return kept === pruned ? pruned : withHead(fieldsOf(kept), pruned)
   }
 
   #whole(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {

@@ -2,6 +2,7 @@
  * Objects inside of custom objects have metadata like any other: it is read by its type, so that unknown fields of it go and what
  * is of another type is refused, whatever the schema of the custom kind says.
  */
+import { type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goSyntax } from '../../api/go-value.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
@@ -24,31 +25,52 @@ export type Malformed = 'refused' | 'dropped'
 /** All embedded objects of a custom one. */
 export function coerceEmbedded(object: Fields, schema: Structural, malformed: Malformed = 'refused'): Coerced {
   const found: Found = { unknown: [], refusals: [], malformed }
-  const value = coerce(object, schema, { path: '', found, isObject: false })
-  return { value, unknown: found.unknown.toSorted(), refusal: found.refusals[0] }
+  const value = coerce(object, schema, { path: '', at: '', found, isObject: false })
+  const [refusal] = found.refusals
+  const text = refusal && `${refusal.path}: ${refusal.message}`
+  return { value, unknown: found.unknown.toSorted(), refusal: text }
 }
 
-type Found = { readonly unknown: string[]; readonly refusals: string[]; readonly malformed: Malformed }
-type Place = { readonly path: string; readonly found: Found; readonly isObject: boolean }
+/** Why a default cannot be read; `isObject`: it is itself such an object. */
+export function embeddedFault(
+  value: Json,
+  schema: Structural,
+  { path, isObject }: { readonly path: string; readonly isObject: boolean },
+): FieldFault | undefined {
+  const found: Found = { unknown: [], refusals: [], malformed: 'refused' }
+  coerce(value, schema, { path: '', at: path, found, isObject })
+  return found.refusals[0]
+}
 
-function coerce(value: Json, schema: Structural, { path, found, isObject }: Place): Json {
-  if (!schema.holds.embedded) return value
+type Found = { readonly unknown: string[]; readonly refusals: FieldFault[]; readonly malformed: Malformed }
+/** `at` is the path in refusals, which has keys of maps in brackets; `path` that of unknown fields, which has not. */
+type Place = { readonly path: string; readonly at: string; readonly found: Found; readonly isObject: boolean }
+
+function coerce(value: Json, schema: Structural, { path, at, found, isObject }: Place): Json {
+  if (!schema.holds.embedded && !isObject) return value
   if (Array.isArray(value)) {
     const { items } = schema
     if (items === undefined) return value
-    return mapItems(value, (item, at) =>
-      coerce(item, items, { path: `${path}[${at}]`, found, isObject: items.isEmbedded }),
+    return mapItems(value, (item, index) =>
+      coerce(item, items, {
+        path: `${path}[${index}]`,
+        at: `${at}[${index}]`,
+        found,
+        isObject: items.isEmbedded,
+      }),
     )
   }
   if (!isFields(value)) return value
   let changed: { [name: string]: Json } | undefined
-  const start = isObject ? coerceObject(value, path, found) : value
+  const start = isObject ? coerceObject(value, { path, at, found }) : value
   for (const name of Object.keys(start)) {
-    const own = schema.properties?.get(name) ?? schema.additional
+    const property = schema.properties?.get(name)
+    const own = property ?? schema.additional
     if (typeof own !== 'object') continue
     const before = start[name] ?? null
     const inner = path === '' ? name : `${path}.${name}`
-    const after = coerce(before, own, { path: inner, found, isObject: own.isEmbedded })
+    const innerAt = property === undefined ? `${at}[${name}]` : at === '' ? name : `${at}.${name}`
+    const after = coerce(before, own, { path: inner, at: innerAt, found, isObject: own.isEmbedded })
     if (after === before) continue
     changed ??= Object.assign(new JsonMap(), start)
     changed[name] = after
@@ -56,11 +78,12 @@ function coerce(value: Json, schema: Structural, { path, found, isObject }: Plac
   return changed ?? start
 }
 
-function coerceObject(object: Fields, path: string, { unknown, refusals, malformed }: Found): Fields {
+function coerceObject(object: Fields, { path, at, found }: Omit<Place, 'isObject'>): Fields {
+  const { unknown, refusals, malformed } = found
   for (const name of ['apiVersion', 'kind']) {
     const text = object[name]
     if (text === undefined || typeof text === 'string') continue
-    refusals.push(`${path}.${name}: Invalid value: ${goSyntax(text)}: must be a string`)
+    refusals.push(invalidShown(`${at}.${name}`, goSyntax(text), 'must be a string'))
   }
   const { metadata } = object
   if (metadata === undefined || metadata === null) return object
@@ -74,7 +97,7 @@ function coerceObject(object: Fields, path: string, { unknown, refusals, malform
     : reading.refuse(metadata, 'Go value of type v1.ObjectMeta')
   if (reading.fault === undefined) return read === metadata ? object : { ...object, metadata: read }
   if (malformed === 'dropped') return { ...object, metadata: isFields(metadata) ? wellFormed(metadata) : {} }
-  refusals.push(`${path}.metadata: Invalid value: ${goSyntax(metadata)}: ${reading.fault}`)
+  refusals.push(invalidShown(`${at}.metadata`, goSyntax(metadata), reading.fault))
   return object
 }
 

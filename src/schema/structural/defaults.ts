@@ -57,6 +57,25 @@ function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
   return changed ?? fields
 }
 
+/** Removes nulls that fields must not have and that no default replaces, as upstream does where it converts between versions. */
+export function removeNulls(value: Json, schema: Structural): Json {
+  const { items } = schema
+  if (Array.isArray(value)) return items === undefined ? value : mapItems(value, (item) => removeNulls(item, items))
+  if (!isFields(value)) return value
+  let changed: { [name: string]: Json } | undefined
+  for (const name of Object.keys(value)) {
+    const own = schema.properties?.get(name) ?? schema.additional
+    if (typeof own !== 'object') continue
+    const before = value[name] ?? null
+    const after = isVoid(before, own) && own.default === undefined ? undefined : removeNulls(before, own)
+    if (after === before) continue
+    changed ??= Object.assign(new JsonMap(), value)
+    if (after === undefined) delete changed[name]
+    else changed[name] = after
+  }
+  return changed ?? value
+}
+
 /** Undefined: there is none, or no room for it. */
 function taken(value: Json | undefined, walk: Walk): Json | undefined {
   if (value === undefined || walk.charactersLeft < 0) return undefined

@@ -6,14 +6,14 @@ import { type Owners, printOwners, readOwners } from '../../apply/managers.ts'
 import { mergeTypeOfObjects } from '../../apply/object-merge-type.ts'
 import { childOf } from '../../apply/owned.ts'
 import { recordUpdate } from '../../apply/record.ts'
-import { validateApplied, validateStored } from '../../apply/validate.ts'
+import { validateStored, validateTyped } from '../../apply/validate.ts'
 import { isEqual } from '../../apply/value.ts'
-import { givenWire } from '../../apply/wire.ts'
-import { isFields, type Json, type KubeObject, withManagedFields } from '../../api/object.ts'
-import { type ResourceRequest, shownAt } from '../../registry/resource.ts'
+import { givenWire, storedWire } from '../../apply/wire.ts'
+import { isFields, type Json, type KubeObject, omit, withManagedFields } from '../../api/object.ts'
+import { apiVersionOf, type ResourceRequest, shownAt, viewOf } from '../../registry/resource.ts'
 import type { Current } from '../../storage/store.ts'
 import { askWebhook, UnknownVersionError, versionsOf } from '../owner-versions.ts'
-import { emptyWire, ignoredAt, trackingOf, writerOf } from '../owners.ts'
+import { emptyWire, hasOtherVersion, ignoredAt, trackingOf, writerOf } from '../owners.ts'
 import type { Write } from './write.ts'
 
 type Recording = Pick<Write, 'options' | 'access'>
@@ -62,6 +62,7 @@ async function ownersAfterUpdate(
   // What was never tracked begins to be with the first apply.
   if (owners.size === 0) return tracking.finish(owners)
   const before = shownAt(request, stored)
+  if (viewOf(request) === undefined && isLiveUnfit(request, before, owners)) return undefined
   const objects = { before: () => before, after: () => after }
   try {
     const asked = await askWebhook(request, access, { owners, objects })
@@ -78,17 +79,27 @@ async function ownersAfterUpdate(
 }
 
 /**
- * A status that the path does not take is never validated, but upstream makes a typed object of it with all the rest; where that fails
+ * Fields that the path does not take are never validated, but upstream makes a typed object of them with all the rest; where that fails
  * the object is left without owners.
  */
-function isUnfit({ resource, subresource }: ResourceRequest, object: KubeObject): boolean {
-  const { status } = object
-  if (!resource.isCustom || subresource !== '' || status === undefined) return false
-  if (!resource.resetPaths(subresource).includes('status')) return false
+function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
+  const { resource, subresource } = request
+  if (!resource.isCustom || viewOf(request) !== undefined) return false
   const type = mergeTypeOfObjects(resource.shape.struct)
-  if (type.form !== 'struct') return false
-  return validateApplied(status, childOf('status', type).below).some((fault) => !fault.includes('duplicate entries'))
+  const names = subresource === 'status' ? Object.keys(omit(object, ...ofAllPaths)) : resource.resetPaths(subresource)
+  return names.some((name) => {
+    const value = object[name]
+    return value !== undefined && validateTyped(value, childOf(name, type).below).length > 0
+  })
 }
+
+const ofAllPaths = ['apiVersion', 'kind', 'metadata', 'status'] as const
+
+/** Upstream compares typed objects in the version of the request: one that was written in another may not fit there. */
+const isLiveUnfit = ({ resource }: ResourceRequest, before: KubeObject, owners: Owners): boolean =>
+  resource.isCustom &&
+  hasOtherVersion(owners, apiVersionOf(resource)) &&
+  validateTyped(storedWire(before, resource.shape.struct), mergeTypeOfObjects(resource.shape.struct)).length > 0
 
 /** Upstream leaves an object without owners where it cannot tell the items of a list apart. */
 const isTyped = ({ type, before, after }: Versions): boolean =>

@@ -10,6 +10,7 @@ import { compileRules } from '../../../schema/structural/rules.ts'
 import { checkDefault } from '../../../schema/structural/run-rules.ts'
 import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateValues } from '../../../schema/structural/validate.ts'
+import { embeddedFault } from '../../custom/embedded-metadata.ts'
 import { validateEmbedded } from './embedded-resources.ts'
 
 export function* validateDefaults(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
@@ -86,7 +87,8 @@ function* validateDefault(value: Json, schema: Structural, place: Place): Turns<
   const isObject = isRoot || schema.isEmbedded
   const { unknown } = isObject && isFields(value) ? pruneObject(value, schema) : prune(value, schema)
   const unpruned = unknown.length > 0 ? [invalidShown(prefix, goSyntax(value), 'must not have unknown fields')] : []
-  const embedded = validateEmbedded(value, schema, prefix, isObject)
+  const unreadable = embeddedFault(value, schema, { path: prefix, isObject })
+  const embedded = unreadable === undefined ? validateEmbedded(value, schema, prefix, isObject) : [unreadable]
   return [...unpruned, ...(embedded.length > 0 ? embedded : yield* validateOwn(value, schema, place))]
 }
 

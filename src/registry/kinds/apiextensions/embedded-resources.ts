@@ -31,9 +31,11 @@ function visit(value: Json, schema: Structural, { path, faults, isObject }: Plac
   } else if (isFields(value)) {
     if (isObject) faults.push(...validateObject(value, path === '' ? '' : `${path}.`))
     for (const [name, field = null] of Object.entries(value)) {
-      const own = schema.properties?.get(name) ?? schema.additional
+      const property = schema.properties?.get(name)
+      const own = property ?? schema.additional
       if (typeof own !== 'object') continue
-      visit(field, own, { path: path === '' ? name : `${path}.${name}`, faults, isObject: own.isEmbedded })
+      const inner = property === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
+      visit(field, own, { path: inner, faults, isObject: own.isEmbedded })
     }
   }
 }

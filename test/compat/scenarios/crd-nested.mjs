@@ -1,0 +1,42 @@
+// Definitions: schemas inside of items and additionalProperties are read by decoders of their own; which faults hide which others.
+import { GET, POST } from '../steps.ts';
+import { CRDS, crd, at, widget, object, string, integer, list, map, boolean, tryCrd, withCrd, causeLines, noPointers, rules } from './kit/crd.mjs';
+
+const section = '2.5';
+const schemaOf = (b) => (b?.spec?.versions ? b.spec.versions[0].schema.openAPIV3Schema.properties.spec : b?.details?.causes ? causeLines(b) : noPointers(b));
+const tried = (id, about, spec, o = {}) => tryCrd(`crd-nested-${id}`, { section, about }, crd({ spec }), { pick: schemaOf, ...o });
+const strict = { query: { dryRun: 'All', fieldValidation: 'Strict' } };
+const outcome = (b) => (b?.details?.causes ? causeLines(b) : b?.kind === 'Widget' ? 'accepted' : b);
+const on = (id, about, definition, objects) =>
+  withCrd(`crd-nested-${id}`, { section, about }, crd(definition), objects.map((spec) => POST(at(), widget('w', { spec }), { query: { dryRun: 'All' }, pick: outcome })));
+const empty = { description: '', title: '', exclusiveMinimum: false, default: null, anyOf: [], required: [], 'x-kubernetes-validations': [], nullable: false };
+
+export default [
+  tried('zero-values', 'what is zero or empty is not kept, however deep', object({ a: integer(empty), l: list(integer(empty)), m: map(object({ a: string(empty), l: list(integer(empty)) }, { properties: {} })), n: map(map(integer(empty))) })),
+  tried('kept-values', 'what has a pointer is kept when it is zero', object({ l: list(string({ minLength: 0, maximum: 0, 'x-kubernetes-preserve-unknown-fields': true, default: '', enum: [null, ''] })), m: map(true), n: map(false), o: map({ 'x-kubernetes-preserve-unknown-fields': true }) })),
+  tried('unknown-fields', 'unknown fields inside are dropped', object({ l: list(string({ foo: 1, MinLength: 3 })), m: map(object({ a: string({ bar: 'x' }) })) })),
+  tried('unknown-fields-strict', 'and not told', object({ l: list(string({ foo: 1 })), m: map(object({ a: string({ bar: 'x' }) })) }), strict),
+  tried('unknown-fields-strict-outside', 'but those outside', object({ a: string({ foo: 1 }), l: list(string({ foo: 1 })) }), strict),
+  tried('wrong-type-in-items', 'a value of a wrong type is told with the path to the items', object({ a: object({ l: list(object({ b: string({ format: 3 }) })) }) })),
+  tried('wrong-type-in-additional-properties', 'or the additionalProperties', object({ a: map(object({ b: integer({ maximum: 'x' }) })) })),
+  tried('wrong-type-deep', 'the outermost ones', object({ a: map(list(object({ b: integer({ maxLength: 1.5 }) }))) })),
+  tried('wrong-type-before', 'and before a value outside that stands first', object({ a: string({ minLength: '1' }), b: list(string({ minLength: '1' })) })),
+  tried('wrong-type-twice', 'the first inside counts', object({ a: list(string({ minLength: '1', maxLength: true })), b: list(integer({ type: {} })) })),
+  tried('items-of-other-types', 'items that are no schema and no list', object({ a: list('x'), b: list(1), c: list(true) })),
+  tried('items-list', 'a list of schemas', object({ a: list([string(), integer({ exclusiveMinimum: false })]) })),
+  tried('items-list-wrong', 'with a value that is none', object({ a: list(['x']) })),
+  tried('additional-properties-wrong-inside', 'neither a schema nor a boolean, inside', object({ a: list(map('x')) })),
+  tried('dependencies-wrong', 'dependencies with a wrong value', object({ a: object({}, { dependencies: { a: { type: 1 } } }) })),
+  tried('pattern-hides-defaults', 'a pattern that is none hides what is wrong with defaults', object({ a: string({ pattern: '(' }), b: integer({ default: 'x' }) })),
+  tried('pattern-hides-rules', 'and what is wrong with rules', object({ a: string({ pattern: '(' }), b: integer(rules('nope')) })),
+  tried('pattern-hides-rules-in-any-of', 'also in an alternative', object({ a: string({ anyOf: [{ pattern: '(' }, { items: { pattern: '[' } }] }), b: integer(rules('nope')) })),
+  tried('pattern-beside-unsupported', 'beside a keyword that is not supported it is not looked at', object({ a: string({ pattern: '(', id: 'x' }) })),
+  tried('pattern-beside-keywords', 'beside other faults of keywords', object({ a: string({ pattern: '(', uniqueItems: true }), c: { type: 'nope' }, d: { pattern: '[' } })),
+  tried('default-of-other-type', 'a rule that does not look at a default of another type', object({ a: string({ format: 'ipv4', default: [], ...rules('1 > 2', 'self == "x"', 'true || self == "x"') }) })),
+  tried('default-rule-path', 'the path of a rule below a default', object({ m: map(integer(), { default: { a: 1 }, ...rules({ rule: 'false', fieldPath: "['a']" }) }), o: object({ x: map(integer()) }, { default: { x: { b: 1 } }, ...rules({ rule: 'false', fieldPath: ".x['b']" }) }) })),
+  on('rule-path-of-map', 'the path of a rule about a key', { spec: object({ m: map(integer(), rules({ rule: 'false', fieldPath: "['a']" })), o: object({ x: map(boolean()) }, rules({ rule: 'false', fieldPath: '.x' }, { rule: 'false', fieldPath: ".x['b']" })) }) }, [{ m: { a: 1 }, o: {} }]),
+  on('scale-of-trees', 'what is no number where replicas are', { spec: object({ a: { 'x-kubernetes-preserve-unknown-fields': true } }), subresources: { scale: { specReplicasPath: '.spec.a', statusReplicasPath: '.status.a' } } }, [{ a: {} }, { a: { b: [1, 'x y', null, 1.5, true], a: { c: '' } } }, { a: [] }, { a: ['', {}] }, { a: 1e21 }, { a: 'x' }]),
+  withCrd('crd-nested-stored', { section, about: 'what is dropped inside is not stored' }, crd({ spec: object({ l: list(integer({ exclusiveMinimum: false, description: '', foo: 1 })) }) }), [
+    GET(`${CRDS}/widgets.$ns.example.com`, { pick: schemaOf }),
+  ]),
+];
