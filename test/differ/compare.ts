@@ -27,8 +27,17 @@ export class Comparer {
   }
 
   #value(body: Json): Json {
-    return sortFaults(sortCauses(withoutKnown(withoutPorts(this.#normaliser.value(sortManagedFields(body))))))
+    const value = withoutKnown(withoutPorts(this.#normaliser.value(sortManagedFields(body))))
+    return sortMisfits(sortCauses(withoutTypeNumbers(value)))
   }
+}
+
+/** Messages name the type of the value that a rule is about by a random number. */
+function withoutTypeNumbers(value: Json, key = ''): Json {
+  if (typeof value === 'string') return key === 'message' ? value.replace(/\bselfType\d+/g, 'selfType<n>') : value
+  if (Array.isArray(value)) return value.map((entry) => withoutTypeNumbers(entry))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withoutTypeNumbers(entry, name)]))
 }
 
 /**
@@ -47,11 +56,20 @@ function sortCauses(body: Json): Json {
   }
 }
 
-/** What does not fit its type in what is applied, a line each: the reference finds it in the order of a Go map, too. */
-function sortFaults(body: Json): Json {
-  if (!isRecord(body) || !textAt(body, 'message').startsWith('failed to create typed patch object')) return body
-  const [head = '', ...faults] = textAt(body, 'message').split('\n')
-  return { ...body, message: [head, ...faults.toSorted()].join('\n') }
+/**
+ * What of an applied object does not fit its schema, in an order of its own: the reference walks Go maps. Of a map with a field that
+ * is not declared it tells no more than it has come to, so of those faults nothing is compared but that there is such a field.
+ */
+function sortMisfits(body: Json): Json {
+  const [whole, what = '', faults = ''] =
+    /^(.*?\(\S*; [^)]*\)(?: to smd typed)?: )(errors:\n.*|\..*)$/s.exec(textAt(body, 'message')) ?? []
+  if (whole === undefined || !isRecord(body)) return body
+  const lines = faults
+    .replace(/^errors:\n/, '')
+    .split('\n')
+    .map((line) => line.trim())
+  const isCut = lines.some((line) => line.endsWith(': field not declared in schema'))
+  return { ...body, message: what + (isCut ? 'a field is not declared' : lines.toSorted().join('\n')) }
 }
 
 export function causesOf(body: Json): readonly Json[] {

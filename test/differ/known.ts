@@ -14,7 +14,7 @@ export type Compared = { readonly step: Step; readonly want: Json; readonly got:
 export const knownTexts: readonly KnownText[] = [
   {
     row: 'a Go value in the message of a refusal',
-    what: /(Invalid value: )\w+\.\w+\{(?:(?!: field is immutable).)*\}(?=: )/gs,
+    what: /(Invalid value: )(?:\[\])?\w+\.\w+\{(?:(?!: field is immutable).)*\}(?=: )/gs,
     by: '$1<struct>',
   },
   {

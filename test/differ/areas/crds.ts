@@ -17,10 +17,10 @@ const REPAIRS_MAX = 3
 export function* crdsCase(choices: Choices, input: Input): Case {
   const definition = randomDefinition(choices, input)
   const schema = input.schemas.of(definition)
-  if (choices.chance(0.5)) {
+  for (let left = choices.between(0, 2); left > 0; left--) {
     const body = new Mutator(choices, input.values, input.schemas, schema).mutated(definition, choices.between(1, 2))
     const query = { dryRun: 'All', ...(choices.chance(0.5) ? { fieldValidation: 'Strict' } : {}) }
-    yield { id: 'd', method: 'POST', path: DEFINITIONS, query, body }
+    yield { id: `m${left}`, method: 'POST', path: DEFINITIONS, query, body }
   }
   let made: Answer = yield { id: 'd0', method: 'POST', path: DEFINITIONS, body: structuredClone(definition) }
   for (let tries = 1; made.status === 422 && tries <= REPAIRS_MAX; tries++) {
@@ -30,7 +30,7 @@ export function* crdsCase(choices: Choices, input: Input): Case {
   if (made.status !== 201) return
   const writer = new WidgetWriter(choices, input, definition)
   for (const version of versionsOf(definition)) yield { id: 'w', method: 'GET', path: writer.path(version), wait: true }
-  for (let left = choices.between(5, 10); left > 0; left--) {
+  for (let left = choices.between(12, 20); left > 0; left--) {
     const step = writer.next()
     writer.see(step, yield step)
   }
