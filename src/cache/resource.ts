@@ -396,7 +396,7 @@ export class Resource {
     const slices = new Slices(this.#parts.time)
     const { feed, store } = this.#parts
     const { known } = feed
-    for await (const page of store.walk(this.range)) {
+    for await (const page of store.walk(this.range, { readsAhead: true })) {
       // Of another database the feed, which has not seen that yet, would take this revision for an old one.
       if (revision === undefined) feed.noteRead(page.revision, known)
       revision = page.revision

@@ -82,6 +82,8 @@ export type ListOptions = ReadOptions & {
 export type WalkOptions = ReadOptions & {
   /** About how large a page may get; see PageSize. */
   readonly pageBytes?: number | undefined
+  /** Asks for the next page while one is looked at: for who will look at all of them. */
+  readonly readsAhead?: boolean
 }
 
 export type Page = {
@@ -237,15 +239,20 @@ export class Store {
   /** A whole range in pages that are all of one revision, sized by bytes. There is always at least one page. */
   async *walk(range: KeyRange, options: WalkOptions = {}): AsyncGenerator<Page, void, void> {
     const size = new PageSize(options.pageBytes)
-    let { revision } = options
-    let after: Key | undefined
+    const { revision, signal, readsAhead = false } = options
+    let next = this.#walkPage(size, range, { revision, signal })
     for (;;) {
-      const page = await this.#walkPage(size, range, { revision, after, signal: options.signal })
-      yield page
+      const page = await next
       const last = page.values.at(-1)
-      if (!page.more || last === undefined) return
-      revision = page.revision
-      after = last.key
+      const rest = page.more && last !== undefined ? { revision: page.revision, after: last.key, signal } : undefined
+      if (rest !== undefined && readsAhead) {
+        next = this.#walkPage(size, range, rest)
+        // Its failure is told to who asks for the page; who does not is not concerned.
+        next.catch(() => undefined)
+      }
+      yield page
+      if (rest === undefined) return
+      if (!readsAhead) next = this.#walkPage(size, range, rest)
     }
   }
 

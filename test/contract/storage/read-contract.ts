@@ -137,6 +137,25 @@ export function listTests(subject: GetSubject): void {
     assert.equal(revisions.size, 1)
   })
 
+  test('a walk that reads ahead has the same pages, and may be left', async () => {
+    const { range, keys, store } = await filled(40, 'x'.repeat(100_000))
+    const seen: string[] = []
+    const revisions = new Set<number>()
+    for await (const page of store.walk(range, { pageBytes: 400_000, readsAhead: true })) {
+      revisions.add(page.revision)
+      seen.push(...page.values.map(({ key }) => key))
+      await store.create(`${keys[39]}-${seen.length}`, bytes('late'))
+    }
+    assert.deepEqual(seen, keys)
+    assert.equal(revisions.size, 1)
+    const controller = new AbortController()
+    for await (const page of store.walk(range, { pageBytes: 1, readsAhead: true, signal: controller.signal })) {
+      assert.ok(page.more)
+      break
+    }
+    controller.abort()
+  })
+
   test('a walk keeps to the size asked for, whatever the rows', async () => {
     const { range, store } = await filled(40, 'x'.repeat(100_000))
     const sizes: number[] = []
