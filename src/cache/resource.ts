@@ -265,6 +265,7 @@ export class Resource {
   endTurn(): void {
     for (const watcher of this.#watchers) watcher.endTurn()
     this.#indexes?.endTurn()
+    this.#groups.endTurn()
   }
 
   /** An item that lives outside of the cache, for one reader. */

@@ -53,6 +53,11 @@ export class WatchGroups {
     if (known?.groups.size === 0) this.#fields.delete(field)
   }
 
+  /** Of the housekeeper: a group whose watchers sleep does not hold on to what the ring has forgotten. */
+  endTurn(): void {
+    for (const { groups } of this.#fields.values()) for (const group of groups.values()) group.trim()
+  }
+
   /** There are events. */
   wake(): void {
     if (this.#isSorting || this.#fields.size === 0) return
@@ -121,6 +126,12 @@ export class WatchGroup {
   miss(before: number): void {
     this.#from = before
     this.waker.wake()
+  }
+
+  /** After a burst its places would stay, as long as nothing else happens to the value. */
+  trim(): void {
+    this.#forget()
+    if (this.#positions.length === 0) this.#positions.clear()
   }
 
   /** The first event from here on that a watcher must look at; undefined if one before it is gone. */

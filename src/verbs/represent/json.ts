@@ -71,7 +71,10 @@ async function printList(items: readonly Item[], listHead: Fields): Promise<Buff
   }
   const parts: ListParts = { head, tail, items, length }
   const chunks = printItems(parts)
-  return length <= CHUNK_BYTES ? Buffer.concat([...chunks].flat(), length) : { length, chunks }
+  if (length > CHUNK_BYTES) return { length, chunks }
+  const pieces = [...chunks].flat()
+  const [first] = pieces
+  return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, length)
 }
 
 /** Lists of custom kinds have their fields in the order of their names; so do those that say it by their order. */
