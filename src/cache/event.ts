@@ -109,10 +109,10 @@ class SharedFrame implements Shown {
   }
 
   #parts(): readonly Buffer[] {
-    const head = opened[this.type]
-    if (this.revision === this.item.revision) return [head, this.item.wire().subarray(0, -1), closed]
+    const begin = opened[this.type]
+    if (this.revision === this.item.revision) return [begin, this.item.wire().subarray(0, -1), closed]
     const { before, after } = this.item.aroundVersion()
-    return [head, before, Buffer.from(String(this.revision)), after, closed]
+    return [begin, before, Buffer.from(String(this.revision)), after, closed]
   }
 }
 
