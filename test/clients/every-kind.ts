@@ -3,49 +3,59 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord } from '../compat/json.ts'
-import type { SoakClient } from '../soak/client.ts'
+import type { Answer, SoakClient } from '../soak/client.ts'
 
-/** `$SET` and `$NUMBER` stand for what tells one set from another. */
+/** `$SET` and `$NUMBER` stand for what tells one set from another; `needs` marks versions that are off by default. */
 const file = join(import.meta.dirname, 'objects.jsonl')
 
 export type ObjectSet = { readonly name: string; readonly number: number }
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Where each object of a set is made. */
-export function readSet(set: ObjectSet): { readonly path: string; readonly object: Fields }[] {
+/** Where an object is made; and whether its version is served by default. */
+export type SetRow = { readonly path: string; readonly object: Fields; readonly isDefault: boolean }
+
+export function readSet(set: ObjectSet): readonly SetRow[] {
   const lines = readFileSync(file, 'utf8').trim().split('\n')
   return lines.map((line) => {
     const row: unknown = JSON.parse(line.replaceAll('$SET', set.name).replaceAll('$NUMBER', `${set.number}`))
     if (!isRecord(row) || !isRecord(row['object'])) throw new Error(`not a row: ${line}`)
-    return { path: String(row['path']), object: row['object'] }
+    return { path: String(row['path']), object: row['object'], isDefault: row['needs'] === undefined }
   })
 }
 
 /** Makes one set, its namespace first. Returns what was refused, in the words of the server. */
 export async function createSet(client: SoakClient, set: ObjectSet): Promise<readonly string[]> {
   const refused: string[] = []
-  const call = async (method: string, path: string, body: Fields): Promise<Fields | undefined> => {
-    const { status, body: answer } = await client.call(method, path, body)
-    if (status < 300 && isRecord(answer)) return answer
-    refused.push(`${method} ${path}: ${status} ${isRecord(answer) ? String(answer['message']) : ''}`)
-    return undefined
-  }
-  await call('POST', '/api/v1/namespaces', { metadata: { name: set.name } })
+  const { status } = await client.call('POST', '/api/v1/namespaces', { metadata: { name: set.name } })
+  if (status !== 201) refused.push(`the namespace ${set.name}: ${status}`)
   for (const row of readSet(set)) {
-    const { status, ...object } = row.object
-    const { path } = row
-    if (path.includes('.example.com/')) await customServed(client, set)
-    const made = await call('POST', path, object)
-    if (made === undefined || status === undefined) continue
-    await call('PUT', `${path}/${metadataOf(made, 'name')}/status`, { ...made, status })
+    const made = row.isDefault ? await createRow(client, row, set) : undefined
+    if (made !== undefined && 'refused' in made) refused.push(made.refused)
   }
   return refused
 }
 
+type Made = { readonly path: string } | { readonly refused: string }
+
+/** Makes one object, and its status where it has one. */
+export async function createRow(client: SoakClient, { path, object: whole }: SetRow, set: ObjectSet): Promise<Made> {
+  const { status, ...object } = whole
+  if (path.includes('.example.com/')) await customServed(client, set)
+  const made = await client.call('POST', path, object)
+  if (made.status >= 300 || !isRecord(made.body)) return { refused: refusal(`POST ${path}`, made) }
+  const own = `${path}/${metadataOf(made.body, 'name')}`
+  if (status === undefined) return { path: own }
+  const put = await client.call('PUT', `${own}/status`, { ...made.body, status })
+  return put.status < 300 ? { path: own } : { refused: refusal(`PUT ${own}/status`, put) }
+}
+
+const refusal = (what: string, { status, body }: Answer): string =>
+  `${what}: ${status} ${isRecord(body) ? String(body['message']) : ''}`
+
 /** A custom resource can be read and written some time after its definition, or after the start of a server. */
 export async function customServed(client: SoakClient, { name }: ObjectSet): Promise<void> {
-  const path = `/apis/${name}.example.com/v1/nones`
+  const path = `/apis/${name}.example.com/v1/tills`
   const began = performance.now()
   while ((await client.call('GET', path).catch(() => undefined))?.status !== 200) {
     if (performance.now() - began > SERVED_MS_MAX) return
