@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Json } from '../compat/json.ts'
+import { pack, unpack } from './pack.ts'
+
+test('what is packed comes back, fields in their order', () => {
+  const common = { type: 'object', properties: { b: { type: 'string' }, a: { type: 'string' } } }
+  const values = { one: { z: common, list: [common, common] }, two: { again: { z: common, list: [common, common] } } }
+  const packed = pack(values)
+  assert.equal(packed.match(/"properties"/g)?.length, 1)
+  assert.equal(JSON.stringify(Object.fromEntries(unpack(packed))), JSON.stringify(values))
+})
+
+test('property: any values come back', () => {
+  const json = fc.jsonValue().map((value): Json => JSON.parse(JSON.stringify(value)))
+  fc.assert(
+    fc.property(json, json, (one, two) => {
+      const values = { one, two, both: { one, two, list: [two, one] } }
+      assert.equal(JSON.stringify(Object.fromEntries(unpack(pack(values)))), JSON.stringify(values))
+    }),
+  )
+})
