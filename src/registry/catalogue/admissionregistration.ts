@@ -6,7 +6,6 @@ FailurePolicyType = string: Fail|Ignore
 ParameterNotFoundActionType = string
 MatchPolicyType = string: Equivalent|Exact
 SideEffectClass = string: None|NoneOnDryRun|Some|Unknown
-ValidatingAdmissionPolicyConditionType = string
 ValidationAction = string: Audit|Deny|Warn
 ReinvocationPolicyType = string: IfNeeded|Never
 OperationType = string: *|CONNECT|CREATE|DELETE|UPDATE
@@ -148,11 +147,10 @@ MatchCondition
 
 package admissionregistration/v1alpha1
 
-ParameterNotFoundActionType = string
-FailurePolicyType = string
-MatchPolicyType = string
-ValidationAction = string
-PatchType = string
+ParameterNotFoundActionType = string: Allow|Deny
+FailurePolicyType = string: Fail|Ignore
+MatchPolicyType = string: Equivalent|Exact
+PatchType = string: ApplyConfiguration|JSONPatch
 
 ParamKind atomic
   apiVersion string 1
@@ -219,10 +217,7 @@ package admissionregistration/v1beta1
 ParameterNotFoundActionType = string
 FailurePolicyType = string
 MatchPolicyType = string
-SideEffectClass = string
-ValidatingAdmissionPolicyConditionType = string
-ValidationAction = string
-ReinvocationPolicyType = string
+ValidationAction = string: Audit|Deny|Warn
 
 ValidatingAdmissionPolicy
   ...meta.TypeMeta

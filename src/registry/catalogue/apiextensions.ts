@@ -93,10 +93,27 @@ CustomResourceSubresources
   status *CustomResourceSubresourceStatus 1
   scale *CustomResourceSubresourceScale 2
 
+CustomResourceSubresourceStatus
+
 CustomResourceSubresourceScale
   specReplicasPath! string 1
   statusReplicasPath! string 2
   labelSelectorPath *string 3
+
+ConversionReview
+  ...meta.TypeMeta
+  request *ConversionRequest 1
+  response *ConversionResponse 2
+
+ConversionRequest
+  uid! UID 1
+  desiredAPIVersion! string 2
+  objects! []RawExtension 3 atomic
+
+ConversionResponse
+  uid! UID 1
+  convertedObjects! []RawExtension 2 atomic
+  result! meta.Status 3
 
 JSONSchemaProps
   id string 1
@@ -155,58 +172,4 @@ ValidationRule
 ExternalDocumentation
   description string 1
   url string 2
-
-CustomResourceSubresourceStatus
-
-package apiextensions/v1beta1
-
-CustomResourceDefinition
-  ...meta.TypeMeta
-  metadata meta.ObjectMeta 1
-  spec! CustomResourceDefinitionSpec 2
-  status CustomResourceDefinitionStatus 3
-
-CustomResourceDefinitionSpec
-  group! string 1
-  version string 2
-  names! CustomResourceDefinitionNames 3
-  scope! ResourceScope 4
-  validation *CustomResourceValidation 5
-  subresources *CustomResourceSubresources 6
-  versions []CustomResourceDefinitionVersion 7
-  additionalPrinterColumns []CustomResourceColumnDefinition 8
-  selectableFields []SelectableField 11
-  conversion *CustomResourceConversion 9
-  preserveUnknownFields *bool 10
-
-CustomResourceConversion
-  strategy! string 1
-  webhookClientConfig *apiextensions.WebhookClientConfig 2
-  conversionReviewVersions []string 3
-
-CustomResourceDefinitionVersion
-  name! string 1
-  served! bool 2
-  storage! bool 3
-  deprecated bool 7
-  deprecationWarning *string 8
-  schema *CustomResourceValidation 4
-  subresources *CustomResourceSubresources 5
-  additionalPrinterColumns []CustomResourceColumnDefinition 6
-  selectableFields []SelectableField 9
-
-CustomResourceColumnDefinition
-  name! string 1
-  type! string 2
-  format string 3
-  description string 4
-  priority int32 5
-  JSONPath! string 6
-
-CustomResourceDefinitionNames = apiextensions.CustomResourceDefinitionNames
-CustomResourceDefinitionStatus = apiextensions.CustomResourceDefinitionStatus
-CustomResourceSubresources = apiextensions.CustomResourceSubresources
-CustomResourceValidation = apiextensions.CustomResourceValidation
-ResourceScope = string
-SelectableField = apiextensions.SelectableField
 `

@@ -10,6 +10,8 @@ StorageVersion
   spec! StorageVersionSpec 2
   status! StorageVersionStatus 3
 
+StorageVersionSpec
+
 StorageVersionStatus
   storageVersions []ServerStorageVersion 1 map=apiServerID
   commonEncodingVersion *string 2
@@ -28,6 +30,4 @@ StorageVersionCondition
   lastTransitionTime meta.Time 4
   reason! string 5
   message* string 6
-
-StorageVersionSpec
 `

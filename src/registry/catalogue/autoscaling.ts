@@ -1,9 +1,6 @@
 export const autoscalingTypes = `
 package autoscaling/v1
 
-MetricSourceType = string
-HorizontalPodAutoscalerConditionType = string
-
 CrossVersionObjectReference atomic
   kind! string 1
   name! string 2

@@ -46,10 +46,6 @@ ClusterTrustBundleSpec
 
 package certificates/v1beta1
 
-ExtraValue = wrapped []string
-RequestConditionType = string
-KeyUsage = string
-
 ClusterTrustBundle
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1

@@ -9,9 +9,7 @@ Verbs = wrapped []string
 LabelSelectorOperator = string
 FieldSelectorOperator = string
 ManagedFieldsOperationType = string
-RowConditionType = string
 ConditionStatus = string
-IncludeObjectPolicy = string
 
 TypeMeta
   kind string 1
@@ -76,26 +74,20 @@ DeleteOptions
 
 CreateOptions
   ...TypeMeta
-  dryRun []string 1
+  dryRun []string 1 atomic
   fieldManager string 3
   fieldValidation string 4
 
 PatchOptions
   ...TypeMeta
-  dryRun []string 1
+  dryRun []string 1 atomic
   force *bool 2
   fieldManager string 3
   fieldValidation string 4
 
-ApplyOptions
-  ...TypeMeta
-  dryRun []string 1
-  force+ bool 2
-  fieldManager+ string 3
-
 UpdateOptions
   ...TypeMeta
-  dryRun []string 1
+  dryRun []string 1 atomic
   fieldManager string 2
   fieldValidation string 3
 

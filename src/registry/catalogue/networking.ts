@@ -140,11 +140,6 @@ ServiceCIDRStatus
 
 package networking/v1beta1
 
-PathType = string
-
-IngressRuleValue
-  http *HTTPIngressRuleValue 1
-
 IPAddress
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1

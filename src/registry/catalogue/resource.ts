@@ -3,9 +3,9 @@ package resource/v1alpha3
 
 QualifiedName = string
 FullyQualifiedName = string
-DeviceTaintEffect = string
+DeviceTaintEffect = string: NoExecute|NoSchedule
 DeviceAllocationMode = string
-DeviceTolerationOperator = string
+DeviceTolerationOperator = string: Equal|Exists
 AllocationConfigSource = string
 
 ResourceSlice
@@ -210,9 +210,9 @@ package resource/v1beta1
 
 QualifiedName = string
 FullyQualifiedName = string
-DeviceTaintEffect = string
+DeviceTaintEffect = string: NoExecute|NoSchedule
 DeviceAllocationMode = string
-DeviceTolerationOperator = string
+DeviceTolerationOperator = string: Equal|Exists
 AllocationConfigSource = string
 
 ResourceSlice
@@ -404,9 +404,9 @@ package resource/v1beta2
 
 QualifiedName = string
 FullyQualifiedName = string
-DeviceTaintEffect = string
+DeviceTaintEffect = string: NoExecute|NoSchedule
 DeviceAllocationMode = string
-DeviceTolerationOperator = string
+DeviceTolerationOperator = string: Equal|Exists
 AllocationConfigSource = string
 
 ResourceSlice

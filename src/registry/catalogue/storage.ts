@@ -97,10 +97,6 @@ VolumeAttributesClass
 
 package storage/v1beta1
 
-VolumeBindingMode = string
-FSGroupPolicy = string
-VolumeLifecycleMode = string
-
 VolumeAttributesClass
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1

@@ -1,6 +1,6 @@
 /**
- * Kinds that no path serves: versions of long ago, which may still lie in a database, and what goes to others than us. Nothing
- * publishes them, so they are written by hand; the numbers are those of the golden objects.
+ * Kinds that no path serves: versions of long ago, which may still lie in a database, and what goes to others than us. They are written by
+ * hand, since most are other names for types of today; test/golden has an object of each.
  */
 export const unservedTypes = `
 package admission/v1
@@ -68,6 +68,60 @@ package apidiscovery/v2beta1
 
 APIGroupDiscovery = apidiscovery/v2.APIGroupDiscovery
 
+package apiextensions/v1beta1
+
+ConversionReview = apiextensions.ConversionReview
+
+CustomResourceDefinition
+  ...meta.TypeMeta
+  metadata meta.ObjectMeta 1
+  spec! CustomResourceDefinitionSpec 2
+  status CustomResourceDefinitionStatus 3
+
+CustomResourceDefinitionSpec
+  group! string 1
+  version string 2
+  names! CustomResourceDefinitionNames 3
+  scope! ResourceScope 4
+  validation *CustomResourceValidation 5
+  subresources *CustomResourceSubresources 6
+  versions []CustomResourceDefinitionVersion 7
+  additionalPrinterColumns []CustomResourceColumnDefinition 8
+  selectableFields []SelectableField 11
+  conversion *CustomResourceConversion 9
+  preserveUnknownFields *bool 10
+
+CustomResourceConversion
+  strategy! string 1
+  webhookClientConfig *apiextensions.WebhookClientConfig 2
+  conversionReviewVersions []string 3
+
+CustomResourceDefinitionVersion
+  name! string 1
+  served! bool 2
+  storage! bool 3
+  deprecated bool 7
+  deprecationWarning *string 8
+  schema *CustomResourceValidation 4
+  subresources *CustomResourceSubresources 5
+  additionalPrinterColumns []CustomResourceColumnDefinition 6
+  selectableFields []SelectableField 9
+
+CustomResourceColumnDefinition
+  name! string 1
+  type! string 2
+  format string 3
+  description string 4
+  priority int32 5
+  JSONPath! string 6
+
+CustomResourceDefinitionNames = apiextensions.CustomResourceDefinitionNames
+CustomResourceDefinitionStatus = apiextensions.CustomResourceDefinitionStatus
+CustomResourceSubresources = apiextensions.CustomResourceSubresources
+CustomResourceValidation = apiextensions.CustomResourceValidation
+ResourceScope = string
+SelectableField = apiextensions.SelectableField
+
 package apiregistration/v1beta1
 
 APIService = apiregistration.APIService
@@ -125,6 +179,10 @@ Deployment = apps.Deployment
 ReplicaSet = apps.ReplicaSet
 Scale = apps/v1beta1.Scale
 StatefulSet = apps.StatefulSet
+
+package authentication/v1alpha1
+
+SelfSubjectReview = authentication.SelfSubjectReview
 
 package authentication/v1beta1
 

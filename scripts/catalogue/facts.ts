@@ -1,0 +1,94 @@
+/**
+ * Facts about Kubernetes, read from the source of its published modules by test/tools/kubernetes/facts. The version is the one that
+ * test/tools/kubernetes pins; another one can be named.
+ */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+
+export type FieldFacts = {
+  /** In JSON; absent where the fields of the type stand inline. */
+  readonly name?: string
+  readonly go: string
+  readonly omitempty?: true
+  readonly omitzero?: true
+  readonly required?: true
+  readonly proto?: number
+  readonly listType?: string
+  readonly listMapKeys?: readonly string[]
+  readonly mapType?: string
+  readonly patchStrategy?: string
+  readonly patchMergeKey?: string
+  /** JSON text. */
+  readonly default?: string
+  readonly gates?: readonly string[]
+}
+
+export type TypeFacts = {
+  readonly name: string
+  readonly isKind?: true
+  readonly isResource?: true
+  readonly nonNamespaced?: true
+  readonly mapType?: string
+  readonly union?: { readonly discriminator: string; readonly fields: Readonly<Record<string, string>> }
+  readonly fields: readonly FieldFacts[]
+}
+
+export type AliasFacts = {
+  readonly name: string
+  readonly go: string
+  readonly values?: readonly string[]
+  /** Another name for the very same type, and not a type of its own. */
+  readonly isSame?: true
+  readonly isEnum?: true
+}
+
+export type PackageFacts = {
+  readonly group: string
+  readonly aliases: readonly AliasFacts[] | null
+  readonly types: readonly TypeFacts[]
+}
+
+export type GateStage = {
+  readonly since: string
+  readonly stage: string
+  readonly default: boolean
+  readonly locked?: true
+}
+
+export type Facts = {
+  /** By group and version: `core/v1`. */
+  readonly packages: Readonly<Record<string, PackageFacts>>
+  readonly gates: readonly { readonly name: string; readonly from: string; readonly history: readonly GateStage[] }[]
+}
+
+/** The facts of all types take less than 1 MB. */
+const OUTPUT_BYTES_MAX = 16 << 20
+
+const pin = join(import.meta.dirname, '..', '..', 'test', 'tools', 'kubernetes')
+const staging = [
+  'api',
+  'apiextensions-apiserver',
+  'apimachinery',
+  'apiserver',
+  'client-go',
+  'component-base',
+  'controller-manager',
+  'kube-aggregator',
+]
+
+/** `version`: `1.34.4`; the pinned one without it. */
+export function readFacts(version?: string): Facts {
+  const at = (prefix: string): string => (version === undefined ? '' : `@v${prefix}${version.replace(/^1/, '')}`)
+  const modules = [...staging.map((name) => `k8s.io/${name}${at('0')}`), `k8s.io/kubernetes${at('1')}`]
+  const folders = JSON.parse(`[${go('mod', 'download', '-json', ...modules).replaceAll('}\n{', '},{')}]`)
+  const flags = folders.map(({ Path, Dir }: { Path: string; Dir: string }) => `-module=${Path}=${Dir}`)
+  return JSON.parse(go('run', './facts', ...flags))
+}
+
+const go = (...args: string[]): string =>
+  execFileSync('go', args, {
+    cwd: pin,
+    encoding: 'utf8',
+    maxBuffer: OUTPUT_BYTES_MAX,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })

@@ -1,0 +1,99 @@
+/**
+ * The table of resources, from what the reference answered: its aggregated discovery in the versions that are on by default, and, of an
+ * object of each, the version it was stored in.
+ */
+import { isRecord, type Json } from '../../test/compat/json.ts'
+import { readDocuments, readStored, type StoredRow } from '../../test/golden/read.ts'
+
+type Kind = { readonly group: string; readonly version: string; readonly kind: string }
+type Served = { readonly verbs: readonly string[]; readonly responseKind?: Kind }
+type DiscoveredResource = Served & {
+  readonly resource: string
+  readonly scope: 'Namespaced' | 'Cluster'
+  readonly singularResource: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly subresources?: readonly (Served & { readonly subresource: string })[]
+}
+type DiscoveredGroup = {
+  readonly metadata: { readonly name?: string }
+  readonly versions: readonly { readonly version: string; readonly resources: readonly DiscoveredResource[] }[]
+}
+
+const verbLetters: Readonly<Record<string, string>> = {
+  create: 'C',
+  delete: 'D',
+  deletecollection: 'X',
+  get: 'G',
+  list: 'L',
+  patch: 'P',
+  update: 'U',
+  watch: 'W',
+}
+
+/** `packageOf`: our name of the package that has the types of a group. */
+export function resourcesText(packageOf: (group: string) => string): string {
+  const documents = readDocuments('default')
+  const stored = storedVersions(readStored())
+  const groups = ['/api', '/apis'].flatMap((path) => groupsOf(documents.get(path) ?? null))
+  const parts = groups.flatMap(({ metadata: { name: group = '' }, versions }) =>
+    versions.map(({ version, resources }) => {
+      const apiVersion = group === '' ? version : `${group}/${version}`
+      const lines = resources.map((one) => `  ${resourceText(one, { group, version, apiVersion, stored })}`)
+      return [`${apiVersion} ${packageOf(group)}/${version}`, ...lines, ''].join('\n')
+    }),
+  )
+  return parts.join('\n')
+}
+
+function groupsOf(document: Json): readonly DiscoveredGroup[] {
+  const text = JSON.stringify(isRecord(document) ? document['items'] : [])
+  return JSON.parse(text)
+}
+
+/** By the path of the collection: `apps/v1 deployments`. */
+function storedVersions(rows: readonly StoredRow[]): ReadonlyMap<string, string> {
+  return new Map(
+    rows.map(({ get, json }) => {
+      const { apiVersion }: { apiVersion: string } = JSON.parse(json)
+      const parts = get.split('/').slice(2)
+      const served = get.startsWith('/api/') ? parts.slice(0, 1) : parts.slice(0, 2)
+      return [`${served.join('/')} ${parts.at(-2)}`, apiVersion]
+    }),
+  )
+}
+
+type Of = {
+  readonly group: string
+  readonly version: string
+  readonly apiVersion: string
+  readonly stored: ReadonlyMap<string, string>
+}
+
+function resourceText(resource: DiscoveredResource, of: Of): string {
+  const { resource: plural, responseKind, scope, shortNames = [], categories = [], subresources = [] } = resource
+  const kind = responseKind?.kind ?? ''
+  if (resource.singularResource !== kind.toLowerCase()) throw new Error(`${plural}: the singular is not the kind`)
+  const words = [plural, kind, scope.toLowerCase(), letters(resource.verbs)]
+  const stored = of.stored.get(`${of.apiVersion} ${plural}`) ?? of.apiVersion
+  if (stored !== of.apiVersion) words.push(`stored=${stored}`)
+  if (shortNames.length > 0) words.push(`short=${shortNames.join(',')}`)
+  if (categories.length > 0) words.push(`in=${categories.join(',')}`)
+  for (const { subresource, responseKind: own, verbs } of subresources) {
+    words.push(`/${subresource}:${letters(verbs)}${kindText(own, kind, of)}`)
+  }
+  return words.join(' ')
+}
+
+/** What a subresource takes, where it is not the resource's own kind. */
+function kindText(own: Kind | undefined, kind: string, of: Of): string {
+  if (own === undefined || own.kind === kind) return ''
+  const isOfGroup = own.version === '' || (own.group === of.group && own.version === of.version)
+  if (isOfGroup) return `=${own.kind}`
+  return `=${own.group === '' ? '' : `${own.group}/`}${own.version}/${own.kind}`
+}
+
+function letters(verbs: readonly string[]): string {
+  const text = verbs.map((verb) => verbLetters[verb] ?? '?').join('')
+  return text === 'CDXGLPUW' ? 'std' : text
+}

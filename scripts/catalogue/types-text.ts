@@ -1,0 +1,135 @@
+/** The types of packages in the form that src/schema/read-types.ts explains, from the facts about them. */
+import type { AliasFacts, Facts, FieldFacts, TypeFacts } from './facts.ts'
+import { gatedFields } from './gated-fields.ts'
+
+/** Lists that protobuf has in a message of their own, so that an empty one is not the same as none. */
+const wrapped = new Set(['ExtraValue', 'Verbs'])
+
+/** Types that JSON writes in a way of their own: the reader knows them by name. */
+const ownForms = new Set([
+  'meta/v1 Time',
+  'meta/v1 MicroTime',
+  'meta/v1 Duration',
+  'meta/v1 FieldsV1',
+  'apiextensions/v1 JSON',
+  'apiextensions/v1 JSONSchemaPropsOrArray',
+  'apiextensions/v1 JSONSchemaPropsOrBool',
+  'apiextensions/v1 JSONSchemaPropsOrStringArray',
+])
+
+/** Lists and what has no protobuf; the documents of discovery are kept, whose protobuf is written from these. */
+const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
+
+/** Defaults that change nothing: what is absent reads as these. */
+const zeros = new Set(['""', '0', 'false'])
+
+/** Of the files that are written by hand: which types (`core/v1 Pod`) they have, and what else they name. */
+export type ByHand = { readonly types: ReadonlySet<string>; readonly named: ReadonlySet<string> }
+
+/** The text of each package, by name: the types that a kind of these packages leads to, or what is written by hand. */
+export function typesTexts({ packages }: Facts, names: readonly string[], byHand: ByHand): Map<string, string> {
+  const all = new Map<string, AliasFacts | TypeFacts>()
+  for (const [name, { aliases, types }] of Object.entries(packages)) {
+    for (const one of [...(aliases ?? []), ...types]) all.set(`${name} ${one.name}`, one)
+  }
+  const used = new Set<string>()
+  const use = (id: string): void => {
+    const one = all.get(id)
+    if (one === undefined || used.has(id) || ownForms.has(id) || byHand.types.has(id)) return
+    used.add(id)
+    const from = id.split(' ')[0] ?? ''
+    for (const go of 'fields' in one ? one.fields.map((field) => field.go) : [one.go]) {
+      for (const other of namesIn(go, from)) use(other)
+    }
+  }
+  for (const name of names) {
+    for (const type of packages[name]?.types ?? []) {
+      const id = `${name} ${type.name}`
+      if (type.isKind === true && !leftOut.test(type.name)) use(id)
+    }
+  }
+  for (const id of byHand.named) use(id)
+  const unlisted = enumsUnlisted([...all])
+  return new Map(names.map((name) => [name, packageText(name)]))
+
+  function packageText(name: string): string {
+    const { aliases, types } = packages[name] ?? { aliases: [], types: [] }
+    const lines = (aliases ?? []).flatMap((alias) =>
+      used.has(`${name} ${alias.name}`) ? [aliasText(alias, unlisted.has(`${name} ${alias.name}`))] : [],
+    )
+    if (lines.length > 0) lines.push('')
+    for (const type of types) {
+      if (used.has(`${name} ${type.name}`)) lines.push(...structText(name, type), '')
+    }
+    return [`package ${name}`, '', ...lines].join('\n')
+  }
+}
+
+/** The types of the API that a type of Go is made of, as `core/v1 Pod`; `from` is the package that says so. */
+function namesIn(go: string, from: string): readonly string[] {
+  return typeText(go)
+    .split(/[*[\]]|map/)
+    .filter((name) => name !== '')
+    .map((name) => {
+      const [owner = '', type] = name.split('.')
+      if (type === undefined) return `${from} ${name}`
+      return `${owner.includes('/') ? owner : `${owner}/v1`} ${type}`
+    })
+}
+
+/**
+ * Enumerations whose values are not published. Upstream's generator takes what is said of another name for a type as said of the type
+ * itself, so a name that is not marked as an enumeration takes the mark away.
+ */
+function enumsUnlisted(all: readonly (readonly [string, AliasFacts | TypeFacts])[]): ReadonlySet<string> {
+  const unmarked = all.flatMap(([id, one]) =>
+    'isSame' in one && one.isEnum !== true ? namesIn(one.go, id.split(' ')[0] ?? '') : [],
+  )
+  return new Set(unmarked)
+}
+
+function aliasText({ name, go, values }: AliasFacts, isUnlisted: boolean): string {
+  const form = `${wrapped.has(name) ? 'wrapped ' : ''}${typeText(go)}`
+  return `${name} = ${form}${values === undefined || isUnlisted ? '' : `: ${values.join('|')}`}`
+}
+
+function structText(packageName: string, type: TypeFacts): string[] {
+  const mapType = type.mapType === undefined ? '' : ` ${type.mapType}`
+  const fields = type.fields.map((field) => `  ${fieldText(`${packageName} ${type.name}`, field)}`)
+  return [`${type.name}${mapType}${unionText(type)}`, ...fields]
+}
+
+/** As published, fields by their names. */
+function unionText({ union }: TypeFacts): string {
+  if (union === undefined) return ''
+  const fields = Object.fromEntries(Object.entries(union.fields).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+  const published = [{ discriminator: union.discriminator, 'fields-to-discriminateBy': fields }]
+  return ` unions=${JSON.stringify(published)}`
+}
+
+function fieldText(owner: string, field: FieldFacts): string {
+  const type = typeText(field.go)
+  const number = field.proto === undefined ? '' : ` ${field.proto}`
+  if (field.name === undefined) return `...${type}${number}`
+  const isAlways = field.omitempty !== true && field.omitzero !== true
+  const mark = isAlways ? (field.required === true ? '!' : '+') : field.required === true ? '*' : ''
+  const words = [`${field.name}${mark}`, type, `${field.proto ?? '-'}`]
+  const listType = field.listType ?? field.mapType
+  if (listType === 'map') words.push(`map=${(field.listMapKeys ?? []).join(',')}`)
+  else if (listType !== undefined) words.push(listType)
+  if (field.patchStrategy !== undefined) words.push(`patch=${field.patchStrategy}`)
+  if (field.patchMergeKey !== undefined) words.push(`key=${field.patchMergeKey}`)
+  if (field.default !== undefined && !zeros.has(field.default)) words.push(`default=${field.default}`)
+  const gate = gatedFields[`${owner}.${field.name}`]
+  if (gate !== undefined) words.push(`gate=${gate}`)
+  return words.join(' ')
+}
+
+/** Go's type with our names of packages; types of other packages that are scalars in JSON have short names. */
+export function typeText(go: string): string {
+  return go
+    .replaceAll('k8s.io/apimachinery/pkg/apis/meta/v1.', 'meta.')
+    .replaceAll(/k8s\.io\/api\/(\w+)\/v1\./g, '$1.')
+    .replaceAll(/k8s\.io\/api\/(\w+\/\w+)\./g, '$1.')
+    .replaceAll(/k8s\.io\/apimachinery\/pkg\/(?:api\/resource|util\/intstr|runtime|types)\./g, '')
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+type gateFacts struct {
+	Name string `json:"name"`
+	// The package that declares it: gates of client-go are read from the environment, not from the flag.
+	From    string      `json:"from"`
+	History []gateStage `json:"history"`
+}
+
+type gateStage struct {
+	Since   string `json:"since"`
+	Stage   string `json:"stage"`
+	Default bool   `json:"default"`
+	Locked  bool   `json:"locked,omitempty"`
+}
+
+// Gates are the keys of map literals whose values are lists of stages.
+func readGates(folder string, into map[string]gateFacts) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	set := token.NewFileSet()
+	var files []*ast.File
+	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), ".go") && !strings.HasSuffix(entry.Name(), "_test.go") {
+			file, err := parser.ParseFile(set, filepath.Join(folder, entry.Name()), nil, 0)
+			if err != nil {
+				return err
+			}
+			files = append(files, file)
+		}
+	}
+	constants := readConstants(files, nil)
+	for _, file := range files {
+		ast.Inspect(file, func(node ast.Node) bool {
+			pair, isPair := node.(*ast.KeyValueExpr)
+			if !isPair {
+				return true
+			}
+			stages, isList := pair.Value.(*ast.CompositeLit)
+			name := gateName(pair.Key, constants)
+			if !isList || name == "" {
+				return true
+			}
+			gate := gateFacts{Name: name, From: file.Name.Name}
+			// client-go gives a gate its only stage instead of a list.
+			if only := readStage(stages); only.Stage != "" {
+				gate.History = append(gate.History, only)
+			}
+			for _, stage := range stages.Elts {
+				if literal, isLiteral := stage.(*ast.CompositeLit); isLiteral {
+					if read := readStage(literal); read.Stage != "" {
+						gate.History = append(gate.History, read)
+					}
+				}
+			}
+			if len(gate.History) > 0 {
+				into[name] = gate
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+// A constant of the package, or of another one, where constant and gate have the same name.
+func gateName(key ast.Expr, constants constants) string {
+	switch key := key.(type) {
+	case *ast.Ident:
+		return constants.values[key.Name]
+	case *ast.SelectorExpr:
+		return key.Sel.Name
+	}
+	return ""
+}
+
+func readStage(literal *ast.CompositeLit) gateStage {
+	read := gateStage{}
+	for _, element := range literal.Elts {
+		pair, isPair := element.(*ast.KeyValueExpr)
+		if !isPair {
+			return gateStage{}
+		}
+		key, _ := pair.Key.(*ast.Ident)
+		if key == nil {
+			return gateStage{}
+		}
+		switch key.Name {
+		case "Version":
+			read.Since, _ = textOf(pair.Value)
+		case "Default":
+			read.Default = identOf(pair.Value) == "true"
+		case "LockToDefault":
+			read.Locked = identOf(pair.Value) == "true"
+		case "PreRelease":
+			read.Stage = strings.ToUpper(identOf(pair.Value))
+		}
+	}
+	return read
+}
+
+func identOf(expression ast.Expr) string {
+	switch expression := expression.(type) {
+	case *ast.Ident:
+		return expression.Name
+	case *ast.SelectorExpr:
+		return expression.Sel.Name
+	}
+	return ""
+}

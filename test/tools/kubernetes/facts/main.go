@@ -1,0 +1,108 @@
+// Command facts reads the source of the published Kubernetes modules and prints, as JSON, what the API's types are: fields in
+// their order, names in JSON, numbers in protobuf, list types, merge keys, values of enumerations, defaults; and the feature gates
+// with their history. It compiles none of it, so it takes a second, and any version can be asked.
+//
+//	facts -module k8s.io/api=/path/of/its/source -module k8s.io/kubernetes=/path ...
+//
+// scripts/facts.ts knows the pinned version and calls it.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// Folders with types that are served or stored, by module. `*` stands for one folder name.
+var typeFolders = map[string]string{
+	"k8s.io/api":                     "*/v*",
+	"k8s.io/apimachinery":            "pkg/apis/meta/v1",
+	"k8s.io/apiextensions-apiserver": "pkg/apis/apiextensions/v*",
+	"k8s.io/kube-aggregator":         "pkg/apis/apiregistration/v*",
+}
+
+// Packages that declare gates of kube-apiserver.
+var gateFolders = map[string][]string{
+	"k8s.io/apiserver":               {"pkg/features", "pkg/util/feature"},
+	"k8s.io/apiextensions-apiserver": {"pkg/features"},
+	"k8s.io/component-base":          {"metrics/features", "logs/api/v1", "zpages/features", "featuregate"},
+	"k8s.io/controller-manager":      {"pkg/features"},
+	"k8s.io/client-go":               {"features"},
+	"k8s.io/kubernetes":              {"pkg/features"},
+}
+
+type facts struct {
+	// By group and version: `core/v1`.
+	Packages map[string]*packageFacts `json:"packages"`
+	Gates    []gateFacts              `json:"gates"`
+}
+
+type modules map[string]string
+
+func (all modules) String() string { return fmt.Sprint(map[string]string(all)) }
+
+func (all modules) Set(value string) error {
+	name, dir, found := strings.Cut(value, "=")
+	if !found {
+		return fmt.Errorf("want name=folder")
+	}
+	all[name] = dir
+	return nil
+}
+
+func main() {
+	dirs := modules{}
+	flag.Var(dirs, "module", "a module and the folder of its source, `name=folder`; once for each")
+	flag.Parse()
+	found, err := read(dirs)
+	if err == nil {
+		err = json.NewEncoder(os.Stdout).Encode(found)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "facts:", err)
+		os.Exit(1)
+	}
+}
+
+func read(dirs modules) (*facts, error) {
+	found := &facts{Packages: map[string]*packageFacts{}}
+	others := map[string]constants{}
+	for module, pattern := range typeFolders {
+		dir, known := dirs[module]
+		if !known {
+			return nil, fmt.Errorf("no folder is given for %s", module)
+		}
+		folders, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, folder := range folders {
+			path := module + strings.TrimPrefix(filepath.ToSlash(folder), filepath.ToSlash(dir))
+			own, err := readPackage(folder, path, others)
+			if err != nil {
+				return nil, err
+			}
+			if own != nil {
+				version := filepath.Base(folder)
+				found.Packages[filepath.Base(filepath.Dir(folder))+"/"+version] = own
+			}
+		}
+	}
+	gates := map[string]gateFacts{}
+	for module, folders := range gateFolders {
+		for _, folder := range folders {
+			if err := readGates(filepath.Join(dirs[module], folder), gates); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, gate := range gates {
+		found.Gates = append(found.Gates, gate)
+	}
+	sort.Slice(found.Gates, func(a, b int) bool { return found.Gates[a].Name < found.Gates[b].Name })
+	return found, nil
+}
