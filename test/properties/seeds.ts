@@ -1,17 +1,12 @@
 /**
- * Objects to begin with, of every built-in kind: those with every field set, which kube-apiserver's own tests have (../shared; without
- * it there are fewer kinds), and those that the scenarios send, which are what people write.
+ * Objects to begin with, of every built-in kind: those with every field set, those that the reference stored (test/golden), and those
+ * that the scenarios send, which are what people write.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { builtInResources } from '../../src/registry/built-in.ts'
 import { apiVersionOf, type Resource } from '../../src/registry/resource.ts'
 import { isRecord } from '../compat/json.ts'
 import { loadScenarios } from '../compat/scenarios.ts'
-
-const goldenFolder = join(import.meta.dirname, '..', '..', '..', 'shared', 'golden')
-
-export const hasGolden: boolean = existsSync(goldenFolder)
+import { readFilled, readStored } from '../golden/read.ts'
 
 export type Seed = { readonly resource: Resource; readonly object: unknown }
 
@@ -28,9 +23,8 @@ export async function loadSeeds(): Promise<Seed[]> {
     seen.add(text)
     seeds.push({ resource, object })
   }
-  for (const file of hasGolden ? readdirSync(goldenFolder) : []) {
-    if (file.endsWith('.json')) add(JSON.parse(readFileSync(join(goldenFolder, file), 'utf8')))
-  }
+  for (const { json } of readFilled()) add(json)
+  for (const { object } of readStored()) add(object)
   for (const { steps } of await loadScenarios()) {
     for (const step of steps) add('body' in step ? step.body : undefined)
   }
