@@ -1,0 +1,137 @@
+/**
+ * What a person has to look at when Keelson follows Kubernetes to another version: what differs between the facts of the pinned version
+ * and of that one. Prints Markdown.
+ *
+ *   node scripts/versions.ts 1.34.4
+ */
+import { gatesActedOn } from '../src/config/feature-gates.ts'
+import { type Facts, type FieldFacts, type GateStage, type PackageFacts, readFacts } from './catalogue/facts.ts'
+import { gatedFields } from './catalogue/gated-fields.ts'
+import { typeText } from './catalogue/types-text.ts'
+
+function main(): void {
+  const [version = ''] = process.argv.slice(2)
+  if (!/^1\.\d+\.\d+$/.test(version)) {
+    console.error('versions: name a version, such as 1.34.4')
+    process.exitCode = 2
+    return
+  }
+  const [before, after] = [readFacts(), readFacts(version)]
+  for (const [title, lines] of [
+    ['Versions of groups', versionLines(before, after)],
+    ['Kinds', kindLines(before, after)],
+    ['Fields', fieldLines(before, after)],
+    ['Enumerations', enumLines(before, after)],
+    ['Fields that upstream marks with a gate, and we do not drop', unmarkedLines(before, after)],
+    ['Feature gates', gateLines(before, after)],
+  ] as const) {
+    console.log(`## ${title}: ${lines.length}\n`)
+    for (const line of lines) console.log(`- ${line}`)
+    if (lines.length > 0) console.log()
+  }
+}
+
+function versionLines(old: Facts, now: Facts): readonly string[] {
+  return changes(new Set(Object.keys(old.packages)), new Set(Object.keys(now.packages)))
+}
+
+function kindLines(old: Facts, now: Facts): readonly string[] {
+  return changes(kindsOf(old), kindsOf(now)).filter((line) => !line.endsWith('List`'))
+}
+
+const kindsOf = ({ packages }: Facts): ReadonlySet<string> =>
+  each(packages, ({ types }) => types.filter(({ isKind }) => isKind).map(({ name }) => name))
+
+/** A type that only one of them has is one line, and a list has no fields of its own. */
+function fieldLines(old: Facts, now: Facts): readonly string[] {
+  const [one, other] = [typesOf(old), typesOf(now)]
+  const lines: string[] = []
+  for (const [type, fields] of other) {
+    const known = one.get(type)
+    if (known === undefined) lines.push(`new type \`${type}\`: ${[...fields.keys()].join(', ')}`)
+    for (const [name, text] of known === undefined ? [] : fields) {
+      const was = known?.get(name)
+      if (was === undefined) lines.push(`new \`${type}.${name}\`: ${text}`)
+      else if (was !== text) lines.push(`changed \`${type}.${name}\`: ${was} is now ${text}`)
+    }
+    for (const name of known?.keys() ?? []) if (!fields.has(name)) lines.push(`gone \`${type}.${name}\``)
+  }
+  for (const type of one.keys()) if (!other.has(type)) lines.push(`gone type \`${type}\``)
+  return lines
+}
+
+/** What each field of a type is, by name. */
+function typesOf({ packages }: Facts): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const all = Object.entries(packages).flatMap(([name, { types }]) =>
+    types.flatMap((type): [string, ReadonlyMap<string, string>][] => {
+      const fields = type.fields.map((field): [string, string] => [field.name ?? typeText(field.go), describe(field)])
+      return type.name.endsWith('List') ? [] : [[`${name} ${type.name}`, new Map(fields)]]
+    }),
+  )
+  return new Map(all)
+}
+
+function describe({ go, gates, name: _name, ...rest }: FieldFacts): string {
+  const marks = Object.entries(rest).map(([mark, value]) => (value === true ? mark : `${mark}=${String(value)}`))
+  return [typeText(go), ...marks, ...(gates ?? []).map((gate) => `gate ${gate}`)].join(', ')
+}
+
+function enumLines(old: Facts, now: Facts): readonly string[] {
+  return changes(valuesOf(old), valuesOf(now))
+}
+
+const valuesOf = ({ packages }: Facts): ReadonlySet<string> =>
+  each(packages, ({ aliases }) =>
+    (aliases ?? []).flatMap(({ name, values }) => (values ?? []).map((value) => `${name}: ${value}`)),
+  )
+
+/** Only what is new: the others were looked at with the pinned version. */
+function unmarkedLines(old: Facts, now: Facts): readonly string[] {
+  const known = marked(old)
+  return [...marked(now)]
+    .filter((line) => !known.has(line) && gatedFields[line.split(':')[0] ?? ''] === undefined)
+    .map((line) => `\`${line}\``)
+}
+
+const marked = ({ packages }: Facts): ReadonlySet<string> =>
+  each(packages, ({ types }) =>
+    types.flatMap((type) =>
+      type.fields.flatMap((field) => (field.gates ?? []).map((gate) => `${type.name}.${field.name}: ${gate}`)),
+    ),
+  )
+
+function gateLines(old: Facts, now: Facts): readonly string[] {
+  const [one, other] = [stages(old), stages(now)]
+  const lines: string[] = []
+  for (const [name, stage] of other) {
+    const known = one.get(name)
+    if (known === undefined) lines.push(`new \`${name}\`: ${stage}`)
+    else if (known !== stage) lines.push(`moved \`${name}\`: ${known} is now ${stage}${isOurs(name)}`)
+  }
+  for (const name of one.keys()) if (!other.has(name)) lines.push(`gone \`${name}\`${isOurs(name)}`)
+  return lines
+}
+
+const stages = ({ gates }: Facts): ReadonlyMap<string, string> =>
+  new Map(gates.map(({ name, history }) => [name, stageText(history.at(-1))]))
+
+const isOurs = (name: string): string =>
+  gatesActedOn.includes(name) || Object.values(gatedFields).some((gate) => gate.split(':')[0] === name)
+    ? ' **(we act on it)**'
+    : ''
+
+const stageText = (stage: GateStage | undefined): string =>
+  stage === undefined
+    ? ''
+    : `${stage.stage} ${stage.default ? 'on' : 'off'}${stage.locked === true ? ', locked' : ''} since ${stage.since}`
+
+/** What `read` finds in each package, with the name of the package before it. */
+const each = (packages: Facts['packages'], read: (own: PackageFacts) => readonly string[]): ReadonlySet<string> =>
+  new Set(Object.entries(packages).flatMap(([name, own]) => read(own).map((line) => `${name} ${line}`)))
+
+function changes(old: ReadonlySet<string>, now: ReadonlySet<string>): readonly string[] {
+  const added = [...now].filter((one) => !old.has(one)).map((one) => `new \`${one}\``)
+  return [...added, ...[...old].filter((one) => !now.has(one)).map((one) => `gone \`${one}\``)]
+}
+
+main()
