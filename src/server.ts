@@ -182,6 +182,10 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const loops = startOwnLoops({
     handle,
     repairServices: () => plane.allocation.repair.pass(),
+    serviceAddresses: {
+      isTaken: (ip) => plane.allocation.repair.isTaken(ip),
+      takeAddresses: (service) => plane.allocation.repair.takeAddresses(service),
+    },
     keptObjects: keptObjects(cluster),
     checkServiceRange: serviceRange.check,
     records: new ServerAddresses(store, root),

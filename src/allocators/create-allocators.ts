@@ -60,7 +60,9 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
   const allocator = new ServiceAllocator({ clusterIps, nodePorts, families, deleteEndpoints, log })
   const listServices = (): Promise<readonly KubeObject[]> => parts.services.list('latest')
   const listAddresses = (): Promise<readonly KubeObject[]> => parts.addresses.list('latest')
-  return { allocator, repair: new Repair({ nodePorts, listServices, listAddresses, ...writes, records, wallMs, log }) }
+  const { readAddress } = reads
+  const repair = new Repair({ nodePorts, listServices, listAddresses, readAddress, ...writes, records, wallMs, log })
+  return { allocator, repair }
 }
 
 function createNodePorts({ store, root, nodePorts: range, random, life }: AllocatorsParts): RangeRecord {

@@ -33,7 +33,8 @@ test('what a service has is taken, what nobody has is given back, but not at onc
     deleteAddress: async (ip) => {
       freed.push(ip)
     },
-    records: { reset: async () => undefined },
+    readAddress: async () => undefined,
+    records: { add: async () => undefined, reset: async () => undefined },
     wallMs: () => Date.parse('2020-01-01T00:10:00Z'),
     log: () => undefined,
   })

@@ -2,8 +2,8 @@
  * Brings addresses and node ports in line with the Services there are: what a Service has is taken, what nobody has is given back. A
  * server that died between two writes leaves such things behind, and so does a write of which nobody knows whether it was made.
  */
-import { formatIp, parseIp } from '../api/ip.ts'
-import type { KubeObject } from '../api/object.ts'
+import { formatIp, type Ip, parseIp } from '../api/ip.ts'
+import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
 import { ownIpsOf, specOf } from '../registry/kinds/core/service-needs.ts'
 import { addressOf, isOf, managedBy } from './cluster-ips.ts'
@@ -22,10 +22,11 @@ export type RepairParts = {
   /** All that there are, latest. */
   readonly listServices: () => Promise<readonly KubeObject[]>
   readonly listAddresses: () => Promise<readonly KubeObject[]>
+  readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
   /** False: there is such an address. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
-  readonly records: Pick<IpRecords, 'reset'>
+  readonly records: Pick<IpRecords, 'add' | 'reset'>
   readonly wallMs: () => number
   readonly log: Log
 }
@@ -42,6 +43,22 @@ export class Repair {
   async pass(): Promise<void> {
     await this.#repairAddresses()
     await this.#repairPorts()
+  }
+
+  /** As far as memory knows. */
+  async isTaken(text: string): Promise<boolean> {
+    const ip = parseIp(text)
+    return ip === undefined || (await this.#parts.readAddress(formatIp(ip), 'any')) !== undefined
+  }
+
+  /** Those of one Service that are free. */
+  async takeAddresses(service: Fields): Promise<void> {
+    const { namespace, name } = fieldsOf(service['metadata'])
+    const owner = { namespace: textOf(namespace), name: textOf(name) }
+    for (const text of ownIpsOf(fieldsOf(service['spec']))) {
+      const ip = parseIp(text)
+      if (ip !== undefined && (await this.#take(ip, owner))) await this.#parts.records.add(ip)
+    }
   }
 
   async #repairPorts(): Promise<void> {
@@ -78,12 +95,18 @@ export class Repair {
     const owners = ownersOf(await this.#parts.listServices())
     for (const name of names) {
       const owner = owners.get(name)
-      const family = parseIp(name)?.family
-      if (owner === undefined || family === undefined) continue
-      const isTaken = await this.#parts.createAddress(addressOf(name, family, owner))
-      if (isTaken)
-        this.#parts.log('warn', 'the address of a service was free; it is taken now', { address: name, ...owner })
+      const ip = parseIp(name)
+      if (owner !== undefined && ip !== undefined) await this.#take(ip, owner)
     }
+  }
+
+  /** False: it was taken already. */
+  async #take(ip: Ip, owner: Owner): Promise<boolean> {
+    const address = formatIp(ip)
+    if ((await this.#parts.readAddress(address, 'latest')) !== undefined) return false
+    const wasFree = await this.#parts.createAddress(addressOf(address, ip.family, owner))
+    if (wasFree) this.#parts.log('warn', 'the address of a service was free; it is taken now', { address, ...owner })
+    return wasFree
   }
 
   /** Addresses that clients made for their own ends stay. */

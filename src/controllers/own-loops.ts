@@ -10,6 +10,7 @@ import { COLLECT_MS, collectExpired, RENEW_MS, renewIdentity } from './identity-
 import { isReachable, KubernetesEndpoints, type KubernetesEndpointsParts } from './kubernetes-endpoints.ts'
 import { KEEP_MS, keepObjects } from './kept-objects.ts'
 import { Loop } from './loop.ts'
+import { followServiceAddresses, type ServiceAddressesParts } from './service-addresses.ts'
 import type { Wanted } from './wanted.ts'
 
 /** Upstream's. */
@@ -19,6 +20,7 @@ export type OwnLoopsParts = {
   readonly handle: Handle
   /** One pass over the addresses and node ports of all Services. */
   readonly repairServices: () => Promise<void>
+  readonly serviceAddresses: Pick<ServiceAddressesParts, 'isTaken' | 'takeAddresses'>
   readonly keptObjects: readonly Wanted[]
   /** Sees to the ServiceCIDR of the cluster itself. */
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
@@ -47,6 +49,7 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
       log,
     }),
     followFlowSchemas({ handle, now: () => secondTime(clock.wallMs()), log }),
+    followServiceAddresses({ handle, ...parts.serviceAddresses, log }),
     new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
     new Loop({
       name: 'the check of the objects of the cluster itself',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { EtcdClient } from '../../src/etcd/client.ts'
 import { type Client, clients, startReplica, startTestServer, type TestServer } from './support.ts'
 
 const services = '/api/v1/namespaces/default/services'
@@ -82,4 +83,37 @@ test('a range too large for the records of older servers, when they are not kept
     assert.equal((await call({ path: `${addresses}/${clusterIP}` })).status, 200)
   })
   assert.deepEqual(server.complaints, [])
+})
+
+test('the address of a service that an older server wrote is taken when it is updated, and again when a client frees it', async () => {
+  await using server = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
+  const address = `${addresses}/192.168.0.11`
+  const stored = {
+    kind: 'Service',
+    apiVersion: 'v1',
+    metadata: { name: 'old', namespace: 'default', uid: 'u', creationTimestamp: '2020-01-01T00:00:00Z' },
+    spec: { clusterIP: '192.168.0.11', ports: [{ port: 80 }] },
+  }
+  await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
+  const key = Buffer.from('/registry/services/specs/default/old')
+  await etcd.kv.put({ key, value: Buffer.from(JSON.stringify(stored)) })
+  await withClient(server, async (call) => {
+    const taken = async (): Promise<string> => {
+      for (let tries = 0; tries < 100; tries++) {
+        const { status, text } = await call({ path: address })
+        if (status === 200) return JSON.parse(text).metadata.uid
+        await sleep(50)
+      }
+      assert.fail('it is taken within five seconds')
+    }
+    const body = { metadata: { name: 'old', labels: { a: 'b' } }, spec: stored.spec }
+    const { status, text } = await call({ method: 'PUT', path: `${services}/old`, body })
+    assert.equal(status, 200, text)
+    const uid = await taken()
+    assert.equal((await call({ method: 'DELETE', path: address })).status, 200)
+    assert.notEqual(await taken(), uid)
+    assert.equal((await call({ method: 'DELETE', path: `${services}/old` })).status, 200)
+    await sleep(500)
+    assert.equal((await call({ path: address })).status, 404, 'nobody takes it any more')
+  })
 })

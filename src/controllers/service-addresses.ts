@@ -1,0 +1,99 @@
+/**
+ * Sees to it that the addresses of a Service are taken as soon as it is written, and again when a client deletes one of its IPAddresses.
+ * A Service that an older server wrote has none, and until it has, its address can be given to another. Follows both kinds, as
+ * upstream's repair controller; what came before, or while a watch was away, the pass over all Services finds.
+ */
+import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
+import { type Handle, objectOf, request } from '../api/own-request.ts'
+import type { Log } from '../lib/log.ts'
+import { Loop } from './loop.ts'
+import { WorkQueue } from './work-queue.ts'
+
+const services = '/api/v1/services'
+const addresses = '/apis/networking.k8s.io/v1/ipaddresses'
+/** After a watch has ended or failed. */
+const RETRY_MS = 1000
+/** Services that are looked at at once. */
+const WORKERS_MAX = 4
+
+export type ServiceAddressesParts = {
+  readonly handle: Handle
+  /** As far as memory knows. */
+  readonly isTaken: (ip: string) => Promise<boolean>
+  /** Takes those of the Service's addresses that are free. */
+  readonly takeAddresses: (service: Fields) => Promise<void>
+  readonly log: Log
+}
+
+export function followServiceAddresses(parts: ServiceAddressesParts): AsyncDisposable {
+  const run = (signal: AbortSignal): Promise<void> => followOnce(parts, signal)
+  return new Loop({ name: 'following the addresses of services', intervalMs: RETRY_MS, run, log: parts.log })
+}
+
+/** Comes back when one of the watches has ended. */
+async function followOnce(parts: ServiceAddressesParts, signal: AbortSignal): Promise<void> {
+  const { handle, log } = parts
+  const ending = new AbortController()
+  const both = AbortSignal.any([signal, ending.signal])
+  const work = (key: string): Promise<undefined> => check(parts, key, both)
+  await using queue = new WorkQueue({ name: 'taking the addresses of a service', workersMax: WORKERS_MAX, work, log })
+  const onService = async ({ type, object }: Event): Promise<void> => {
+    if (type === 'DELETED') return
+    const spec = fieldsOf(object['spec'])
+    for (const ip of textsOf(spec['clusterIPs'])) {
+      if (ip === 'None' || (await parts.isTaken(ip))) continue
+      const { namespace, name } = fieldsOf(object['metadata'])
+      queue.add(`${textOf(namespace)}/${textOf(name)}`)
+    }
+  }
+  const onAddress = async ({ type, object }: Event): Promise<void> => {
+    const { resource, namespace, name } = fieldsOf(fieldsOf(object['spec'])['parentRef'])
+    if (type === 'DELETED' && resource === 'services') queue.add(`${textOf(namespace)}/${textOf(name)}`)
+  }
+  try {
+    await Promise.race([events(handle, services, onService, both), events(handle, addresses, onAddress, both)])
+  } finally {
+    ending.abort()
+  }
+}
+
+/** What memory said may be late: the Service is read again. */
+async function check(parts: ServiceAddressesParts, key: string, signal: AbortSignal): Promise<undefined> {
+  const [namespace = '', name = ''] = key.split('/')
+  const path = `/api/v1/namespaces/${namespace}/services/${name}`
+  const response = await request(parts.handle, { method: 'GET', path, signal })
+  if (response.status === OK) await parts.takeAddresses(fieldsOf(objectOf(response)))
+  else if (response.status !== NOT_FOUND) throw new Error(`${path} answers ${response.status}`)
+}
+
+type Event = { readonly type: string; readonly object: Fields }
+
+/** Calls back for every change from now on until the watch ends. */
+async function events(
+  handle: Handle,
+  path: string,
+  onEvent: (event: Event) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const listed = await request(handle, { method: 'GET', path, query: { limit: '1' }, signal })
+  if (listed.status !== OK) throw new Error(`${path} answers ${listed.status}`)
+  const resourceVersion = textOf(fieldsOf(fieldsOf(objectOf(listed))['metadata'])['resourceVersion'])
+  const response = await request(handle, { method: 'GET', path, query: { watch: 'true', resourceVersion }, signal })
+  if (!('frames' in response)) return
+  const { frames } = response
+  signal.addEventListener('abort', () => frames.close(), { once: true })
+  if (signal.aborted) frames.close()
+  for (;;) {
+    const taken = frames.take()
+    if (taken === undefined) return
+    if (taken.length === 0) await new Promise<void>((resolve) => frames.onReady(resolve))
+    for (const line of Buffer.concat(taken).toString('utf8').split('\n')) {
+      if (line === '') continue
+      const event = fieldsOf(JSON.parse(line))
+      await onEvent({ type: textOf(event['type']), object: fieldsOf(event['object']) })
+    }
+  }
+}
+
+const OK = 200
+const NOT_FOUND = 404
