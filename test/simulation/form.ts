@@ -14,8 +14,12 @@ const beforeVersion = `${head}"metadata":{"resourceVersion":"`
 export const newForm = (): Form => ({
   decode: (stored, _key, revision) => toObject(decodeValue(stored), revision),
   print: (object) => printObject(object),
+  settle: (stored, revision) => (revision % 2 === 0 ? settled(toObject(decodeValue(stored), revision)) : undefined),
   facts: new Facts(() => ({ tag: (object) => valueOf(object).tag, parity: (object) => parityOf(valueOf(object).tag) })),
 })
+
+/** Half of what is stored need not be decoded first. */
+const settled = (object: KubeObject): ReturnType<NonNullable<Form['settle']>> => ({ wire: printObject(object), object })
 
 /** What filters of a run select. */
 export const isOdd = (tag: string): boolean => Number(tag.slice(tag.lastIndexOf('.') + 1)) % 2 === 1
