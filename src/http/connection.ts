@@ -3,6 +3,7 @@ import type { TLSSocket } from 'node:tls'
 import type { PeerCertificate } from '../api/request.ts'
 import type { ServerConnection } from '../http2/server-connection.ts'
 import { Bucket } from '../lib/bucket.ts'
+import type { Http1Heads } from './http1-heads.ts'
 import type { Limits } from './limits.ts'
 
 export class Connection {
@@ -21,6 +22,8 @@ export class Connection {
   isOutdated = false
   /** Absent for HTTP/1.1. */
   http2: ServerConnection | undefined
+  /** Absent for HTTP/2. */
+  heads: Http1Heads | undefined
   readonly #resets: Bucket
   readonly #controls: Bucket
   #certificate: PeerCertificate | null | undefined

@@ -26,6 +26,7 @@ import { AnswerDate } from './date.ts'
 import { drain } from './drain.ts'
 import type { Exchange } from './exchange.ts'
 import { Http1Exchange } from './http1-exchange.ts'
+import { Http1Heads } from './http1-heads.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { Responder } from './respond.ts'
@@ -212,6 +213,7 @@ export class Listener implements AsyncDisposable {
     else {
       this.#http1 ??= this.#createHttp1()
       this.#http1.emit('connection', socket)
+      connection.heads = new Http1Heads(socket, this.#http2.headerMemory, () => connection.open > 0)
     }
   }
 
@@ -266,6 +268,7 @@ export class Listener implements AsyncDisposable {
     const { socket, headers } = request
     const connection = this.#connections.get(socket)
     if (connection === undefined) return void socket.destroy()
+    connection.heads?.leave()
     const { ServerResponse: Response } = process.getBuiltinModule('node:http')
     const response = new Response(request)
     response.assignSocket(socket)
@@ -327,7 +330,10 @@ export class Listener implements AsyncDisposable {
     if (!this.#exchanges.delete(exchange)) return
     const { connection } = exchange
     connection.open--
-    if (connection.open === 0) connection.idleSinceMs = performance.now()
+    if (connection.open === 0) {
+      connection.idleSinceMs = performance.now()
+      connection.heads?.end()
+    }
     this.#watching.delete(exchange)
     this.#streaming.delete(exchange)
     exchange.close()
