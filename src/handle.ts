@@ -14,6 +14,7 @@ import type { RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
+import { inTime } from './lib/timers.ts'
 
 export type HandlerParts = {
   readonly gate: Gate
@@ -80,7 +81,7 @@ class Life {
     if (passed.kind === 'path') return documents(passed.http)
     const answering = dispatch(passed)
     const { deadlineMs } = passed.context
-    return deadlineMs === Infinity ? answering : inTime(answering, deadlineMs - clock.monotonicMs())
+    return deadlineMs === Infinity ? answering : inTime(answering, deadlineMs - clock.monotonicMs(), inItsTime)
   }
 
   get hasPassed(): boolean {
@@ -121,22 +122,11 @@ class Life {
   }
 }
 
-/** What is still under way then is told by the context's signal; what becomes of it nobody wants to know. */
-function inTime(answering: Promise<ApiResponse>, leftMs: number): Promise<ApiResponse> {
-  return new Promise((resolve, reject) => {
-    // Whole milliseconds: Node keeps one list of timers for each time that is asked for.
-    const timer = setTimeout(() => reject(requestTimedOut()), Math.max(0, Math.ceil(leftMs)))
-    answering.then(
-      (response) => {
-        clearTimeout(timer)
-        resolve(response)
-      },
-      (error: unknown) => {
-        clearTimeout(timer)
-        reject(error instanceof Error ? error : new Error(String(error)))
-      },
-    )
-  })
+/** What is still under way then is told by the context's signal. */
+const inItsTime = {
+  late: (): never => {
+    throw requestTimedOut()
+  },
 }
 
 function errorResponse(

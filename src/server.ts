@@ -30,6 +30,7 @@ import { readVerifyingKeys } from './lib/jwt.ts'
 import type { Log } from './lib/log.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
+import { inTime } from './lib/timers.ts'
 import type { Certificate } from './lib/x509/certificates.ts'
 import { Compactor } from './storage/compactor.ts'
 import { EtcdEngine } from './storage/etcd-engine.ts'
@@ -223,23 +224,20 @@ type Stopping = {
 async function stopAll({ onStop, loops, close, parts, delayMs }: Stopping): Promise<void> {
   onStop()
   const loopsEnded = Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
-  await Promise.all([sleep(delayMs), inTime(Promise.allSettled([loopsEnded]), LOOPS_STOP_MS_MAX)])
+  await Promise.all([sleep(delayMs), endsIn(Promise.allSettled([loopsEnded]), LOOPS_STOP_MS_MAX)])
   await close()
   const allEnded = Promise.all([parts.disposeAsync(), loopsEnded])
-  if (await inTime(allEnded, PARTS_STOP_MS_MAX)) return
+  if (await endsIn(allEnded, PARTS_STOP_MS_MAX)) return
   throw new Error(`all requests are answered, but some parts did not stop within ${PARTS_STOP_MS_MAX} ms`)
 }
 
-/** False: it has not come to its end by then, and nobody waits for it any more. */
-async function inTime(ending: Promise<unknown>, msMax: number): Promise<boolean> {
-  const over = new AbortController()
-  const late = sleep(msMax, false, { signal: over.signal }).catch(() => false)
-  try {
-    return await Promise.race([ending.then(() => true), late])
-  } finally {
-    over.abort()
-  }
-}
+/** False: it has not come to its end by then. */
+const endsIn = (ending: Promise<unknown>, msMax: number): Promise<boolean> =>
+  inTime(
+    ending.then(() => true),
+    msMax,
+    { late: () => false },
+  )
 
 type Reloading = {
   readonly listener: Listener

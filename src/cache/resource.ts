@@ -8,7 +8,7 @@
 import { assert } from '../lib/assert.ts'
 import type { Log } from '../lib/log.ts'
 import { Slices } from '../lib/slices.ts'
-import { sleep, type Time, type Timers } from '../lib/timers.ts'
+import { inTime, type InTime, sleep, type Time } from '../lib/timers.ts'
 import type { Engine, FeedEvent, Key, Revision, Versioned } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
@@ -89,6 +89,8 @@ export class Resource {
   readonly range: KeyRange
   readonly home: ItemHome
   readonly #parts: Parts
+  /** Who waits looks again then. */
+  readonly #late: InTime<void>
   readonly #watchers = new Set<Watcher>()
   readonly #waker: Waker
   readonly #indexes: FieldIndexes | undefined
@@ -110,6 +112,7 @@ export class Resource {
     this.spec = spec
     this.range = rangeOf(spec.prefix)
     this.#parts = parts
+    this.#late = { late: () => undefined, timers: parts.time }
     this.#waker = new Waker(parts.time)
     this.#versions = new Versions(this.#ring, parts.time)
     this.#groups = new WatchGroups(this.#ring, parts.time)
@@ -189,7 +192,7 @@ export class Resource {
       const leftMs = until - this.#parts.time.monotonicMs()
       if (leftMs <= 0) return false
       if (this.#phase.phase === 'closed') throw new StorageError('unavailable', 'the cache is closed')
-      await inTime(this.#phase.phase === 'idle' ? this.#begin() : this.#phase.done, leftMs, this.#parts.time)
+      await inTime(this.#phase.phase === 'idle' ? this.#begin() : this.#phase.done, leftMs, this.#late)
     }
     return true
   }
@@ -201,7 +204,7 @@ export class Resource {
       const leftMs = until - this.#parts.time.monotonicMs()
       if (leftMs <= 0) return false
       const { phase } = this.#phase
-      if (phase === 'filling' || phase === 'behind') await inTime(this.#phase.done, leftMs, this.#parts.time)
+      if (phase === 'filling' || phase === 'behind') await inTime(this.#phase.done, leftMs, this.#late)
       else if (phase !== 'live' || !(await this.#subscription?.reach(revision, leftMs))) return false
     }
     return true
@@ -526,14 +529,4 @@ function toListing(work: Promise<void>): Listing {
   const { promise: done, resolve, reject } = Promise.withResolvers<void>()
   work.then(resolve, reject)
   return { done, giveUp: resolve }
-}
-
-async function inTime(done: Promise<void>, timeoutMs: number, { after }: Timers): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = after(timeoutMs, resolve)
-  try {
-    await Promise.race([done, late])
-  } finally {
-    timer.close()
-  }
 }

@@ -49,3 +49,34 @@ export function deadline({ after }: Pick<Timers, 'after'>, ms: number): Disposab
   const timer = after(ms, () => controller.abort(new DOMException('The operation timed out', 'TimeoutError')))
   return { signal: controller.signal, [Symbol.dispose]: () => void timer.close() }
 }
+
+export type InTime<T> = {
+  /** The answer of who waits no longer: a value, or an error that it throws. */
+  readonly late: () => T
+  readonly timers?: Pick<Timers, 'after'>
+}
+
+/** What the work comes to within this time. Of what becomes of it later nobody hears. */
+export function inTime<T>(work: Promise<T>, msMax: number, { late, timers = systemTimers }: InTime<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const onLate = (): void => {
+    try {
+      resolve(late())
+    } catch (error) {
+      reject(error)
+    }
+  }
+  // Whole milliseconds: Node keeps one list of timers for each time that is asked for.
+  const timer = timers.after(Math.max(0, Math.ceil(msMax)), onLate)
+  work.then(
+    (value) => {
+      timer.close()
+      resolve(value)
+    },
+    (error: unknown) => {
+      timer.close()
+      reject(error)
+    },
+  )
+  return promise
+}

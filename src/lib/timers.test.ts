@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inTime, systemTimers, type Timers } from './timers.ts'
+
+/** Its timers fire when they are told to. */
+function fakeTimers(): { readonly timers: Pick<Timers, 'after'>; readonly open: Map<number, () => void> } {
+  const open = new Map<number, () => void>()
+  const after = (ms: number, run: () => void): { close(): void } => {
+    open.set(ms, run)
+    return { close: () => void open.delete(ms) }
+  }
+  return { timers: { after }, open }
+}
+
+const refuse = (): never => {
+  throw new Error('too late')
+}
+
+test('work that comes to its end in time', async () => {
+  const { timers, open } = fakeTimers()
+  assert.equal(await inTime(Promise.resolve('done'), 5, { late: () => 'late', timers }), 'done')
+  await assert.rejects(inTime(Promise.reject(new Error('failed')), 5, { late: () => 'late', timers }), /failed/)
+  assert.equal(open.size, 0, 'no timer is left')
+})
+
+test('work that takes longer', async () => {
+  const { timers, open } = fakeTimers()
+  const { promise: work, reject } = Promise.withResolvers<string>()
+  const waiting = [inTime(work, 4.2, { late: () => 'late', timers }), inTime(work, 6, { late: refuse, timers })]
+  assert.deepEqual([...open.keys()], [5, 6], 'whole milliseconds')
+  for (const fire of open.values()) fire()
+  assert.equal(await waiting[0], 'late')
+  await assert.rejects(waiting[1] ?? Promise.resolve(), /too late/)
+  reject(new Error('nobody hears of it'))
+  await new Promise<void>((resolve) => systemTimers.soon(resolve))
+})
