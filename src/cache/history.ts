@@ -20,6 +20,11 @@ const BYTES_MAX = 32 << 20
 const READ_BYTES = 16 << 10
 /** What an event takes besides its values. */
 const EVENT_BYTES = 400
+/**
+ * Streams that one client may have open for its reads. A client that resumes its watches of all kinds at once has one for each kind, of which even
+ * large clusters have some hundred; who asks for each revision of one kind apart has had enough.
+ */
+const CLIENT_READS_MAX = 256
 const TIMEOUT_MS = 10_000
 const ASK_AGAIN_MS = 20
 
@@ -34,6 +39,8 @@ export type History = {
 /** What all histories take that are being read, or were read and not yet passed on to all their watchers. */
 export class HistoryBudget {
   #leftBytes: number
+  /** Reads under way, by client. */
+  readonly #reads = new Map<string, number>()
 
   constructor(bytesMax: number) {
     this.#leftBytes = bytesMax
@@ -53,6 +60,20 @@ export class HistoryBudget {
   giveBack(bytes: number): void {
     this.#leftBytes += bytes
   }
+
+  /** False: the client has as many reads under way as it may have. */
+  begin(client: string): boolean {
+    const reads = this.#reads.get(client) ?? 0
+    if (reads >= CLIENT_READS_MAX) return false
+    this.#reads.set(client, reads + 1)
+    return true
+  }
+
+  end(client: string): void {
+    const reads = (this.#reads.get(client) ?? 0) - 1
+    if (reads > 0) this.#reads.set(client, reads)
+    else this.#reads.delete(client)
+  }
 }
 
 export type HistoryQuery = {
@@ -62,14 +83,20 @@ export type HistoryQuery = {
   readonly isEnough: (told: Revision) => boolean
   readonly toItem: (versioned: Versioned) => Item
   readonly budget: HistoryBudget
+  /** Who asked for it first. */
+  readonly client: string
   readonly timers: Timers
 }
 
 /** Fails with 'compacted' when the history is gone, or too long to be worth it, and with 'busy' beyond the budget. */
-export function readHistory(engine: Engine, query: HistoryQuery): Promise<History> {
+export function readHistory(engine: Pick<Engine, 'openFeed'>, query: HistoryQuery): Promise<History> {
   const { promise, resolve, reject } = Promise.withResolvers<History>()
-  const { budget } = query
-  if (!budget.take(READ_BYTES)) return Promise.reject(busy())
+  const { budget, client } = query
+  if (!budget.begin(client)) return Promise.reject(busy())
+  if (!budget.take(READ_BYTES)) {
+    budget.end(client)
+    return Promise.reject(busy())
+  }
   const changes: Change[] = []
   let bytes = READ_BYTES
   let isOver = false
@@ -77,6 +104,7 @@ export function readHistory(engine: Engine, query: HistoryQuery): Promise<Histor
   const end = (settle: () => void): void => {
     if (isOver) return
     isOver = true
+    budget.end(client)
     asker.close()
     timer.close()
     settle()

@@ -40,6 +40,8 @@ export type WatchOptions = {
   readonly matches?: Matches | undefined
   /** As in a selection. */
   readonly by?: Selection['by']
+  /** Who asks; empty: the server itself. What one client may have the past read for has a limit. */
+  readonly client?: string
 }
 
 /** The same to who does not mind where objects come from. */
@@ -105,7 +107,7 @@ export class Reader {
   async watch(options: WatchOptions): Promise<Watcher> {
     const filter = { range: options.range, matches: options.matches }
     for (let tries = 0; tries < WATCH_TRIES; tries++) {
-      const ready = await this.#ready(options.start)
+      const ready = await this.#ready(options)
       if (ready === undefined) return this.#ended(filter)
       // No await from here to the joining, so that nothing is lost or doubled between.
       const start = this.#startOf(options, ready)
@@ -121,9 +123,9 @@ export class Reader {
   }
 
   /** Undefined: the resource is closed. */
-  async #ready(start: WatchOptions['start']): Promise<Earlier | undefined> {
+  async #ready({ start, client = '' }: WatchOptions): Promise<Earlier | undefined> {
     try {
-      const ready = await ('after' in start ? this.#earlier(start.after) : this.#reached(start))
+      const ready = await ('after' in start ? this.#earlier(start.after, client) : this.#reached(start))
       if (!this.#resource.isClosed()) return ready
       ready.release()
       return undefined
@@ -232,14 +234,14 @@ export class Reader {
   }
 
   /** What happened after a revision and is no longer in the ring. */
-  async #earlier(after: Revision): Promise<Earlier> {
+  async #earlier(after: Revision, client: string): Promise<Earlier> {
     await this.#live()
     if (this.#parts.feed.isLost(after, this.#resource.revision)) throw tooOld()
     let earlier: Earlier = { ...nothingEarlier, until: after }
     try {
       for (let tries = 0; !this.#resource.ring.reachesBackTo(earlier.until); tries++) {
         if (tries === HISTORY_TRIES) throw tooOld()
-        earlier = joined(earlier, await this.#history(earlier.until))
+        earlier = joined(earlier, await this.#history(earlier.until, client))
       }
       return earlier
     } catch (error) {
@@ -266,8 +268,8 @@ export class Reader {
   }
 
   /** Shared with all who ask meanwhile; its bytes are given back when the last of them has released it. */
-  async #history(after: Revision): Promise<Earlier> {
-    const shared = this.#findHistory(after) ?? this.#beginHistory(after)
+  async #history(after: Revision, client: string): Promise<Earlier> {
+    const shared = this.#findHistory(after) ?? this.#beginHistory(after, client)
     shared.holders++
     const { changes, until, bytes } = await shared.read
     const release = (): void => {
@@ -281,7 +283,7 @@ export class Reader {
     return undefined
   }
 
-  #beginHistory(after: Revision): SharedHistory {
+  #beginHistory(after: Revision, client: string): SharedHistory {
     const { ring, looseItem, spec } = this.#resource
     const read = readHistory(this.#parts.engine, {
       prefix: spec.prefix,
@@ -289,6 +291,7 @@ export class Reader {
       isEnough: (told) => ring.reachesBackTo(told),
       toItem: looseItem,
       budget: this.#parts.histories,
+      client,
       timers: this.#parts.time,
     }).finally(() => this.#histories.delete(after))
     const shared = { read, holders: 0 }

@@ -38,7 +38,7 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const timeoutMs = timeoutOf(options, access)
   try {
     const start = await startOf(options, { askedVersion, range, reader, allowsWatchList })
-    const watcher = await reader.watch({ range, start, matches, by })
+    const watcher = await reader.watch({ range, start, matches, by, client: request.user.name })
     const sendsBookmarks = options.allowWatchBookmarks
     const frames = new WatchStream(watcher, { framing, timeoutMs, sendsBookmarks, onFrames: access.onFrames })
     const socketForm = form.type === 'json' || form.type === 'protobuf' ? form.type : undefined
