@@ -73,10 +73,17 @@ export const differences: readonly Difference[] = [
     why: 'HEADERS on a half-closed stream: a stream error of STREAM_CLOSED by RFC 9113, 5.1; nghttp2 ends the connection.',
   },
   {
-    steps: /(HEADERS on any stream|trailers)$/,
-    ours: /GOAWAY [15]/,
+    steps:
+      /(GET|DATA and end|trailers|RST_STREAM|HEADERS|: [a-z -]+)[^|]*( \| [^|]+)* \| (HEADERS on any stream|trailers)$/,
+    ours: /GOAWAY 5/,
     theirs: /open/,
-    why: 'HEADERS on a stream that is over, or on a lower one that never began: connection errors by RFC 9113, 5.1 and 5.1.1.',
+    why: 'HEADERS on a stream that is over: a connection error of STREAM_CLOSED by RFC 9113, 5.1. nghttp2 forgets such streams.',
+  },
+  {
+    steps: /^(GET|POST|HEADERS)[^|]*( \| [^|]+)* \| (HEADERS on any stream|trailers)$/,
+    ours: /GOAWAY 1/,
+    theirs: /open/,
+    why: 'HEADERS on a lower stream than the last, which never began: a connection error of PROTOCOL_ERROR by RFC 9113, 5.1.1.',
   },
   {
     steps: /WINDOW_UPDATE too large on a stream$/,
