@@ -61,7 +61,8 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
   const listServices = (): Promise<readonly KubeObject[]> => parts.services.list('latest')
   const listAddresses = (): Promise<readonly KubeObject[]> => parts.addresses.list('latest')
   const { readAddress } = reads
-  const repair = new Repair({ nodePorts, listServices, listAddresses, readAddress, ...writes, records, wallMs, log })
+  const lists = { listServices, listAddresses, readAddress }
+  const repair = new Repair({ nodePorts, ...lists, ...writes, records, life, wallMs, log })
   return { allocator, repair }
 }
 

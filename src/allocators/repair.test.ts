@@ -35,6 +35,7 @@ test('what a service has is taken, what nobody has is given back, but not at onc
     },
     readAddress: async () => undefined,
     records: { add: async () => undefined, reset: async () => undefined },
+    life: () => 0,
     wallMs: () => Date.parse('2020-01-01T00:10:00Z'),
     log: () => undefined,
   })
@@ -46,4 +47,30 @@ test('what a service has is taken, what nobody has is given back, but not at onc
   assert.deepEqual(ports.list(), [30_001, 30_007])
   await repair.pass()
   assert.deepEqual(ports.list(), [30_001])
+})
+
+test('a port that nobody had in another database has its passes in this one', async () => {
+  const ports = new NumberSet({ first: 30_000, last: 30_010 }, 0n, () => 0)
+  ports.take(30_007)
+  let life = 0
+  const repair = new Repair({
+    nodePorts: { change: async (change) => change(ports) },
+    listServices: async () => [],
+    listAddresses: async () => [],
+    createAddress: async () => true,
+    deleteAddress: async () => undefined,
+    readAddress: async () => undefined,
+    records: { add: async () => undefined, reset: async () => undefined },
+    life: () => life,
+    wallMs: () => 0,
+    log: () => undefined,
+  })
+  await repair.pass()
+  await repair.pass()
+  life++
+  await repair.pass()
+  await repair.pass()
+  assert.deepEqual(ports.list(), [30_007])
+  await repair.pass()
+  assert.deepEqual(ports.list(), [])
 })

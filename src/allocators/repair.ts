@@ -27,14 +27,16 @@ export type RepairParts = {
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   readonly records: Pick<IpRecords, 'add' | 'reset'>
+  /** Moves when the database becomes another one. */
+  readonly life: () => number
   readonly wallMs: () => number
   readonly log: Log
 }
 
 export class Repair {
   readonly #parts: RepairParts
-  /** Of ports that are taken: in how many passes nobody had them. */
-  #unowned: ReadonlyMap<number, number> = new Map()
+  /** Of ports that are taken: in how many passes nobody had them. What nobody had in another database says nothing of this one. */
+  #unowned: { readonly life: number; readonly passes: ReadonlyMap<number, number> } = { life: -1, passes: new Map() }
 
   constructor(parts: RepairParts) {
     this.#parts = parts
@@ -63,10 +65,11 @@ export class Repair {
 
   async #repairPorts(): Promise<void> {
     const { nodePorts, listServices, log } = this.#parts
+    const life = this.#parts.life()
     const held = new Set((await listServices()).flatMap((service) => portsHeld(specOf(service))))
-    const known = this.#unowned
+    const known = this.#unowned.life === life ? this.#unowned.passes : new Map<number, number>()
     const { missing, freed, unowned } = await nodePorts.change((ports) => repaired(ports, held, known))
-    this.#unowned = unowned
+    this.#unowned = { life, passes: unowned }
     if (missing.length > 0) log('warn', 'node ports of services were not taken; they are now', { ports: missing })
     if (freed.length > 0) log('warn', 'node ports that no service has are free again', { ports: freed })
   }
