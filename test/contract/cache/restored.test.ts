@@ -41,6 +41,23 @@ test('a database that went back is another one: everything is read anew, and cli
   anew.close()
 })
 
+test('a write to the database before this one, acknowledged late, is not taken for what has its revision here', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'old')
+  await cache.start()
+  await reader.list(range, 'latest')
+  engine.tell(scripted.put('b', 'old'), scripted.put('c', 'old'))
+  engine.replace(5)
+  await reader.list(range, 'latest')
+  const object = { kind: 'Plain', apiVersion: 'v1', metadata: { name: 'y', resourceVersion: '6' }, value: 'old' }
+  reader.expect(key('y'), 6, object, { bytes: Buffer.from('{"old":true}\n'), headBytes: 1, versionAt: 1 })
+  engine.tell(scripted.put('y', 'new'))
+  const { item } = await reader.get(key('y'), { atLeast: 6 })
+  assert.equal(item?.revision, 6)
+  assert.equal(item?.object()['value'], 'new')
+})
+
 test('another cluster is another database, whatever its revision is', async () => {
   await using scripted = new ScriptedCache()
   const { cache, engine, reader, range } = scripted
