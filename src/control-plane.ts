@@ -75,7 +75,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { cache, store, metrics } = parts
   const { allowsPrivileged, etcd, services } = config
   const ipFamily = services.ranges[0]?.family ?? 'IPv4'
-  const builtIn = builtInResources({ allowsPrivileged, storedAs: etcd.media, ipFamily })
+  const builtIn = builtInResources({ allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates })
   const registry = new Registry(builtIn.filter(config.runtime.isServed))
   const authorizer = authorizers[config.authorization]
   const { authorize } = authorizer

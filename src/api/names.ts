@@ -2,9 +2,11 @@
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const subdomain = `${label}(\\.${label})*`
+const underscoredLabel = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?'
 const qualifiedPart = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const labelText = `(${qualifiedPart})?`
 const dns1035 = '[a-z]([-a-z0-9]*[a-z0-9])?'
+const variableName = '[-._a-zA-Z][-._a-zA-Z0-9]*'
 const configKey = '[-._a-zA-Z0-9]+'
 const wildcard = `\\*\\.${subdomain}`
 const urlPath = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
@@ -14,9 +16,11 @@ const patterns = {
   label: whole(label),
   dns1035: whole(dns1035),
   subdomain: whole(subdomain),
+  underscoredSubdomain: whole(`${underscoredLabel}(\\.${underscoredLabel})*`),
   qualifiedPart: whole(qualifiedPart),
   labelText: whole(labelText),
   configKey: whole(configKey),
+  variableName: whole(variableName),
   wildcard: whole(wildcard),
   urlPath: whole(urlPath),
 } as const
@@ -53,6 +57,13 @@ export function checkDnsLabel(name: string): string[] {
 export function checkDnsSubdomain(name: string): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
   return patterns.subdomain.test(name) ? faults : [...faults, broken(subdomainRule, ['example.com'], subdomain)]
+}
+
+/** As a search path of DNS may be. The pattern that is named is that of the others. */
+export function checkUnderscoredSubdomain(name: string): string[] {
+  const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
+  if (patterns.underscoredSubdomain.test(name)) return faults
+  return [...faults, broken(subdomainRule.replace("'-' or", "'_', '-' or"), ['example.com'], subdomain)]
 }
 
 /** `*.example.com`: all names below a domain. */
@@ -122,6 +133,14 @@ export function checkLabelValue(value: string): string[] {
   return [...faults, broken(labelTextRule, ['MyValue', 'my_value', '12345'], labelText)]
 }
 
+/** As a shell would take it, and dots and dashes. */
+export function checkVariableName(name: string): string[] {
+  const rule =
+    "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit"
+  const examples = ['my.env-name', 'MY_ENV.NAME', 'MyEnvName1']
+  return [...(patterns.variableName.test(name) ? [] : [broken(rule, examples, variableName)]), ...checkNoFolder(name)]
+}
+
 /** A key of the data of a ConfigMap or a Secret. */
 export function checkConfigKey(key: string): string[] {
   const faults = key.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
@@ -129,11 +148,13 @@ export function checkConfigKey(key: string): string[] {
     const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
     return [...faults, broken(rule, ['key.name', 'KEY_NAME', 'key-name'], configKey)]
   }
-  if (key === '.') return [...faults, "must not be '.'"]
-  if (key === '..' || key.startsWith('..')) {
-    return [...faults, key === '..' ? "must not be '..'" : "must not start with '..'"]
-  }
-  return faults
+  return [...faults, ...checkNoFolder(key)]
+}
+
+/** What becomes the name of a file must not lead out of its folder. */
+function checkNoFolder(name: string): string[] {
+  if (name === '.' || name === '..') return [`must not be '${name}'`]
+  return name.startsWith('..') ? ["must not start with '..'"] : []
 }
 
 const dns1035Rule =

@@ -1,10 +1,10 @@
 /** `--feature-gates`: a value in the configuration, like any other. Faults are in upstream's words. */
-import { gateRows, type GateStage } from './gate-rows.ts'
+import { gateRows, type GateStage } from '../api/gate-rows.ts'
+import type { Gates } from '../api/gates.ts'
 
 type Gate = { readonly stage: GateStage; readonly isOnByDefault: boolean; readonly isLocked: boolean }
 
-export type FeatureGates = {
-  readonly isOn: (name: string) => boolean
+export type FeatureGates = Gates & {
   /** Every gate there is, for the metric that shows them. */
   readonly all: readonly { readonly name: string; readonly stage: GateStage; readonly isOn: boolean }[]
 }
@@ -18,8 +18,37 @@ export type ParsedGates = {
 /** Those whose value changes what Keelson does. Any other one can only be set to what it is. */
 export const gatesActedOn: readonly string[] = [
   'CBORServingAndStorage',
+  'ClusterTrustBundleProjection',
+  'ContainerStopSignals',
+  'CoordinatedLeaderElection',
+  'DeploymentReplicaSetTerminatingReplicas',
   'DisableAllocatorDualWrite',
+  'DisableNodeKubeProxyVersion',
+  'DynamicResourceAllocation',
+  'HPAConfigurableTolerance',
+  'HPAScaleToZero',
+  'ImageVolume',
+  'InPlacePodVerticalScaling',
+  'JobManagedBy',
+  'JobPodReplacementPolicy',
+  'MatchLabelKeysInPodTopologySpread',
+  'MaxUnavailableStatefulSet',
+  'MutableCSINodeAllocatableCount',
+  'PodLevelResources',
+  'PodLifecycleSleepAction',
+  'PodLifecycleSleepActionAllowZero',
+  'PodObservedGenerationTracking',
+  'PreferSameTrafficDistribution',
+  'ProcMountType',
+  'RecoverVolumeExpansionFailure',
+  'RelaxedDNSSearchValidation',
+  'RelaxedEnvironmentVariableValidation',
+  'ResourceHealthStatus',
+  'SELinuxChangePolicy',
+  'SELinuxMountReadWriteOncePod',
+  'SupplementalGroupsPolicy',
   'UnauthenticatedHTTP2DOSMitigation',
+  'UserNamespacesSupport',
   'WatchList',
 ]
 

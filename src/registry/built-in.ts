@@ -1,13 +1,14 @@
 /** The built-in resources: rows of the catalogue, with what strategy.ts and the rules in kinds/ say of their kinds. */
+import { defaultGates, type Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta, present } from '../api/object.ts'
 import { isEqual } from '../schema/equal.ts'
-import { withDefaults } from '../schema/defaults.ts'
+import { Defaults } from '../schema/defaults.ts'
 import type { ObjectSchema, ReadForm, StorageMedia, StoredForm } from '../schema/object-schema.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { assert } from '../lib/assert.ts'
 import { resourceTable } from './catalogue/resources.ts'
-import { withoutGated } from './gated-fields.ts'
-import type { ClusterFacts, KindRules } from './kind-rules.ts'
+import { GatedFields } from './gated-fields.ts'
+import type { ClusterFacts, KindRules, KindUpdateRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
 import { validateUnprivileged } from './privileged.ts'
 import { readResources, type Row, splitApiVersion } from './read-resources.ts'
@@ -23,6 +24,7 @@ import { withField, withGeneration, without } from './object-parts.ts'
 type BuiltInOptions = Partial<ClusterFacts> & {
   readonly allowsPrivileged?: boolean
   readonly storedAs?: StorageMedia
+  readonly gates?: Gates
 }
 
 /** In the order in which discovery lists groups and versions. */
@@ -30,11 +32,19 @@ export function builtInResources({
   allowsPrivileged = true,
   storedAs = 'json',
   ipFamily = 'IPv4',
+  gates = defaultGates,
 }: BuiltInOptions = {}): Resource[] {
+  const gated = new GatedFields(gates)
+  const defaults = new Defaults(gates)
   return readResources(resourceTable).map((row) => {
     const name = kindName(row)
     const rules = rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
-    return builtIn(row, allowsPrivileged ? rules : unprivileged(rules, name), { storedAs, cluster: { ipFamily } })
+    return builtIn(row, allowsPrivileged ? rules : unprivileged(rules, name), {
+      storedAs,
+      cluster: { ipFamily, gates },
+      gated,
+      defaults,
+    })
   })
 }
 
@@ -42,9 +52,9 @@ function unprivileged(rules: KindRules, kind: string): KindRules {
   const { validate, validateUpdate } = rules
   return {
     ...rules,
-    validate: (object) => [...(validate?.(object) ?? []), ...validateUnprivileged(object, kind)],
-    validateUpdate: (object, current) => [
-      ...(validateUpdate?.(object, current) ?? validate?.(object) ?? []),
+    validate: (object, gates) => [...(validate?.(object, gates) ?? []), ...validateUnprivileged(object, kind)],
+    validateUpdate: (object, current, gates) => [
+      ...(validateUpdate?.(object, current, gates) ?? validate?.(object, gates) ?? []),
       ...validateUnprivileged(object, kind),
     ],
   }
@@ -54,15 +64,28 @@ function unprivileged(rules: KindRules, kind: string): KindRules {
 const kindName = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
   group === '' ? kind : `${kind}.${group}`
 
-type Surroundings = { readonly storedAs: StorageMedia; readonly cluster: ClusterFacts }
+/** Parts of objects that are there only if a gate is on. */
+const partGates: ReadonlyMap<string, string> = new Map([['Pod/resize', 'InPlacePodVerticalScaling']])
 
-function builtIn(row: Row, rules: KindRules, { storedAs, cluster }: Surroundings): Resource {
+function isPartOn(part: string, gates: Gates): boolean {
+  const gate = partGates.get(part)
+  return gate === undefined || gates.isOn(gate)
+}
+
+type Surroundings = {
+  readonly storedAs: StorageMedia
+  readonly cluster: ClusterFacts
+  readonly gated: GatedFields
+  readonly defaults: Defaults
+}
+
+function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, defaults }: Surroundings): Resource {
   const name = kindName(row)
   const hasStatus = row.subresources.some((subresource) => subresource.name === 'status')
   const generation = strategy.generations.get(name)
   const deprecation = strategy.deprecations.get(name)
   let schema: ObjectSchema | undefined
-  const shape = (): ObjectSchema => (schema ??= { ...schemaOf(row, rules, cluster), storedAs })
+  const shape = (): ObjectSchema => (schema ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })
   return {
     group: row.group,
     version: row.version,
@@ -76,7 +99,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster }: Surroundings
     isCustom: false,
     isStored: row.verbs.includes('update'),
     verbs: row.verbs,
-    subresources: row.subresources,
+    subresources: row.subresources.filter(({ name: part }) => isPartOn(`${name}/${part}`, cluster.gates)),
     ...(row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion }),
     ...(deprecation === undefined ? {} : { deprecation }),
     get shape(): ObjectSchema {
@@ -96,28 +119,31 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster }: Surroundings
     metadataRules: strategy.metadataRulesOf(name),
     prepareCreate: (given, writer) => {
       const object = hasStatus && !strategy.statusOnCreate.has(name) ? without(given, 'status') : given
-      const usable = withoutGated(object, undefined, shape().struct)
+      const usable = gated.drop(object, undefined, shape().struct)
       const numbered = generation === undefined || generation.kept === true ? usable : withGeneration(usable, 1)
       return rules.prepareCreate?.(numbered, writer) ?? numbered
     },
     prepareUpdate: (given, current, writer) => {
       const whole = hasStatus ? withField(given, 'status', current['status']) : given
-      const object = withoutGated(whole, current, shape().struct)
+      const object = gated.drop(whole, current, shape().struct)
       const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
       return generation === undefined ? prepared : counted(prepared, current, { generation, row })
     },
     table: tables.get(name) ?? defaultTable,
-    validate: rules.validate ?? (() => []),
-    validateUpdate: rules.validateUpdate ?? rules.validate ?? (() => []),
+    validate: (object) => rules.validate?.(object, cluster.gates) ?? [],
+    validateUpdate: (object, current) =>
+      (rules.validateUpdate === undefined
+        ? rules.validate?.(object, cluster.gates)
+        : rules.validateUpdate(object, current, cluster.gates)) ?? [],
     ...(rules.validateInSlices && { validateInSlices: rules.validateInSlices }),
     warnings: rules.warnings ?? (() => []),
     resetPaths: strategy.resetPathsOf(name, hasStatus),
     subresourceRules: {
-      ...(hasStatus ? { status: gatedRules(statusRules(name, rules.status), shape) } : {}),
+      ...(hasStatus ? { status: gatedRules(statusRules(name, rules.status ?? {}, cluster.gates), gated, shape) } : {}),
       ...Object.fromEntries(
         Object.entries(rules.subresourceRules ?? {}).map(([part, own]) => [
           part,
-          countingRules(gatedRules(own, shape), generation, row),
+          countingRules(gatedRules(withGates(own, cluster.gates), gated, shape), generation, row),
         ]),
       ),
     },
@@ -125,7 +151,11 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster }: Surroundings
   }
 }
 
-function schemaOf(row: Row, rules: KindRules, cluster: ClusterFacts): ObjectSchema {
+function schemaOf(
+  row: Row,
+  rules: KindRules,
+  { cluster, defaults }: Pick<Surroundings, 'cluster' | 'defaults'>,
+): ObjectSchema {
   const struct = typeOf(row.packageName, row.kind)
   const stored = row.storageVersion === undefined ? undefined : storedForm(row, row.storageVersion, rules)
   const { setDefaults, completeStored, refuse, isDefaultedAgain = false } = rules
@@ -135,9 +165,9 @@ function schemaOf(row: Row, rules: KindRules, cluster: ClusterFacts): ObjectSche
     ...(completeStored === undefined ? {} : { completeStored: (object) => completeStored(object, cluster) }),
     ...(isDefaultedAgain ? { isDefaultedAgain } : {}),
     setDefaults: (object) => {
-      const own = setDefaults?.(object) ?? object
+      const own = setDefaults?.(object, cluster.gates) ?? object
       const { metadata, kind, apiVersion } = own
-      const result = withDefaults(own, struct)
+      const result = defaults.set(own, struct)
       return result === own ? own : { ...result, metadata, kind, apiVersion }
     },
     otherForm: otherForms(row, struct, stored),
@@ -203,10 +233,15 @@ function storedForm(row: Row, apiVersion: string, { convert }: KindRules): Store
   }
 }
 
-const gatedRules = (rules: UpdateRules, shape: () => ObjectSchema): UpdateRules => ({
+const withGates = (rules: KindUpdateRules, gates: Gates): UpdateRules => ({
+  ...rules,
+  validateUpdate: (object, current) => rules.validateUpdate(object, current, gates),
+})
+
+const gatedRules = (rules: UpdateRules, gated: GatedFields, shape: () => ObjectSchema): UpdateRules => ({
   ...rules,
   prepareUpdate: (object, current, writer) =>
-    withoutGated(rules.prepareUpdate(object, current, writer), current, shape().struct),
+    gated.drop(rules.prepareUpdate(object, current, writer), current, shape().struct),
 })
 
 /** A change through a part counts like any other. */
@@ -220,7 +255,7 @@ function countingRules(rules: UpdateRules, generation: strategy.Generation | und
 }
 
 /** The status, and the metadata that the kind lets through. */
-function statusRules(kind: string, own: Partial<UpdateRules> = {}): UpdateRules {
+function statusRules(kind: string, own: Partial<KindUpdateRules>, gates: Gates): UpdateRules {
   const kept = strategy.keptByStatus.get(kind) ?? []
   const isStatusOnly = strategy.statusOnly.has(kind)
   return {
@@ -232,7 +267,7 @@ function statusRules(kind: string, own: Partial<UpdateRules> = {}): UpdateRules 
       const prepared = withField({ ...current, metadata }, 'status', object['status'])
       return own.prepareUpdate?.(prepared, current, writer) ?? prepared
     },
-    validateUpdate: own.validateUpdate ?? (() => []),
+    validateUpdate: (object, current) => own.validateUpdate?.(object, current, gates) ?? [],
     warnings: own.warnings ?? (() => []),
     ...(own.updateChecks === undefined ? {} : { updateChecks: own.updateChecks }),
   }

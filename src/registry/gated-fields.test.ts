@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { defaultGates } from '../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../api/object.ts'
 import { decodeStored } from '../codec/object.ts'
 import { builtInResources } from './built-in.ts'
-import { withoutGated } from './gated-fields.ts'
+import { GatedFields } from './gated-fields.ts'
 import { Registry } from './registry.ts'
 import type { Resource } from './resource.ts'
 
@@ -47,7 +48,8 @@ const gated = aPod(
 )
 
 const { struct } = pods.shape
-const drop = (object: KubeObject, current?: KubeObject): KubeObject => withoutGated(object, current, struct)
+const fields = new GatedFields(defaultGates)
+const drop = (object: KubeObject, current?: KubeObject): KubeObject => fields.drop(object, current, struct)
 
 test('reading keeps what a server with the gates on has stored', () => {
   const read = decodeStored(Buffer.from(JSON.stringify(gated)), pods.shape, 7)
@@ -134,9 +136,9 @@ test('templates of claims are left alone, and an error that said nothing else st
   const claim = { metadata: { name: 'd' }, spec: { volumeAttributesClassName: 'fast' } }
   const object = { kind: 'StatefulSet', apiVersion: 'apps/v1', metadata: { name: 's' } }
   const sets = { ...object, spec: { volumeClaimTemplates: [claim] } }
-  assert.equal(withoutGated(sets, undefined, set.shape.struct), sets)
+  assert.equal(fields.drop(sets, undefined, set.shape.struct), sets)
   const attachments = resource('volumeattachments', 'storage.k8s.io')
   const attachment = { ...object, kind: 'VolumeAttachment', status: { detachError: { errorCode: 3 } } }
-  const kept = withoutGated(attachment, undefined, attachments.shape.struct)
+  const kept = fields.drop(attachment, undefined, attachments.shape.struct)
   assert.deepEqual(kept['status'], { detachError: {} })
 })

@@ -2,6 +2,7 @@
  * Fields whose feature gate is off. Reading keeps them: what a server with the gate on has stored must come through this one unharmed. Writing
  * drops them, unless the stored object uses the gate already. The catalogue says which fields these are (`gate=`).
  */
+import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
@@ -12,24 +13,56 @@ const wholeGates: ReadonlySet<string> = new Set(['DynamicResourceAllocation', 'P
 const strictGates: ReadonlySet<string> = new Set(['ResourceHealthStatus'])
 
 /** Fields that hold nothing else go with what was gated in them. */
-const goneWhenEmpty: ReadonlySet<string> = new Set(['lifecycle', 'resources'])
+const goneWhenEmpty: ReadonlySet<string> = new Set(['lifecycle', 'postStart', 'preStop', 'resources'])
+/** Gates whose fields are not dropped but set to what they mean when nothing is said. */
+const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']])
 /** Fields whose values are not looked at: whoever makes objects of these templates finds the gate then. */
 const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
 
 const parts: ReadonlyMap<string, GatedPart> = new Map([['core/v1 PodSpec', imageVolumes]])
 
-/** `current` is the stored object; undefined: this one is new. */
-export function withoutGated(object: KubeObject, current: KubeObject | undefined, struct: Struct): KubeObject {
-  const plan = planOf(struct)
-  if (plan === undefined) return object
-  const wanted = new Set<string>()
-  findUses(object, plan, wanted)
-  if (wanted.size === 0) return object
-  const kept = new Set<string>()
-  if (current !== undefined) findUses(current, plan, kept)
-  for (const gate of strictGates) kept.delete(gate)
-  if ([...wanted].every((use) => kept.has(use))) return object
-  return { ...object, ...dropped(object, plan, kept) }
+/** Those of the gates that are off. */
+export class GatedFields {
+  readonly #gates: Gates
+  readonly #plans = new WeakMap<Struct, { plan: Plan | undefined }>()
+
+  constructor(gates: Gates) {
+    this.#gates = gates
+  }
+
+  /** `current` is the stored object; undefined: this one is new. */
+  drop(object: KubeObject, current: KubeObject | undefined, struct: Struct): KubeObject {
+    const plan = this.#planOf(struct)
+    if (plan === undefined) return object
+    const wanted = new Set<string>()
+    findUses(object, plan, wanted)
+    if (wanted.size === 0) return object
+    const kept = new Set<string>()
+    if (current !== undefined) findUses(current, plan, kept)
+    for (const gate of strictGates) kept.delete(gate)
+    if ([...wanted].every((use) => kept.has(use))) return object
+    return { ...object, ...dropped(object, plan, kept) }
+  }
+
+  /** It depends on nothing but the types and the gates. */
+  #planOf(schema: Schema): Plan | undefined {
+    if (schema.type === 'list' || schema.type === 'map') return this.#planOf(schema.of)
+    if (schema.type !== 'struct') return undefined
+    const known = this.#plans.get(schema)
+    if (known !== undefined) return known.plan
+    // A type that contains itself has no gates on that way; none has.
+    const entry: { plan: Plan | undefined } = { plan: undefined }
+    this.#plans.set(schema, entry)
+    const fields = schema.fields.flatMap((field) => {
+      const below = unlooked.has(field.name) ? undefined : this.#planOf(field.schema)
+      const gates = field.gate === undefined || this.#gates.isOn(field.gate.name) ? [] : gatesOf(field)
+      return gates.length === 0 && below === undefined ? [] : [{ name: field.name, gates, below }]
+    })
+    const part = parts.get(`${schema.packageName} ${schema.name}`)
+    const own = part === undefined || this.#gates.isOn(part.gate) ? undefined : part
+    if (fields.length > 0 || own !== undefined) entry.plan = { fields, part: own }
+    return entry.plan
+  }
 }
 
 /** Where values of a type have gated fields. */
@@ -43,38 +76,24 @@ type Plan = {
 }
 
 /** `use`: what stands in the sets of what is used. `inner`: of the field's value, this field. */
-type Gated = { readonly use: string; readonly inner: string | undefined; readonly isPointer: boolean }
-
-/** These depend on nothing but the types. */
-const plans = new WeakMap<Struct, { plan: Plan | undefined }>()
-
-function planOf(schema: Schema): Plan | undefined {
-  if (schema.type === 'list' || schema.type === 'map') return planOf(schema.of)
-  if (schema.type !== 'struct') return undefined
-  const known = plans.get(schema)
-  if (known !== undefined) return known.plan
-  // A type that contains itself has no gates on that way; none has.
-  const entry: { plan: Plan | undefined } = { plan: undefined }
-  plans.set(schema, entry)
-  const fields = schema.fields.flatMap((field) => {
-    const below = unlooked.has(field.name) ? undefined : planOf(field.schema)
-    const gates = gatesOf(field)
-    return gates.length === 0 && below === undefined ? [] : [{ name: field.name, gates, below }]
-  })
-  const part = parts.get(`${schema.packageName} ${schema.name}`)
-  if (fields.length > 0 || part !== undefined) entry.plan = { fields, part }
-  return entry.plan
+type Gated = {
+  readonly use: string
+  readonly inner: string | undefined
+  readonly isPointer: boolean
+  readonly reset: Json | undefined
 }
 
 function gatesOf({ name, gate, isPointer, schema }: Field): Gated[] {
   if (gate === undefined) return []
   const isWhole = wholeGates.has(gate.name) || strictGates.has(gate.name)
   const useOf = (path: string): string => (isWhole ? gate.name : `${gate.name} ${path}`)
-  if (gate.of.length === 0) return [{ use: useOf(name), inner: undefined, isPointer }]
+  const reset = resetTo.get(gate.name)
+  if (gate.of.length === 0) return [{ use: useOf(name), inner: undefined, isPointer, reset }]
   return gate.of.map((inner) => ({
     use: useOf(`${name}.${inner}`),
     inner,
     isPointer: schema.type === 'struct' && schema.byName.get(inner)?.isPointer === true,
+    reset,
   }))
 }
 
@@ -103,11 +122,13 @@ const isSet = (value: Json | undefined, isPointer: boolean): boolean =>
 function dropped(value: Fields, plan: Plan, kept: ReadonlySet<string>): Fields {
   const changed: { [name: string]: Json | undefined } = { ...value }
   for (const { name, gates, below } of plan.fields) {
-    for (const { use, inner } of gates) {
+    for (const { use, inner, reset } of gates) {
       const field = changed[name]
       if (kept.has(use)) continue
-      if (inner === undefined) delete changed[name]
-      else if (isFields(field) && inner in field) {
+      if (inner === undefined) {
+        if (field !== undefined && reset !== undefined) changed[name] = reset
+        else delete changed[name]
+      } else if (isFields(field) && inner in field) {
         const { [inner]: _, ...rest } = field
         if (Object.keys(rest).length === 0 && goneWhenEmpty.has(name)) delete changed[name]
         else changed[name] = rest
@@ -115,7 +136,10 @@ function dropped(value: Fields, plan: Plan, kept: ReadonlySet<string>): Fields {
     }
     const field = changed[name]
     if (below === undefined || field === undefined) continue
-    changed[name] = droppedBelow(field, below, kept)
+    const rest = droppedBelow(field, below, kept)
+    const isEmptied = goneWhenEmpty.has(name) && isFields(rest) && Object.keys(rest).length === 0
+    if (isEmptied && isFields(field) && Object.keys(field).length > 0) delete changed[name]
+    else changed[name] = rest
   }
   return plan.part === undefined || kept.has(plan.part.gate) ? changed : plan.part.drop(changed)
 }

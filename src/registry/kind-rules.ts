@@ -1,11 +1,17 @@
 /** What a kind may have of its own, beyond the catalogue and strategy.ts. Each file in kinds/ is one of these. */
+import type { FieldFault } from '../api/field-fault.ts'
+import type { Gates } from '../api/gates.ts'
 import type { IpFamily } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ObjectSchema, StoredForm } from '../schema/object-schema.ts'
 import type { Resource, UpdateRules } from './resource.ts'
 
 /** What some kinds must know of the cluster. `ipFamily`: of its addresses, or of most of them. */
-export type ClusterFacts = { readonly ipFamily: IpFamily }
+export type ClusterFacts = { readonly ipFamily: IpFamily; readonly gates: Gates }
+
+export type KindUpdateRules = Omit<UpdateRules, 'validateUpdate'> & {
+  readonly validateUpdate: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
+}
 
 export type KindRules = Partial<
   Pick<
@@ -14,22 +20,22 @@ export type KindRules = Partial<
     | 'isNamedWhole'
     | 'prepareCreate'
     | 'prepareUpdate'
-    | 'validate'
-    | 'validateUpdate'
     | 'validateInSlices'
     | 'warnings'
-    | 'subresourceRules'
     | 'isCollected'
     | 'whyKept'
   >
 > & {
+  readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
+  readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
   /** Of writes through /status, on top of what all kinds do there. */
-  readonly status?: Partial<UpdateRules>
+  readonly status?: Partial<KindUpdateRules>
+  readonly subresourceRules?: { readonly [subresource: string]: KindUpdateRules }
   /** Fields a selector may name, by path; or how to read them. */
   readonly selectableFields?: readonly string[] | Resource['selectableFields']
   readonly indexedFields?: readonly string[]
   /** What is set where a client said nothing. On top of the defaults in the catalogue. */
-  readonly setDefaults?: (object: KubeObject) => KubeObject
+  readonly setDefaults?: (object: KubeObject, gates: Gates) => KubeObject
   /** What older servers left out of what they stored. */
   readonly completeStored?: (object: KubeObject, cluster: ClusterFacts) => KubeObject
   /** Whether they are set again once the object is stored. */

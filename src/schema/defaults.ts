@@ -2,6 +2,7 @@
  * Sets the defaults that a schema declares. What has none below it is never looked into, and what needs none is returned as
  * it is: most objects come out as they went in.
  */
+import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json } from '../api/object.ts'
 import { roundToMilli } from '../api/quantity.ts'
 import type { Schema, Struct } from './schema.ts'
@@ -9,41 +10,66 @@ import type { Schema, Struct } from './schema.ts'
 /** Undefined: there is nothing to set in values of this schema. */
 type SetDefaults = ((value: Json) => Json) | undefined
 
-/** Which types have defaults somewhere depends on nothing but the types. */
-const setters = new WeakMap<Struct, { set: SetDefaults }>()
+/** What has a gate that is off has no defaults. */
+export class Defaults {
+  readonly #gates: Gates
+  /** Which types have defaults somewhere depends on nothing but the types and the gates. */
+  readonly #setters = new WeakMap<Struct, { set: SetDefaults }>()
 
-export function withDefaults(value: Fields, struct: Struct): Fields {
-  const set = setterOf(struct)
-  if (set === undefined) return value
-  const result = set(value)
-  return isFields(result) ? result : value
+  constructor(gates: Gates) {
+    this.#gates = gates
+  }
+
+  set(value: Fields, struct: Struct): Fields {
+    const set = this.#setterOf(struct)
+    if (set === undefined) return value
+    const result = set(value)
+    return isFields(result) ? result : value
+  }
+
+  #setterOf(schema: Schema): SetDefaults {
+    if (schema.type === 'struct') return this.#structSetter(schema)
+    if (schema.type === 'map' && schema.goName === 'v1.ResourceList') return roundResources
+    if (schema.type !== 'list' && schema.type !== 'map') return undefined
+    const set = this.#setterOf(schema.of)
+    if (set === undefined) return undefined
+    return (value) => (Array.isArray(value) ? mapped(value, set) : isFields(value) ? mappedFields(value, set) : value)
+  }
+
+  #structSetter(struct: Struct): SetDefaults {
+    const known = this.#setters.get(struct)
+    if (known !== undefined) return known.set
+    // A type that contains itself is taken to have no defaults on that way; none has.
+    const entry: { set: SetDefaults } = { set: undefined }
+    this.#setters.set(struct, entry)
+    const { fields: fixed = {}, set: setOthers, gate = '' } = struct.defaults ?? {}
+    const fields = struct.fields.flatMap((field) => {
+      const { name, schema, isPointer, default: published } = field
+      const set = this.#setterOf(schema)
+      const isOff = field.gate?.of.length === 0 && !this.#gates.isOn(field.gate.name)
+      const value = isOff ? undefined : (published ?? fixed[name])
+      // What cannot be absent in Go has its defaults, whether it was given or not.
+      const isImplied = value === undefined && schema.type === 'struct' && !isPointer
+      return set === undefined && value === undefined ? [] : [{ name, set, value: isImplied ? {} : value, isImplied }]
+    })
+    const others = gate === '' || this.#gates.isOn(gate) ? setOthers : undefined
+    if (fields.length > 0 || others !== undefined) entry.set = setterOf(fields, others)
+    return entry.set
+  }
 }
 
-function setterOf(schema: Schema): SetDefaults {
-  if (schema.type === 'struct') return structSetter(schema)
-  if (schema.type === 'map' && schema.goName === 'v1.ResourceList') return roundResources
-  if (schema.type !== 'list' && schema.type !== 'map') return undefined
-  const set = setterOf(schema.of)
-  if (set === undefined) return undefined
-  return (value) => (Array.isArray(value) ? mapped(value, set) : isFields(value) ? mappedFields(value, set) : value)
+type FieldSetter = {
+  readonly name: string
+  readonly set: SetDefaults
+  readonly value: Json | undefined
+  readonly isImplied: boolean
 }
 
-function structSetter(struct: Struct): SetDefaults {
-  const known = setters.get(struct)
-  if (known !== undefined) return known.set
-  // A type that contains itself is taken to have no defaults on that way; none has.
-  const entry: { set: SetDefaults } = { set: undefined }
-  setters.set(struct, entry)
-  const { fields: fixed = {}, set: setOthers } = struct.defaults ?? {}
-  const fields = struct.fields.flatMap(({ name, schema, isPointer, default: published }) => {
-    const set = setterOf(schema)
-    const value = published ?? fixed[name]
-    // What cannot be absent in Go has its defaults, whether it was given or not.
-    const isImplied = value === undefined && schema.type === 'struct' && !isPointer
-    return set === undefined && value === undefined ? [] : [{ name, set, value: isImplied ? {} : value, isImplied }]
-  })
-  if (fields.length === 0 && setOthers === undefined) return undefined
-  entry.set = (given) => {
+function setterOf(
+  fields: readonly FieldSetter[],
+  setOthers: ((value: Fields) => Fields) | undefined,
+): (given: Json) => Json {
+  return (given) => {
     if (!isFields(given)) return given
     let changed: { [name: string]: Json | undefined } | undefined
     for (const { name, set, value, isImplied } of fields) {
@@ -59,7 +85,6 @@ function structSetter(struct: Struct): SetDefaults {
     const result = changed ?? given
     return setOthers === undefined ? result : setOthers(result)
   }
-  return entry.set
 }
 
 function mapped(items: readonly Json[], set: (value: Json) => Json): readonly Json[] {

@@ -85,7 +85,12 @@ export type Struct = {
 export type Embedded = { readonly struct: Struct; readonly number: number }
 
 /** What is set in values of a type besides the published defaults of its fields: fixed values, then what depends on others. */
-export type TypeDefaults = { readonly fields: Fields; readonly set?: (value: Fields) => Fields }
+export type TypeDefaults = {
+  readonly fields: Fields
+  readonly set?: (value: Fields) => Fields
+  /** Which must be on for `set`. */
+  readonly gate?: string
+}
 
 export type Field = {
   readonly name: string

@@ -4,14 +4,43 @@
  */
 export type SetUp = {
   readonly flags: readonly string[]
+  /** Besides, on the reference: it is not ready before it can watch all kinds of its gates. */
+  readonly referenceFlags?: readonly string[]
   /** The history reaches back to the start only. */
   readonly isCompacted?: boolean
 }
+
+/** Gates of fields, kinds and rules of the API that are off by default. */
+const offByDefault = `
+  ClusterTrustBundleProjection ContainerStopSignals CoordinatedLeaderElection 
+  DeploymentReplicaSetTerminatingReplicas DynamicResourceAllocation HPAConfigurableTolerance
+  HPAScaleToZero ImageVolume MaxUnavailableStatefulSet MutableCSINodeAllocatableCount 
+  PodLevelResources PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus
+  `
+/** Those that Keelson cannot turn on yet. */
+const later = `
+  CrossNamespaceVolumeDataSource InPlacePodVerticalScalingAllocatedStatus PodTopologyLabelsAdmission StrictIPCIDRValidation UserNamespacesPodSecurityStandards VolumeAttributesClass`
+/** And those that are on and may be turned off. */
+const onByDefault = `
+  DisableNodeKubeProxyVersion
+  InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
+  PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
+  SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`
+
+const gates = (names: string, isOn: boolean): string =>
+  `--feature-gates=${names
+    .trim()
+    .split(/\s+/)
+    .map((name) => `${name}=${isOn}`)
+    .join()}`
 
 const gate = (name: string, isOn: boolean): SetUp => ({ flags: [`--feature-gates=${name}=${isOn}`] })
 
 export const setUps: ReadonlyMap<string, SetUp> = new Map([
   ['WatchList', gate('WatchList', true)],
+  ['gates-on', { flags: [gates(offByDefault, true)], referenceFlags: ['--runtime-config=api/all=true'] }],
+  ['gates-later', { flags: [gates(later, true)] }],
+  ['gates-off', { flags: [gates(onByDefault, false)] }],
   ['compacted', { flags: [], isCompacted: true }],
 ])
 

@@ -11,7 +11,10 @@ import type { SetUp } from './set-ups.ts'
 export type Target = ClientOptions & AsyncDisposable
 
 /** A server that is started is set up so; one that runs has to be. */
-export async function openTarget(choice: ServerChoice, { flags, isCompacted }: SetUp): Promise<Target> {
+export async function openTarget(
+  choice: ServerChoice,
+  { flags, referenceFlags = [], isCompacted }: SetUp,
+): Promise<Target> {
   if (choice.kind === 'running') {
     const { url, token, cert, key } = choice
     return { server: url, token, cert, key, [Symbol.asyncDispose]: async () => {} }
@@ -19,7 +22,12 @@ export async function openTarget(choice: ServerChoice, { flags, isCompacted }: S
   await using stack = new AsyncDisposableStack()
   const etcd = stack.use(await startEtcd())
   const start = choice.kind === 'keelson' ? startKeelson : startReference
-  const { url, token } = stack.use(await start({ etcdUrl: etcd.clientUrl, args: [...flags, ...choice.args] }))
+  const { url, token } = stack.use(
+    await start({
+      etcdUrl: etcd.clientUrl,
+      args: [...flags, ...(choice.kind === 'reference' ? referenceFlags : []), ...choice.args],
+    }),
+  )
   if (isCompacted) await compact(etcd.clientUrl)
   const started = stack.move()
   return { server: url, token, [Symbol.asyncDispose]: () => started.disposeAsync() }

@@ -53,8 +53,8 @@ JobSpec
   ttlSecondsAfterFinished *int32 8
   completionMode *CompletionMode 9
   suspend *bool 10
-  podReplacementPolicy *PodReplacementPolicy 14
-  managedBy *string 15
+  podReplacementPolicy *PodReplacementPolicy 14 gate=JobPodReplacementPolicy
+  managedBy *string 15 gate=JobManagedBy
 
 JobStatus
   conditions []JobCondition 1 atomic patch=merge key=type

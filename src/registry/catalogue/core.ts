@@ -199,8 +199,8 @@ PersistentVolumeClaimStatus
   accessModes []PersistentVolumeAccessMode 2 atomic
   capacity ResourceList 3
   conditions []PersistentVolumeClaimCondition 4 map=type patch=merge key=type
-  allocatedResources ResourceList 5
-  allocatedResourceStatuses map[ResourceName]ClaimResourceStatus 7 granular
+  allocatedResources ResourceList 5 gate=RecoverVolumeExpansionFailure
+  allocatedResourceStatuses map[ResourceName]ClaimResourceStatus 7 granular gate=RecoverVolumeExpansionFailure
   currentVolumeAttributesClassName *string 8
   modifyVolumeStatus *ModifyVolumeStatus 9
 
@@ -636,7 +636,7 @@ Container
   envFrom []EnvFromSource 19 atomic
   env []EnvVar 7 map=name patch=merge key=name
   resources ResourceRequirements 8 gate=DynamicResourceAllocation:claims
-  resizePolicy []ContainerResizePolicy 23 atomic
+  resizePolicy []ContainerResizePolicy 23 atomic gate=InPlacePodVerticalScaling
   restartPolicy *ContainerRestartPolicy 24
   volumeMounts []VolumeMount 9 map=mountPath patch=merge key=mountPath
   volumeDevices []VolumeDevice 21 map=devicePath patch=merge key=devicePath
@@ -662,7 +662,7 @@ LifecycleHandler
   exec *ExecAction 1
   httpGet *HTTPGetAction 2
   tcpSocket *TCPSocketAction 3
-  sleep *SleepAction 4
+  sleep *SleepAction 4 gate=PodLifecycleSleepAction
 
 Lifecycle
   postStart *LifecycleHandler 1
@@ -700,8 +700,8 @@ ContainerStatus
   imageID! string 7
   containerID string 8
   started *bool 9
-  allocatedResources ResourceList 10
-  resources *ResourceRequirements 11
+  allocatedResources ResourceList 10 gate=InPlacePodVerticalScaling
+  resources *ResourceRequirements 11 gate=InPlacePodVerticalScaling
   volumeMounts []VolumeMountStatus 12 map=mountPath patch=merge key=mountPath
   user *ContainerUser 13
   allocatedResourcesStatus []ResourceStatus 14 map=name patch=merge key=name gate=ResourceHealthStatus
@@ -843,7 +843,7 @@ PodSpec
   topologySpreadConstraints []TopologySpreadConstraint 33 map=topologyKey,whenUnsatisfiable patch=merge key=topologyKey
   setHostnameAsFQDN *bool 35
   os *PodOS 36
-  hostUsers *bool 37
+  hostUsers *bool 37 gate=UserNamespacesSupport
   schedulingGates []PodSchedulingGate 38 map=name patch=merge key=name
   resourceClaims []PodResourceClaim 39 map=name patch=merge,retainKeys key=name gate=DynamicResourceAllocation
   resources *ResourceRequirements 40 gate=PodLevelResources
@@ -871,7 +871,7 @@ TopologySpreadConstraint
   minDomains *int32 5
   nodeAffinityPolicy *NodeInclusionPolicy 6
   nodeTaintsPolicy *NodeInclusionPolicy 7
-  matchLabelKeys []string 8 atomic
+  matchLabelKeys []string 8 atomic gate=MatchLabelKeysInPodTopologySpread
 
 HostAlias
   ip! string 1
@@ -884,13 +884,13 @@ PodSecurityContext
   runAsGroup *int64 6
   runAsNonRoot *bool 3
   supplementalGroups []int64 4 atomic
-  supplementalGroupsPolicy *SupplementalGroupsPolicy 12
+  supplementalGroupsPolicy *SupplementalGroupsPolicy 12 gate=SupplementalGroupsPolicy
   fsGroup *int64 5
   sysctls []Sysctl 7 atomic
   fsGroupChangePolicy *PodFSGroupChangePolicy 9
   seccompProfile *SeccompProfile 10
   appArmorProfile *AppArmorProfile 11
-  seLinuxChangePolicy *PodSELinuxChangePolicy 13
+  seLinuxChangePolicy *PodSELinuxChangePolicy 13 gate=SELinuxChangePolicy
 
 SeccompProfile unions=[{"discriminator":"type","fields-to-discriminateBy":{"localhostProfile":"LocalhostProfile"}}]
   type! SeccompProfileType 1
@@ -925,7 +925,7 @@ EphemeralContainerCommon
   envFrom []EnvFromSource 19 atomic
   env []EnvVar 7 map=name patch=merge key=name
   resources ResourceRequirements 8 gate=DynamicResourceAllocation:claims
-  resizePolicy []ContainerResizePolicy 23 atomic
+  resizePolicy []ContainerResizePolicy 23 atomic gate=InPlacePodVerticalScaling
   restartPolicy *ContainerRestartPolicy 24
   volumeMounts []VolumeMount 9 map=mountPath patch=merge key=mountPath
   volumeDevices []VolumeDevice 21 map=devicePath patch=merge key=devicePath
@@ -1345,7 +1345,7 @@ SecurityContext
   runAsNonRoot *bool 5
   readOnlyRootFilesystem *bool 6
   allowPrivilegeEscalation *bool 7
-  procMount *ProcMountType 9
+  procMount *ProcMountType 9 gate=ProcMountType
   seccompProfile *SeccompProfile 11
   appArmorProfile *AppArmorProfile 12
 

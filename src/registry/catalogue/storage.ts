@@ -55,7 +55,7 @@ CSIDriverSpec
   fsGroupPolicy *FSGroupPolicy 5
   tokenRequests []TokenRequest 6 atomic
   requiresRepublish *bool 7
-  seLinuxMount *bool 8
+  seLinuxMount *bool 8 gate=SELinuxMountReadWriteOncePod
   nodeAllocatableUpdatePeriodSeconds *int64 9 gate=MutableCSINodeAllocatableCount
 
 TokenRequest

@@ -3,16 +3,18 @@
  * table from fields to rules, in the order in which clients see the faults; what depends on several fields is a function.
  */
 import { type FieldFault, required } from '../../api/field-fault.ts'
+import { defaultGates, type Gates } from '../../api/gates.ts'
 import { fieldsOf, isFields, type Json } from '../../api/object.ts'
 
 /** What a rule may know besides the value. Families of rules add what theirs need. */
-export type Check = { readonly faults: FieldFault[] }
+export type Check = { readonly faults: FieldFault[]; readonly gates: Gates }
 
 export type Rule<C extends Check = Check> = (value: Json | undefined, path: string, check: C) => void
 
-export function faultsOf(rule: Rule, value: Json | undefined, path: string): FieldFault[] {
+/** Rules that depend on gates need them given. */
+export function faultsOf(rule: Rule, value: Json | undefined, path: string, gates: Gates = defaultGates): FieldFault[] {
   const faults: FieldFault[] = []
-  rule(value, path, { faults })
+  rule(value, path, { faults, gates })
   return faults
 }
 

@@ -75,13 +75,13 @@ export const daemonSetRules: KindRules = {
     const isKept = isEqualAs('core/v1 PodTemplateSpec', templateOf(object), templateOf(current))
     return withTemplateGeneration(object, isKept ? before : before + 1)
   },
-  validate: (object) => faultsOf(newSpec, object['spec'], 'spec'),
-  validateUpdate: (object, current) => {
+  validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
+  validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
     // An update looks at everything twice.
     const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
-    return faultsOf(rule, object['spec'], 'spec')
+    return faultsOf(rule, object['spec'], 'spec', gates)
   },
   warnings: (object, current) =>
     current !== undefined && generationOf(object) === generationOf(current) ? [] : workloadWarnings(object, undefined),

@@ -81,11 +81,11 @@ const specRule = (currentTemplate?: Json): Rule =>
 const newSpec = specRule()
 
 export const deploymentRules: KindRules = {
-  validate: (object) => faultsOf(newSpec, object['spec'], 'spec'),
-  validateUpdate: (object, current) => {
+  validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
+  validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
     const rule = all(specRule(before['template']), fields({ selector: fixedSelector(before['selector']) }))
-    return faultsOf(rule, object['spec'], 'spec')
+    return faultsOf(rule, object['spec'], 'spec', gates)
   },
   warnings: namedWorkloadWarnings,
   status: {
@@ -97,6 +97,7 @@ export const deploymentRules: KindRules = {
         'readyReplicas',
         'availableReplicas',
         'unavailableReplicas',
+        'terminatingReplicas',
         'collisionCount',
       ],
       [

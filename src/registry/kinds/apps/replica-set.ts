@@ -25,18 +25,25 @@ const specRule = (currentTemplate?: Json): Rule =>
 const newSpec = specRule()
 
 export const replicaSetRules: KindRules = {
-  validate: (object) => faultsOf(newSpec, object['spec'], 'spec'),
-  validateUpdate: (object, current) => {
+  validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
+  validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
     // An update looks at everything twice.
     const spec = specRule(before['template'])
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
-    return faultsOf(rule, object['spec'], 'spec')
+    return faultsOf(rule, object['spec'], 'spec', gates)
   },
   warnings: namedWorkloadWarnings,
   status: {
     validateUpdate: countersRule(
-      ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
+      [
+        'replicas',
+        'fullyLabeledReplicas',
+        'readyReplicas',
+        'availableReplicas',
+        'terminatingReplicas',
+        'observedGeneration',
+      ],
       [
         partOf('replicas', ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']),
         partOf('readyReplicas', ['availableReplicas'], 'readyReplicas'),

@@ -65,8 +65,8 @@ export const labelsOf = (labels: Json | undefined): Labels =>
 
 /** Of a template; `current` is the one before an update, which what was fine once may be taken from. */
 export function podTemplate(current?: Json): Rule {
-  return (value, path, { faults }) => {
-    faults.push(...validatePodTemplate(value, path, current))
+  return (value, path, { faults, gates }) => {
+    faults.push(...validatePodTemplate(value, path, { current, gates }))
   }
 }
 

@@ -1,11 +1,12 @@
 import { forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
-import { goPointer, goStruct } from '../../../api/go-value.ts'
+import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { claimSpecWarnings } from '../core/claim-spec.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { atMostHundredPercent, countOrPercent, isNone } from '../../rules/percent.ts'
 import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, nonNegative, oneOf } from '../../rules/scalars.ts'
 import {
@@ -23,6 +24,13 @@ const podManagementPolicy: Rule = (value, path, { faults }) => {
   faults.push(policy === '' ? required(path) : invalidValue(path, policy, "must be 'OrderedReady' or 'Parallel'"))
 }
 
+/** At least one (gate MaxUnavailableStatefulSet). */
+const someUnavailable: Rule = (value, path, check) => {
+  countOrPercent(value, path, check)
+  if (isNone(value)) check.faults.push(invalidShown(path, goIntOrString(value), 'cannot be 0'))
+  atMostHundredPercent(value, path, check)
+}
+
 const updateStrategy: Rule = (value, path, check) => {
   const { type, rollingUpdate } = fieldsOf(value)
   const at = `${path}.rollingUpdate`
@@ -37,7 +45,7 @@ const updateStrategy: Rule = (value, path, check) => {
       )
       return
     case 'RollingUpdate':
-      fields({ partition: nonNegative })(rollingUpdate, at, check)
+      fields({ partition: nonNegative, maxUnavailable: given(someUnavailable) })(rollingUpdate, at, check)
       return
     default: {
       const pointer = goPointer('apps.RollingUpdateStatefulSetStrategy', rollingUpdate !== undefined)
@@ -47,10 +55,10 @@ const updateStrategy: Rule = (value, path, check) => {
   }
 }
 
-const goRollingUpdate = ({ partition }: Fields): string =>
+const goRollingUpdate = ({ partition, maxUnavailable }: Fields): string =>
   goStruct('apps.RollingUpdateStatefulSetStrategy', {
     Partition: `${numberOf(partition)}`,
-    MaxUnavailable: goPointer('intstr.IntOrString', false),
+    MaxUnavailable: goPointer('intstr.IntOrString', maxUnavailable !== undefined),
   })
 
 const retention = oneOf('Retain', 'Delete')
@@ -81,13 +89,13 @@ const changeable = [
 ]
 
 export const statefulSetRules: KindRules = {
-  validate: (object) => faultsOf(spec, object['spec'], 'spec'),
+  validate: (object, gates) => faultsOf(spec, object['spec'], 'spec', gates),
   // A name that cannot be changed is not checked.
-  validateUpdate: (object, current) => {
+  validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])
     const now = fieldsOf(object['spec'])
     const withOldName = { ...now, serviceName: before['serviceName'] }
-    return [...faultsOf(spec, withOldName, 'spec'), ...faultsOf(onlyChangeable(before), now, 'spec')]
+    return [...faultsOf(spec, withOldName, 'spec', gates), ...faultsOf(onlyChangeable(before), now, 'spec')]
   },
   warnings: (object, current) => {
     const { revisionHistoryLimit, volumeClaimTemplates } = fieldsOf(object['spec'])

@@ -17,7 +17,7 @@ const MIN_REPLICAS = 1
 /** Both versions have the rules of the stored one. */
 export const autoscalerV2Rules: KindRules = {
   setDefaults: (object) => withoutAnnotations(setStoredDefaults(object)),
-  validate: (object) => faultsOf(autoscalerSpec, object['spec'], 'spec'),
+  validate: (object, gates) => faultsOf(autoscalerSpec, object['spec'], 'spec', gates),
   status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
 }
 
@@ -25,7 +25,7 @@ export const autoscalerV1Rules: KindRules = {
   // What is left out is known only in the stored form, which has more to say.
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
-  validate: (object) => faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec'),
+  validate: (object, gates) => faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec', gates),
   status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
 }
 

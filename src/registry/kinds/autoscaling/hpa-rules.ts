@@ -124,11 +124,13 @@ const metric: Rule = (value, path, check) => {
   }
 }
 
-const replicas: Rule = (value, path, { faults }) => {
+/** None at all only where the gate is on. */
+const replicas: Rule = (value, path, { faults, gates }) => {
   const { minReplicas, maxReplicas } = fieldsOf(value)
   const [min, max] = [numberOf(minReplicas), numberOf(maxReplicas)]
-  if (minReplicas !== undefined && min < 1) {
-    faults.push(invalidValue(`${path}.minReplicas`, min, 'must be greater than or equal to 1'))
+  const least = gates.isOn('HPAScaleToZero') ? 0 : 1
+  if (minReplicas !== undefined && min < least) {
+    faults.push(invalidValue(`${path}.minReplicas`, min, `must be greater than or equal to ${least}`))
   }
   if (max < 1) faults.push(invalidValue(`${path}.maxReplicas`, max, 'must be greater than 0'))
   if (minReplicas !== undefined && max < min) {
@@ -155,6 +157,10 @@ const windowFromZero: Rule = (value, path, { faults }) => {
   if (numberOf(value) < 0) faults.push(invalidValue(path, numberOf(value), 'must be greater than or equal to zero'))
 }
 
+const nonNegativeAmount: Rule = (value, path, { faults }) => {
+  if (nanosOf(textOf(value)) < 0n) faults.push(invalidValue(path, textOf(value), 'must be greater than or equal to 0'))
+}
+
 const scalingRules: Rule = given(
   fields({
     stabilizationWindowSeconds: given(all(windowFromZero, atMost(WINDOW_SECONDS_MAX))),
@@ -169,6 +175,7 @@ const scalingRules: Rule = given(
       ),
       'must specify at least one Policy',
     ),
+    tolerance: given(nonNegativeAmount),
   }),
 )
 

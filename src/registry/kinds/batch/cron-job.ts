@@ -85,10 +85,10 @@ const specRule = (scheduleBefore: string): Rule =>
 const newSpec = specRule('')
 
 export const cronJobRules: KindRules = {
-  validate: (object) => [...faultsOf(newSpec, object['spec'], 'spec'), ...validateName(object)],
-  validateUpdate: (object, current) => {
+  validate: (object, gates) => [...faultsOf(newSpec, object['spec'], 'spec', gates), ...validateName(object)],
+  validateUpdate: (object, current, gates) => {
     const before = textOf(fieldsOf(current['spec'])['schedule'])
-    return faultsOf(hasZone(before) ? specRule(before) : newSpec, object['spec'], 'spec')
+    return faultsOf(hasZone(before) ? specRule(before) : newSpec, object['spec'], 'spec', gates)
   },
   warnings: (object, current) => {
     const { schedule, jobTemplate } = fieldsOf(object['spec'])

@@ -1,6 +1,7 @@
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { type Labels, matchesLabels } from '../../../api/label-selector.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
+import type { Gates } from '../../../api/gates.ts'
 import {
   type Fields,
   fieldsOf,
@@ -38,11 +39,11 @@ const spec = all(jobSpec, selector)
 
 export const jobRules: KindRules = {
   selectableFields: jobFields,
-  setDefaults: (object) => withLabels(setDefaults(object)),
+  setDefaults: (object, gates) => withLabels(setDefaults(object, gates)),
   isDefaultedAgain: true,
   prepareCreate: withSelector,
   validate,
-  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
+  validateUpdate: (object, current, gates) => [...validate(object, gates), ...validateChange(object, current)],
   warnings: (object, current) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
     ...(isSpecChanged(object, current) ? jobSpecWarnings(object['spec'], 'spec') : []),
@@ -51,7 +52,7 @@ export const jobRules: KindRules = {
 }
 
 /** Not where a CronJob has a template for Jobs: only the Job itself gets these. */
-function setDefaults(object: KubeObject): KubeObject {
+function setDefaults(object: KubeObject, gates: Gates): KubeObject {
   const given = fieldsOf(object['spec'])
   const { parallelism, completions, backoffLimitPerIndex, podFailurePolicy } = given
   const isOne = parallelism === undefined && completions === undefined
@@ -64,7 +65,9 @@ function setDefaults(object: KubeObject): KubeObject {
       completionMode: 'NonIndexed',
       suspend: false,
       manualSelector: false,
-      podReplacementPolicy: podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
+      ...(gates.isOn('JobPodReplacementPolicy')
+        ? { podReplacementPolicy: podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed' }
+        : {}),
       ...given,
       ...(podFailurePolicy === undefined ? {} : { podFailurePolicy: withStatuses(podFailurePolicy) }),
     },
@@ -123,8 +126,8 @@ const ownLabels = (name: string, uid: string): { readonly [label: string]: strin
   'batch.kubernetes.io/job-name': name,
 })
 
-function validate(object: KubeObject): FieldFault[] {
-  return [...validateGenerated(object), ...faultsOf(spec, object['spec'], 'spec'), ...validateHostNames(object)]
+function validate(object: KubeObject, gates: Gates): FieldFault[] {
+  return [...validateGenerated(object), ...faultsOf(spec, object['spec'], 'spec', gates), ...validateHostNames(object)]
 }
 
 /** What was generated is still there. */

@@ -11,18 +11,16 @@ import {
   invalidValue,
   notSupported,
   required,
-  tooLong,
 } from '../../../api/field-fault.ts'
 import { goBytes } from '../../../api/go-value.ts'
-import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import type { User } from '../../../api/user.ts'
 import { decodePem } from '../../../lib/x509/pem.ts'
 import { readRequest, RequestError } from '../../../lib/x509/request.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { validateSigner } from '../../rules/signer.ts'
 import { decisions, validateConditions, withDecisions, withTimes } from './conditions.ts'
 
-const SIGNER_NAME_BYTES_MAX = 571
 const EXPIRATION_SECONDS_MIN = 600
 const legacySigner = 'kubernetes.io/legacy-unknown'
 const usages = [
@@ -107,7 +105,7 @@ function validate(object: KubeObject): FieldFault[] {
   return [
     ...validateRequest(request),
     ...validateUsages(textsOf(fieldsOf(object['spec'])['usages'])),
-    ...validateSigner(textOf(signerName), 'spec.signerName'),
+    ...validateNewSigner(textOf(signerName)),
     ...(isShort ? [invalidValue('spec.expirationSeconds', expirationSeconds, why)] : []),
     ...validateConditions(conditionsOf(object)),
     ...(textOf(certificate) === '' ? [] : validateCertificate(textOf(certificate))),
@@ -137,28 +135,11 @@ function validateUsages(given: readonly string[]): FieldFault[] {
   })
 }
 
-/** A domain, and a name in it. */
-function validateSigner(signer: string, path: string): FieldFault[] {
-  if (signer === legacySigner) {
-    return [invalidValue(path, signer, 'the legacy signerName is not allowed via this API version')]
-  }
-  if (signer === '') return [required(path)]
-  const [domain = '', name = '', ...more] = signer.split('/')
-  if (more.length > 0 || !signer.includes('/')) {
-    const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
-    return [invalidValue(path, signer, form)]
-  }
-  const checkParts = (text: string, check: (part: string) => string[]): FieldFault[] =>
-    text
-      .split('.')
-      .flatMap((part) => check(part).map((why) => invalidValue(path, text, `validating label "${part}": ${why}`)))
-  const isPlain = !domain.includes('.')
-  return [
-    ...(Buffer.byteLength(signer) > SIGNER_NAME_BYTES_MAX ? [tooLong(path, SIGNER_NAME_BYTES_MAX)] : []),
-    ...checkParts(domain, checkDnsLabel),
-    ...(isPlain ? [invalidValue(path, domain, 'should be a domain with at least two segments separated by dots')] : []),
-    ...checkParts(name, checkDnsSubdomain),
-  ]
+/** One signer of long ago is known and refused. */
+function validateNewSigner(signer: string): FieldFault[] {
+  const path = 'spec.signerName'
+  if (signer !== legacySigner) return validateSigner(signer, path)
+  return [invalidValue(path, signer, 'the legacy signerName is not allowed via this API version')]
 }
 
 function validateCertificate(base64: string): FieldFault[] {

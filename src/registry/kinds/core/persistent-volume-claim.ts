@@ -15,6 +15,7 @@ import {
   present,
   textOf,
 } from '../../../api/object.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { nanosOf } from '../../../api/quantity.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -31,10 +32,10 @@ export const persistentVolumeClaimRules: KindRules = {
   prepareCreate: (object) => prepared(object),
   prepareUpdate: (object, current) => prepared(object, current),
   validate: (object) => faultsOf(claimSpec, object['spec'], 'spec'),
-  validateUpdate: (object, current) => {
+  validateUpdate: (object, current, gates) => {
     const faults = faultsOf(claimSpec, object['spec'], 'spec')
     // An update looks at everything twice.
-    return [...faults, ...faults, ...validateChange(object, current)]
+    return [...faults, ...faults, ...validateChange(object, current, gates)]
   },
   warnings,
   status: { validateUpdate: validateStatus },
@@ -76,7 +77,7 @@ function isOldSource(source: Json | undefined): boolean {
 
 const storageOf = (spec: Fields): Json | undefined => fieldsOf(fieldsOf(spec['resources'])['requests'])['storage']
 
-function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
+function validateChange(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
   const allowed = allowedSpec(object, current)
@@ -88,8 +89,11 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   }
   const size = nanosOf(textOf(storageOf(now)))
   const held = nanosOf(textOf(fieldsOf(fieldsOf(current['status'])['capacity'])['storage']))
-  if (size < nanosOf(textOf(storageOf(before))) && size <= held) {
-    faults.push(forbiddenField('spec.resources.requests.storage', 'field can not be less than status.capacity'))
+  if (size < nanosOf(textOf(storageOf(before)))) {
+    const path = 'spec.resources.requests.storage'
+    if (!gates.isOn('RecoverVolumeExpansionFailure')) {
+      faults.push(forbiddenField(path, 'field can not be less than previous value'))
+    } else if (size <= held) faults.push(forbiddenField(path, 'field can not be less than status.capacity'))
   }
   if (!isSame(now['volumeMode'], before['volumeMode'])) {
     faults.push(invalidValue('volumeMode', textOf(now['volumeMode']), 'field is immutable'))

@@ -3,8 +3,9 @@ import { validatePodTemplate } from './pod/template.ts'
 import { isSpecChanged, podTemplateWarnings } from './pod/warnings.ts'
 
 export const podTemplateRules: KindRules = {
-  validate: (object) => validatePodTemplate(object['template'], 'template'),
-  validateUpdate: (object, current) => validatePodTemplate(object['template'], 'template', current['template']),
+  validate: (object, gates) => validatePodTemplate(object['template'], 'template', { gates }),
+  validateUpdate: (object, current, gates) =>
+    validatePodTemplate(object['template'], 'template', { current: current['template'], gates }),
   warnings: (object, current) =>
     isSpecChanged(object, current) ? podTemplateWarnings(object['template'], 'template') : [],
 }

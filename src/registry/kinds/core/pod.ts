@@ -1,5 +1,6 @@
 /** Pods: what all their parts say together. The folder pod/ has the parts. */
 import { type FieldFault, forbiddenField } from '../../../api/field-fault.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
@@ -19,13 +20,13 @@ export const podRules: KindRules = {
   indexedFields: ['spec.nodeName'],
   setDefaults: setPodDefaults,
   prepareCreate: preparePod,
-  validate: (pod) => [
-    ...validatePod(pod),
+  validate: (pod, gates) => [
+    ...validatePod(pod, gates),
     ...faultsOf(gated, pod['spec'], 'spec'),
     ...validateSaidTwice(pod),
     ...validateNotEphemeral(pod),
   ],
-  validateUpdate: (pod, current) => [...validatePod(pod), ...validatePodChange(pod, current)],
+  validateUpdate: (pod, current, gates) => [...validatePod(pod, gates), ...validatePodChange(pod, current)],
   warnings: (pod, current) => (current === undefined ? podWarnings(pod) : []),
   status: { prepareUpdate: preparePodStatus, validateUpdate: validatePodStatus, warnings: podStatusWarnings },
   subresourceRules: {
@@ -34,9 +35,9 @@ export const podRules: KindRules = {
   },
 }
 
-const validatePod = (pod: KubeObject): FieldFault[] => [
+const validatePod = (pod: KubeObject, gates: Gates): FieldFault[] => [
   ...validatePodAnnotations(pod, 'metadata.annotations'),
-  ...validatePodSpec(fieldsOf(pod['spec']), 'spec', { podName: pod.metadata.name ?? '' }),
+  ...validatePodSpec(fieldsOf(pod['spec']), 'spec', { podName: pod.metadata.name ?? '', gates }),
 ]
 
 function validateNotEphemeral(pod: KubeObject): FieldFault[] {

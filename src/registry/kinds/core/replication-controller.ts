@@ -1,4 +1,5 @@
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { entriesOf, type Fields, fieldsOf, isFields, type KubeObject, numberOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { goLabels } from '../../rules/label-selector.ts'
@@ -14,7 +15,7 @@ export const replicationControllerRules: KindRules = {
   prepareCreate: (object) => ({ ...object, status: { replicas: 0 } }),
   validate,
   // An update looks at everything twice, and tells it twice.
-  validateUpdate: (object) => [...validate(object), ...validate(object)],
+  validateUpdate: (object, _current, gates) => [...validate(object, gates), ...validate(object, gates)],
   warnings: (object, current) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
     // Of the template from before an update: so it is upstream.
@@ -39,7 +40,7 @@ function setDefaults(object: KubeObject): KubeObject {
   }
 }
 
-function validate(object: KubeObject): FieldFault[] {
+function validate(object: KubeObject, gates: Gates): FieldFault[] {
   const spec = fieldsOf(object['spec'])
   const { template, selector } = spec
   const wanted = entriesOf(selector)
@@ -47,18 +48,22 @@ function validate(object: KubeObject): FieldFault[] {
     ...faultsOf(fields({ minReadySeconds: nonNegative }), spec, 'spec'),
     ...(wanted.length === 0 ? [required('spec.selector')] : []),
     ...faultsOf(fields({ replicas: nonNegative }), spec, 'spec'),
-    ...(template === undefined ? [required('spec.template')] : validateTemplate(fieldsOf(template), wanted)),
+    ...(template === undefined ? [required('spec.template')] : validateTemplate(fieldsOf(template), wanted, gates)),
   ]
 }
 
-function validateTemplate(template: Fields, wanted: readonly (readonly [string, string])[]): FieldFault[] {
+function validateTemplate(
+  template: Fields,
+  wanted: readonly (readonly [string, string])[],
+  gates: Gates,
+): FieldFault[] {
   const { labels } = fieldsOf(template['metadata'])
   const path = 'spec.template'
   const isSelected = wanted.every(([key, value]) => fieldsOf(labels)[key] === value)
   const why = '`selector` does not match template `labels`'
   return [
     ...(wanted.length > 0 && !isSelected ? [invalidShown(`${path}.metadata.labels`, goLabels(labels), why)] : []),
-    ...validatePodTemplate(template, path),
+    ...validatePodTemplate(template, path, { gates }),
     ...validateAlwaysRestarted(template, path, 'ReplicationController'),
   ]
 }

@@ -1,5 +1,6 @@
 /** What an update of a Service may not change: its first address, and what others rely on. */
 import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../api/field-fault.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, type KubeObject, numberOf, textOf, textsOf } from '../../../api/object.ts'
 import { isHeadless, needsHealthPort, specOf, typeOf } from './service-needs.ts'
@@ -7,14 +8,14 @@ import { validate, validateClass } from './service-validate.ts'
 
 const fixed = 'may not change once set'
 
-export function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
+export function validateUpdate(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const spec = specOf(object)
   const before = specOf(current)
   return [
     ...validateAddressChange(spec, before),
     ...validateClassChange(spec, before),
     ...validateHealthPort(spec, before),
-    ...validate(object),
+    ...validate(object, gates),
   ]
 }
 

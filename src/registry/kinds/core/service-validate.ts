@@ -6,6 +6,7 @@ import {
   notSupported,
   required,
 } from '../../../api/field-fault.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../../api/object.ts'
 import { checkCidr, checkIp, validateTarget } from '../../rules/addresses.ts'
@@ -21,12 +22,13 @@ const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'] as const
 const affinities = ['ClientIP', 'None'] as const
 export const trafficPolicies = ['Cluster', 'Local'] as const
 const trafficDistributions = ['PreferClose'] as const
+const moreDistributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode'] as const
 const AFFINITY_SECONDS_MAX = 86_400
 /** The older form of spec.loadBalancerSourceRanges. */
 const sourceRangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 export const onlyForLoadBalancers = "may only be used when `type` is 'LoadBalancer'"
 
-export function validate(object: KubeObject): FieldFault[] {
+export function validate(object: KubeObject, gates: Gates): FieldFault[] {
   const spec = specOf(object)
   return [
     ...validateTopology(object),
@@ -41,7 +43,7 @@ export function validate(object: KubeObject): FieldFault[] {
     ...validateNodePortChoice(spec),
     ...validateClass(spec),
     ...validateExternalTraffic(spec),
-    ...validateChoices(spec),
+    ...validateChoices(spec, gates),
   ]
 }
 
@@ -155,10 +157,11 @@ function validateExternalTraffic(spec: Fields): FieldFault[] {
   return [...faults, invalidValue(healthPath, port, why)]
 }
 
-function validateChoices(spec: Fields): FieldFault[] {
+function validateChoices(spec: Fields, gates: Gates): FieldFault[] {
   const { internalTrafficPolicy: policy, trafficDistribution: distribution } = spec
+  const known = gates.isOn('PreferSameTrafficDistribution') ? moreDistributions : trafficDistributions
   return [
     ...(typeof policy === 'string' ? oneOf('spec.internalTrafficPolicy', policy, trafficPolicies) : []),
-    ...(typeof distribution === 'string' ? oneOf('spec.trafficDistribution', distribution, trafficDistributions) : []),
+    ...(typeof distribution === 'string' ? oneOf('spec.trafficDistribution', distribution, known) : []),
   ]
 }

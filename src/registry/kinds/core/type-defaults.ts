@@ -4,7 +4,7 @@ import type { TypeDefaults } from '../../../schema/schema.ts'
 import { withLimitDefaults } from './limit-range.ts'
 import { withPhase } from './namespace.ts'
 import { withAllocatable, withPodCidrs } from './node.ts'
-import { withPullPolicy } from './pod/image.ts'
+import { withPullPolicy, withVolumePullPolicy } from './pod/image.ts'
 import { withPodIps } from './pod/status.ts'
 
 const container = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' }
@@ -26,6 +26,7 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ],
   ['core/v1 Container', { fields: container, set: withPullPolicy }],
   ['core/v1 EphemeralContainer', { fields: container, set: withPullPolicy }],
+  ['core/v1 ImageVolumeSource', { fields: {}, set: withVolumePullPolicy, gate: 'ImageVolume' }],
   ['core/v1 PodStatus', { fields: {}, set: withPodIps }],
   ['core/v1 Probe', { fields: { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 } }],
   ['core/v1 HTTPGetAction', { fields: { path: '/', scheme: 'HTTP' } }],

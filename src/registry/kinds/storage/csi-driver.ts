@@ -5,6 +5,8 @@ import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateTokenLifetime } from '../../rules/token.ts'
 
+/** Less would keep nodes busy with nothing else. */
+const UPDATE_SECONDS_MIN = 10
 const lifecycleModes = ['Persistent', 'Ephemeral']
 const fsGroupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']
 
@@ -14,7 +16,12 @@ export const csiDriverRules: KindRules = {
 }
 
 function validate(object: KubeObject): FieldFault[] {
-  const { fsGroupPolicy, tokenRequests, volumeLifecycleModes } = fieldsOf(object['spec'])
+  const {
+    fsGroupPolicy,
+    tokenRequests,
+    volumeLifecycleModes,
+    nodeAllocatableUpdatePeriodSeconds: period,
+  } = fieldsOf(object['spec'])
   const audiences = itemsOf(tokenRequests).map(({ audience }) => textOf(audience))
   const faults: FieldFault[] = []
   if (!fsGroupPolicies.includes(textOf(fsGroupPolicy))) {
@@ -28,6 +35,10 @@ function validate(object: KubeObject): FieldFault[] {
   }
   for (const mode of textsOf(volumeLifecycleModes)) {
     if (!lifecycleModes.includes(mode)) faults.push(notSupported('spec.volumeLifecycleModes', mode, lifecycleModes))
+  }
+  if (typeof period === 'number' && period < UPDATE_SECONDS_MIN) {
+    const why = `must be greater than or equal to ${UPDATE_SECONDS_MIN} seconds`
+    faults.push(invalidValue('spec.nodeAllocatableUpdatePeriodSeconds', period, why))
   }
   return faults
 }

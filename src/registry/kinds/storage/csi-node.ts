@@ -11,6 +11,7 @@ import { goPointer, goStrings } from '../../../api/go-value.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import type { Gates } from '../../../api/gates.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
@@ -21,7 +22,11 @@ const NODE_ID_BYTES_MAX = 256
 export const csiNodeRules: KindRules = {
   validate,
   // Looked at twice there.
-  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current), ...validate(object)],
+  validateUpdate: (object, current, gates) => [
+    ...validate(object),
+    ...validateChange(object, current, gates),
+    ...validate(object),
+  ],
 }
 
 const driversOf = (object: KubeObject): readonly Fields[] => itemsOf(fieldsOf(object['spec'])['drivers'])
@@ -68,11 +73,14 @@ function validateTopologyKeys(keys: readonly string[], path: string): FieldFault
 }
 
 /** Drivers come and go, but what one says of itself stays. */
-function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
+function validateChange(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
+  const mayCount = gates.isOn('MutableCSINodeAllocatableCount')
   const before = new Map(driversOf(current).map((driver) => [driver['name'], driver]))
   return driversOf(object).flatMap((driver) => {
     const was = before.get(driver['name'])
-    if (was === undefined || isEqualAs('storage/v1 CSINodeDriver', driver, was)) return []
+    if (was === undefined) return []
+    const counted = mayCount ? { ...was, allocatable: driver['allocatable'] } : was
+    if (isEqualAs('storage/v1 CSINodeDriver', driver, counted)) return []
     return [invalidShown('spec.drivers', goDriver(driver), 'field is immutable')]
   })
 }

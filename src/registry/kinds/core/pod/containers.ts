@@ -18,6 +18,7 @@ import type { PodCheck, PodRule } from './check.ts'
 import { environment, environmentSources } from './env.ts'
 import { running } from './handlers.ts'
 import { volumeDevices, volumeMounts } from './mounts.ts'
+import { usedClaims } from './resource-claims.ts'
 import { containerSecurity } from './security.ts'
 
 /** Pods only: what a template says is looked at when a Pod is made of it. */
@@ -70,6 +71,11 @@ const resizePolicy: PodRule = (value, path, { faults, spec }) => {
   }
 }
 
+const containerResources: PodRule = (value, path, check) => {
+  resourceRequirements(value, path, check)
+  usedClaims(fieldsOf(value)['claims'], `${path}.claims`, check)
+}
+
 /** What all containers must keep, in the order in which it is told. */
 const anyContainer: PodRule = all<PodCheck>(
   fields({
@@ -86,7 +92,7 @@ const anyContainer: PodRule = all<PodCheck>(
   },
   fields({
     imagePullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
-    resources: resourceRequirements,
+    resources: containerResources,
     resizePolicy,
     securityContext: containerSecurity,
   }),

@@ -1,6 +1,6 @@
 /** The environment of a container: values, and where they come from. */
 import { type FieldFault, invalidValue } from '../../../../api/field-fault.ts'
-import { checkConfigKey, checkDnsSubdomain } from '../../../../api/names.ts'
+import { checkConfigKey, checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { fieldsOf, textOf } from '../../../../api/object.ts'
 import { each, fields, given, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
 import { named } from '../../../rules/scalars.ts'
@@ -8,7 +8,11 @@ import { envPaths, fieldRef, resourceFieldRef } from './downward.ts'
 
 const nameFault = "a valid environment variable name must consist only of printable ASCII characters other than '='"
 
-const variableName: Rule = named((name) => (/^[ -<>-~]+$/.test(name) ? [] : [nameFault]))
+const anyName: Rule = named((name) => (/^[ -<>-~]+$/.test(name) ? [] : [nameFault]))
+
+/** By the gate. */
+const variableName: Rule = (value, path, check) =>
+  (check.gates.isOn('RelaxedEnvironmentVariableValidation') ? anyName : named(checkVariableName))(value, path, check)
 
 const keyRef: Rule = fields({ name: named(checkDnsSubdomain), key: needed(named(checkConfigKey)) })
 

@@ -1,5 +1,6 @@
 /** Writes through pods/ephemeralcontainers: containers may be added to look at the others, and nothing else. */
 import { type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
+import type { Gates } from '../../../../api/gates.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
@@ -19,12 +20,12 @@ export function prepareEphemeral(pod: KubeObject, current: KubeObject): KubeObje
   }
 }
 
-export function validateEphemeral(pod: KubeObject, current: KubeObject): FieldFault[] {
+export function validateEphemeral(pod: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const now = itemsOf(spec['ephemeralContainers'])
   const path = 'spec.ephemeralContainers'
   return [
-    ...validatePodSpec(spec, 'spec', { podName: pod.metadata.name ?? '' }),
+    ...validatePodSpec(spec, 'spec', { podName: pod.metadata.name ?? '', gates }),
     ...itemsOf(fieldsOf(current['spec'])['ephemeralContainers']).flatMap((old) => {
       const name = quote(textOf(old['name']))
       const one = now.find((container) => container['name'] === old['name'])

@@ -1,5 +1,5 @@
 /** Probes and lifecycle handlers. */
-import { forbiddenField, invalidValue, required } from '../../../../api/field-fault.ts'
+import { forbiddenField, invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
 import { fieldsOf, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { portNumber, portNumberOrName } from '../../../rules/ports.ts'
 import { fields, given, needed, type Rule } from '../../../rules/rule.ts'
@@ -18,12 +18,15 @@ const httpHeaders: Rule = (value, path, { faults }) => {
 
 const httpGet: Rule = fields({ path: needed(), port: portNumberOrName, scheme: oneOf('HTTP', 'HTTPS'), httpHeaders })
 
-/** Not before the end of the grace in which a Pod may go; zero only where the server is told to allow it, and it is. */
-const sleep: PodRule = (value, path, { faults, spec }) => {
+/** Not before the end of the grace in which a Pod may go; zero only where the gate is on. */
+const sleep: PodRule = (value, path, { faults, gates, spec }) => {
   const seconds = numberOf(fieldsOf(value)['seconds'])
   const grace = numberOf(spec['terminationGracePeriodSeconds'] ?? 30)
-  if (seconds >= 0 && seconds <= grace) return
-  const why = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`
+  const allowsZero = gates.isOn('PodLifecycleSleepActionAllowZero')
+  if (seconds >= (allowsZero ? 0 : 1) && seconds <= grace) return
+  const why = allowsZero
+    ? `must be non-negative and less than terminationGracePeriodSeconds (${grace})`
+    : `must be greater than 0 and less than terminationGracePeriodSeconds (${grace}). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.`
   faults.push(invalidValue(path, seconds, why))
 }
 
@@ -47,7 +50,25 @@ const handler: PodRule = (value, path, check) => {
   if (names.length === 0) check.faults.push(required(path, 'must specify a handler type'))
 }
 
-export const lifecycle: PodRule = given(fields({ postStart: given(handler), preStop: given(handler) }))
+const windowsSignals = ['SIGKILL', 'SIGTERM']
+const linuxSignals = [
+  ...`ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT RTMAX SEGV STKFLT STOP SYS TERM TRAP
+  TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ RTMIN`.split(/\s+/),
+  ...Array.from({ length: 14 }, (_, at) => `RTMAX-${at + 1}`),
+  ...Array.from({ length: 15 }, (_, at) => `RTMIN+${at + 1}`),
+]
+  .map((name) => `SIG${name}`)
+  .toSorted()
+
+/** Systems have their own signals (gate ContainerStopSignals). */
+const stopSignal: PodRule = given((value, path, { faults, spec }) => {
+  const system = textOf(fieldsOf(spec['os'])['name'])
+  const signals = system === 'windows' ? windowsSignals : linuxSignals
+  if (system === '') faults.push(forbiddenField(path, 'may not be set for containers with empty `spec.os.name`'))
+  else if (!signals.includes(textOf(value))) faults.push(notSupported(path, textOf(value), signals))
+})
+
+export const lifecycle: PodRule = given(fields({ postStart: given(handler), preStop: given(handler), stopSignal }))
 
 const times: Rule = fields({
   initialDelaySeconds: nonNegative,

@@ -7,6 +7,12 @@ export function withPullPolicy(given: Fields): Fields {
   return { ...given, imagePullPolicy: isLatest(textOf(given['image'])) ? 'Always' : 'IfNotPresent' }
 }
 
+/** The same of an image that is mounted. */
+export function withVolumePullPolicy(given: Fields): Fields {
+  if (given['pullPolicy'] !== undefined) return given
+  return { ...given, pullPolicy: isLatest(textOf(given['reference'])) ? 'Always' : 'IfNotPresent' }
+}
+
 /** Longer names are no references. */
 const NAME_CHARACTERS_MAX = 255
 const reference = /^(.*?)(?::([\w][\w.-]{0,127}))?(@[A-Za-z][\w+.:-]*[0-9a-fA-F]{32,})?$/

@@ -1,7 +1,7 @@
 /** Names and addresses that a Pod looks up. */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../../api/field-fault.ts'
 import { goStrings } from '../../../../api/go-value.ts'
-import { checkDnsSubdomain } from '../../../../api/names.ts'
+import { checkDnsSubdomain, checkUnderscoredSubdomain } from '../../../../api/names.ts'
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
 import { each, fields, type Rule } from '../../../rules/rule.ts'
 import { ipAddress, named } from '../../../rules/scalars.ts'
@@ -14,14 +14,14 @@ const SEARCH_CHARACTERS_MAX = 2048
 
 export const hostAliases: Rule = each(fields({ ip: ipAddress, hostnames: each(named(checkDnsSubdomain)) }))
 
-/** A name may end with the dot of the root, and its parts may have underscores. */
-const searchPath: Rule = (value, path, { faults }) => {
+/** A name may end with the dot of the root; with the gate on it may be nothing else, and its parts may have underscores. */
+const searchPath: PodRule = (value, path, { faults, gates }) => {
   const search = textOf(value)
-  const name = (search === '.' ? '' : search.replace(/\.$/, '')).replaceAll('_', '-')
-  if (name === '') return
-  for (const why of checkDnsSubdomain(name.replace(/(^|\.)-/g, '$1a').replace(/-(?=\.|$)/g, 'a'))) {
-    faults.push(invalidValue(path, search, why.replace("characters, '-' or '.'", "characters, '_', '-' or '.'")))
-  }
+  const isRelaxed = gates.isOn('RelaxedDNSSearchValidation')
+  if (isRelaxed && search === '.') return
+  const name = search.replace(/\.$/, '')
+  const check = isRelaxed ? checkUnderscoredSubdomain : checkDnsSubdomain
+  for (const why of check(name)) faults.push(invalidValue(path, name, why))
 }
 
 export const dnsConfig: PodRule = (value, path, check) => {

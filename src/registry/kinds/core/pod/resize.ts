@@ -1,5 +1,6 @@
 /** Writes through pods/resize: what running containers may use, without a restart of the Pod. */
 import { type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
+import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, omit, textOf } from '../../../../api/object.ts'
 import { nanosOf } from '../../../../api/quantity.ts'
 import { isSame } from '../../../../schema/equal.ts'
@@ -32,12 +33,12 @@ function resized(old: Fields, { name, resources, resizePolicy }: Fields): Fields
   }
 }
 
-export function validateResize(pod: KubeObject, current: KubeObject): FieldFault[] {
+export function validateResize(pod: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const was = fieldsOf(current['spec'])
   const moved = lists.flatMap((list) => validateOrder(list, itemsOf(spec[list]), itemsOf(was[list])))
   if (moved.length > 0) return moved
-  const faults = validatePodSpec(spec, 'spec', { podName: pod.metadata.name ?? '' })
+  const faults = validatePodSpec(spec, 'spec', { podName: pod.metadata.name ?? '', gates })
   if (faults.length > 0) return faults
   if (pod.metadata.annotations?.[mirror] !== undefined) {
     return [forbiddenField('[]', 'static pods cannot be resized')]

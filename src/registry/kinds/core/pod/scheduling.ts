@@ -119,13 +119,17 @@ function doubleKeys(term: Fields, path: string, check: Check): void {
 function labelKeys(
   owner: Fields,
   { list, path, check }: { readonly list: string; readonly path: string; readonly check: Check },
+  checkKey: (key: string, path: string) => void = () => {},
 ): void {
   const keys = textsOf(owner[list])
   if (keys.length === 0) return
   if (owner['labelSelector'] === undefined) {
     check.faults.push(forbiddenField(`${path}.${list}`, 'must not be specified when labelSelector is not set'))
   }
-  each(labelKey)(keys, `${path}.${list}`, check)
+  for (const [at, key] of keys.entries()) {
+    labelKey(key, `${path}.${list}[${at}]`, check)
+    checkKey(key, `${path}.${list}[${at}]`)
+  }
 }
 
 const podAffinity: Rule = given(
@@ -170,13 +174,10 @@ function spreadKeys(constraint: Fields, path: string, check: Check): void {
     ...Object.keys(fieldsOf(matchLabels)),
     ...itemsOf(matchExpressions).map(({ key }) => textOf(key)),
   ])
-  labelKeys(constraint, { list: 'matchLabelKeys', path, check })
-  for (const [at, key] of textsOf(constraint['matchLabelKeys']).entries()) {
-    if (!selected.has(key)) continue
-    check.faults.push(
-      invalidValue(`${path}.matchLabelKeys[${at}]`, key, 'exists in both matchLabelKeys and labelSelector'),
-    )
-  }
+  labelKeys(constraint, { list: 'matchLabelKeys', path, check }, (key, at) => {
+    if (!selected.has(key)) return
+    check.faults.push(invalidValue(at, key, 'exists in both matchLabelKeys and labelSelector'))
+  })
 }
 
 export const topologySpread: Rule = (value, path, check) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fields } from '../../../../api/object.ts'
+import { defaultGates } from '../../../../api/gates.ts'
 import { validatePodSpec } from './spec.ts'
 
 const container: Fields = {
@@ -12,7 +13,7 @@ const container: Fields = {
 const spec: Fields = { containers: [container], restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' }
 
 const pathsOf = (change: Fields, podName: string | undefined = 'p'): string[] =>
-  validatePodSpec({ ...spec, ...change }, 'spec', { podName }).map(({ path }) => path)
+  validatePodSpec({ ...spec, ...change }, 'spec', { podName, gates: defaultGates }).map(({ path }) => path)
 
 const inContainer = (change: Fields): Fields => ({ containers: [{ ...container, ...change }] })
 
@@ -44,7 +45,7 @@ for (const [change, paths] of faults) {
 test('a template may say what only its Pods are asked about', () => {
   const padded = inContainer({ image: ' ' })
   assert.deepEqual(
-    [pathsOf(padded), validatePodSpec({ ...spec, ...padded }, 's', { podName: undefined })],
+    [pathsOf(padded), validatePodSpec({ ...spec, ...padded }, 's', { podName: undefined, gates: defaultGates })],
     [['spec.containers[0].image'], []],
   )
 })

@@ -1,6 +1,7 @@
 /** The specification of a Pod: in Pods and in all templates for them. */
 import { type FieldFault, forbiddenField, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
+import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, textOf } from '../../../../api/object.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
 import { checkResourceName, resourceList } from '../../../rules/resources.ts'
@@ -12,20 +13,25 @@ import { dnsConfig, hostAliases } from './network.ts'
 import { affinity, readinessGates, schedulingGates, tolerations, topologySpread } from './scheduling.ts'
 import { podSecurity } from './security.ts'
 import { checkVolumes } from './volumes.ts'
+import { podResources } from './pod-resources.ts'
+import { podClaims } from './resource-claims.ts'
 import { forSystem, hostProcess } from './windows.ts'
 
 export type PodOptions = {
   /** Undefined in a template. */
   readonly podName: string | undefined
+  readonly gates: Gates
 }
 
-export function validatePodSpec(value: Fields, path: string, { podName }: PodOptions): FieldFault[] {
+export function validatePodSpec(value: Fields, path: string, { podName, gates }: PodOptions): FieldFault[] {
   const faults: FieldFault[] = []
-  const early: PodCheck = { faults, spec: value, podName, volumes: new Map() }
+  const early: PodCheck = { faults, gates, spec: value, podName, volumes: new Map() }
   const check: PodCheck = { ...early, volumes: checkVolumes(value, `${path}.volumes`, early) }
+  podClaims(value, `${path}.resourceClaims`, check)
   containers(value, `${path}.containers`, check)
   initContainers(value, `${path}.initContainers`, check)
   ephemeralContainers(value, `${path}.ephemeralContainers`, check)
+  podResources(value['resources'], `${path}.resources`, check)
   policies(value, path, check)
   hostNetworkPorts(value, `${path}.containers`, check)
   podSecurity(value['securityContext'], `${path}.securityContext`, check)

@@ -7,6 +7,7 @@ import { quote } from '../../../../api/quote.ts'
 import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
 import { each, faultsOf, fields, given, type Rule } from '../../../rules/rule.ts'
 import { accountId, named } from '../../../rules/scalars.ts'
+import { deviceHealth, validateClaimStatuses } from './resource-claims.ts'
 
 /** The class of service stays as it was decided when the Pod was made, and so does the generation that was seen where the writer does not know of it. */
 export function preparePodStatus(pod: KubeObject, current: KubeObject): KubeObject {
@@ -51,10 +52,25 @@ export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFa
     ...validateAddresses(itemsOf(status['podIPs']), { path: 'status.podIPs', type: 'core.PodIP' }),
     ...validateHostAddresses(status),
     ...statusLists.flatMap((list) => faultsOf(users, status[list], `status.${list}`)),
+    ...validateClaimStatuses(status, spec),
+    ...statusLists.flatMap((list, at) =>
+      faultsOf(deviceHealth(itemsOf(spec[specLists[at] ?? ''])), status[list], `status.${list}`),
+    ),
+    ...(numberOf(status['observedGeneration']) < 0
+      ? [
+          invalidValue(
+            'status.observedGeneration',
+            numberOf(status['observedGeneration']),
+            'must be a non-negative integer',
+          ),
+        ]
+      : []),
   ]
 }
 
 const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const
+
+const specLists = ['containers', 'initContainers', 'ephemeralContainers'] as const
 
 const users: Rule = each(
   fields({

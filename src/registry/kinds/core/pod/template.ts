@@ -1,5 +1,6 @@
 /** Templates for Pods, as workloads and PodTemplates have them. */
 import { type FieldFault, forbiddenField, notSupported } from '../../../../api/field-fault.ts'
+import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
 import { validateLabels } from '../../../rules/label-selector.ts'
@@ -7,8 +8,18 @@ import { validateAnnotations } from '../../../metadata.ts'
 import { validatePodAnnotations } from './annotations.ts'
 import { validatePodSpec } from './spec.ts'
 
-/** `path` is that of the template: `spec.template`. `current` is the one before an update: what has not changed was fine before. */
-export function validatePodTemplate(template: Json | undefined, path: string, current?: Json): FieldFault[] {
+export type TemplateOptions = {
+  /** The one before an update: what has not changed was fine before. */
+  readonly current?: Json | undefined
+  readonly gates: Gates
+}
+
+/** `path` is that of the template: `spec.template`. */
+export function validatePodTemplate(
+  template: Json | undefined,
+  path: string,
+  { current, gates }: TemplateOptions,
+): FieldFault[] {
   if (current !== undefined && isEqualAs('core/v1 PodTemplateSpec', template, current)) return []
   const { metadata, spec } = fieldsOf(template)
   const { labels, annotations } = fieldsOf(metadata)
@@ -17,7 +28,7 @@ export function validatePodTemplate(template: Json | undefined, path: string, cu
     ...validateLabels(labels, `${path}.labels`),
     ...validateAnnotations(annotations, `${path}.annotations`),
     ...validatePodAnnotations(fieldsOf(template), `${path}.annotations`),
-    ...validatePodSpec(fieldsOf(spec), `${path}.spec`, { podName: undefined }),
+    ...validatePodSpec(fieldsOf(spec), `${path}.spec`, { podName: undefined, gates }),
     ...(itemsOf(fieldsOf(spec)['ephemeralContainers']).length > 0
       ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
       : []),

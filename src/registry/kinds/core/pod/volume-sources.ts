@@ -201,6 +201,4 @@ export const volumeSources: { readonly [source: string]: Source } = {
   },
   scaleIO: { rule: neededFields('gateway', 'system', 'volumeName') },
   csi: { rule: csi },
-  // Its gate is off; a server where it is on may have stored it.
-  image: { rule: fields({ pullPolicy: unlessEmpty(oneOf('Always', 'IfNotPresent', 'Never')) }) },
 }

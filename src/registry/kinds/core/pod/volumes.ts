@@ -3,11 +3,12 @@ import { duplicate, type FieldFault, forbiddenField, invalidValue, required } fr
 import { checkDnsLabel } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
-import { each, fields, given, isEmpty, needed } from '../../../rules/rule.ts'
-import { fileMode, visiblePath } from '../../../rules/scalars.ts'
+import { each, fields, given, isEmpty, needed, unlessEmpty } from '../../../rules/rule.ts'
+import { fileMode, oneOf, visiblePath } from '../../../rules/scalars.ts'
 import { claimSpec } from '../claim-spec.ts'
 import type { PodCheck, PodRule } from './check.ts'
 import { fieldRef, resourceFieldRef, volumePaths } from './downward.ts'
+import { trustBundle } from './trust-bundle.ts'
 import { volumeSources } from './volume-sources.ts'
 
 const TOKEN_SECONDS_MIN = 10 * 60
@@ -87,7 +88,8 @@ function projectedSource(name: (typeof sourceNames)[number], source: Fields, at:
       tokenSource(source, at)
       return
     case 'clusterTrustBundle':
-      // The gate is off: what it says is dropped.
+      trustBundle(source, `${own}.clusterTrustBundle`, check)
+      takePath(source['path'], '', at)
       return
   }
 }
@@ -146,6 +148,12 @@ const ephemeral: PodRule = (value, path, check) => {
   claimSpec(spec, `${at}.spec`, check)
 }
 
+/** A template may leave open which image it is. */
+const imageVolume: PodRule = (value, path, check) => {
+  if (check.podName !== undefined) needed()(fieldsOf(value)['reference'], `${path}.reference`, check)
+  fields({ pullPolicy: unlessEmpty(oneOf('Always', 'IfNotPresent', 'Never')) })(value, path, check)
+}
+
 /** Those that look at more than themselves; in the order in which a second one is found to be too many. */
 const podSources: {
   readonly [source: string]: { readonly rule: PodRule; readonly shownAs?: string; readonly extraAs?: string }
@@ -155,6 +163,7 @@ const podSources: {
   configMap: { rule: fields({ name: needed(), defaultMode: given(fileMode), items: keyFiles }) },
   projected: { rule: projected },
   ephemeral: { rule: ephemeral },
+  image: { rule: imageVolume },
 }
 
 const order = `emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker

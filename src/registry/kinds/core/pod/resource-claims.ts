@@ -1,0 +1,138 @@
+/** Devices that a Pod claims (gate DynamicResourceAllocation): the claims, which container uses which, and what became of them. */
+import {
+  checked,
+  duplicate,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  notSupported,
+  notThere,
+  required,
+} from '../../../../api/field-fault.ts'
+import { goPointer, goStruct } from '../../../../api/go-value.ts'
+import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../../../../api/object.ts'
+import { quote } from '../../../../api/quote.ts'
+import type { Rule } from '../../../rules/rule.ts'
+import type { PodCheck, PodRule } from './check.ts'
+
+export function podClaims(spec: Fields, path: string, { faults }: PodCheck): void {
+  const names = new Set<string>()
+  for (const [at, claim] of itemsOf(spec['resourceClaims']).entries()) {
+    const own = `${path}[${at}]`
+    const name = textOf(claim['name'])
+    if (name === '') faults.push(required(`${own}.name`))
+    else if (names.has(name)) faults.push(duplicate(`${own}.name`, name))
+    else faults.push(...checked(`${own}.name`, name, checkDnsLabel))
+    names.add(name)
+    faults.push(...validateSource(claim, own))
+  }
+}
+
+const sources = ['resourceClaimName', 'resourceClaimTemplateName'] as const
+
+/** Exactly one of the two. */
+function validateSource(claim: Fields, path: string): FieldFault[] {
+  const given = sources.filter((name) => claim[name] !== undefined)
+  const faults = given.flatMap((name) => checked(`${path}.${name}`, textOf(claim[name]), checkDnsSubdomain))
+  if (given.length === 1) return faults
+  const shown = goStruct('core.PodResourceClaim', {
+    Name: quote(textOf(claim['name'])),
+    ResourceClaimName: goPointer('string', claim['resourceClaimName'] !== undefined),
+    ResourceClaimTemplateName: goPointer('string', claim['resourceClaimTemplateName'] !== undefined),
+  })
+  const why =
+    given.length === 0
+      ? 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`'
+      : 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
+  return [invalidShown(path, shown, why), ...faults]
+}
+
+/** What a container uses of them: a claim as a whole, or single requests of it. */
+export const usedClaims: PodRule = (value, path, { faults, spec }) => {
+  const claims = itemsOf(spec['resourceClaims']).map(({ name }) => textOf(name))
+  const used = new Set<string>()
+  for (const [at, item] of itemsOf(value).entries()) {
+    const own = `${path}[${at}]`
+    const name = textOf(item['name'])
+    const request = textOf(item['request'])
+    if (name === '') {
+      faults.push(required(own))
+      continue
+    }
+    const key = request === '' ? name : `${name}/${request}`
+    if (used.has(name)) faults.push(duplicate(own, name))
+    else {
+      if (request !== '') faults.push(...checked(`${own}.request`, request, checkDnsLabel))
+      if (used.has(key)) faults.push(duplicate(own, key))
+      else if (request === '' && [...used].some((other) => other.startsWith(`${name}/`))) {
+        faults.push(duplicate(own, name))
+      }
+      used.add(key)
+    }
+    if (!claims.includes(name)) faults.push(unknownClaim(own, name, claims))
+  }
+}
+
+function unknownClaim(path: string, name: string, claims: readonly string[]): FieldFault {
+  const which = claims.length === 0 ? ' which is empty' : `: ${claims.toSorted().join(', ')}`
+  const fault = notThere(path, name)
+  return { ...fault, message: `${fault.message}: must be one of the names in pod.spec.resourceClaims${which}` }
+}
+
+/** Which claims were made for those of the spec. The odd path of the second fault is upstream's. */
+export function validateClaimStatuses(status: Fields, spec: Fields): FieldFault[] {
+  const claims = new Set(itemsOf(spec['resourceClaims']).map(({ name }) => name))
+  const list = itemsOf(status['resourceClaimStatuses'])
+  return list.flatMap(({ name, resourceClaimName }, at) => {
+    const path = `status.resourceClaimStatuses[${at}].name`
+    return [
+      ...(claims.has(name)
+        ? []
+        : [invalidValue(path, textOf(name), 'must match the name of an entry in `spec.resourceClaims`')]),
+      ...(list.findIndex((other) => other['name'] === name) < at ? [duplicate(path, textOf(name))] : []),
+      ...(resourceClaimName === undefined ? [] : checked(path, textOf(resourceClaimName), checkDnsSubdomain)),
+    ]
+  })
+}
+
+const healths = ['Healthy', 'Unhealthy', 'Unknown']
+const noSuchClaim =
+  "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
+
+/** How the devices of a container do (gate ResourceHealthStatus). */
+export function deviceHealth(containers: readonly Fields[]): Rule {
+  return (value, path, check) => {
+    for (const [at, status] of itemsOf(value).entries()) {
+      const container = containers.find(({ name }) => name === status['name'])
+      const own = `${path}[${at}].allocatedResourcesStatus`
+      for (const [index, resource] of itemsOf(status['allocatedResourcesStatus']).entries()) {
+        const name = textOf(resource['name'])
+        const why = container === undefined ? undefined : nameFault(name, fieldsOf(container['resources']))
+        if (why !== undefined) check.faults.push(invalidShown(`${own}[${index}].name`, name, why))
+        health(resource['resources'], `${own}[${index}].resources`, check)
+      }
+    }
+  }
+}
+
+function nameFault(name: string, { claims, requests }: Fields): string | undefined {
+  if (!name.startsWith('claim:')) {
+    return Object.hasOwn(fieldsOf(requests), name) ? undefined : "must match one of the container's resource requests"
+  }
+  const known = itemsOf(claims).map(({ name: claim, request }) =>
+    textOf(request) === '' ? `claim:${textOf(claim)}` : `claim:${textOf(claim)}/${textOf(request)}`,
+  )
+  return known.includes(name) ? undefined : noSuchClaim
+}
+
+const health: Rule = (value, path, { faults }) => {
+  const seen = new Set<string>()
+  for (const [at, resource] of itemsOf(value).entries()) {
+    const id = textOf(resource['resourceID'])
+    const state = textOf(resource['health'])
+    if (!healths.includes(state)) faults.push(notSupported(`${path}[${at}].health`, state, healths))
+    if (seen.has(id)) faults.push(duplicate(`${path}[${at}].resourceID`, id))
+    seen.add(id)
+  }
+}

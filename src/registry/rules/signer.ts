@@ -1,0 +1,26 @@
+/** Names of those who sign certificates. */
+import { type FieldFault, invalidValue, required, tooLong } from '../../api/field-fault.ts'
+import { checkDnsLabel, checkDnsSubdomain } from '../../api/names.ts'
+
+const SIGNER_NAME_BYTES_MAX = 571
+
+/** A domain, and a name in it. */
+export function validateSigner(signer: string, path: string): FieldFault[] {
+  if (signer === '') return [required(path)]
+  const [domain = '', name = '', ...more] = signer.split('/')
+  if (more.length > 0 || !signer.includes('/')) {
+    const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+    return [invalidValue(path, signer, form)]
+  }
+  const checkParts = (text: string, check: (part: string) => string[]): FieldFault[] =>
+    text
+      .split('.')
+      .flatMap((part) => check(part).map((why) => invalidValue(path, text, `validating label "${part}": ${why}`)))
+  const isPlain = !domain.includes('.')
+  return [
+    ...(Buffer.byteLength(signer) > SIGNER_NAME_BYTES_MAX ? [tooLong(path, SIGNER_NAME_BYTES_MAX)] : []),
+    ...checkParts(domain, checkDnsLabel),
+    ...(isPlain ? [invalidValue(path, domain, 'should be a domain with at least two segments separated by dots')] : []),
+    ...checkParts(name, checkDnsSubdomain),
+  ]
+}
