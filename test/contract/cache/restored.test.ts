@@ -50,12 +50,14 @@ test('a write to the database before this one, acknowledged late, is not taken f
   engine.tell(scripted.put('b', 'old'), scripted.put('c', 'old'))
   engine.replace(5)
   await reader.list(range, 'latest')
+  const watcher = await reader.watch({ range, start: { initial: 'latest' } })
   const object = { kind: 'Plain', apiVersion: 'v1', metadata: { name: 'y', resourceVersion: '6' }, value: 'old' }
   reader.expect(key('y'), 6, object, { bytes: Buffer.from('{"old":true}\n'), headBytes: 1, versionAt: 1 })
   engine.tell(scripted.put('y', 'new'))
   const { item } = await reader.get(key('y'), { atLeast: 6 })
   assert.equal(item?.revision, 6)
   assert.equal(item?.object()['value'], 'new')
+  watcher.close()
 })
 
 test('another cluster is another database, whatever its revision is', async () => {
