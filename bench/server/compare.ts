@@ -7,32 +7,11 @@ import { startKeelson } from '../../test/harness/keelson.ts'
 import { startReference } from '../../test/harness/reference.ts'
 import type { Figure } from '../figure.ts'
 import { benchServers, type LoadReport } from './main.ts'
+import { targetOf } from './targets.ts'
+import { usualLoads, wanted } from './wanted.ts'
 
-/** What each load must reach: how many times the reference's rate, and at most which share of its processor time. */
-const targets: Readonly<Record<string, { readonly rate?: number; readonly cpu?: number }>> = {
-  get: { rate: 5, cpu: 1 / 5 },
-  'get-any': { rate: 5, cpu: 1 / 5 },
-  create: { rate: 2.5, cpu: 1 / 3 },
-  'create-custom': { rate: 3, cpu: 1 / 3 },
-  'patch-custom': { rate: 3, cpu: 1 / 3 },
-  patch: { rate: 3, cpu: 1 / 3 },
-  'patch-again': { rate: 3, cpu: 1 / 3 },
-  'patch-strategic': { rate: 3, cpu: 1 / 3 },
-  apply: { rate: 4, cpu: 1 / 4 },
-  'apply-again': { rate: 4, cpu: 1 / 4 },
-  'apply-large': { rate: 4, cpu: 1 / 4 },
-  page: { rate: 5, cpu: 1 / 8 },
-  list: { rate: 5, cpu: 1 / 8 },
-  'list-any': { rate: 5, cpu: 1 / 8 },
-  'list-gzip': { rate: 3 },
-  table: { rate: 4 },
-  'list-protobuf': { rate: 2 },
-  watch: { cpu: 1 / 2 },
-  'list-by-node': { rate: 2, cpu: 1 / 2 },
-  'list-by-label': { rate: 2, cpu: 1 / 2 },
-  'list-by-none': { rate: 2, cpu: 1 / 2 },
-  'list-by-name': { rate: 2, cpu: 1 / 2 },
-}
+/** Streaming lists are beta in v1.33, and off where nobody asks for them. */
+const args = ['--feature-gates=WatchList=true']
 
 export async function benchAgainstReference(options: {
   readonly only?: readonly string[]
@@ -41,15 +20,12 @@ export async function benchAgainstReference(options: {
   await using ourEtcd = await startEtcd()
   await using theirEtcd = await startEtcd()
   await using bareEtcd = await startEtcd()
-  await using keelson = await startKeelson({ etcdUrl: ourEtcd.clientUrl })
-  await using reference = await startReference({ etcdUrl: theirEtcd.clientUrl })
+  await using keelson = await startKeelson({ etcdUrl: ourEtcd.clientUrl, args })
+  await using reference = await startReference({ etcdUrl: theirEtcd.clientUrl, args })
   const { loads, memory } = await benchServers({
-    targets: [
-      { name: 'reference', server: reference.url, pid: reference.pid, token: reference.token },
-      { name: 'keelson', server: keelson.url, pid: keelson.pid, token: keelson.token },
-    ],
+    targets: [targetOf('reference', reference, theirEtcd.clientUrl), targetOf('keelson', keelson, ourEtcd.clientUrl)],
     etcd: { name: 'bare etcd', server: bareEtcd.clientUrl, pid: bareEtcd.pid },
-    only: options.only ?? Object.keys(targets),
+    only: options.only ?? usualLoads,
     runs: options.runs ?? 3,
   })
   const figures = Object.entries(loads).flatMap(([load, reports]) => compare(load, reports))
@@ -67,9 +43,9 @@ export async function benchAlone(options: {
   readonly runs?: number
 }): Promise<Figure[]> {
   await using etcd = await startEtcd()
-  await using keelson = await startKeelson({ etcdUrl: etcd.clientUrl })
+  await using keelson = await startKeelson({ etcdUrl: etcd.clientUrl, args })
   const { loads } = await benchServers({
-    targets: [{ name: 'keelson', server: keelson.url, pid: keelson.pid, token: keelson.token }],
+    targets: [targetOf('keelson', keelson, etcd.clientUrl)],
     ...options,
   })
   return Object.entries(loads).flatMap(([load, { keelson: report }]): Figure[] => {
@@ -84,7 +60,7 @@ export async function benchAlone(options: {
 function compare(load: string, reports: Readonly<Record<string, LoadReport>>): Figure[] {
   const { keelson, reference, 'bare etcd': etcd } = reports
   if (keelson === undefined || reference === undefined) return []
-  const { rate, cpu } = targets[load] ?? {}
+  const { rate, cpu } = wanted[load] ?? {}
   const figures: Figure[] = [
     {
       name: `${load}: rate against the reference`,

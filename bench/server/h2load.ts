@@ -16,6 +16,8 @@ export type Load = {
   readonly amount: { readonly requests: number } | { readonly seconds: number }
   readonly clients?: number
   readonly streams?: number
+  /** Of each client; absent: as fast as it goes. */
+  readonly perSecond?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly method?: string
   readonly body?: string | Buffer
@@ -57,7 +59,7 @@ export async function h2load(target: Target, load: Load, directory: string): Pro
 }
 
 function argumentsOf(target: Target, load: Load, { log, directory }: { log: string; directory: string }): string[] {
-  const { uri, amount, clients = 4, streams = 8, headers = {}, method, body } = load
+  const { uri, amount, clients = 4, streams = 8, perSecond, headers = {}, method, body } = load
   const file = (kind: string, data: string | Buffer): string => {
     const path = join(directory, `${kind}-${randomUUID()}`)
     writeFileSync(path, data)
@@ -72,6 +74,7 @@ function argumentsOf(target: Target, load: Load, { log, directory }: { log: stri
     `${clients}`,
     '-m',
     `${streams}`,
+    ...(perSecond === undefined ? [] : ['--rps', `${perSecond}`]),
     ...('seconds' in amount ? ['-D', `${amount.seconds}`] : ['-n', `${amount.requests}`]),
     ...all.flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
     ...(body === undefined ? [] : ['-d', file('body', body)]),

@@ -8,13 +8,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { filteredLists } from './filtered-lists.ts'
+import { filteredLists, largeLists } from './filtered-lists.ts'
 import type { Figures } from './h2load.ts'
+import { informers } from './informers.ts'
 import { residentMiB } from './process-usage.ts'
 import { parseEtcd, parseTarget, type Target } from './targets.ts'
 import { prepare, type Workload, workloads } from './workloads.ts'
 
-const usage = `node bench/server/main.ts --target NAME=URL[,pid=N][,token=T] …
+const usage = `node bench/server/main.ts --target NAME=URL[,pid=N][,token=T][,etcd=URL] …
   --target …      a server under load (repeatable); the first is 1.00 in the ratio column
   --etcd URL[,pid=N]  the same work on bare etcd
   --only a,b      only these loads, such as get,create
@@ -65,18 +66,25 @@ export async function benchServers({
 }: BenchOptions): Promise<BenchReport> {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-bench-'))
   try {
-    const all = [...workloads({ scale, directory }), ...filteredLists({ scale })]
+    const all = [
+      ...workloads({ scale, directory }),
+      ...filteredLists({ scale }),
+      ...informers({ scale }),
+      ...largeLists({ scale }),
+    ]
     for (const name of only)
       if (!all.some((workload) => workload.name === name))
         throw new Error(`no load is named ${name}; there are ${all.map((workload) => workload.name).join(', ')}`)
     const chosen = all.filter(({ name }) => only.length === 0 || only.includes(name))
     for (const target of targets) {
       if (chosen.some((workload) => workload.prepare === undefined)) await prepare(target, { scale, directory })
-      for (const workload of chosen) await workload.prepare?.(target)
       print(`${target.name}: prepared, RSS ${residentMiB(target.pid).toFixed(0)} MiB`)
     }
     const loads: Record<string, Record<string, LoadReport>> = {}
-    for (const workload of chosen) loads[workload.name] = await benchWorkload(workload, { targets, etcd, runs, print })
+    for (const workload of chosen) {
+      for (const target of targets) await workload.prepare?.(target)
+      loads[workload.name] = await benchWorkload(workload, { targets, etcd, runs, print })
+    }
     return { loads, memory: memoryOf(targets, print) }
   } finally {
     rmSync(directory, { recursive: true, force: true })
@@ -91,7 +99,7 @@ async function benchWorkload(
 ): Promise<Record<string, LoadReport>> {
   const lanes: Lane[] = targets.map((target) => ({ target, run: workload.run, figures: [] }))
   if (etcd !== undefined && workload.bare !== undefined) lanes.push({ target: etcd, run: workload.bare, figures: [] })
-  for (let round = -WARM_UPS; round < runs; round++) {
+  for (let round = -(workload.warmUps ?? WARM_UPS); round < runs; round++) {
     for (const { target, run, figures } of lanes) {
       const figure = await run(target)
       if (round >= 0) figures.push(figure)

@@ -1,4 +1,5 @@
 /** Who is put under load: named servers, each with the process whose time and memory count. */
+import type { ApiServerProcess } from '../../test/harness/api-server.ts'
 
 export type Target = {
   readonly name: string
@@ -6,13 +7,30 @@ export type Target = {
   /** Without it there are no figures for CPU and memory. */
   readonly pid?: number
   readonly token?: string
+  /** Where the server stores, for loads that write what it is to have. */
+  readonly etcd?: string
+  /** Ends it and starts it again, for loads that ask a server which has just begun. */
+  readonly restart?: () => Promise<void>
 }
 
-/** Reads NAME=URL[,pid=N][,token=T]. */
+/** A server that this process has started. */
+export const targetOf = (name: string, server: ApiServerProcess, etcd: string): Target => ({
+  name,
+  server: server.url,
+  token: server.token,
+  etcd,
+  restart: () => server.restart('SIGTERM'),
+  get pid() {
+    return server.pid
+  },
+})
+
+/** Reads NAME=URL[,pid=N][,token=T][,etcd=URL]. */
 export function parseTarget(text: string): Target {
   const [first = '', ...rest] = text.split(',')
   const [name = '', server = ''] = cut(first)
-  if (name === '' || !URL.canParse(server)) throw new Error(`${text}: a target is NAME=URL[,pid=N][,token=T]`)
+  if (name === '' || !URL.canParse(server))
+    throw new Error(`${text}: a target is NAME=URL[,pid=N][,token=T][,etcd=URL]`)
   return { name, server, ...parseDetails(rest, text) }
 }
 
@@ -23,13 +41,16 @@ export function parseEtcd(text: string): Target {
   return { name: 'bare etcd', server, ...parseDetails(rest, text) }
 }
 
-function parseDetails(details: readonly string[], text: string): { pid?: number; token?: string } {
-  const found: { pid?: number; token?: string } = {}
+type Details = { pid?: number; token?: string; etcd?: string }
+
+function parseDetails(details: readonly string[], text: string): Details {
+  const found: Details = {}
   for (const detail of details) {
     const [key, value] = cut(detail)
     if (key === 'pid' && Number.isInteger(Number(value))) found.pid = Number(value)
     else if (key === 'token' && value !== undefined) found.token = value
-    else throw new Error(`${text}: '${detail}' is neither pid=N nor token=T`)
+    else if (key === 'etcd' && value !== undefined && URL.canParse(value)) found.etcd = value
+    else throw new Error(`${text}: '${detail}' is none of pid=N, token=T and etcd=URL`)
   }
   return found
 }

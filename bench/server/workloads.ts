@@ -14,6 +14,8 @@ export type Workload = {
   /** Makes what it alone needs; the others all need what the function below makes. A second time it adds only what is missing. */
   readonly prepare?: (target: Target) => Promise<void>
   readonly run: (target: Target) => Promise<Figures>
+  /** Runs before those that count: none where the server starts anew each time. */
+  readonly warmUps?: number
   /** The same amount of work on bare etcd, where there is such a thing. */
   readonly bare?: (etcd: Target) => Promise<Figures>
 }

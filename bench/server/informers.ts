@@ -1,0 +1,84 @@
+/**
+ * Informers that start: all Pods at any resourceVersion as one list, or as a watch that begins with them (KEP-3157), in JSON
+ * and in protobuf; from a server that was asked before (warm), and from one that has just started (cold).
+ */
+import { filteredPods } from './filtered-lists.ts'
+import type { Figures } from './h2load.ts'
+import { Http2Client } from './http2-client.ts'
+import { measureLanes } from './lanes.ts'
+import { createManyPods, podsPath } from './many-pods.ts'
+import type { Target } from './targets.ts'
+import type { Workload, WorkloadOptions } from './workloads.ts'
+
+const STARTS = 6
+const json = 'application/json'
+const protobuf = 'application/vnd.kubernetes.protobuf'
+const path = podsPath(filteredPods.namespace)
+const streaming = 'watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
+/** The bookmark after the last of the objects has this annotation. */
+const END = 'k8s.io/initial-events-end'
+
+const starts = [
+  { name: 'informer-json', about: 'a list in JSON', start: (client: Http2Client) => list(client, json) },
+  { name: 'informer-protobuf', about: 'a list in protobuf', start: (client: Http2Client) => list(client, protobuf) },
+  { name: 'informer-stream', about: 'a streaming list in JSON', start: (client: Http2Client) => stream(client, json) },
+  {
+    name: 'informer-stream-protobuf',
+    about: 'a streaming list in protobuf',
+    start: (client: Http2Client) => stream(client, `${protobuf};stream=watch`),
+  },
+]
+
+export function informers({ scale }: Pick<WorkloadOptions, 'scale'>): Workload[] {
+  return starts.flatMap(({ name, about, start }): Workload[] => [
+    {
+      name,
+      about: `an informer of ${filteredPods.count} pods starts with ${about}`,
+      prepare,
+      run: (target) => measure(target, start, Math.max(2, Math.round(STARTS * scale))),
+    },
+    {
+      name: `${name}-cold`,
+      about: `an informer of ${filteredPods.count} pods starts with ${about}, the first one after the server`,
+      prepare,
+      warmUps: 0,
+      run: async (target) => {
+        if (target.restart === undefined)
+          throw new Error(`${target.name}: this load starts the server again, and cannot`)
+        await target.restart()
+        return await measure(target, start, 1)
+      },
+    },
+  ])
+}
+
+const prepare = (target: Target): Promise<void> => createManyPods(target, filteredPods)
+
+/** One after the other: they begin with a connection, as informers do. */
+function measure(target: Target, start: (client: Http2Client) => Promise<number>, count: number): Promise<Figures> {
+  return measureLanes(target, { count, lanes: 1 }, async () => {
+    using client = new Http2Client(target)
+    return await start(client)
+  })
+}
+
+async function list(client: Http2Client, accept: string): Promise<number> {
+  return (await client.ask({ path: `${path}?resourceVersion=0`, headers: { accept } })).length
+}
+
+function stream(client: Http2Client, accept: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let bytes = 0
+    let tail = ''
+    const onData = (piece: Buffer): void => {
+      bytes += piece.length
+      const text = tail + piece.toString('latin1', Math.max(0, piece.length - TAIL_BYTES))
+      if (text.includes(END)) resolve(bytes)
+      tail = text.slice(-TAIL_BYTES)
+    }
+    client.watch({ path: `${path}?${streaming}`, headers: { accept } }, onData).catch(reject)
+  })
+}
+
+/** A bookmark is smaller: it is the end of the last piece, or of the last two. */
+const TAIL_BYTES = 2000

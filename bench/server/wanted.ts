@@ -1,0 +1,60 @@
+/** What each load must reach beside the reference: how many times its rate, and at most which share of its processor time. */
+
+export type Wanted = { readonly rate?: number; readonly cpu?: number }
+
+/** What `npm run bench -- --reference` runs when no load is named. */
+const usual: Readonly<Record<string, Wanted>> = {
+  get: { rate: 5, cpu: 1 / 5 },
+  'get-any': { rate: 5, cpu: 1 / 5 },
+  create: { rate: 2.5, cpu: 1 / 3 },
+  'create-custom': { rate: 3, cpu: 1 / 3 },
+  'patch-custom': { rate: 3, cpu: 1 / 3 },
+  patch: { rate: 3, cpu: 1 / 3 },
+  'patch-again': { rate: 3, cpu: 1 / 3 },
+  'patch-strategic': { rate: 3, cpu: 1 / 3 },
+  apply: { rate: 4, cpu: 1 / 4 },
+  'apply-again': { rate: 4, cpu: 1 / 4 },
+  'apply-large': { rate: 4, cpu: 1 / 4 },
+  page: { rate: 5, cpu: 1 / 8 },
+  list: { rate: 5, cpu: 1 / 8 },
+  'list-any': { rate: 5, cpu: 1 / 8 },
+  'list-gzip': { rate: 3 },
+  table: { rate: 4 },
+  'list-protobuf': { rate: 2 },
+  watch: { cpu: 1 / 2 },
+  'list-by-node': { rate: 2, cpu: 1 / 2 },
+  'list-by-label': { rate: 2, cpu: 1 / 2 },
+  'list-by-none': { rate: 2, cpu: 1 / 2 },
+  'list-by-name': { rate: 2, cpu: 1 / 2 },
+}
+
+/** Where nothing more is asked, Keelson is not to be the slower one. */
+const atLeastEqual: Wanted = { rate: 1, cpu: 1 }
+const streaming: Wanted = { rate: 4 }
+const warm: Wanted = { rate: 3 }
+const cold: Wanted = { rate: 1 }
+
+export const wanted: Readonly<Record<string, Wanted>> = {
+  ...usual,
+  'list-by-phase': { rate: 2, cpu: 1 / 2 },
+  'list-by-namespace': { rate: 2, cpu: 1 / 2 },
+  'pages-by-label': { rate: 2, cpu: 1 / 2 },
+  'kubectl-get': { rate: 2, cpu: 1 / 2 },
+  'informer-json': warm,
+  'informer-json-cold': cold,
+  'informer-protobuf': warm,
+  'informer-protobuf-cold': cold,
+  'informer-stream': streaming,
+  'informer-stream-cold': cold,
+  'informer-stream-protobuf': streaming,
+  'informer-stream-protobuf-cold': cold,
+  'large-by-node': { rate: 2, cpu: 1 / 2 },
+  'large-by-label': atLeastEqual,
+  'large-by-none': atLeastEqual,
+  'large-by-phase': atLeastEqual,
+  'large-by-name': { rate: 2, cpu: 1 / 2 },
+  'large-by-namespace': { rate: 2, cpu: 1 / 2 },
+  'large-pages-by-label': atLeastEqual,
+}
+
+export const usualLoads: readonly string[] = Object.keys(usual)
