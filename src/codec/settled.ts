@@ -26,27 +26,38 @@ export function settledWire(
   if (schema.custom !== undefined || schema.stored !== undefined) return undefined
   const head = `{"kind":"${kind}","apiVersion":"${apiVersion}",`
   if (stored.toString('latin1', 0, head.length) !== head || !check.isPrinted(stored, schema.struct)) return undefined
-  const read = withoutManagedFields(stored)
-  if (!isFields(read) || !isFields(read['metadata'])) return undefined
-  const { metadata } = read
-  // The version goes between these two.
-  if (metadata['resourceVersion'] !== undefined || metadata['uid'] === undefined) return undefined
-  if (metadata['creationTimestamp'] === undefined) return undefined
-  const object: KubeObject = { ...read, kind, apiVersion, metadata }
+  const object = readShown(stored)
+  if (object === undefined) return undefined
+  const { resourceVersion, uid, creationTimestamp } = object.metadata
+  // The version goes between the other two.
+  if (resourceVersion !== undefined || uid === undefined || creationTimestamp === undefined) return undefined
   const defaulted = schema.setDefaults(object)
   if (!isUnchanged(schema.completeStored?.(defaulted) ?? defaulted, object)) return undefined
-  const numbered = { ...object, metadata: { ...metadata, resourceVersion: `${revision}` } }
+  const numbered = { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }
   const wire = wireOfStored(stored, numbered, schema)
   return wire && { wire, object: numbered }
 }
 
+/** The object of JSON that we printed, without its managedFields: for who looks at it once, and not at numbers of more than 15 digits. */
+export function readShown(json: Buffer): KubeObject | undefined {
+  const read = withoutManagedFields(json)
+  if (!isFields(read)) return undefined
+  const { kind, apiVersion, metadata } = read
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isFields(metadata)) return undefined
+  return { ...read, kind, apiVersion, metadata }
+}
+
 /** A third of an object, and nobody looks at it. It is the last field of the metadata: quotes inside strings are escaped, so this finds a key. */
-function withoutManagedFields(json: Buffer): Json {
+function withoutManagedFields(json: Buffer): Json | undefined {
   const start = json.indexOf(',"managedFields":[')
-  // All numbers have been found to be small.
-  if (start === -1) return JSON.parse(json.toString('utf8'))
-  const end = endOfValue(json, start + ',"managedFields":'.length)
-  return JSON.parse(json.toString('utf8', 0, start) + json.toString('utf8', end))
+  const end = start === -1 ? -1 : endOfValue(json, start + ',"managedFields":'.length)
+  const text = start === -1 ? json.toString('utf8') : json.toString('utf8', 0, start) + json.toString('utf8', end)
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Who decodes it will say what is wrong.
+    return undefined
+  }
 }
 
 /** To the letter: an empty struct is not the same as none. */

@@ -8,7 +8,8 @@ import { decodeStruct } from '../codec/decode.ts'
 import { decodeStored, encodeStored, printWire, UnreadableError } from '../codec/object.ts'
 import { printStruct } from '../codec/print.ts'
 import { PrintedCheck } from '../codec/printed.ts'
-import { settledWire } from '../codec/settled.ts'
+import { readShown, settledWire } from '../codec/settled.ts'
+import { rowOf } from '../codec/table.ts'
 import { decodeObject, encodeItem, encodeObject, openEnvelope } from '../codec/protobuf/envelope.ts'
 import { Transcoder } from '../codec/protobuf/transcode.ts'
 import type { Struct } from '../schema/schema.ts'
@@ -46,6 +47,9 @@ test('stored objects are read, and stored again as they were', () => {
     const settled = settledWire(Buffer.from(json), kind, { check, revision })
     if (settled !== undefined) undecoded++
     assert.equal((settled?.wire.bytes ?? wire).toString(), wire.toString(), `${key} without decoding`)
+    const shown = readShown(wire)
+    assert.ok(shown !== undefined)
+    assert.deepEqual(rowOf(shown, resource.table, 'null'), rowOf(read, resource.table, 'null'), `${key} as a row`)
     // The cache keeps only what clients see, and reads that.
     assert.deepEqual(decodeStored(wire, resource.shape, revision), read, key)
   }

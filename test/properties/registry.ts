@@ -10,7 +10,8 @@ import { ApiError } from '../../src/api/errors.ts'
 import { anonymousUser } from '../../src/api/user.ts'
 import { decodeStored, encodeStored, printWire, UnreadableError } from '../../src/codec/object.ts'
 import { PrintedCheck } from '../../src/codec/printed.ts'
-import { settledWire } from '../../src/codec/settled.ts'
+import { readShown, settledWire } from '../../src/codec/settled.ts'
+import { rowOf } from '../../src/codec/table.ts'
 import { encodeItem } from '../../src/codec/protobuf/envelope.ts'
 import { Transcoder } from '../../src/codec/protobuf/transcode.ts'
 import { apiVersionOf, type Resource, type Writer } from '../../src/registry/resource.ts'
@@ -70,6 +71,7 @@ function check(
   counts.kinds.add(resource.kind)
   const current = decodeStored(encodeStored(created, resource.shape), resource.shape, 1)
   checkProtobuf(resource, current)
+  checkRow(resource, current)
   checkSettled(resource, current, random)
   const updated = resource.prepareUpdate(current, current, writer)
   assert.deepEqual(validateUpdate(updated, current, { resource, rules: resource }), [], 'accepted on create')
@@ -79,6 +81,12 @@ function check(
     validateUpdate(part, current, { resource, rules })
     rules.warnings?.(part, current)
   }
+}
+
+function checkRow({ shape, table }: Resource, object: KubeObject): void {
+  const shown = readShown(printWire(object, shape).bytes)
+  assert.ok(shown !== undefined)
+  assert.deepEqual(rowOf(shown, table, 'null'), rowOf(object, table, 'null'), 'row of its JSON')
 }
 
 function checkProtobuf({ shape }: Resource, object: KubeObject): void {

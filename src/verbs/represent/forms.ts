@@ -6,6 +6,7 @@ import { type MadeParts, Shelved, ShelvedBytes } from '../../cache/made.ts'
 import type { Conversion } from '../../codec/negotiate.ts'
 import { printObject } from '../../codec/object.ts'
 import { encodeItem } from '../../codec/protobuf/envelope.ts'
+import { readShown } from '../../codec/settled.ts'
 import type { Transcoder } from '../../codec/protobuf/transcode.ts'
 import { bytesOfRow, type Row, rowOf } from '../../codec/table.ts'
 import { partialStruct } from '../../registry/meta-types.ts'
@@ -62,7 +63,7 @@ export class ResourceForms {
     if (known !== undefined) return (item) => known.of(item)
     const made = new Shelved<Item, Row>(
       this.#made.shelf,
-      (item) => this.row(item.peek(), version, included),
+      (item) => this.#rowOfItem(item, version, included),
       bytesOfRow,
     )
     this.#rows.set(key, made)
@@ -71,6 +72,16 @@ export class ResourceForms {
 
   row(object: KubeObject, version: Version, included: IncludedObject, kind = this.resource.table): Row {
     return rowOf(object, kind, this.#included(object, version, included))
+  }
+
+  /** Columns need little of an object, which a parser of JSON finds sooner than one that knows its type. */
+  #rowOfItem(item: Item, version: Version, included: IncludedObject): Row {
+    const { isCustom, table } = this.resource
+    const object = isCustom ? undefined : readShown(item.wire())
+    if (object === undefined) return this.row(item.peek(), version, included)
+    if (included === 'None') return rowOf(object, table, 'null')
+    const shown = included === 'Metadata' ? this.#partialText(item, version) : item.wire().subarray(0, -1)
+    return rowOf(object, table, shown.toString())
   }
 
   #encode(item: Item): Buffer {
