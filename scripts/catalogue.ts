@@ -1,7 +1,9 @@
 /**
  * Writes src/registry/catalogue/: the types from facts about the pinned version of Kubernetes (test/tools/kubernetes), the table of
  * resources from what the reference answered (test/golden). Run by hand when the pin changes, never at build; what it writes is reviewed
- * and kept. The form is explained in src/schema/read-types.ts. apidiscovery.ts and unserved.ts are written by hand.
+ * and kept. The form is explained in src/schema/read-types.ts. By hand are apidiscovery.ts, unserved.ts and, in all files, the marks of gates.
+ *
+ * It also says where src/api/gate-rows.ts is not what that version has; the table itself is written by hand.
  *
  *   node scripts/catalogue.ts            writes
  *   node scripts/catalogue.ts --check    writes nothing; exits 1 when what is kept is not what it would write
@@ -9,10 +11,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { splitPackages } from '../src/schema/read-types.ts'
 import { type Facts, readFacts } from './catalogue/facts.ts'
+import { gateFaults } from './catalogue/gates.ts'
+import { catalogueFolder as out, readByHand, readGates } from './catalogue/kept.ts'
 import { resourcesText } from './catalogue/resources-text.ts'
-import { type ByHand, typesTexts } from './catalogue/types-text.ts'
+import { typesTexts } from './catalogue/types-text.ts'
 
 /** Our files, and the versions of the group that go into each. Versions that no path serves are in unserved.ts. */
 const files: Readonly<Record<string, readonly string[]>> = {
@@ -42,10 +45,12 @@ const files: Readonly<Record<string, readonly string[]>> = {
   storagemigration: ['v1alpha1'],
 }
 
-const out = join(import.meta.dirname, '..', 'src', 'registry', 'catalogue')
-
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-const stale = [...texts(readFacts())].filter(([file, text]) => readFileSync(join(out, file), 'utf8') !== text)
+const pinned = readFacts()
+const stale = [...texts(pinned)].filter(([file, text]) => readFileSync(join(out, file), 'utf8') !== text)
+const faults = gateFaults(pinned)
+for (const fault of faults) console.error(fault)
+if (faults.length > 0) process.exitCode = 1
 if (options.check) {
   for (const [file] of stale) console.error(`${file} is not what node scripts/catalogue.ts writes`)
   if (stale.length > 0) process.exitCode = 1
@@ -56,7 +61,9 @@ function* texts(facts: Facts): Generator<readonly [file: string, text: string]> 
   const names = Object.entries(files).flatMap(([group, versions]) => versions.map((version) => `${group}/${version}`))
   const gone = names.filter((name) => facts.packages[name] === undefined)
   if (gone.length > 0) throw new Error(`not there any more: ${gone.join(', ')}; take them out of the table of files`)
-  const parts = typesTexts(facts, names, readByHand())
+  const gates = readGates()
+  const parts = typesTexts(facts, names, { byHand: readByHand(), gates })
+  checkGates(gates, facts)
   for (const [group, versions] of Object.entries(files)) {
     const text = versions.map((version) => parts.get(`${group}/${version}`)).join('\n')
     yield [`${group}.ts`, module(`${group}Types`, text)]
@@ -71,16 +78,13 @@ function* texts(facts: Facts): Generator<readonly [file: string, text: string]> 
   ]
 }
 
-function readByHand(): ByHand {
-  const types = new Set<string>()
-  const named = new Set<string>()
-  for (const file of ['apidiscovery.ts', 'unserved.ts']) {
-    for (const [name, text] of splitPackages(readFileSync(join(out, file), 'utf8'))) {
-      for (const [type] of text.matchAll(/^\w+/gm)) types.add(`${name} ${type}`)
-      for (const [word] of text.matchAll(/(?<![\w./])[A-Z]\w*/g)) named.add(`${name} ${word}`)
-    }
-  }
-  return { types, named }
+/** A mark would be lost with its field. */
+function checkGates(gates: ReadonlyMap<string, string>, { packages }: Facts): void {
+  const fields = Object.entries(packages).flatMap(([name, { types }]) =>
+    types.flatMap((type) => type.fields.map((field) => `${name} ${type.name}.${field.name}`)),
+  )
+  const lost = [...gates.keys()].filter((id) => !fields.includes(id))
+  if (lost.length > 0) throw new Error(`fields with a gate are not there any more: ${lost.join(', ')}`)
 }
 
 function module(name: string, text: string): string {

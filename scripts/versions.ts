@@ -6,7 +6,7 @@
  */
 import { gatesActedOn } from '../src/config/feature-gates.ts'
 import { type Facts, type FieldFacts, type GateStage, type PackageFacts, readFacts } from './catalogue/facts.ts'
-import { gatedFields } from './catalogue/gated-fields.ts'
+import { readGates } from './catalogue/kept.ts'
 import { typeText } from './catalogue/types-text.ts'
 
 function main(): void {
@@ -88,8 +88,9 @@ const valuesOf = ({ packages }: Facts): ReadonlySet<string> =>
 /** Only what is new: the others were looked at with the pinned version. */
 function unmarkedLines(old: Facts, now: Facts): readonly string[] {
   const known = marked(old)
+  const gated = readGates()
   return [...marked(now)]
-    .filter((line) => !known.has(line) && gatedFields[line.split(':')[0] ?? ''] === undefined)
+    .filter((line) => !known.has(line) && !gated.has(line.split(':')[0] ?? ''))
     .map((line) => `\`${line}\``)
 }
 
@@ -116,7 +117,7 @@ const stages = ({ gates }: Facts): ReadonlyMap<string, string> =>
   new Map(gates.map(({ name, history }) => [name, stageText(history.at(-1))]))
 
 const isOurs = (name: string): string =>
-  gatesActedOn.includes(name) || Object.values(gatedFields).some((gate) => gate.split(':')[0] === name)
+  gatesActedOn.includes(name) || [...readGates().values()].some((gate) => gate.split(':')[0] === name)
     ? ' **(we act on it)**'
     : ''
 

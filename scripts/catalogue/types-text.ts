@@ -1,6 +1,6 @@
 /** The types of packages in the form that src/schema/read-types.ts explains, from the facts about them. */
 import type { AliasFacts, Facts, FieldFacts, TypeFacts } from './facts.ts'
-import { gatedFields } from './gated-fields.ts'
+import type { ByHand } from './kept.ts'
 
 /** Lists that protobuf has in a message of their own, so that an empty one is not the same as none. */
 const wrapped = new Set(['ExtraValue', 'Verbs'])
@@ -23,11 +23,14 @@ const leftOut = /^(RootPaths|Table.*|WatchEvent|(?!API(Group|Resource)).*List)$/
 /** Defaults that change nothing: what is absent reads as these. */
 const zeros = new Set(['""', '0', 'false'])
 
-/** Of the files that are written by hand: which types (`core/v1 Pod`) they have, and what else they name. */
-export type ByHand = { readonly types: ReadonlySet<string>; readonly named: ReadonlySet<string> }
+export type Kept = { readonly byHand: ByHand; readonly gates: ReadonlyMap<string, string> }
 
 /** The text of each package, by name: the types that a kind of these packages leads to, or what is written by hand. */
-export function typesTexts({ packages }: Facts, names: readonly string[], byHand: ByHand): Map<string, string> {
+export function typesTexts(
+  { packages }: Facts,
+  names: readonly string[],
+  { byHand, gates }: Kept,
+): Map<string, string> {
   const all = new Map<string, AliasFacts | TypeFacts>()
   for (const [name, { aliases, types }] of Object.entries(packages)) {
     for (const one of [...(aliases ?? []), ...types]) all.set(`${name} ${one.name}`, one)
@@ -59,7 +62,7 @@ export function typesTexts({ packages }: Facts, names: readonly string[], byHand
     )
     if (lines.length > 0) lines.push('')
     for (const type of types) {
-      if (used.has(`${name} ${type.name}`)) lines.push(...structText(name, type), '')
+      if (used.has(`${name} ${type.name}`)) lines.push(...structText(name, type, gates), '')
     }
     return [`package ${name}`, '', ...lines].join('\n')
   }
@@ -93,9 +96,12 @@ function aliasText({ name, go, values }: AliasFacts, isUnlisted: boolean): strin
   return `${name} = ${form}${values === undefined || isUnlisted ? '' : `: ${values.join('|')}`}`
 }
 
-function structText(packageName: string, type: TypeFacts): string[] {
+function structText(packageName: string, type: TypeFacts, gates: Kept['gates']): string[] {
   const mapType = type.mapType === undefined ? '' : ` ${type.mapType}`
-  const fields = type.fields.map((field) => `  ${fieldText(`${packageName} ${type.name}`, field)}`)
+  const fields = type.fields.map((field) => {
+    const gate = gates.get(`${packageName} ${type.name}.${field.name}`)
+    return `  ${fieldText(field)}${gate === undefined ? '' : ` gate=${gate}`}`
+  })
   return [`${type.name}${mapType}${unionText(type)}`, ...fields]
 }
 
@@ -107,7 +113,7 @@ function unionText({ union }: TypeFacts): string {
   return ` unions=${JSON.stringify(published)}`
 }
 
-function fieldText(owner: string, field: FieldFacts): string {
+function fieldText(field: FieldFacts): string {
   const type = typeText(field.go)
   const number = field.proto === undefined ? '' : ` ${field.proto}`
   if (field.name === undefined) return `...${type}${number}`
@@ -120,8 +126,6 @@ function fieldText(owner: string, field: FieldFacts): string {
   if (field.patchStrategy !== undefined) words.push(`patch=${field.patchStrategy}`)
   if (field.patchMergeKey !== undefined) words.push(`key=${field.patchMergeKey}`)
   if (field.default !== undefined && !zeros.has(field.default)) words.push(`default=${field.default}`)
-  const gate = gatedFields[`${owner}.${field.name}`]
-  if (gate !== undefined) words.push(`gate=${gate}`)
   return words.join(' ')
 }
 
