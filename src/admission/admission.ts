@@ -24,7 +24,7 @@ export type Attributes = {
   readonly context: RequestContext
 }
 
-export type Asked = {
+type Asked = {
   readonly operation: Attributes['operation']
   readonly options: { readonly isDryRun: boolean }
   readonly object?: KubeObject | undefined

@@ -111,10 +111,10 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
     createsOnUpdate: strategy.creatingUpdates.has(name),
     returnsDeleted: strategy.returnedWhenDeleted.has(name),
     defaultPropagation: strategy.orphaning.has(name) ? 'Orphan' : 'Background',
-    isCollected: rules.isCollected ?? true,
-    whyKept: rules.whyKept ?? (() => undefined),
+    isGarbageCollected: rules.isGarbageCollected ?? true,
+    deleteForbiddenReason: rules.deleteForbiddenReason ?? (() => undefined),
     faultGroup: name === 'Event.events.k8s.io' ? '' : row.group,
-    ...(rules.isNamedWhole === true ? { isNamedWhole: true } : {}),
+    ...(rules.usesGenerateNameVerbatim === true ? { usesGenerateNameVerbatim: true } : {}),
     checkName: rules.checkName ?? strategy.nameRuleOf(name),
     metadataRules: strategy.metadataRulesOf(name),
     prepareCreate: (given, writer) => {

@@ -17,13 +17,13 @@ export type KindRules = Partial<
   Pick<
     Resource,
     | 'checkName'
-    | 'isNamedWhole'
+    | 'usesGenerateNameVerbatim'
     | 'prepareCreate'
     | 'prepareUpdate'
     | 'validateInSlices'
     | 'warnings'
-    | 'isCollected'
-    | 'whyKept'
+    | 'isGarbageCollected'
+    | 'deleteForbiddenReason'
   >
 > & {
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]

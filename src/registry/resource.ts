@@ -67,7 +67,7 @@ export type Resource = {
   /** Those of them that have few objects for each value, and are asked for by many clients. */
   readonly indexedFields?: readonly string[]
   /** Names have a form that nothing random fits into: generateName is all of it. */
-  readonly isNamedWhole?: boolean
+  readonly usesGenerateNameVerbatim?: boolean
   /** Whether an update may leave out the resourceVersion. */
   readonly allowsUnconditionalUpdate: boolean
   /** Whether an update of an object that does not exist creates it. */
@@ -75,11 +75,11 @@ export type Resource = {
   /** Whether the answer to a delete that removed the object is the object, not a Status. */
   readonly returnsDeleted: boolean
   /** Why an object of this name must not be deleted; undefined: it may be. */
-  readonly whyKept: (name: string) => string | undefined
+  readonly deleteForbiddenReason: (name: string) => string | undefined
   /** What becomes of dependents when a delete does not say it. */
   readonly defaultPropagation: 'Background' | 'Orphan'
   /** Whether objects can own and be owned: a delete of an Event never waits for anything. */
-  readonly isCollected: boolean
+  readonly isGarbageCollected: boolean
   /** The group of the kind in faults of validation: that of the form common to all versions. */
   readonly faultGroup: string
   readonly checkName: (name: string) => string[]

@@ -68,14 +68,14 @@ async function applyTo(
   const misfits = request.resource.isCustom ? misfitsOf(request, live, tracking.owners) : validateStored(live, type)
   if (misfits.length > 0 && tracking.owners.size === 0) {
     const what = `failed to convert new object (${nameOf(live, expected)}) to smd typed`
-    throw unclassified(`failed to create manager for existing fields: ${what}: ${told(misfits)}`)
+    throw unclassified(`failed to create manager for existing fields: ${what}: ${formatFaults(misfits)}`)
   }
   const faults = validateApplied(applied, type)
   if (faults.length > 0) {
-    throw unclassified(`failed to create typed patch object (${nameOf(applied, expected)}): ${told(faults)}`)
+    throw unclassified(`failed to create typed patch object (${nameOf(applied, expected)}): ${formatFaults(faults)}`)
   }
   if (misfits.length > 0) {
-    throw unclassified(`failed to create typed live object (${nameOf(live, expected)}): ${told(misfits)}`)
+    throw unclassified(`failed to create typed live object (${nameOf(live, expected)}): ${formatFaults(misfits)}`)
   }
   const why = viewOf(request)?.refusesApply
   if (why !== undefined && tracking.owners.size === 0) {
@@ -193,7 +193,7 @@ function nameOf(applied: Fields, expected: Resource | View): string {
   return `${textOf(namespace)}/${textOf(name)}; ${gvkOf({ apiVersion: apiVersionOf(expected), kind: expected.kind })}`
 }
 
-const told = (faults: readonly string[]): string =>
+const formatFaults = (faults: readonly string[]): string =>
   faults.length === 1 ? (faults[0] ?? '') : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
 type Making = {

@@ -6,14 +6,14 @@ import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { readObject } from './read-body.ts'
 import { represent } from './represent/represent.ts'
-import { unsupportedPart } from './unsupported.ts'
+import { unsupportedSubresource } from './unsupported.ts'
 import { createObject } from './write/create-object.ts'
 import { parseWriteOptions } from './write-options.ts'
 
 export async function create(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, subresource, namespace, http } = request
   const show = represent(negotiate(http, resource), access.forms, http.query)
-  if (subresource !== '' || !resource.isStored) throw await refusePart(request, access)
+  if (subresource !== '' || !resource.isStored) throw await refuseSubresource(request, access)
   if (resource.isNamespaced && namespace === '') throw badRequest('Namespace parameter required.')
   const options = parseWriteOptions(http.query, 'CreateOptions')
   const object = await readObject(request, options.fieldValidation, access)
@@ -22,8 +22,8 @@ export async function create(request: ResourceRequest, access: WriteAccess): Pro
 }
 
 /** What is in the way of any write is told first. */
-async function refusePart(request: ResourceRequest, { admission }: WriteAccess): Promise<Error> {
+async function refuseSubresource(request: ResourceRequest, { admission }: WriteAccess): Promise<Error> {
   const options = { isDryRun: request.http.query.has('dryRun') }
   await admission.mutate(attributesOf(request, { operation: 'CREATE', options }))
-  return unsupportedPart(request)
+  return unsupportedSubresource(request)
 }

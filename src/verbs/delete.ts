@@ -29,7 +29,7 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   const form = negotiate(http, resource)
   const options = await readDeleteOptions(http, access)
   // Asked here and not where all deletions pass: upstream lets the deletion of a collection take these, too.
-  const why = resource.whyKept(request.name)
+  const why = resource.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
   const { isRemoved, object } = await deleteObject(request, options, access)
   warnOfOrphans(request, options)

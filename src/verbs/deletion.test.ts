@@ -6,11 +6,11 @@ import { decideDeletion, type DeletionOptions, isReleased, markNamespace } from 
 const now = '2026-01-02T03:04:05Z'
 const plain = { gracePeriodSeconds: undefined, orphanDependents: undefined, propagation: undefined } as const
 
-const configMap = { group: '', kind: 'ConfigMap', isCollected: true, defaultPropagation: 'Background' } as const
-const job = { group: 'batch', kind: 'Job', isCollected: true, defaultPropagation: 'Orphan' } as const
-const event = { group: '', kind: 'Event', isCollected: false, defaultPropagation: 'Background' } as const
-const pod = { group: '', kind: 'Pod', isCollected: true, defaultPropagation: 'Background' } as const
-const namespace = { group: '', kind: 'Namespace', isCollected: true, defaultPropagation: 'Background' } as const
+const configMap = { group: '', kind: 'ConfigMap', isGarbageCollected: true, defaultPropagation: 'Background' } as const
+const job = { group: 'batch', kind: 'Job', isGarbageCollected: true, defaultPropagation: 'Orphan' } as const
+const event = { group: '', kind: 'Event', isGarbageCollected: false, defaultPropagation: 'Background' } as const
+const pod = { group: '', kind: 'Pod', isGarbageCollected: true, defaultPropagation: 'Background' } as const
+const namespace = { group: '', kind: 'Namespace', isGarbageCollected: true, defaultPropagation: 'Background' } as const
 
 const object = (metadata: ObjectMeta, more: object = {}): KubeObject => ({
   apiVersion: 'v1',

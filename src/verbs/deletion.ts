@@ -29,7 +29,7 @@ export type Deletion =
 const orphanFinalizer = 'orphan'
 const foregroundFinalizer = 'foregroundDeletion'
 
-type Kind = Pick<Resource, 'group' | 'kind' | 'isCollected' | 'defaultPropagation'>
+type Kind = Pick<Resource, 'group' | 'kind' | 'isGarbageCollected' | 'defaultPropagation'>
 
 /** `now` is a timestamp of metadata. The object is never changed. */
 export function decideDeletion(object: KubeObject, kind: Kind, options: DeletionOptions, now: string): Deletion {
@@ -190,7 +190,7 @@ function markNow(metadata: ObjectMeta, now: string): ObjectMeta {
 }
 
 function finalizersAfter(before: readonly string[], kind: Kind, options: DeletionOptions): readonly string[] {
-  if (!kind.isCollected) return before
+  if (!kind.isGarbageCollected) return before
   const propagation = propagationOf(before, kind, options)
   const isOrphaning = propagation === 'Orphan'
   const isForeground = propagation === 'Foreground'

@@ -9,7 +9,7 @@ import { ok } from './answer.ts'
 import { parseBoolean, parseVersion } from './options.ts'
 import { represent } from './represent/represent.ts'
 import { translated } from './storage-errors.ts'
-import { checkPart } from './unsupported.ts'
+import { checkSubresource } from './unsupported.ts'
 
 /** Of the object, or of a part of it that has a path of its own: `status`, `scale`. */
 export async function get(request: ResourceRequest, { keys, reader, forms }: ReadAccess): Promise<ApiResponse> {
@@ -23,7 +23,7 @@ export async function get(request: ResourceRequest, { keys, reader, forms }: Rea
     const whyHidden = view?.whyHidden?.(item.object())
     if (whyHidden !== undefined) throw internalError(whyHidden)
     if (view !== undefined) return ok(show, show.object(view.show(item.object()), view.shape))
-    checkPart(request)
+    checkSubresource(request)
     return ok(show, show.item(item))
   })
 }

@@ -12,7 +12,7 @@ import { readApply } from './apply.ts'
 import { checkName, inNamespace } from './identity.ts'
 import { readPatch } from './read-patch.ts'
 import { represent } from './represent/represent.ts'
-import { checkPart } from './unsupported.ts'
+import { checkSubresource } from './unsupported.ts'
 import { updateObject } from './write/update-object.ts'
 import type { Change } from './write/write.ts'
 import { parsePatchOptions } from './write-options.ts'
@@ -22,7 +22,7 @@ export async function patch(request: ResourceRequest, access: WriteAccess): Prom
   const { http } = request
   const form = patchForm(http, request.resource)
   const show = represent(negotiate(http, request.resource), access.forms, http.query, viewOf(request))
-  checkPart(request)
+  checkSubresource(request)
   const isApply = form === 'apply' || form === 'apply-cbor'
   const options = parsePatchOptions(http.query, { isApply })
   const body = await http.body()

@@ -8,7 +8,7 @@ import type { ResourceRequest } from '../registry/resource.ts'
 import { validateTokenLifetime } from '../registry/rules/token.ts'
 import { asTokenRequest, tokenRequestKind } from '../registry/token-request.ts'
 import type { WriteAccess } from './access.ts'
-import { receiveQuestion } from './reviews/question.ts'
+import { readReview } from './reviews/question.ts'
 
 /** What kubelets ask for when nobody tells them more. */
 const KUBELET_SECONDS = 3607
@@ -32,7 +32,7 @@ export const createTokenRequest =
     const { resource, namespace, name } = request
     const account = await parts.read(resource.plural, namespace, name)
     if (account === undefined) throw notFound(resource, name)
-    const { object, answerWith } = await receiveQuestion(request, access, asTokenRequest(resource))
+    const { object, respond } = await readReview(request, access, asTokenRequest(resource))
     const spec = fieldsOf(object['spec'])
     refuseInvalid(object, spec, name)
     const given = textsOf(spec['audiences'])
@@ -57,7 +57,7 @@ export const createTokenRequest =
       sub: accountUserName(namespace, name),
     })
     const { uid: _, ...metadata } = object.metadata
-    return answerWith({
+    return respond({
       ...object,
       metadata: { ...metadata, name, namespace, creationTimestamp: access.now() },
       spec: { ...spec, audiences, expirationSeconds: seconds },

@@ -3,13 +3,13 @@ import { type ApiError, methodNotAllowed } from '../api/errors.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 
 /** Fails unless the path is of an object, or of a part that can be read and written like one. */
-export function checkPart(request: ResourceRequest): void {
+export function checkSubresource(request: ResourceRequest): void {
   const { resource, subresource } = request
   if (subresource === '' || viewOf(request) !== undefined) return
-  if (!Object.hasOwn(resource.subresourceRules, subresource)) throw unsupportedPart(request)
+  if (!Object.hasOwn(resource.subresourceRules, subresource)) throw unsupportedSubresource(request)
 }
 
-export function unsupportedPart({ resource, subresource, verb }: ResourceRequest): ApiError {
+export function unsupportedSubresource({ resource, subresource, verb }: ResourceRequest): ApiError {
   const plural = subresource === '' ? resource.plural : `${resource.plural}/${subresource}`
   return methodNotAllowed({ group: resource.group, plural }, verb)
 }

@@ -9,7 +9,7 @@ import { answerUpdate } from './answer.ts'
 import { checkName } from './identity.ts'
 import { readObject } from './read-body.ts'
 import { represent } from './represent/represent.ts'
-import { checkPart } from './unsupported.ts'
+import { checkSubresource } from './unsupported.ts'
 import { updateObject } from './write/update-object.ts'
 import { mayCreateAt } from './write/write.ts'
 import { parseWriteOptions } from './write-options.ts'
@@ -18,7 +18,7 @@ import { parseWriteOptions } from './write-options.ts'
 export async function update(request: ResourceRequest, access: WriteAccess): Promise<ApiResponse> {
   const { resource, name, http } = request
   const show = represent(negotiate(http, resource), access.forms, http.query, viewOf(request))
-  checkPart(request)
+  checkSubresource(request)
   const options = parseWriteOptions(http.query, 'UpdateOptions')
   const object = await readObject(request, options.fieldValidation, access)
   checkName(object, request)

@@ -8,7 +8,7 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from
 import { quote } from '../../api/quote.ts'
 import type { User } from '../../api/user.ts'
 import { validateFieldRequirements, validateLabelRequirements } from './access-selectors.ts'
-import { receiveQuestion, type Review } from './question.ts'
+import { readReview, type Review } from './question.ts'
 
 export type AskAboutAccess = (user: User, attributes: AccessAttributes) => Promise<AccessDecision>
 
@@ -17,7 +17,7 @@ type Kind = 'SubjectAccessReview' | 'SelfSubjectAccessReview' | 'LocalSubjectAcc
 export const createAccessReview =
   (kind: Kind, askAboutAccess: AskAboutAccess): Review =>
   async (request, access) => {
-    const { object, answerWith } = await receiveQuestion(request, access)
+    const { object, respond } = await readReview(request, access)
     const faults = validate(object, kind)
     if (faults.length > 0) throw invalid({ group: request.resource.group, kind: '' }, '', faults)
     const spec = fieldsOf(object['spec'])
@@ -29,7 +29,7 @@ export const createAccessReview =
       ...(reason === '' ? {} : { reason }),
       ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
     }
-    return answerWith({ ...object, status })
+    return respond({ ...object, status })
   }
 
 function subjectOf({ user, uid, groups, extra }: Fields): User {

@@ -14,11 +14,11 @@ export type Review = (request: ResourceRequest, access: WriteAccess) => Promise<
 
 export type Question = {
   readonly object: KubeObject
-  readonly answerWith: (object: KubeObject) => ApiResponse
+  readonly respond: (object: KubeObject) => ApiResponse
 }
 
-/** The question that was sent, with what admission makes of it. `shown`: what the path takes, where that is another kind. */
-export async function receiveQuestion(
+/** The review that was sent, with what admission makes of it. `shown`: what the path takes, where that is another kind. */
+export async function readReview(
   request: ResourceRequest,
   access: WriteAccess,
   shown: Resource = request.resource,
@@ -34,6 +34,6 @@ export async function receiveQuestion(
   await access.admission.validate({ ...attributes, object })
   return {
     object,
-    answerWith: (result) => ({ status: 201, headers: show.headers, body: show.object(result, shown.shape) }),
+    respond: (result) => ({ status: 201, headers: show.headers, body: show.object(result, shown.shape) }),
   }
 }

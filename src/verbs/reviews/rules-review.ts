@@ -3,7 +3,7 @@ import { badRequest } from '../../api/errors.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import { apiVersionOf } from '../../registry/resource.ts'
-import { receiveQuestion, type Review } from './question.ts'
+import { readReview, type Review } from './question.ts'
 
 export type Rights = { readonly resourceRules: readonly Fields[]; readonly nonResourceRules: readonly Fields[] }
 
@@ -13,9 +13,9 @@ export const createRulesReview =
   (askAboutRights: AskAboutRights): Review =>
   async (request, access) => {
     const { resource, user } = request
-    const { object, answerWith } = await receiveQuestion(request, access)
+    const { object, respond } = await readReview(request, access)
     const namespace = textOf(fieldsOf(object['spec'])['namespace'])
     if (namespace === '') throw badRequest('no namespace on request')
     const status = { ...(await askAboutRights(user, namespace)), incomplete: false }
-    return answerWith({ kind: resource.kind, apiVersion: apiVersionOf(resource), metadata: {}, spec: {}, status })
+    return respond({ kind: resource.kind, apiVersion: apiVersionOf(resource), metadata: {}, spec: {}, status })
   }

@@ -2,14 +2,14 @@
 import type { Fields } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
 import { apiVersionOf } from '../../registry/resource.ts'
-import { receiveQuestion, type Review } from './question.ts'
+import { readReview, type Review } from './question.ts'
 
 export const reviewSelf: Review = async (request, access) => {
   const { resource, user } = request
-  const { answerWith } = await receiveQuestion(request, access)
+  const { respond } = await readReview(request, access)
   const metadata = { creationTimestamp: access.now() }
   const status = { userInfo: userInfo(user) }
-  return answerWith({ kind: resource.kind, apiVersion: apiVersionOf(resource), metadata, status })
+  return respond({ kind: resource.kind, apiVersion: apiVersionOf(resource), metadata, status })
 }
 
 export const userInfo = ({ name, uid, groups, extra }: User): Fields => ({

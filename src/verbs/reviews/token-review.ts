@@ -2,7 +2,7 @@
 import { badRequest } from '../../api/errors.ts'
 import { fieldsOf, type Fields, textOf, textsOf } from '../../api/object.ts'
 import type { User } from '../../api/user.ts'
-import { receiveQuestion, type Review } from './question.ts'
+import { readReview, type Review } from './question.ts'
 import { userInfo } from './self-review.ts'
 
 export type TokenAnswer =
@@ -16,10 +16,10 @@ export type AskAboutToken = (token: string, audiences: readonly string[]) => Pro
 export const createTokenReview =
   (askAboutToken: AskAboutToken): Review =>
   async (request, access) => {
-    const { object, answerWith } = await receiveQuestion(request, access)
+    const { object, respond } = await readReview(request, access)
     const { audiences, token } = fieldsOf(object['spec'])
     if (textOf(token) === '') throw badRequest('token is required for TokenReview in authentication')
-    return answerWith({ ...object, status: statusOf(await askAboutToken(textOf(token), textsOf(audiences))) })
+    return respond({ ...object, status: statusOf(await askAboutToken(textOf(token), textsOf(audiences))) })
   }
 
 function statusOf(answer: TokenAnswer): Fields {

@@ -11,12 +11,12 @@ import { connect } from './stream.ts'
 /** By `handlerKey`. */
 export type Handlers = ReadonlyMap<string, SubresourceHandler>
 
-export type HandlerParts = ReviewParts & {
+export type SubresourceParts = ReviewParts & {
   /** Undefined where no tokens are issued. */
   readonly requestToken: Review | undefined
 }
 
-export function createHandlers(parts: HandlerParts): Handlers {
+export function createHandlers(parts: SubresourceParts): Handlers {
   const { requestToken } = parts
   return new Map<string, SubresourceHandler>([
     ['bindings/', bind],

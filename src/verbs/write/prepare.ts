@@ -33,8 +33,8 @@ function prepareNew(write: Write, given: KubeObject): KubeObject {
   return resource.prepareCreate({ ...given, metadata }, writerOf(write))
 }
 
-const generatedName = (prefix: string, { isNamedWhole }: Resource, ids: Ids): string =>
-  isNamedWhole === true ? prefix : `${prefix.slice(0, NAME_PREFIX_CHARACTERS_MAX)}${ids.nameSuffix()}`
+const generatedName = (prefix: string, { usesGenerateNameVerbatim }: Resource, ids: Ids): string =>
+  usesGenerateNameVerbatim === true ? prefix : `${prefix.slice(0, NAME_PREFIX_CHARACTERS_MAX)}${ids.nameSuffix()}`
 
 const writerOf = ({ request: { user, context }, access: { now, ids } }: Write): Writer => ({
   user,

@@ -142,12 +142,12 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const gone = stored.flatMap((name, at) =>
     versions.some((version) => textOf(version['name']) === name)
       ? []
-      : [invalidValue(`${path}[${at}]`, name, whyKept(name))],
+      : [invalidValue(`${path}[${at}]`, name, deleteForbiddenReason(name))],
   )
   return [...validateAcceptedNames(object), ...missing, ...gone]
 }
 
-const whyKept = (name: string): string =>
+const deleteForbiddenReason = (name: string): string =>
   `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
 
 const validateAcceptedNames = (object: KubeObject): FieldFault[] =>

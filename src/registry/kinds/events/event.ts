@@ -17,7 +17,7 @@ const MESSAGE_BYTES_MAX = 1024
 const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 
 export const coreEventRules: KindRules = {
-  isCollected: false,
+  isGarbageCollected: false,
   selectableFields: {
     ...readersOf('involvedObject', referenceFields),
     reason: (event) => textOf(event['reason']),
@@ -29,7 +29,7 @@ export const coreEventRules: KindRules = {
 }
 
 export const newEventRules: KindRules = {
-  isCollected: false,
+  isGarbageCollected: false,
   selectableFields: {
     ...readersOf('regarding', referenceFields),
     reason: (event) => textOf(event['reason']),

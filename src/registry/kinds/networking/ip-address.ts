@@ -10,7 +10,7 @@ const path = 'spec.parentRef'
 
 /** An address that somebody has: its name is the address. */
 export const ipAddressRules: KindRules = {
-  isNamedWhole: true,
+  usesGenerateNameVerbatim: true,
   validate,
   validateUpdate: (object, current) => {
     const parent = parentOf(object)

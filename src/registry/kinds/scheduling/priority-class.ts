@@ -14,7 +14,8 @@ const policies = ['PreemptLowerPriority', 'Never']
 export const priorityClassRules: KindRules = {
   validate: (object) => [...validateValue(object), ...validatePolicy(textOf(object['preemptionPolicy']))],
   validateUpdate: validateChange,
-  whyKept: (name) => (systemClasses.has(name) ? 'this is a system priority class and cannot be deleted' : undefined),
+  deleteForbiddenReason: (name) =>
+    systemClasses.has(name) ? 'this is a system priority class and cannot be deleted' : undefined,
 }
 
 function validatePolicy(policy: string): FieldFault[] {
