@@ -190,8 +190,8 @@ function createAdmission(
   { authorize, objects, surroundings: { clock, ids } }: AdmissionParts,
 ): Admission {
   const mayDo: MayDo = async (user, action) => {
-    const { isAllowed } = await authorize(user, { kind: 'resource', subresource: '', namespace: '', ...action })
-    return isAllowed
+    const asked = { kind: 'resource', version: '*', subresource: '', namespace: '', ...action } as const
+    return (await authorize(user, asked)).verdict === 'allow'
   }
   const plugins = createPlugins({ objects, clock, nameSuffix: ids.nameSuffix, mayDo })
   return new Admission(plugins.filter(({ name }) => admission.isOn(name)))
@@ -203,8 +203,8 @@ const createAuthorizeCreate =
     const { info } = context
     if (info.kind !== 'resource') return
     const attributes = { ...info, verb: 'create' }
-    const { isAllowed, reason } = await authorize(user, attributes)
-    if (!isAllowed) throw refusal(user, attributes, reason)
+    const { verdict, reason } = await authorize(user, attributes)
+    if (verdict !== 'allow') throw refusal(user, attributes, reason)
   }
 
 type AllocationParts = Pick<ControlPlaneParts, 'cache' | 'store'> & {

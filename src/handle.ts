@@ -73,10 +73,14 @@ class Life {
     const info = requestInfo(request)
     this.#hasInfo = true
     const arrival = { request, info, auditId: this.#auditId, ...(knownUser === undefined ? {} : { knownUser }) }
-    const passed = await gate(arrival, (context) => {
-      this.#context = context
+    const passed = await gate(arrival, {
+      onContext: (context) => {
+        this.#context = context
+      },
+      onIdentified: (user) => {
+        this.#pool = inFlight.enter(user, info)
+      },
     })
-    this.#pool = inFlight.enter(passed.context.user, info)
     this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
     if (passed.kind === 'path') return documents(passed.http)
     const answering = dispatch(passed)
@@ -109,7 +113,7 @@ class Life {
 
   /** Who was authenticated may ask to be taken for anybody. */
   #isUnauthenticated(): boolean {
-    const user = this.#context?.user
+    const user = this.#context?.knownUser
     return user === undefined || (user.name === anonymousUser.name && !asksToImpersonate(this.#request.headers))
   }
 
@@ -117,8 +121,18 @@ class Life {
   #logRequest({ status }: ApiResponse): void {
     const { method, path, remoteAddress } = this.#request
     const ms = Math.round(this.#parts.clock.monotonicMs() - this.#startMs)
-    const user = this.#context?.user.name
-    this.#parts.log('debug', 'request', { method, path, status, ms, user, from: remoteAddress, auditId: this.#auditId })
+    const { knownUser, impersonator, accessReason } = this.#context ?? {}
+    this.#parts.log('debug', 'request', {
+      method,
+      path,
+      status,
+      ms,
+      user: knownUser?.name,
+      impersonator: impersonator?.name,
+      reason: accessReason || undefined,
+      from: remoteAddress,
+      auditId: this.#auditId,
+    })
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RequestContext } from '../api/context.ts'
+import { attributes } from '../../test/harness/admission.ts'
 import { ApiError } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import { builtInResources } from '../registry/built-in.ts'
@@ -15,16 +15,7 @@ const find = (plural: string) => {
   return resource
 }
 
-const context = new RequestContext(
-  { name: 'u', uid: '', groups: [] },
-  {
-    auditId: '',
-    info: { kind: 'path', verb: 'get', path: '/' },
-    clientSignal: () => new AbortController().signal,
-    timeoutMs: Infinity,
-    monotonicMs: () => 0,
-  },
-)
+const { context } = attributes({ plural: 'namespaces' })
 
 const namespace = (phase: string): KubeObject => ({
   apiVersion: 'v1',

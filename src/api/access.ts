@@ -5,11 +5,17 @@ export type AccessAttributes =
       readonly kind: 'resource'
       readonly verb: string
       readonly group: string
+      readonly version: string
       readonly plural: string
       readonly subresource: string
       readonly namespace: string
       readonly name: string
     }
 
-/** The reason goes to the audit log, and into the refusal where there is one. */
-export type AccessDecision = { readonly isAllowed: boolean; readonly reason: string }
+/** What no authorizer has an opinion on is refused. The reason goes into the refusal, or stays with the request's context. */
+export type AccessDecision = {
+  readonly verdict: 'allow' | 'deny' | 'no-opinion'
+  readonly reason: string
+  /** What kept an authorizer from looking at everything. */
+  readonly error?: string
+}

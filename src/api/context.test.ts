@@ -8,13 +8,14 @@ const info = { kind: 'path', verb: 'get', path: '/x' } as const
 function contextFor(timeoutMs: number) {
   const client = new AbortController()
   const clock = { ms: 0 }
-  const context = new RequestContext(user, {
+  const context = new RequestContext({
     auditId: 'a',
     info,
     timeoutMs,
     clientSignal: () => client.signal,
     monotonicMs: () => clock.ms,
   })
+  context.identify(user, user)
   return { client, clock, context }
 }
 
@@ -28,8 +29,6 @@ test('nobody waits any more when the client has gone or the time is up', async (
   const late = contextFor(5)
   await new Promise((resolve) => late.context.signal.addEventListener('abort', resolve))
   assert.equal(late.context.signal.reason.name, 'TimeoutError')
-  late.clock.ms = 5
-  assert.ok(late.context.isOverdue)
 })
 
 test('a watch has the signal of its client, and no deadline', () => {
@@ -44,4 +43,11 @@ test('warnings are told once each, annotations keep their first value', () => {
   context.annotate('k', 'first')
   context.annotate('k', 'second')
   assert.deepEqual([context.warnings, context.annotations.get('k')], [['one', 'two'], 'first'])
+})
+
+test('who acts as somebody else is remembered', () => {
+  const { context } = contextFor(60_000)
+  assert.equal(context.impersonator, undefined)
+  context.identify({ ...user, name: 'other' }, user)
+  assert.deepEqual([context.user.name, context.impersonator], ['other', user])
 })

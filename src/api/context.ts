@@ -3,6 +3,7 @@
  * the answer (warnings) and for the audit log (annotations). Most requests need little of it, so what costs is made when
  * it is first asked for.
  */
+import { assert } from '../lib/assert.ts'
 import type { User } from './user.ts'
 
 export type RequestInfo = PathInfo | ResourceInfo
@@ -29,12 +30,6 @@ export type ResourceInfo = {
   readonly isWatchPath: boolean
 }
 
-/** What tracing hangs below a request. */
-export interface Span {
-  readonly child: (name: string) => Span
-  readonly end: () => void
-}
-
 export type ContextOptions = {
   readonly auditId: string
   readonly info: RequestInfo
@@ -48,10 +43,12 @@ export type ContextOptions = {
 export class RequestContext {
   readonly auditId: string
   readonly info: RequestInfo
-  readonly user: User
+  #user: User | undefined
+  #impersonator: User | undefined
+  /** Why the request was allowed, in the authorizer's words. */
+  accessReason = ''
   /** By the monotonic clock. */
   readonly deadlineMs: number
-  span: Span | undefined
   readonly #options: ContextOptions
   #signal: AbortSignal | undefined
   #release: (() => void) | undefined
@@ -59,12 +56,33 @@ export class RequestContext {
   #ownWarnings: Set<string> | undefined
   #annotations: Map<string, string> | undefined
 
-  constructor(user: User, options: ContextOptions) {
+  constructor(options: ContextOptions) {
     this.auditId = options.auditId
     this.info = options.info
-    this.user = user
     this.deadlineMs = options.monotonicMs() + options.timeoutMs
     this.#options = options
+  }
+
+  /** Who the request is made as. Nobody asks before that is known. */
+  get user(): User {
+    assert(this.#user !== undefined, 'a request that goes on has been authenticated')
+    return this.#user
+  }
+
+  /** Undefined in a request that was refused before its user was known. */
+  get knownUser(): User | undefined {
+    return this.#user
+  }
+
+  /** Who was authenticated, where the request is made as somebody else. */
+  get impersonator(): User | undefined {
+    return this.#impersonator
+  }
+
+  /** `caller` was authenticated and acts as `user`, mostly the same. */
+  identify(user: User, caller: User): void {
+    this.#user = user
+    if (caller !== user) this.#impersonator = caller
   }
 
   /** Aborted when nobody waits for the answer any more: the client has gone, or the time is up (a TimeoutError). */
@@ -77,10 +95,6 @@ export class RequestContext {
   end(): void {
     this.#release?.()
     this.#release = undefined
-  }
-
-  get isOverdue(): boolean {
-    return this.#options.monotonicMs() >= this.deadlineMs
   }
 
   /** Sent with the answer, as a Warning header. The same words are sent once. */

@@ -1,7 +1,6 @@
 /**
- * Whether the user may do it. `Authorize` is the seam: role-based access takes the place of `authorizeByBootstrapRoles`,
- * which knows what every cluster begins with: members of system:masters may do everything, everybody else only what the
- * roles in `bootstrapRoles` give.
+ * Whether the user may do it. Authorizers are asked in turn and the first that has an opinion decides; members of system:masters may do
+ * everything, whatever the mode. `authorizeByBootstrapRoles` knows what every cluster begins with: the roles in `bootstrapRoles`.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { RequestInfo } from '../api/context.ts'
@@ -59,19 +58,35 @@ const bootstrapRoles: readonly BootstrapRole[] = [
   { name: 'system:service-account-issuer-discovery', groups: ['system:serviceaccounts'], paths: issuerPaths },
 ]
 
-const allowed: AccessDecision = { isAllowed: true, reason: '' }
-const refused: AccessDecision = { isAllowed: false, reason: '' }
+/** From memory: it answers at once. */
+type AuthorizeNow = (user: User, attributes: AccessAttributes) => AccessDecision
 
-const authorizeByBootstrapRoles: Authorize = ({ groups }, attributes) => {
-  if (groups.includes(mastersGroup)) return allowed
+const allowed: AccessDecision = { verdict: 'allow', reason: '' }
+const noOpinion: AccessDecision = { verdict: 'no-opinion', reason: '' }
+
+const allowMasters: AuthorizeNow = ({ groups }) => (groups.includes(mastersGroup) ? allowed : noOpinion)
+
+/** The decision of the first that has an opinion; without one, what the last one said. */
+const firstOpinion =
+  (...authorizers: readonly AuthorizeNow[]): AuthorizeNow =>
+  (user, attributes) => {
+    let decision = noOpinion
+    for (const authorize of authorizers) {
+      decision = authorize(user, attributes)
+      if (decision.verdict !== 'no-opinion') break
+    }
+    return decision
+  }
+
+const authorizeByBootstrapRoles: AuthorizeNow = ({ groups }, attributes) => {
   for (const role of bootstrapRoles) {
     const group = role.groups.find((one) => groups.includes(one))
     if (group === undefined || !allows(role, attributes)) continue
     const { name } = role
     const reason = `RBAC: allowed by ClusterRoleBinding ${quote(name)} of ClusterRole ${quote(name)} to Group ${quote(group)}`
-    return { isAllowed: true, reason }
+    return { verdict: 'allow', reason }
   }
-  return refused
+  return noOpinion
 }
 
 function allows({ resourceRules = [], paths = [] }: BootstrapRole, attributes: AccessAttributes): boolean {
@@ -110,14 +125,12 @@ function rightsByBootstrapRoles({ groups }: User): Rights {
   }
 }
 
-/** Whatever the mode, members of system:masters are asked no questions. */
-const denyOthers: Authorize = ({ groups }) =>
-  groups.includes(mastersGroup) ? allowed : { isAllowed: false, reason: 'Everything is forbidden.' }
+const denyAll: AuthorizeNow = () => ({ verdict: 'no-opinion', reason: 'Everything is forbidden.' })
 
 export const authorizers: { readonly [mode in 'roles' | 'always-allow' | 'always-deny']: Authorizer } = {
-  roles: { authorize: authorizeByBootstrapRoles, rightsOf: rightsByBootstrapRoles },
+  roles: { authorize: firstOpinion(allowMasters, authorizeByBootstrapRoles), rightsOf: rightsByBootstrapRoles },
   'always-allow': { authorize: () => allowed, rightsOf: () => everything },
-  'always-deny': { authorize: denyOthers, rightsOf: () => nothing },
+  'always-deny': { authorize: firstOpinion(allowMasters, denyAll), rightsOf: () => nothing },
 }
 
 /** The refusal, in upstream's words. */

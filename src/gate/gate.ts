@@ -35,18 +35,21 @@ export type Arrival = {
   readonly knownUser?: User
 }
 
-/** Hands the context out as soon as there is one: its warnings go with a refusal, too. */
-export type Gate = (arrival: Arrival, onContext: (context: RequestContext) => void) => Promise<Passed>
+/** Who follows a request through the gate. */
+export type Follower = {
+  /** As soon as there is one: what is refused before anybody knows who asks has one, too. */
+  readonly onContext: (context: RequestContext) => void
+  /** Between impersonation and authorization. May refuse the request: this is where requests are held back. */
+  readonly onIdentified: (user: User) => void
+}
+
+export type Gate = (arrival: Arrival, follower: Follower) => Promise<Passed>
 
 export function createGate(parts: GateParts): Gate {
   const { authenticate, authorize, registry, clock } = parts
-  return async ({ request, info, auditId, knownUser }, onContext) => {
+  return async ({ request, info, auditId, knownUser }, { onContext, onIdentified }) => {
     const timeoutMs = timeoutOf(request.query, info, parts.requestTimeoutMs)
-    const who: Authenticated | Promise<Authenticated> =
-      knownUser === undefined ? authenticate(request) : { user: knownUser }
-    const { user: caller, warning } = who instanceof Promise ? await who : who
-    const user = asksToImpersonate(request.headers) ? await impersonate(request, caller, authorize) : caller
-    const context = new RequestContext(user, {
+    const context = new RequestContext({
       auditId,
       info,
       timeoutMs,
@@ -54,10 +57,17 @@ export function createGate(parts: GateParts): Gate {
       monotonicMs: clock.monotonicMs,
     })
     onContext(context)
+    const who: Authenticated | Promise<Authenticated> =
+      knownUser === undefined ? authenticate(request) : { user: knownUser }
+    const { user: caller, warning } = who instanceof Promise ? await who : who
+    const user = asksToImpersonate(request.headers) ? await impersonate(request, caller, authorize) : caller
+    context.identify(user, caller)
     if (warning !== undefined) context.warn(warning)
+    onIdentified(user)
     const deciding = authorize(user, info)
-    const { isAllowed, reason } = deciding instanceof Promise ? await deciding : deciding
-    if (!isAllowed) throw refusal(user, info, reason)
+    const { verdict, reason } = deciding instanceof Promise ? await deciding : deciding
+    if (verdict !== 'allow') throw refusal(user, info, reason)
+    context.accessReason = reason
     if (info.kind === 'path') return { kind: 'path', http: request, context }
     // Authorized like any other path, but the router knows none that begins so.
     if (request.path.startsWith('//')) throw pageNotFound()

@@ -82,7 +82,7 @@ test('every part needs its right, and the first that is refused is told', async 
   const asked: string[] = []
   const onlyUsers: Authorize = (_, attributes) => {
     if (attributes.kind === 'resource') asked.push(`${attributes.plural}/${attributes.subresource} ${attributes.name}`)
-    return { isAllowed: asked.length < 4, reason: '' }
+    return { verdict: asked.length < 4 ? 'allow' : 'no-opinion', reason: '' }
   }
   await assert.rejects(become(all, bob, onlyUsers), {
     code: 403,

@@ -36,8 +36,8 @@ export async function impersonate(request: ApiRequest, user: User, authorize: Au
   if (!isAsked) return user
   if (asked.name === '') throw impersonatesNobody(targetOf(request), partsOf(asked))
   for (const attributes of rightsFor(asked)) {
-    const { isAllowed, reason } = await authorize(user, attributes)
-    if (!isAllowed) throw refusal(user, attributes, reason)
+    const { verdict, reason } = await authorize(user, attributes)
+    if (verdict !== 'allow') throw refusal(user, attributes, reason)
   }
   return identityOf(asked)
 }
@@ -82,7 +82,14 @@ function accountOf(name: string): { namespace: string; account: string } | undef
 
 /** In the order in which they are asked about: the first that is refused is told. */
 function* rightsFor({ name, uid, groups, extra }: Asked): Generator<Extract<AccessAttributes, { kind: 'resource' }>> {
-  const base = { kind: 'resource', verb: 'impersonate', group: '', subresource: '', namespace: '' } as const
+  const base = {
+    kind: 'resource',
+    verb: 'impersonate',
+    group: '',
+    version: 'v1',
+    subresource: '',
+    namespace: '',
+  } as const
   const account = accountOf(name)
   if (account === undefined) yield { ...base, plural: 'users', name }
   else yield { ...base, plural: 'serviceaccounts', namespace: account.namespace, name: account.account }

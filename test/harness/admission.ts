@@ -38,15 +38,21 @@ export function attributes({
     object: undefined,
     oldObject: undefined,
     isDryRun: false,
-    context: new RequestContext(user, {
-      auditId: '',
-      info: { kind: 'path', verb: 'get', path: '/' },
-      clientSignal: () => new AbortController().signal,
-      timeoutMs: Infinity,
-      monotonicMs: () => 0,
-    }),
+    context: contextOf(user),
     ...more,
   }
+}
+
+function contextOf(user: User): RequestContext {
+  const context = new RequestContext({
+    auditId: '',
+    info: { kind: 'path', verb: 'get', path: '/' },
+    clientSignal: () => new AbortController().signal,
+    timeoutMs: Infinity,
+    monotonicMs: () => 0,
+  })
+  context.identify(user, user)
+  return context
 }
 
 /** The object as the plugin leaves it, or why it refuses it. */

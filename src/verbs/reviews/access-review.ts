@@ -22,10 +22,11 @@ export const createAccessReview =
     if (faults.length > 0) throw invalid({ group: request.resource.group, kind: '' }, '', faults)
     const spec = fieldsOf(object['spec'])
     const user = kind === 'SelfSubjectAccessReview' ? request.user : subjectOf(spec)
-    const { isAllowed, reason } = await askAboutAccess(user, attributesOf(spec))
-    const errors = selectorErrors(fieldsOf(spec['resourceAttributes']))
+    const { verdict, reason, error } = await askAboutAccess(user, attributesOf(spec))
+    const errors = [...selectorErrors(fieldsOf(spec['resourceAttributes'])), ...(error === undefined ? [] : [error])]
     const status = {
-      allowed: isAllowed,
+      allowed: verdict === 'allow',
+      ...(verdict === 'deny' ? { denied: true } : {}),
       ...(reason === '' ? {} : { reason }),
       ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
     }
@@ -47,11 +48,12 @@ function attributesOf({ resourceAttributes, nonResourceAttributes }: Fields): Ac
     const { path, verb } = fieldsOf(nonResourceAttributes)
     return { kind: 'path', verb: textOf(verb), path: textOf(path) }
   }
-  const { verb, group, resource, subresource, namespace, name } = fieldsOf(resourceAttributes)
+  const { verb, group, version, resource, subresource, namespace, name } = fieldsOf(resourceAttributes)
   return {
     kind: 'resource',
     verb: textOf(verb),
     group: textOf(group),
+    version: textOf(version),
     plural: textOf(resource),
     subresource: textOf(subresource),
     namespace: textOf(namespace),
