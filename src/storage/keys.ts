@@ -30,14 +30,10 @@ export const serverRecords = {
   serviceNodePorts: 'ranges/servicenodeports',
   /** One key per advertised address, with a lease. */
   masterLeases: 'masterleases',
-  peerLeases: 'peerserverleases',
 } as const
 
 /** The marker by which replicas agree who compacts. It has no root: all servers of one etcd share it. */
 export const compactionMarker: Key = 'compact_rev_key'
-
-/** What the health check reads below the root; nothing is there. */
-export const healthRecord = 'health'
 
 /** The folder of a resource below the root, without slashes around it. Events of both groups share one. */
 export function resourcePrefix(resource: {
