@@ -53,6 +53,11 @@ const comparing: Estimate = (operands, overload) => {
   if (!overload.endsWith('string') && !overload.endsWith('bytes') && !overload.endsWith('equals')) return undefined
   const type = operands[0]?.type
   if (overload === 'equals' && type?.kind === 'opaque' && unitTypes.has(type.name)) return { cost: fixed(1) }
+  // Of URLs upstream looks at the second one alone.
+  if (overload === 'equals' && type?.kind === 'opaque' && type.name === 'kubernetes.URL') {
+    const size = sizeAt(operands, 1)
+    return { cost: scaled({ min: 1, max: size === unknownSize ? 1 : size.max }, TEXT_FACTOR) }
+  }
   const max = Math.min(sizeAt(operands, 0).max, sizeAt(operands, 1).max)
   return { cost: scaled({ min: max > 0 ? 1 : 0, max }, TEXT_FACTOR) }
 }

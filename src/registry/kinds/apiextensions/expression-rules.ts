@@ -11,6 +11,7 @@ import {
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { UNBOUNDED } from '../../../cel/ranges.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { bytesMin, REQUEST_BYTES_MAX } from '../../../cel/schema-type.ts'
@@ -126,7 +127,9 @@ export class RuleChecks {
     const { path, type, count, uncorrelated, slice } = ruled
     const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
     const { faults } = this
-    const cost = (program === undefined ? 0 : (yield* program.estimateCost(type, slice)).max) * count
+    const once = program === undefined ? 0 : (yield* program.estimateCost(type, slice)).max
+    // Of rules without a bound the first ones are told.
+    const cost = Math.min(once * count, UNBOUNDED)
     // Upstream counts a message once, however many values there may be.
     const messageCost = message === undefined ? 0 : (yield* message.estimateCost(type, slice)).max
     if (cost > RULE_COST_MAX)
