@@ -69,10 +69,11 @@ function visit(value: Json, type: MergeType, place: Place): void {
       return
     }
     case 'list':
-      return Array.isArray(value) ? visitItems(value, type, place) : refuse(`expected list, got &{${goPlain(value)}}`)
+      if (!Array.isArray(value)) return refuse(formatted(`expected list, got &{${goPlain(value)}}`))
+      return visitItems(value, type, place)
     case 'map':
     case 'struct':
-      if (!isFields(value)) return refuse(`expected map, got &{${goPlain(value)}}`)
+      if (!isFields(value)) return refuse(formatted(`expected map, got &{${goPlain(value)}}`))
       for (const key in value) {
         const { element, below, isDeclared } = childOf(key, type)
         // Upstream looks at no other field of this map then.
@@ -82,6 +83,10 @@ function visit(value: Json, type: MergeType, place: Place): void {
       }
   }
 }
+
+/** Upstream takes these words for a format: a percent sign begins a verb, and there is no argument for it. */
+const formatted = (words: string): string =>
+  words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) => (verb === '%' ? '%' : `%!${verb}(MISSING)`))
 
 function visitItems(list: readonly Json[], type: ListMerge, place: Place): void {
   const { faults } = place
