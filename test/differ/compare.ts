@@ -91,11 +91,17 @@ const withoutMoving = (text: string): string =>
     .replace(/(clusterIP: |- )10\.0\.\d+\.\d+/g, '$1<ip>')
     .replace(/(\w*[nN]odePort: )\d+/g, '$1<port>')
 
-/** Node ports are given at random. */
+/** Addresses and node ports are given at random; a refused patch shows them in the JSON of the object, which its message quotes. */
 function withoutPorts(value: Json, key = ''): Json {
   if (Array.isArray(value)) return value.map((entry) => withoutPorts(entry))
   if (isRecord(value))
     return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, withoutPorts(entry, name)]))
+  if (key === 'message' && typeof value === 'string') return withoutQuoted(value)
   const isPort = (key === 'nodePort' || key === 'healthCheckNodePort') && typeof value === 'number'
   return isPort && value >= NODE_PORT_MIN && value <= NODE_PORT_MAX ? '<port>' : value
 }
+
+const withoutQuoted = (message: string): string =>
+  message
+    .replace(/(clusterIPs?\\+":\[?\\+")10\.0\.\d+\.\d+/g, '$1<ip>')
+    .replace(/([nN]odePort\\+":)3\d{4}\b/g, '$1<port>')
