@@ -26,7 +26,7 @@ export type ObjectSchema = {
 export type CustomForm = {
   /** The apiVersion in which objects are stored. */
   readonly storedVersion: string
-  /** Whether there may be some in other versions. Memory does not tell which. */
+  /** Whether there may be some in other versions. */
   readonly hasOldVersions: boolean
   /** The object without the fields that its schema does not know, and the faults that these are to a strict client. */
   readonly prune: (object: KubeObject) => { readonly object: KubeObject; readonly faults: readonly string[] }

@@ -103,6 +103,36 @@ test('a dry run answers with what would be stored', async () => {
   assert.deepEqual(read(changed), { spec: { size: 2 }, status: { isReady: false } })
 })
 
+test('a write that changes nothing stores anew what is stored in an older version', async () => {
+  await using server = await startTestServer()
+  await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
+  const versionsWith = (storage: string) =>
+    ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === storage, schema }))
+  await define(client, { versions: versionsWith('v1') })
+  const path = '/apis/example.com/v1/wheels'
+  await until(client, path, 200)
+  const body = { apiVersion: 'example.com/v1', kind: 'Wheel', metadata: { name: 'w' } }
+  assert.equal((await client.call({ method: 'POST', path, body })).status, 201)
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const patch = async (at: string, change: object): Promise<string> => {
+    const { status, text } = await client.call({ method: 'PATCH', path: at, headers, body: change })
+    assert.equal(status, 200, text)
+    const { metadata }: { metadata: { resourceVersion: string } } = JSON.parse(text)
+    return metadata.resourceVersion
+  }
+  const first = await patch(`${path}/w`, {})
+  await patch(`${root}/wheels.example.com`, { spec: { versions: versionsWith('v2') } })
+  const end = performance.now() + DEADLINE_MS
+  let second = first
+  while (second === first) {
+    assert.ok(performance.now() < end, 'the new storage version is never used')
+    // What was shown to a client is in memory as it was printed.
+    await client.call({ path: `${path}/w` })
+    second = await patch(`${path}/w`, {})
+  }
+  assert.equal(await patch(`${path}/w`, {}), second)
+})
+
 test('of two definitions that want one name at the same time one is accepted', async () => {
   await using server = await startTestServer()
   await using other = await startReplica(server)

@@ -32,10 +32,12 @@ export async function commit(
   const { store, decode, ttlSeconds } = access
   const { signal } = context
   if (isDryRun) return dryRun(key, access, decide)
-  const mustRead = isFresh || resource.shape.custom?.hasOldVersions === true
+  // A cached item knows whether it is outdated, unless a webhook converted it.
+  const isUnknown = resource.conversionWebhook !== undefined && resource.shape.custom?.hasOldVersions === true
+  const mustRead = isFresh || isUnknown
   const item = mustRead ? undefined : (await access.reader.get(key, 'any')).item
   const cached = item && currentOf(item)
-  // The proof that nothing came later is one for all who ask at the same time.
+  // Concurrent callers share one linearizability proof.
   const isStill = async (revision: Revision): Promise<boolean> =>
     (await access.reader.get(key, 'latest')).item?.revision === revision
   const result = await store.update(key, { cached, isStill, decode, signal, ttlSeconds }, decide)
