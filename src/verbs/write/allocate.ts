@@ -5,7 +5,6 @@ import type { Allocator, Allocation, AllocationRequest } from '../../registry/al
 import { type ResourceRequest, viewOf } from '../../registry/resource.ts'
 import type { Current } from '../../storage/store.ts'
 import { StorageError } from '../../storage/errors.ts'
-import type { WriteAccess } from '../access.ts'
 
 type Allocating = {
   readonly request: ResourceRequest
@@ -23,10 +22,6 @@ export async function allocate(
   const { namespace } = request
   return allocation.allocate({ object, before: current?.object, namespace, isDryRun: options.isDryRun })
 }
-
-/** Undefined where objects of the resource need none. */
-export const heldAllocation = ({ allocator }: Pick<WriteAccess, 'allocator'>): HeldAllocation | undefined =>
-  allocator && new HeldAllocation(allocator)
 
 /** What a write was given. It stays with the object if the write succeeds; what earlier attempts were given goes back. */
 export class HeldAllocation {

@@ -5,7 +5,7 @@ import type { WriteAccess } from '../access.ts'
 import type { Written } from '../represent/representation.ts'
 import { toApiError } from '../storage-errors.ts'
 import type { WriteOptions } from '../write-options.ts'
-import { heldAllocation } from './allocate.ts'
+import { HeldAllocation } from './allocate.ts'
 import { complete, mutate } from './steps.ts'
 import { storeNew } from './store-new.ts'
 import type { Write } from './write.ts'
@@ -21,7 +21,7 @@ export async function createObject(
 ): Promise<Written> {
   const { resource, context } = request
   const { generateName = '', name = '' } = decoded.metadata
-  const allocation = heldAllocation(access)
+  const allocation = access.allocator && new HeldAllocation(access.allocator)
   const write: Write = { request, options, access, owners: 'recorded', allocation }
   try {
     const mutated = await mutate(write, withoutDeletion(decoded), undefined)

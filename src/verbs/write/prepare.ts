@@ -24,13 +24,14 @@ function prepareNew(write: Write, given: KubeObject): KubeObject {
   const { generateName = '', name = '' } = given.metadata
   const fault = request.verb === 'create' ? undefined : versionFault(given)
   if (fault !== undefined) throw unclassified(fault)
+  const writer = writerOf(write)
   const metadata: ObjectMeta = {
     ...withoutServerFields(given.metadata),
     name: name === '' && generateName !== '' ? generatedName(generateName, resource, access.ids) : name,
     uid: access.ids.uid(),
     creationTimestamp: access.now(),
   }
-  return resource.prepareCreate({ ...given, metadata }, writerOf(write))
+  return resource.prepareCreate({ ...given, metadata }, writer)
 }
 
 const generatedName = (prefix: string, { usesGenerateNameVerbatim }: Resource, ids: Ids): string =>

@@ -20,7 +20,9 @@ type CurrentObject = Current<KubeObject> | undefined
 export async function mutate(write: Write, given: KubeObject, current: CurrentObject): Promise<KubeObject> {
   const { request, options, access } = write
   const object = await recordOwners(write, given, current)
-  const attributes = attributesOf(request, { ...operationOn(write, current), options, object })
+  const oldObject = current && shownAt(request, current.object)
+  const operation = current === undefined ? 'CREATE' : 'UPDATE'
+  const attributes = attributesOf(request, { operation, options, object, oldObject })
   return (await access.admission.mutate(attributes)) ?? object
 }
 
@@ -33,11 +35,8 @@ export async function complete(write: Write, mutated: KubeObject, current: Curre
   // Before any plugin that counts sees the object: it would charge a quota for one that the user may not create.
   if (current === undefined && request.verb !== 'create') await access.authorizeCreate(request)
   const shown = current === undefined ? object : shownAt(request, object)
-  await access.admission.validate(attributesOf(request, { ...operationOn(write, current), options, object: shown }))
+  const oldObject = current && shownAt(request, current.object)
+  const operation = current === undefined ? 'CREATE' : 'UPDATE'
+  await access.admission.validate(attributesOf(request, { operation, options, object: shown, oldObject }))
   return object
 }
-
-const operationOn = ({ request }: Write, current: CurrentObject) =>
-  current === undefined
-    ? ({ operation: 'CREATE' } as const)
-    : ({ operation: 'UPDATE', oldObject: shownAt(request, current.object) } as const)

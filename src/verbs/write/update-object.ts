@@ -6,7 +6,7 @@ import { isCode } from '../../storage/errors.ts'
 import type { WriteAccess } from '../access.ts'
 import { toApiError } from '../storage-errors.ts'
 import type { WriteOptions } from '../write-options.ts'
-import { heldAllocation } from './allocate.ts'
+import { HeldAllocation } from './allocate.ts'
 import { type Committed, commit } from './commit.ts'
 import { type Decided, decide } from './decide.ts'
 import { complete, mutate } from './steps.ts'
@@ -27,7 +27,8 @@ export async function updateObject(
 ): Promise<Updated> {
   const { resource, name, context } = request
   const operation = { resource, name, verb: 'update' }
-  let write: Write = { request, options, access, owners, allocation: heldAllocation(access) }
+  const allocation = access.allocator && new HeldAllocation(access.allocator)
+  let write: Write = { request, options, access, owners, allocation }
   for (;;) {
     try {
       return await updateOnce(write, change)
