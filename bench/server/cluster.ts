@@ -18,6 +18,7 @@ import { startReference } from '../../test/harness/reference.ts'
 import type { Figure } from '../figure.ts'
 import { Probe, type Waits } from './probe.ts'
 import { cpuSeconds, residentMiB } from './process-usage.ts'
+import { describeMore, requestCounts } from './request-counts.ts'
 
 const PODS_PER_DEPLOYMENT = 100
 /** Requests at once while nodes are made. */
@@ -46,7 +47,8 @@ type Run = {
   readonly restMiB: number
   readonly peakMiB: number
   readonly probe: Waits
-  readonly restProbe: Waits
+  /** The most frequent ones. */
+  readonly restRequests: string
 }
 
 export async function benchCluster(options: ClusterOptions): Promise<Figure[]> {
@@ -127,7 +129,7 @@ async function measure({ server, etcd, nodes, pods }: Measured): Promise<Run> {
   const probed = await probe.stop()
 
   await sleep(CALM_MS)
-  using restProbe = new Probe(target)
+  const before = await requestCounts(client)
   const calm = usage()
   await sleep(REST_MS)
   const rested = usage()
@@ -142,7 +144,7 @@ async function measure({ server, etcd, nodes, pods }: Measured): Promise<Run> {
     restMiB: residentMiB(server.pid),
     peakMiB: residentMiB(server.pid, 'peak'),
     probe: probed,
-    restProbe: await restProbe.stop(),
+    restRequests: describeMore(before, await requestCounts(client)),
   }
 }
 
@@ -232,13 +234,12 @@ function deployment(index: number, replicas: number): unknown {
 const waits = ({ p50, p99, max }: Waits): string => `${p50.toFixed(1)}, ${p99.toFixed(1)}, ${max.toFixed(0)} ms`
 
 function describeRun(name: string, run: Run): string {
-  const { probe, restProbe } = run
   return [
     `${name}: nodes Ready after ${run.readySeconds.toFixed(1)} s with ${run.nodesCpuSeconds.toFixed(1)} s of CPU`,
     `pods Running after ${run.runningSeconds.toFixed(1)} s with ${run.cpuSeconds.toFixed(1)} s of CPU (etcd ${run.etcdCpuSeconds.toFixed(1)} s)`,
-    `at rest ${run.restPercent.toFixed(1)} % of a core`,
+    `at rest ${run.restPercent.toFixed(1)} % of a core for ${run.restRequests}`,
     `resident ${run.endMiB.toFixed(0)} MiB, at rest ${run.restMiB.toFixed(0)}, peak ${run.peakMiB.toFixed(0)}`,
-    `a probe waited ${waits(probe)} (half, 99 %, longest), at rest ${waits(restProbe)}`,
+    `a probe waited ${waits(run.probe)} (half, 99 %, longest) on the way`,
   ].join('; ')
 }
 
