@@ -8,9 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { controllers } from './controllers.ts'
+import { deleteCollection } from './delete-collection.ts'
 import { filteredLists, largeLists } from './filtered-lists.ts'
+import { filteredWatches } from './filtered-watches.ts'
 import type { Figures } from './h2load.ts'
 import { informers } from './informers.ts'
+import { kubelets } from './kubelets.ts'
 import { residentMiB } from './process-usage.ts'
 import { parseEtcd, parseTarget, type Target } from './targets.ts'
 import { prepare, type Workload, workloads } from './workloads.ts'
@@ -70,6 +74,10 @@ export async function benchServers({
       ...workloads({ scale, directory }),
       ...filteredLists({ scale }),
       ...informers({ scale }),
+      kubelets({ scale }),
+      controllers({ scale }),
+      deleteCollection({ scale, directory }),
+      ...filteredWatches({ scale, directory }),
       ...largeLists({ scale }),
     ]
     for (const name of only)
