@@ -76,12 +76,15 @@ export const isOptional = (type: Type): type is Type & { kind: 'opaque' } =>
 export function nameOf(type: Type): string {
   if (type.kind === 'list') return `list(${nameOf(type.element)})`
   if (type.kind === 'map') return `map(${nameOf(type.key)}, ${nameOf(type.value)})`
-  if (type.kind === 'type') return `type(${nameOf(type.of)})`
+  if (type.kind === 'type') return `type(${isTypeItself(type.of) ? 'type' : nameOf(type.of)})`
   if (type.kind === 'error') return '!error!'
   if (!('name' in type)) return type.kind
   const parts = partsOf(type)
   return parts.length === 0 ? type.name : `${type.name}(${parts.map(nameOf).join(', ')})`
 }
+
+/** The type of types, which is called `type`. */
+const isTypeItself = (type: Type): boolean => type.kind === 'type' && type.of.kind === 'dyn'
 
 const outputNames: { readonly [kind: string]: string } = {
   null: 'null_type',

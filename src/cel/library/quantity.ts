@@ -36,7 +36,7 @@ const parsing: Pick<FunctionPart, 'estimate' | 'cost'> = {
 function read(text: Value): Result {
   if (typeof text !== 'string') return noSuchOverload
   const quantity = parseQuantity(text)
-  return 'fault' in quantity ? new CelError(quantity.fault) : new QuantityValue(quantity, !/\.|[mun]$/.test(text))
+  return 'fault' in quantity ? new CelError(quantity.fault) : new QuantityValue(quantity, !/\.|[mun]$|[eE]-/.test(text))
 }
 
 /** Undefined: it has a fraction or does not fit. */
@@ -50,20 +50,30 @@ const on =
   (value) =>
     value instanceof QuantityValue ? run(value.quantity) : noSuchOverload
 
-/** The other may be a plain number. */
 const onTwo =
   (run: (one: Quantity, other: Quantity) => Result): FunctionPart['run'] =>
   (one, other) => {
     if (!(one instanceof QuantityValue)) return noSuchOverload
-    if (typeof other === 'bigint') return run(one.quantity, { nanos: other * NANO, format: 'decimal' })
     return other instanceof QuantityValue ? run(one.quantity, other.quantity) : noSuchOverload
   }
 
-const calculation = (name: string, run: (one: Quantity, other: Quantity) => Result): FunctionPart => ({
+/** The other may be a plain number. */
+const calculation = (name: string, run: (one: Quantity, other: Quantity) => Quantity): FunctionPart => ({
   name,
   overloads: [member(`quantity_${name}`, [type, type], type), member(`quantity_${name}_int`, [type, int], type)],
-  run: onTwo(run),
+  run: (one, given) => {
+    const other = typeof given === 'bigint' ? new QuantityValue({ nanos: given * NANO, format: 'decimal' }) : given
+    if (!(one instanceof QuantityValue) || !(other instanceof QuantityValue)) return noSuchOverload
+    return new QuantityValue(run(one.quantity, other.quantity), isSumWhole(one, other))
+  },
 })
+
+/** A sum is written with as many digits as the one that has more of them; nothing is added by zero. */
+function isSumWhole(one: QuantityValue, other: QuantityValue): boolean {
+  if (other.isWhole && other.quantity.nanos === 0n) return one.isWhole
+  if (one.isWhole && one.quantity.nanos === 0n) return other.isWhole
+  return one.isWhole && other.isWhole
+}
 
 const comparison = (name: string, id: string, run: (order: number) => Result, result = bool): FunctionPart => ({
   name,
@@ -103,8 +113,8 @@ export const quantityLibrary: Library = {
       overloads: [member('quantity_as_float', [type], double)],
       run: on(({ nanos }) => Number(nanos) / Number(NANO)),
     },
-    calculation('add', (one, other) => new QuantityValue(addQuantities(one, other))),
-    calculation('sub', (one, other) => new QuantityValue(addQuantities(one, { ...other, nanos: -other.nanos }))),
+    calculation('add', addQuantities),
+    calculation('sub', (one, other) => addQuantities(one, { ...other, nanos: -other.nanos })),
     comparison('isLessThan', 'is_less_than', (order) => order < 0),
     comparison('isGreaterThan', 'is_greater_than', (order) => order > 0),
     comparison('compareTo', 'compare_to', (order) => BigInt(order), int),
