@@ -26,12 +26,13 @@ export function objectMergeType(schema: Structural, metadata: MergeType): Struct
 }
 
 function typeOf(schema: Structural, metadata: MergeType): MergeType {
-  const { types, items } = schema
+  const { types, items, checks } = schema
   const [type] = types
-  if (type === undefined) return anything
-  if (types.length > 1) return scalar('untyped')
+  // What is an integer or a string is published by its alternatives alone, which says nothing here.
+  if (type === undefined || types.length > 1) return anything
   if (type === 'object') return objectOf(schema, metadata)
   if (type === 'array') return listOf(schema, items === undefined ? anything : typeOf(items, metadata))
+  if (type === 'string' && checks?.format !== undefined && checks.format !== 'byte') return scalar('untyped')
   return scalar(type === 'integer' || type === 'number' ? 'numeric' : type)
 }
 

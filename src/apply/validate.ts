@@ -49,6 +49,10 @@ function mayOmitKeysIn(type: MergeType): boolean {
   }
 }
 
+/** As upstream puts them together. */
+export const formatFaults = (faults: readonly string[]): string =>
+  faults.length === 1 ? (faults[0] ?? '') : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
+
 /** Where a value stands. Most values fit, so its path is put together only where one does not. */
 type Place = { readonly above: Place | undefined; readonly element: string; readonly faults: string[] }
 

@@ -63,14 +63,15 @@ export function decodeBody(body: Body, expected: Expected, fieldValidation: Fiel
   // The schema is that of the expected kind: of another one only the metadata is known.
   const { object, strictFaults } =
     refusal === undefined ? pruned(named, read, shape) : { object: named, strictFaults: read }
+  // What cannot be read at all is told before what is unknown.
+  const why = refusal === undefined ? shape.refuse?.(object) : undefined
+  if (why !== undefined) throw refuse(why)
   const faults = [...(body.yamlDuplicates ?? []), ...strictFaults]
   if (faults.length > 0 && fieldValidation === 'Strict') {
     throw refuse(`strict decoding error: ${strictText(body.yamlDuplicates ?? [], strictFaults)}`)
   }
   const warnings = fieldValidation === 'Warn' ? faults : []
   if (refusal !== undefined) return { object, warnings, refusal }
-  const why = shape.refuse?.(object)
-  if (why !== undefined) throw refuse(why)
   return { object: shape.setDefaults(object), warnings }
 }
 

@@ -104,6 +104,9 @@ export type Resource = {
   readonly views: { readonly [subresource: string]: View }
 }
 
+/** What a client is told of an object that has nothing to show: an internal error, or one without a reason. */
+export type HiddenView = { readonly internal: string } | { readonly unclassified: string }
+
 /** Another shape of the same stored objects, to be read and written: `scale`. A write through it is an update of the object. */
 export type View = {
   readonly group: string
@@ -113,7 +116,7 @@ export type View = {
   readonly table: TableKind
   readonly show: (object: KubeObject) => KubeObject
   /** Why an object has nothing to show; undefined: it has. */
-  readonly whyHidden?: (object: KubeObject) => string | undefined
+  readonly whyHidden?: (object: KubeObject) => HiddenView | undefined
   /** The object as a written view wants it, with the view's resourceVersion where that has one. */
   readonly change: (object: KubeObject, view: KubeObject) => KubeObject
   readonly validate: (view: KubeObject) => FieldFault[]

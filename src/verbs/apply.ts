@@ -7,7 +7,7 @@ import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import type { StructMerge } from '../apply/merge-type.ts'
 import type { Convert } from '../apply/prune-across.ts'
 import { recordUpdate } from '../apply/record.ts'
-import { validateApplied, validateStored, validateTyped } from '../apply/validate.ts'
+import { formatFaults, validateApplied, validateStored, validateTyped } from '../apply/validate.ts'
 import { storedWire } from '../apply/wire.ts'
 import { Slices } from '../lib/slices.ts'
 import { badRequest, conflict, notFound, unclassified } from '../api/errors.ts'
@@ -192,9 +192,6 @@ function nameOf(applied: Fields, expected: Resource | View): string {
   const { namespace, name } = fieldsOf(applied['metadata'])
   return `${textOf(namespace)}/${textOf(name)}; ${gvkOf({ apiVersion: apiVersionOf(expected), kind: expected.kind })}`
 }
-
-const formatFaults = (faults: readonly string[]): string =>
-  faults.length === 1 ? (faults[0] ?? '') : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
 type Making = {
   readonly applied: Fields

@@ -1,4 +1,4 @@
-import { badRequest, internalError, notFound } from '../api/errors.ts'
+import { badRequest, internalError, notFound, unclassified } from '../api/errors.ts'
 import { isEvents } from '../api/events.ts'
 import type { ApiResponse } from '../api/request.ts'
 import type { At } from '../cache/reader.ts'
@@ -21,7 +21,8 @@ export async function get(request: ResourceRequest, { keys, reader, forms }: Rea
     const { item } = await reader.get(keys.key(namespace, name), at)
     if (item === undefined) throw notFound(resource, name)
     const whyHidden = view?.whyHidden?.(item.object())
-    if (whyHidden !== undefined) throw internalError(whyHidden)
+    if (whyHidden !== undefined)
+      throw 'internal' in whyHidden ? internalError(whyHidden.internal) : unclassified(whyHidden.unclassified)
     if (view !== undefined) return ok(show, show.object(view.show(item.object()), view.shape))
     checkSubresource(request)
     return ok(show, show.item(item))

@@ -6,7 +6,7 @@ import type { Versions } from '../apply/differences.ts'
 import type { Owners } from '../apply/managers.ts'
 import type { StructMerge } from '../apply/merge-type.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
-import { validateTyped } from '../apply/validate.ts'
+import { formatFaults, validateTyped } from '../apply/validate.ts'
 import { convertedWire, givenWire, storedWire } from '../apply/wire.ts'
 import { ApiError } from '../api/errors.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
@@ -135,8 +135,8 @@ function customVersion(to: Resource): OtherVersion {
   const type = mergeTypeOfObjects(struct)
   const apiVersion = apiVersionOf(to)
   const fitting = (wire: Fields, what: string): Fields => {
-    const [fault] = validateTyped(wire, type)
-    if (fault !== undefined) throw new UnknownVersionError(what + fault)
+    const faults = validateTyped(wire, type)
+    if (faults.length > 0) throw new UnknownVersionError(what + formatFaults(faults))
     return wire
   }
   const wireOf = (object: KubeObject): Fields => storedWire({ ...object, apiVersion }, struct)

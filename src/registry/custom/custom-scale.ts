@@ -2,7 +2,7 @@
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { goPlain } from '../../api/go-value.ts'
 import { fieldsOf, isFields, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
-import type { View } from '../resource.ts'
+import type { HiddenView, View } from '../resource.ts'
 import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
 import type { ScalePaths } from './definition.ts'
 import { readPath, valueAtPath, withValueAt } from './simple-path.ts'
@@ -33,20 +33,38 @@ export function customScaleView(paths: ScalePaths, prune: (object: KubeObject) =
         },
       }
     },
-    whyHidden: (object) =>
-      valueAtPath(object, spec) === undefined ? `the spec replicas field "${paths.spec}" does not exist` : undefined,
+    whyHidden: (object) => hiddenScale(object, paths),
     change: (object, scale) => ({
-      ...prune(withReplicas(object, spec, scale)),
+      ...withReplicas(object, spec, scale, prune),
       metadata: withVersionOf(object.metadata, scale.metadata),
     }),
     validate: () => [],
   }
 }
 
-function withReplicas(object: KubeObject, path: readonly string[], scale: KubeObject): KubeObject {
+/** A number that is refused must be there to be seen. */
+function withReplicas(
+  object: KubeObject,
+  path: readonly string[],
+  scale: KubeObject,
+  prune: (object: KubeObject) => KubeObject,
+): KubeObject {
   const { apiVersion, kind, metadata } = object
-  const changed = withValueAt(object, path, numberOf(fieldsOf(scale['spec'])['replicas']))
-  return { ...changed, apiVersion, kind, metadata }
+  const replicas = numberOf(fieldsOf(scale['spec'])['replicas'])
+  const changed = { ...withValueAt(object, path, replicas), apiVersion, kind, metadata }
+  return replicas >= 0 && replicas <= REPLICAS_MAX ? prune(changed) : changed
+}
+
+/** What is of another type is told before that there is none. */
+function hiddenScale(object: KubeObject, { spec, status, selector }: ScalePaths): HiddenView | undefined {
+  const [fault] = [
+    ...accessFaults(object, spec, 'int64'),
+    ...accessFaults(object, status, 'int64'),
+    ...(selector === '' ? [] : accessFaults(object, selector, 'string')),
+  ]
+  if (fault !== undefined) return { unclassified: fault.message.replace(/^Invalid value: (?:0|""): /, '') }
+  if (valueAtPath(object, readPath(spec)) !== undefined) return undefined
+  return { internal: `the spec replicas field "${spec}" does not exist` }
 }
 
 /** Whoever writes them, numbers of replicas are no negative ones, and a selector is a text. */

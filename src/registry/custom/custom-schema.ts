@@ -14,6 +14,7 @@ import { pruneObject } from '../../schema/structural/prune.ts'
 import { readStructural } from '../../schema/structural/read-structural.ts'
 import type { Structural } from '../../schema/structural/structural.ts'
 import { validateValues } from '../../schema/structural/validate.ts'
+import { isSameValue } from '../../schema/structural/value.ts'
 import { validateEmbedded } from '../kinds/apiextensions/embedded-resources.ts'
 import { validateMetadata, validateMetadataUpdate } from '../metadata.ts'
 import { typeOf } from '../types.ts'
@@ -73,7 +74,10 @@ export class CustomSchema {
         prune: (object) => this.prune(object),
         setAppliedDefaults: (object) => this.setDefaults(object, 'kept'),
         fromStored: (object) => this.fromStored(object, all),
-        isCurrent: (object) => this.#whole(object, all) === object,
+        isCurrent: (object) =>
+          stored === undefined
+            ? this.#whole(object, all) === object
+            : isSameValue(stored.#converted(this.fromStored(object, all)), object),
       },
       stored: stored && {
         apiVersion: stored.apiVersion,

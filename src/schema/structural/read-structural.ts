@@ -174,5 +174,6 @@ function readChecks(schema: Fields): Checks {
     ...(Array.isArray(required) && required.length > 0 ? { required: textsOf(required) } : {}),
     ...(exclusiveMinimum === true ? { exclusiveMinimum } : {}),
     ...(exclusiveMaximum === true ? { exclusiveMaximum } : {}),
+    ...(schema['uniqueItems'] === true ? { uniqueItems: true } : {}),
   }
 }

@@ -58,6 +58,8 @@ export type Checks = {
   readonly maximum?: number
   readonly exclusiveMinimum?: boolean
   readonly exclusiveMaximum?: boolean
+  /** Refused in a definition, after its defaults have been checked by it. */
+  readonly uniqueItems?: boolean
   readonly multipleOf?: number
   readonly minItems?: number
   readonly maxItems?: number

@@ -119,8 +119,13 @@ function checkItems(items: readonly Json[], schema: Structural, place: Place): C
     faults.push(valueFault(place, items.length, `should have at least ${minItems} items`))
   }
   if (maxItems !== undefined && items.length > maxItems) faults.push(manyFault(place, items.length, maxItems))
+  if (checks?.uniqueItems === true && new Set(items.map(printJson)).size < items.length)
+    faults.push(valueFault(place, '', "shouldn't contain duplicates"))
   return count
 }
+
+const printJson = (value: Json): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part))
 
 function checkFields(fields: Fields, schema: Structural, place: Place): Count {
   const { old, faults } = place

@@ -1,6 +1,6 @@
 // Definitions: schemas inside of items and additionalProperties are read by decoders of their own; which faults hide which others.
-import { GET, POST } from '../steps.ts';
-import { CRDS, crd, at, widget, object, string, integer, list, map, boolean, tryCrd, withCrd, causeLines, noPointers, rules } from './kit/crd.mjs';
+import { APPLY, GET, POST } from '../steps.ts';
+import { CRDS, crd, at, widget, object, string, integer, list, map, boolean, version, anything, tryCrd, withCrd, causeLines, noPointers, rules } from './kit/crd.mjs';
 
 const section = '2.5';
 const schemaOf = (b) => (b?.spec?.versions ? b.spec.versions[0].schema.openAPIV3Schema.properties.spec : b?.details?.causes ? causeLines(b) : noPointers(b));
@@ -39,4 +39,18 @@ export default [
   withCrd('crd-nested-stored', { section, about: 'what is dropped inside is not stored' }, crd({ spec: object({ l: list(integer({ exclusiveMinimum: false, description: '', foo: 1 })) }) }), [
     GET(`${CRDS}/widgets.$ns.example.com`, { pick: schemaOf }),
   ]),
+  withCrd('crd-nested-apply-types', { section, about: 'texts with a format are any scalars to an apply, and what is an integer or a string is anything' }, crd({ spec: object({ a: { 'x-kubernetes-int-or-string': true }, b: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }, s: string({ format: 'ipv4' }), t: string({ format: 'byte' }), v: string({ format: 'nope' }), l: list(object({ k: string(), n: integer() }, { required: ['k'] }), { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }) }) }),
+    [{ a: {} }, { b: [1] }, { s: 5 }, { s: [] }, { t: 5 }, { v: true }, { v: {} }, { l: [{ k: 'a', n: 'x' }, { n: 1 }, { k: 'b', n: 'x' }] }].map((spec) => APPLY(at('w'), widget('w', { spec }), { query: { fieldManager: 'm' }, pick: outcome }))),
+  withCrd('crd-nested-scale-hidden', { section, about: 'a scale of numbers that are none' }, crd({ spec: anything(), status: anything(), subresources: { scale: { specReplicasPath: '.spec.a', statusReplicasPath: '.status.a' } } }), [
+    POST(at(), widget('w', { spec: {} }), { compare: 'status' }),
+    GET(`${at('w')}/scale`),
+    POST(at(), widget('v', { spec: {}, status: { a: 'x' } }), { pick: outcome }),
+  ]),
+  withCrd('crd-nested-strict-metadata', { section, about: 'metadata that cannot be read is told before unknown fields' }, crd({ spec: object({ m: map(anything({ 'x-kubernetes-embedded-resource': true })) }) }), [
+    POST(at(), widget('w', { spec: { m: { a: { kind: 'X', apiVersion: 'v1', metadata: { labels: { a: 1 } } } }, unknown: 1 } }), { query: { fieldValidation: 'Strict' }, pick: noPointers }),
+    POST(at(), widget('w', { spec: { m: { a: { kind: 'X', apiVersion: 'a/b/c' }, '': { kind: '' } } } }), { pick: outcome }),
+  ]),
+  tryCrd('crd-nested-versions-almost-same', { section, about: 'versions whose schemas differ in an empty default' }, crd({ versions: [version('v1', { spec: object({ a: object({}), b: integer(rules('nope')) }) }), version('v2', { storage: false, spec: object({ a: object({}, { default: {} }), b: integer(rules('nope')) }) })] }), { pick: outcome }),
+  tryCrd('crd-nested-subresources-almost-same', { section, about: 'versions whose subresources differ in an empty status' }, crd({ versions: [version('v1', { spec: object({}), subresources: { scale: { specReplicasPath: '.x', statusReplicasPath: '.y' } } }), version('v2', { storage: false, spec: object({}), subresources: { status: {}, scale: { specReplicasPath: '.x', statusReplicasPath: '.y' } } })] }), { pick: outcome }),
+  tried('items-empty-list', 'an empty list of schemas', object({ a: list([], { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }), b: list([]) })),
 ];

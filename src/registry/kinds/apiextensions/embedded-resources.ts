@@ -42,17 +42,20 @@ function visit(value: Json, schema: Structural, { path, faults, isObject }: Plac
 
 function validateObject(object: Fields, prefix: string): FieldFault[] {
   const [apiVersion, kind] = [textOf(object['apiVersion']), textOf(object['kind'])]
-  const empty = 'must not be empty'
   const isVersion = apiVersion.split('/').length <= 2
   return [
-    ...(apiVersion === '' ? [required(`${prefix}apiVersion`, empty)] : []),
+    ...(apiVersion === '' ? [emptyFault(object, `${prefix}apiVersion`, 'apiVersion')] : []),
     ...(isVersion
       ? []
       : [invalidValue(`${prefix}apiVersion`, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]),
-    ...(kind === '' ? [required(`${prefix}kind`, empty)] : validateKind(kind, `${prefix}kind`)),
+    ...(kind === '' ? [emptyFault(object, `${prefix}kind`, 'kind')] : validateKind(kind, `${prefix}kind`)),
     ...validateObjectMetadata(fieldsOf(object['metadata'])).map((fault) => ({ ...fault, path: prefix + fault.path })),
   ]
 }
+
+/** Whether it is there and empty, or not there, is told. */
+const emptyFault = (object: Fields, path: string, name: string): FieldFault =>
+  object[name] === undefined ? required(path, 'must not be empty') : invalidValue(path, '', 'must not be empty')
 
 /** It need not have a name. */
 function validateObjectMetadata(given: Fields): FieldFault[] {

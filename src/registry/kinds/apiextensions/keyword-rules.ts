@@ -7,7 +7,7 @@ import {
   notSupported,
   required,
 } from '../../../api/field-fault.ts'
-import { goStrings } from '../../../api/go-value.ts'
+import { goPointer, goStrings, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
@@ -101,7 +101,7 @@ function validateOwn(schema: Fields, { path, isInMeta, noDefaults }: Place): Fie
   if (type === 'null') {
     faults.push(forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable as an alternative'))
   }
-  if (Array.isArray(items)) {
+  if (Array.isArray(items) && items.length > 0) {
     faults.push(forbiddenField(`${path}.items`, 'items must be a schema object and not an array'))
   }
   if (isInMeta && schema['x-kubernetes-embedded-resource'] === true) {
@@ -174,6 +174,16 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
   if (keys.length === 0) faults.push(required(own, 'must not be empty if x-kubernetes-list-type is map'))
   if (isEmptyJson(items)) {
     return [...faults, required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map')]
+  }
+  if (Array.isArray(items)) {
+    const shown = goStruct('apiextensions.JSONSchemaPropsOrArray', {
+      Schema: goPointer('apiextensions.JSONSchemaProps', false),
+      JSONSchemas: '[]apiextensions.JSONSchemaProps{}',
+    })
+    return [
+      ...faults,
+      invalidShown(`${path}.items`, shown, 'must only have a single schema if x-kubernetes-list-type is map'),
+    ]
   }
   const item = fieldsOf(items)
   const type = textOf(item['type'])

@@ -18,7 +18,7 @@ export function toStoredSpec(spec: Fields): Fields {
   const above: { [name: string]: Json | undefined } = {}
   for (const [own, common] of shared) {
     const first = versions[0]?.[own]
-    if (first === undefined || !versions.every((version) => isSame(version[own], first))) continue
+    if (first === undefined || !versions.every((version) => isSamePart(version[own], first))) continue
     above[common] = first
     versions = versions.map((version) => present({ ...version, [own]: undefined }))
   }
@@ -37,6 +37,24 @@ export function toStoredSpec(spec: Fields): Fields {
     preserveUnknownFields,
   })
 }
+
+/** Defaults and subresources are pointers: an empty one is not the same as none. */
+const isSamePart = (one: Json | undefined, other: Json): boolean =>
+  isSame(one, other) && pointersIn(one).join() === pointersIn(other).join()
+
+function pointersIn(part: Json | undefined, path = ''): string[] {
+  if (!isFields(part)) return []
+  return Object.keys(part)
+    .toSorted()
+    .flatMap((name) => {
+      if (name === 'default') return [`${path}=${printJson(part[name])}`]
+      if (name === 'status' && path === '') return [name]
+      return pointersIn(part[name], `${path}.${name}`)
+    })
+}
+
+const printJson = (value: Json | undefined): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part))
 
 export function fromStoredSpec(spec: Fields): Fields {
   const { version, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } = spec

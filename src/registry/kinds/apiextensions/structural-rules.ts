@@ -67,7 +67,8 @@ function validateType(schema: Fields, level: Level, path: string): FieldFault[] 
   if (level === 'root' && type !== '' && type !== 'object') {
     faults.push(invalidValue(`${path}.type`, type, 'must be object at the root'))
   }
-  if (type === 'array' && !isFields(schema['items']) && !Array.isArray(schema['items'])) {
+  const { items } = schema
+  if (type === 'array' && !isFields(items) && !(Array.isArray(items) && items.length > 0)) {
     faults.push(required(`${path}.items`, 'must be specified'))
   }
   return faults
