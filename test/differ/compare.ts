@@ -62,7 +62,9 @@ function sortCauses(body: Json): Json {
  */
 function sortMisfits(body: Json): Json {
   const [whole, what = '', faults = ''] =
-    /^(.*?\(\S*; [^)]*\)(?: to smd typed)?: )(errors:\n.*|\..*)$/s.exec(textAt(body, 'message')) ?? []
+    /^((?:.*?\(\S*; [^)]*\)(?: to smd typed)?|failed to convert new object|failed to prune fields: [^.]*): |)(errors:\n.*|\..*)$/s.exec(
+      textAt(body, 'message'),
+    ) ?? []
   if (whole === undefined || !isRecord(body)) return body
   const lines = faults
     .replace(/^errors:\n/, '')
