@@ -103,11 +103,12 @@ test('a dry run answers with what would be stored', async () => {
   assert.deepEqual(read(changed), { spec: { size: 2 }, status: { isReady: false } })
 })
 
+const versionsWith = (storage: string) =>
+  ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === storage, schema }))
+
 test('a write that changes nothing stores anew what is stored in an older version', async () => {
   await using server = await startTestServer()
   await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
-  const versionsWith = (storage: string) =>
-    ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === storage, schema }))
   await define(client, { versions: versionsWith('v1') })
   const path = '/apis/example.com/v1/wheels'
   await until(client, path, 200)
