@@ -1,42 +1,66 @@
 /**
- * The heads of HTTP/1.1 requests that have not come to their end: what anybody can send before authentication counts to the memory that all
- * connections share for large headers, as with HTTP/2. Node's parser keeps them and says nothing of how much it has, so the bytes are counted
- * as they come.
+ * The heads of HTTP/1.1 requests: what anybody can send before authentication counts to the memory that all connections share for large headers, as
+ * with HTTP/2, from its first byte until its request is answered. Node's parser keeps heads and says nothing of how much it has, so the bytes
+ * are counted as they come.
  */
+import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { type HeaderMemory, LARGE_HEADER_BYTES } from '../http2/header-memory.ts'
 
 export class Http1Heads {
   readonly #socket: TLSSocket
   readonly #memory: HeaderMemory
-  /** Whether what comes belongs to a request that has begun. */
-  readonly #isBody: () => boolean
+  /** The request whose head came last. */
+  #newest: IncomingMessage | undefined
+  /** The same when the last bytes came, and whether its body was still to come then. */
+  #seen: IncomingMessage | undefined
+  #isInBody = false
+  /** Of the head under way; and what of it counts to the budget. */
   #bytes = 0
   #heldBytes = 0
+  /** Of heads whose requests are being answered. */
+  #answeringBytes = 0
 
   /** To be made when Node's server has the socket: it reads the socket itself until somebody else listens too. */
-  constructor(socket: TLSSocket, memory: HeaderMemory, isBody: () => boolean) {
+  constructor(socket: TLSSocket, memory: HeaderMemory) {
     this.#socket = socket
     this.#memory = memory
-    this.#isBody = isBody
     socket.on('data', this.#onData)
-    socket.on('close', () => this.end())
+    socket.on('close', () => this.#giveAll())
   }
 
-  /** The request is answered: the next head begins. */
-  end(): void {
-    this.#memory.give(this.#heldBytes)
+  /** A head is complete. */
+  began(request: IncomingMessage | undefined): void {
+    this.#newest = request
+    this.#answeringBytes += this.#heldBytes
     this.#bytes = this.#heldBytes = 0
+  }
+
+  /** All requests that have begun are answered. */
+  answered(): void {
+    this.#memory.give(this.#answeringBytes)
+    this.#answeringBytes = 0
   }
 
   /** The socket is somebody else's from now on. */
   leave(): void {
     this.#socket.off('data', this.#onData)
-    this.end()
+    this.#giveAll()
   }
 
+  #giveAll(): void {
+    this.began(undefined)
+    this.answered()
+  }
+
+  /** Node's server has seen the bytes before. */
   readonly #onData = (chunk: Buffer): void => {
-    if (this.#isBody()) return
+    const request = this.#newest
+    // Where a head or a body ends, the rest of the chunk may be the next head: that is not counted, and less than 64 KB.
+    const isOfRequest = request !== this.#seen || this.#isInBody
+    this.#seen = request
+    this.#isInBody = request !== undefined && !request.complete
+    if (isOfRequest) return
     this.#bytes += chunk.length
     if (this.#bytes <= LARGE_HEADER_BYTES) return
     if (!this.#memory.take(this.#bytes - this.#heldBytes)) return void this.#socket.destroy()

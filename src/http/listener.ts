@@ -213,7 +213,7 @@ export class Listener implements AsyncDisposable {
     else {
       this.#http1 ??= this.#createHttp1()
       this.#http1.emit('connection', socket)
-      connection.heads = new Http1Heads(socket, this.#http2.headerMemory, () => connection.open > 0)
+      connection.heads = new Http1Heads(socket, this.#http2.headerMemory)
     }
   }
 
@@ -254,6 +254,7 @@ export class Listener implements AsyncDisposable {
     const { socket, headers } = request
     const connection = this.#connections.get(socket)
     if (connection === undefined) return void socket.destroy()
+    connection.heads?.began(request)
     // As Go's server, which says nothing of what is usual.
     response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
@@ -332,7 +333,7 @@ export class Listener implements AsyncDisposable {
     connection.open--
     if (connection.open === 0) {
       connection.idleSinceMs = performance.now()
-      connection.heads?.end()
+      connection.heads?.answered()
     }
     this.#watching.delete(exchange)
     this.#streaming.delete(exchange)

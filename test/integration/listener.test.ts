@@ -263,31 +263,56 @@ const quiet: Handler = async ({ signal }) => ({
 })
 
 describe('limits', () => {
-  test('unfinished heads of HTTP/1.1 share the memory for large headers', async () => {
-    const BUDGET_BYTES = 32 << 20
-    const HEAD_BYTES = 900_000
-    const COUNT = 60
+  const BUDGET_BYTES = 32 << 20
+  const HEAD_BYTES = 900_000
+  const begins = [
+    ['', 'unfinished heads of HTTP/1.1 share the memory for large headers'],
+    ['GET / HTTP/1.1\r\nhost: x\r\n\r\n', 'and so do those that are pipelined behind a request'],
+  ] as const
+  for (const [before, name] of begins)
+    test(name, async () => {
+      const COUNT = 60
+      await using server = await start(async () => text('ok'))
+      const { port } = server.listener
+      const ends = { ended: 0 }
+      const sockets = Array.from({ length: COUNT }, () => {
+        const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+        socket.on('error', () => undefined)
+        socket.on('close', () => ends.ended++)
+        socket.resume()
+        socket.write(`${before}GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(HEAD_BYTES)}`)
+        return socket
+      })
+      const endedMin = COUNT - Math.floor(BUDGET_BYTES / HEAD_BYTES)
+      for (const untilMs = performance.now() + 20_000; ends.ended < endedMin && performance.now() < untilMs; )
+        await sleep(20)
+      assert.ok(ends.ended >= endedMin, `${ends.ended} of ${COUNT} were ended, not ${endedMin}`)
+      assert.ok(ends.ended < COUNT, 'the budget is for some of them')
+      const { status } = await askOnce(server.url, {})
+      assert.equal(status, 200, 'small headers are answered all the same')
+      for (const socket of sockets) socket.destroy()
+      while (server.listener.openConnections > 0) await sleep(10)
+      const { text: answer } = await askOnce(server.url, { headers: { host: 'x', large: 'y'.repeat(HEAD_BYTES) } })
+      assert.equal(answer, 'ok', 'what they held was given back')
+    })
+
+  test('a body of HTTP/1.1 is no head, also when nobody waits for it any more', async () => {
+    const SENT_BYTES = 1 << 20
     await using server = await start(async () => text('ok'))
     const { port } = server.listener
-    const ends = { ended: 0 }
-    const sockets = Array.from({ length: COUNT }, () => {
-      const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
-      socket.on('error', () => undefined)
-      socket.on('close', () => ends.ended++)
-      socket.write(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(HEAD_BYTES)}`)
-      return socket
-    })
-    const endedMin = COUNT - Math.floor(BUDGET_BYTES / HEAD_BYTES)
-    for (const untilMs = performance.now() + 20_000; ends.ended < endedMin && performance.now() < untilMs; )
-      await sleep(20)
-    assert.ok(ends.ended >= endedMin, `${ends.ended} of ${COUNT} were ended, not ${endedMin}`)
-    assert.ok(ends.ended < COUNT, 'the budget is for some of them')
-    const { status } = await askOnce(server.url, {})
-    assert.equal(status, 200, 'small headers are answered all the same')
-    for (const socket of sockets) socket.destroy()
-    while (server.listener.openConnections > 0) await sleep(10)
+    const sockets = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+        socket.on('error', () => undefined)
+        socket.resume()
+        socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${SENT_BYTES + 1}\r\n\r\n`)
+        await new Promise((resolve) => socket.write(Buffer.alloc(SENT_BYTES, 'y'), resolve))
+        return socket
+      }),
+    )
     const { text: answer } = await askOnce(server.url, { headers: { host: 'x', large: 'y'.repeat(HEAD_BYTES) } })
-    assert.equal(answer, 'ok', 'what they held was given back')
+    assert.equal(answer, 'ok', 'the memory for large headers is free')
+    for (const socket of sockets) socket.destroy()
   })
 
   test('a body that does not come is cut off', async () => {
