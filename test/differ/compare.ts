@@ -27,10 +27,12 @@ export class Comparer {
   }
 
   #value(body: Json): Json {
-    const value = withoutKnown(withoutPorts(this.#normaliser.value(sortManagedFields(body))))
-    return sortMisfits(sortCauses(withoutTypeNumbers(value)))
+    return withoutChance(withoutKnown(withoutPorts(this.#normaliser.value(sortManagedFields(body)))))
   }
 }
+
+/** A body without what the reference draws at random. What was recorded before a rule came to it is read through it, too. */
+export const withoutChance = (body: Json): Json => sortMisfits(sortCauses(withoutTypeNumbers(body)))
 
 /** Messages name the type of the value that a rule is about by a random number. */
 function withoutTypeNumbers(value: Json, key = ''): Json {
