@@ -173,7 +173,7 @@ export class Run implements Meter {
 }
 
 const PATTERN_NANOS = 50_000
-const PATTERN_CHARACTER_NANOS = 5_000
+const PATTERN_CHARACTER_NANOS = 30_000
 
 type Known = {
   readonly value: Result

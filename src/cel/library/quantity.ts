@@ -70,8 +70,8 @@ const calculation = (name: string, run: (one: Quantity, other: Quantity) => Quan
 
 /** A sum is written with as many digits as the one that has more of them; nothing is added by zero. */
 function isSumWhole(one: QuantityValue, other: QuantityValue): boolean {
-  if (other.isWhole && other.quantity.nanos === 0n) return one.isWhole
-  if (one.isWhole && one.quantity.nanos === 0n) return other.isWhole
+  if (other.quantity.nanos === 0n) return one.isWhole
+  if (one.quantity.nanos === 0n) return other.isWhole
   return one.isWhole && other.isWhole
 }
 
