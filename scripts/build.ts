@@ -2,7 +2,7 @@
  * Builds the package: the program in a few files instead of hundreds, since opening and linking them was most of the time that a
  * start took (docs/decisions/0010-bundled-package.md). Packages of others stay outside. Run by `npm run build`; an argument names another folder.
  */
-import { rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
@@ -12,6 +12,8 @@ const root = join(import.meta.dirname, '..')
 const entryPoints = ['main.ts', 'codec/yaml-worker.ts', 'cel/pattern-worker.ts'].map((file) => join(root, 'src', file))
 
 export async function buildPackage(outdir: string): Promise<void> {
+  const isOther = existsSync(outdir) && readdirSync(outdir).length > 0 && !existsSync(join(outdir, 'main.js'))
+  if (isOther) throw new Error(`${outdir} has other things in it, which a build would remove: name an empty folder`)
   rmSync(outdir, { recursive: true, force: true })
   await build({
     entryPoints,

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { systemClock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { LogSink } from './lib/log-sink.ts'
@@ -88,6 +89,7 @@ async function dev(args: readonly string[]): Promise<void> {
     const running = await startDev(args, {
       log,
       path: process.env['PATH'] ?? '',
+      ownEtcd: fileURLToPath(new URL('../.cache/tools/etcd', import.meta.url)),
       nowMs: systemClock.wallMs(),
       print: (line) => process.stdout.write(`${line}\n`),
       progress: (line) => process.stderr.write(`keelson: ${line} after ${Math.round(performance.now())} ms\n`),

@@ -30,6 +30,8 @@ export type DevParts = {
   readonly log: Log
   /** The environment's PATH. */
   readonly path: string
+  /** Taken where that has none. */
+  readonly ownEtcd: string
   readonly nowMs: number
   readonly print: (line: string) => void
   /** What has been done, for who waits at a terminal. */
@@ -113,7 +115,7 @@ function splitArgs(args: readonly string[]): Own {
 }
 
 async function runEtcd(folder: DataFolder, given: string | undefined, parts: DevParts): Promise<EtcdChild> {
-  const program = findEtcd(given, parts.path)
+  const program = findEtcd(given, parts.path, parts.ownEtcd)
   const etcd = await startEtcd({ program, dataDir: folder.etcdData, logFile: folder.etcdLog })
   noteEtcd(folder, etcd.pid)
   try {

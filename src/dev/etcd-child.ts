@@ -6,23 +6,19 @@ import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 
 const START_MS_MAX = 30_000
 const POLL_MS = 10
 /** An etcd that was told to end and has not after this long is ended for good. */
 const STOP_MS_MAX = 5_000
 
-/** A tool of the checkout, for who works on Keelson itself. */
-const ownTool = fileURLToPath(new URL('../../.cache/tools/etcd', import.meta.url))
-
-/** Fails with what to do about it. */
-export function findEtcd(given: string | undefined, path: string): string {
+/** `own`: a tool of the checkout, for who works on Keelson itself. Fails with what to do about it. */
+export function findEtcd(given: string | undefined, path: string, own: string): string {
   const onPath = path
     .split(delimiter)
     .filter((folder) => folder !== '')
     .map((folder) => join(folder, 'etcd'))
-  const candidates = given === undefined ? [...onPath, ownTool] : [given]
+  const candidates = given === undefined ? [...onPath, own] : [given]
   const found = candidates.find(isExecutable)
   if (found !== undefined) return found
   if (given !== undefined) throw new Error(`--etcd: ${given} is not a program that can be run`)
