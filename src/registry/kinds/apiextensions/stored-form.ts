@@ -4,6 +4,7 @@
  */
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, present } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
+import { keyOfValue } from '../../../schema/structural/value.ts'
 
 /** The name of a part in a version, and above the versions. */
 const shared = [
@@ -47,14 +48,11 @@ function pointersIn(part: Json | undefined, path = ''): string[] {
   return Object.keys(part)
     .toSorted()
     .flatMap((name) => {
-      if (name === 'default') return [`${path}=${printJson(part[name])}`]
+      if (name === 'default') return [`${path}=${keyOfValue(part[name] ?? null)}`]
       if (name === 'status' && path === '') return [name]
       return pointersIn(part[name], `${path}.${name}`)
     })
 }
-
-const printJson = (value: Json | undefined): string =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part))
 
 export function fromStoredSpec(spec: Fields): Fields {
   const { version, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } = spec

@@ -10,9 +10,7 @@ import (
 )
 
 type gateFacts struct {
-	Name string `json:"name"`
-	// The package that declares it: gates of client-go are read from the environment, not from the flag.
-	From    string      `json:"from"`
+	Name    string      `json:"name"`
 	History []gateStage `json:"history"`
 }
 
@@ -52,7 +50,7 @@ func readGates(folder string, into map[string]gateFacts) error {
 			if !isList || name == "" {
 				return true
 			}
-			gate := gateFacts{Name: name, From: file.Name.Name}
+			gate := gateFacts{Name: name}
 			// client-go gives a gate its only stage instead of a list.
 			if only := readStage(stages); only.Stage != "" {
 				gate.History = append(gate.History, only)

@@ -4,7 +4,7 @@
 //
 //	facts -module k8s.io/api=/path/of/its/source -module k8s.io/kubernetes=/path ...
 //
-// scripts/facts.ts knows the pinned version and calls it.
+// scripts/catalogue/facts.ts knows the pinned version and calls it.
 package main
 
 import (
