@@ -6,26 +6,25 @@ import { childOf } from './owned.ts'
 import { itemElement, itemFault, printElement } from './path-element.ts'
 
 /** Empty: it fits. Null fits everywhere. */
-export function validateApplied(value: Json, type: MergeType): readonly string[] {
+export const validateApplied = (value: Json, type: MergeType): readonly string[] => validate(value, type, false)
+
+/** The same of an object that is not applied, which may have items of one key several times. */
+export const validateTyped = (value: Json, type: MergeType): readonly string[] => validate(value, type, true)
+
+function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonly string[] {
   const faults: string[] = []
-  visit(value, type, { above: undefined, element: '', faults })
+  visit(value, type, { above: undefined, element: '', faults, allowsRepeats })
   return faults
 }
 
-/** The same of an object that is not applied, which may have items of one key several times. */
-export const validateTyped = (value: Json, type: MergeType): readonly string[] =>
-  validateApplied(value, type).filter((fault) => !fault.includes(': duplicate entries for key '))
-
-/**
- * The same of an object of a built-in kind. Types that every object of theirs fits are not
- * looked through; the others have lists whose items may leave out their key, as the secrets of a ServiceAccount.
- */
+/** The same of an object of a built-in kind, most of which fit their types whatever is in them. */
 export const validateStored = (wire: Json, type: MergeType): readonly string[] =>
   mayOmitKeys(type) ? validateTyped(wire, type) : []
 
 const omitting = new WeakMap<MergeType, boolean>()
 
-function mayOmitKeys(type: MergeType): boolean {
+/** Whether there are lists whose items may leave out their key, as the secrets of a ServiceAccount. */
+export function mayOmitKeys(type: MergeType): boolean {
   const found = omitting.get(type)
   if (found !== undefined) return found
   // A type may contain itself.
@@ -54,7 +53,12 @@ export const formatFaults = (faults: readonly string[]): string =>
   faults.length === 1 ? (faults[0] ?? '') : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
 /** Where a value stands. Most values fit, so its path is put together only where one does not. */
-type Place = { readonly above: Place | undefined; readonly element: string; readonly faults: string[] }
+type Place = {
+  readonly above: Place | undefined
+  readonly element: string
+  readonly faults: string[]
+  readonly allowsRepeats: boolean
+}
 
 function pathOf({ above, element }: Place): string {
   return above === undefined ? '' : pathOf(above) + printElement(element)
@@ -62,7 +66,7 @@ function pathOf({ above, element }: Place): string {
 
 function visit(value: Json, type: MergeType, place: Place): void {
   if (value === null) return
-  const { faults } = place
+  const { faults, allowsRepeats } = place
   const refuse = (why: string): void => void faults.push(`${pathOf(place)}: ${why}`)
   switch (type.form) {
     case 'any':
@@ -83,7 +87,7 @@ function visit(value: Json, type: MergeType, place: Place): void {
         // Upstream looks at no other field of this map then.
         if (type.form === 'struct' && !isDeclared && type.isOpen !== true)
           return void faults.push(`${pathOf(place)}.${key}: field not declared in schema`)
-        visit(value[key] ?? null, below, { above: place, element, faults })
+        visit(value[key] ?? null, below, { above: place, element, faults, allowsRepeats })
       }
   }
 }
@@ -93,7 +97,7 @@ const formatted = (words: string): string =>
   words.replace(/%[-+# 0]*\d*(?:\.\d*)?(.)/gsu, (_, verb: string) => (verb === '%' ? '%' : `%!${verb}(MISSING)`))
 
 function visitItems(list: readonly Json[], type: ListMerge, place: Place): void {
-  const { faults } = place
+  const { faults, allowsRepeats } = place
   const seen = new Set<string>()
   for (const [at, item] of list.entries()) {
     const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
@@ -101,9 +105,10 @@ function visitItems(list: readonly Json[], type: ListMerge, place: Place): void 
       // Upstream looks at no item behind it.
       return void faults.push(`${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
     }
-    if (seen.has(element)) faults.push(`${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
+    if (!allowsRepeats && seen.has(element))
+      faults.push(`${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
     seen.add(element)
-    visit(item, type.of, { above: place, element, faults })
+    visit(item, type.of, { above: place, element, faults, allowsRepeats })
   }
 }
 

@@ -6,7 +6,7 @@ import { type Owners, printOwners, readOwners } from '../../apply/managers.ts'
 import { mergeTypeOfObjects } from '../../apply/object-merge-type.ts'
 import { childOf } from '../../apply/owned.ts'
 import { recordUpdate } from '../../apply/record.ts'
-import { validateStored, validateTyped } from '../../apply/validate.ts'
+import { mayOmitKeys, validateStored, validateTyped } from '../../apply/validate.ts'
 import { isEqual } from '../../apply/value.ts'
 import { givenWire, storedWire } from '../../apply/wire.ts'
 import { isFields, type Json, type KubeObject, omit, withManagedFields } from '../../api/object.ts'
@@ -67,8 +67,10 @@ async function ownersAfterUpdate(
   try {
     const asked = await askWebhook(request, access, { owners, objects })
     const versions = versionsOf(request, access, { ...objects, asked })
-    const own = request.resource.isCustom ? undefined : versions(writerOf(request, options).apiVersion)
-    if (own !== undefined && !isTyped(own)) return undefined
+    if (mayBeUntyped(request)) {
+      const own = versions(writerOf(request, options).apiVersion)
+      if (own !== undefined && !isTyped(own)) return undefined
+    }
     const differences = new Differences(versions, ignoredAt(request))
     return tracking.finish(recordUpdate(owners, { writer: writerOf(request, options), now: access.now(), differences }))
   } catch (error) {
@@ -100,6 +102,9 @@ const isLiveUnfit = ({ resource }: ResourceRequest, before: KubeObject, owners: 
   resource.isCustom &&
   hasOtherVersion(owners, apiVersionOf(resource)) &&
   validateTyped(storedWire(before, resource.shape.struct), mergeTypeOfObjects(resource.shape.struct)).length > 0
+
+const mayBeUntyped = (request: ResourceRequest): boolean =>
+  !request.resource.isCustom && mayOmitKeys(mergeTypeOfObjects((viewOf(request) ?? request.resource).shape.struct))
 
 /** Upstream leaves an object without owners where it cannot tell the items of a list apart. */
 const isTyped = ({ type, before, after }: Versions): boolean =>
