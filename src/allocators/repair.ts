@@ -68,13 +68,18 @@ export class Repair {
     const life = this.#parts.life()
     const held = new Set((await listServices()).flatMap((service) => portsHeld(specOf(service))))
     const known = this.#unowned.life === life ? this.#unowned.passes : new Map<number, number>()
-    const { missing, freed, unowned } = await nodePorts.change((ports) => repaired(ports, held, known))
+    const isSame = (): boolean => this.#parts.life() === life
+    const done = await nodePorts.change((ports) => (isSame() ? repaired(ports, held, known) : undefined))
+    // Of another database the next pass finds out.
+    if (done === undefined) return
+    const { missing, freed, unowned } = done
     this.#unowned = { life, passes: unowned }
     if (missing.length > 0) log('warn', 'node ports of services were not taken; they are now', { ports: missing })
     if (freed.length > 0) log('warn', 'node ports that no service has are free again', { ports: freed })
   }
 
   async #repairAddresses(): Promise<void> {
+    const life = this.#parts.life()
     // Addresses first: a Service that comes after them is looked at, one that came before has its address among them.
     const addresses = await this.#parts.listAddresses()
     const owners = ownersOf(await this.#parts.listServices())
@@ -84,6 +89,7 @@ export class Repair {
       known.add(name)
       const owner = owners.get(name)
       if (owner !== undefined && isOf(address, owner)) continue
+      if (this.#parts.life() !== life) return
       if (owner === undefined) await this.#freeAddress(address)
       else this.#parts.log('warn', 'a service has the address of another', { address: name, ...owner })
     }
