@@ -4,7 +4,6 @@
  * cannot answer in this turn, nobody waits: all objects are looked at, as for states of the past.
  */
 import { Slices, type SlicesTime } from '../lib/slices.ts'
-import { StorageError } from '../storage/errors.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import type { Change } from './event.ts'
 import { type Facts, FactsReader } from './facts.ts'
@@ -92,8 +91,8 @@ export class FieldIndexes {
   #isCaughtUp(index: FieldIndex): boolean {
     try {
       if (index.follow(EVENTS_AT_ONCE)) return true
-    } catch (error) {
-      this.#giveUp(index, error)
+    } catch {
+      this.#forget(index)
       return false
     }
     void this.#followInSlices(index)
@@ -107,8 +106,8 @@ export class FieldIndexes {
         index.add(item)
         return true
       })
-    } catch (error) {
-      this.#giveUp(index, error)
+    } catch {
+      this.#forget(index)
       return
     }
     await this.#followInSlices(index)
@@ -123,17 +122,12 @@ export class FieldIndexes {
         if (slices.isOver) await slices.turn()
       }
       index.isBusy = false
-    } catch (error) {
-      this.#giveUp(index, error)
+    } catch {
+      this.#forget(index)
     }
   }
 
-  /** Who asks is told what is wrong when it looks at the objects. */
-  #giveUp(index: FieldIndex, error: unknown): void {
-    this.#forget(index)
-    if (!(error instanceof StorageError)) throw error
-  }
-
+  /** Who asks then looks at the objects themselves, and is told what is wrong with one. */
   #forget(index: FieldIndex): void {
     for (const [field, one] of this.#indexes) if (one === index) this.#indexes.delete(field)
   }

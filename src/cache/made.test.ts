@@ -30,7 +30,8 @@ test('what nobody adds to empties itself after some turns', () => {
 
 test('a form that was dropped is made again', () => {
   let made = 0
-  const shelf = new Shelf(10)
+  // Room for one, with what an entry takes.
+  const shelf = new Shelf(300)
   const forms = new Shelved<object, number>(
     shelf,
     () => ++made,
@@ -42,7 +43,8 @@ test('a form that was dropped is made again', () => {
 
 test('a form that is asked for stays, one that is not goes first', () => {
   let made = 0
-  const shelf = new Shelf(10)
+  // Room for one, with what an entry takes.
+  const shelf = new Shelf(300)
   const forms = new Shelved<object, number>(
     shelf,
     () => ++made,

@@ -11,6 +11,9 @@ export const TURNS_KEPT = 8
 /** In one turn, which takes some milliseconds then; what is left goes in the next ones. */
 const TIDIED_MAX = 20_000
 
+/** Where all are in use, so many get another round before one goes. */
+const SPARED_MAX = 1_000
+
 /** Something on a shelf. `drop` lets go of it. `isUsed`: whether it was asked for since the shelf last looked. */
 export type Dropped = { drop(): void; isUsed?: boolean }
 
@@ -29,7 +32,7 @@ export class Shelf {
   add(thing: Dropped, bytes: number): void {
     this.#entries.push({ thing, bytes, turn: this.#turn })
     this.#bytes += bytes
-    while (this.#bytes > this.#bytesMax) this.#passOldest()
+    for (let passed = 0; this.#bytes > this.#bytesMax; passed++) this.#passOldest(passed < SPARED_MAX)
   }
 
   /** Ends a turn: what has been here for long goes, so that a burst does not cost memory for good. */
@@ -41,10 +44,10 @@ export class Shelf {
     }
   }
 
-  /** Drops it, or gives it another round, in which it must be asked for again. */
-  #passOldest(): void {
+  /** Drops it, or gives it another round, in which it must be asked for again, if it may. */
+  #passOldest(maySpare = true): void {
     const entry = this.#entries.shift()
-    if (entry?.thing.isUsed === true) {
+    if (maySpare && entry?.thing.isUsed === true) {
       entry.thing.isUsed = false
       this.#entries.push({ ...entry, turn: this.#turn })
       return
@@ -126,7 +129,7 @@ export class Shelved<K extends WeakKey, V> {
     const value = this.#make(key)
     const entry = new Made(value)
     this.#entries.set(key, entry)
-    this.#shelf.add(entry, this.#bytesOf(value))
+    this.#shelf.add(entry, this.#bytesOf(value) + ENTRY_BYTES)
     return value
   }
 }

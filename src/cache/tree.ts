@@ -117,7 +117,7 @@ async function filtered(
   return { items, more: isFull && hasAny(tree, { from: keyAfter(last.key), to: range.to }), remaining: 0 }
 }
 
-/** Looked at between two looks at the clock: mostly a microsecond's work, but what has no facts yet is decoded. */
+/** Looked at between two looks at the clock: a microsecond's work each. What has no facts yet is decoded, and may be large. */
 const LOOKED_AT_ONCE = 16
 
 /** Shows items until the visitor has enough, in slices. Nobody may change the tree meanwhile. */
@@ -134,8 +134,9 @@ export async function walk(
     const first: Key = start
     start = undefined
     tree.forRange(first, to, false, (key, item) => {
+      const isQuick = item.tailBytes > 0
       if (!wantsMore(item)) return leave
-      if (++looked % LOOKED_AT_ONCE !== 0 || !slices.isOver) return undefined
+      if ((++looked % LOOKED_AT_ONCE !== 0 && isQuick) || !slices.isOver) return undefined
       start = keyAfter(key)
       return leave
     })

@@ -30,7 +30,9 @@ export function settledWire(
   if (object === undefined) return undefined
   const { resourceVersion, uid, creationTimestamp } = object.metadata
   // The version goes between the other two.
-  if (resourceVersion !== undefined || uid === undefined || creationTimestamp === undefined) return undefined
+  if (resourceVersion !== undefined || creationTimestamp === undefined) return undefined
+  // Its end is found by its quote.
+  if (typeof uid !== 'string' || /["\\]/.test(uid)) return undefined
   const defaulted = schema.setDefaults(object)
   if (!isUnchanged(schema.completeStored?.(defaulted) ?? defaulted, object)) return undefined
   const numbered = { ...object, metadata: { ...object.metadata, resourceVersion: `${revision}` } }

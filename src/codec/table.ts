@@ -74,8 +74,11 @@ export const partsOfRow = (row: Row, ages: Ages): readonly Buffer[] =>
 
 export const printRow = (row: Row, nowMs: number): string => Buffer.concat(partsOfRow(row, agesAt(nowMs))).toString()
 
+/** A Buffer of its own takes so much besides its bytes. */
+const BUFFER_BYTES = 200
+
 export const bytesOfRow = (row: Row): number =>
-  row.reduce<number>((sum, part) => sum + (typeof part === 'number' ? 8 : part.length), 0)
+  row.reduce<number>((sum, part) => sum + (typeof part === 'number' ? 8 : part.length + BUFFER_BYTES), 0)
 
 type Head = { readonly version: string; readonly metadata: Fields; readonly columns: readonly Column[] | null }
 

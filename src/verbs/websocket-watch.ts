@@ -43,6 +43,15 @@ function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): v
   const opcode = form === 'json' ? TEXT : BINARY
   let stalling: NodeJS.Timeout | undefined
   const go = (): void => {
+    try {
+      goOn()
+    } catch {
+      // An object that cannot be read ends the watch, as it ends a stream: nobody else sees this error.
+      frames.close()
+      socket.destroy()
+    }
+  }
+  const goOn = (): void => {
     clearTimeout(stalling)
     stalling = undefined
     for (;;) {

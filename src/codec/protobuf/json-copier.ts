@@ -187,6 +187,8 @@ export class JsonCopier {
   /** Puts what was written between these places in another order. */
   reorder(places: readonly number[], order: readonly number[]): void {
     const [begin = 0] = places
+    // What lies behind the room is lost anyway, and all is written again.
+    if (this.#used > this.#out.length) return
     const written = Buffer.from(this.#out.subarray(begin, this.#used))
     let at = begin
     for (const place of order) {
@@ -261,7 +263,9 @@ export class JsonCopier {
     if (this.#at > start && this.#at - start <= DIGITS_MAX) return this.#varint(value)
     this.#at = start
     const writer = new Writer()
-    writer.integer(BigInt(this.#numberText()))
+    const text = this.#numberText()
+    if (!/^-?\d+$/.test(text)) throw new UnexpectedJson()
+    writer.integer(BigInt(text))
     this.bytes(writer.take())
   }
 

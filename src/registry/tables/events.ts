@@ -1,5 +1,5 @@
 /** What happened, newest first in people's minds: how long ago, how bad, to what. Both groups of events, one table. */
-import { type Fields, fieldsOf, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { ageOf, type Cell, type TableKind } from '../../api/table.ts'
 import { nameOf, table } from './columns.ts'
 
@@ -48,7 +48,7 @@ function lastSeen(event: KubeObject): Cell {
 }
 
 function countOf(event: KubeObject): number {
-  const { count } = fieldsOf(event['series'])
-  if (count !== undefined) return numberOf(count)
+  const { series } = event
+  if (isFields(series)) return numberOf(series['count'])
   return numberOf(either(event, 'count', 'deprecatedCount')) || 1
 }
