@@ -95,7 +95,9 @@ class Life {
   finish(answered: ApiResponse): ApiResponse {
     const response = this.#measured?.(answered) ?? answered
     this.#context?.end()
-    this.#parts.inFlight.leave(this.#pool)
+    const pool = this.#pool
+    this.#pool = 'exempt'
+    this.#parts.inFlight.leave(pool)
     if (this.#parts.logsRequests) this.#logRequest(response)
     const { warnings = [], ownWarnings = [] } = this.#context ?? {}
     const headers: Headers = {

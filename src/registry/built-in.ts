@@ -10,7 +10,8 @@ import { resourceTable } from './catalogue/resources.ts'
 import { GatedFields } from './gated-fields.ts'
 import type { ClusterFacts, KindRules, KindUpdateRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
-import { validateUnprivileged } from './privileged.ts'
+import { relaxedBy } from './kinds/core/pod/relaxed.ts'
+import { podSpecIn, validateUnprivileged } from './privileged.ts'
 import { readResources, type Row, splitApiVersion } from './read-resources.ts'
 import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
 import { scaleView } from './scale.ts'
@@ -84,6 +85,10 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
   const hasStatus = row.subresources.some((subresource) => subresource.name === 'status')
   const generation = strategy.generations.get(name)
   const deprecation = strategy.deprecations.get(name)
+  const gatesFor = (current: KubeObject): Gates => {
+    const before = podSpecIn(current, name)
+    return before === undefined ? cluster.gates : relaxedBy(cluster.gates, before)
+  }
   let schema: ObjectSchema | undefined
   const shape = (): ObjectSchema => (schema ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })
   return {
@@ -133,8 +138,8 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
     validate: (object) => rules.validate?.(object, cluster.gates) ?? [],
     validateUpdate: (object, current) =>
       (rules.validateUpdate === undefined
-        ? rules.validate?.(object, cluster.gates)
-        : rules.validateUpdate(object, current, cluster.gates)) ?? [],
+        ? rules.validate?.(object, gatesFor(current))
+        : rules.validateUpdate(object, current, gatesFor(current))) ?? [],
     ...(rules.validateInSlices && { validateInSlices: rules.validateInSlices }),
     warnings: rules.warnings ?? (() => []),
     resetPaths: strategy.resetPathsOf(name, hasStatus),
@@ -143,7 +148,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
       ...Object.fromEntries(
         Object.entries(rules.subresourceRules ?? {}).map(([part, own]) => [
           part,
-          countingRules(gatedRules(withGates(own, cluster.gates), gated, shape), generation, row),
+          countingRules(gatedRules(withGates(own, gatesFor), gated, shape), generation, row),
         ]),
       ),
     },
@@ -233,9 +238,9 @@ function storedForm(row: Row, apiVersion: string, { convert }: KindRules): Store
   }
 }
 
-const withGates = (rules: KindUpdateRules, gates: Gates): UpdateRules => ({
+const withGates = (rules: KindUpdateRules, gatesFor: (current: KubeObject) => Gates): UpdateRules => ({
   ...rules,
-  validateUpdate: (object, current) => rules.validateUpdate(object, current, gates),
+  validateUpdate: (object, current) => rules.validateUpdate(object, current, gatesFor(current)),
 })
 
 const gatedRules = (rules: UpdateRules, gated: GatedFields, shape: () => ObjectSchema): UpdateRules => ({

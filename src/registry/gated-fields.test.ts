@@ -142,3 +142,59 @@ test('templates of claims are left alone, and an error that said nothing else st
   const kept = fields.drop(attachment, undefined, attachments.shape.struct)
   assert.deepEqual(kept['status'], { detachError: {} })
 })
+
+test('an update may keep what a gate that is off relaxed', () => {
+  const off = { isOn: (name: string) => !name.startsWith('Relaxed') && defaultGates.isOn(name) }
+  const podsWithout = new Registry(builtInResources({ gates: off })).find({ group: '', version: 'v1', plural: 'pods' })
+  assert.ok(podsWithout !== undefined)
+  const odd = aPod({
+    restartPolicy: 'Always',
+    dnsPolicy: 'ClusterFirst',
+    dnsConfig: { searches: ['a_b.c'] },
+    containers: [
+      {
+        name: 'c',
+        image: 'i',
+        env: [{ name: '1-a b', value: 'x' }],
+        imagePullPolicy: 'Always',
+        terminationMessagePolicy: 'File',
+      },
+    ],
+  })
+  const labelled = { ...odd, metadata: { ...odd.metadata, labels: { a: 'b' } } }
+  assert.deepEqual(podsWithout.validateUpdate(labelled, odd), [])
+  assert.equal(podsWithout.validate(odd).length, 2)
+})
+
+test('an autoscaler that is stored without replicas can be changed', () => {
+  const scalers = resource('horizontalpodautoscalers', 'autoscaling', 'v2')
+  const metric = { type: 'Object', object: { describedObject: { kind: 'a', name: 'a' }, metric: { name: 'm' } } }
+  const target = { type: 'Value', value: '1' }
+  const stored: KubeObject = {
+    kind: 'HorizontalPodAutoscaler',
+    apiVersion: 'autoscaling/v2',
+    metadata: { name: 'a', namespace: 'n' },
+    spec: {
+      minReplicas: 0,
+      maxReplicas: 1,
+      scaleTargetRef: { kind: 'a', name: 'a' },
+      metrics: [{ ...metric, object: { ...metric.object, target } }],
+    },
+  }
+  assert.deepEqual(scalers.validateUpdate(stored, stored), [])
+  assert.equal(scalers.validate(stored).length, 1)
+})
+
+test('of the Jobs of a CronJob nothing is dropped but what is gated in their Pods', () => {
+  const off = { isOn: (name: string) => !name.startsWith('Job') && defaultGates.isOn(name) }
+  const { shape } = resource('cronjobs', 'batch')
+  const spec = { managedBy: 'example.com/x', template: { spec: { resources: { limits: { cpu: '1' } } } } }
+  const made = new GatedFields(off).drop(
+    { kind: 'CronJob', apiVersion: 'batch/v1', metadata: {}, spec: { jobTemplate: { spec } } },
+    undefined,
+    shape.struct,
+  )
+  const kept = fieldsOf(fieldsOf(fieldsOf(made['spec'])['jobTemplate'])['spec'])
+  assert.equal(kept['managedBy'], 'example.com/x')
+  assert.deepEqual(kept['template'], { spec: {} })
+})

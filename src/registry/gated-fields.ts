@@ -19,6 +19,9 @@ const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']
 /** Fields whose values are not looked at: whoever makes objects of these templates finds the gate then. */
 const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
 
+/** Of a CronJob's Jobs nothing is looked at but their Pods. */
+const jobTemplate = 'batch/v1 JobTemplateSpec'
+
 const parts: ReadonlyMap<string, GatedPart> = new Map([['core/v1 PodSpec', imageVolumes]])
 
 /** Those of the gates that are off. */
@@ -54,7 +57,8 @@ export class GatedFields {
     const entry: { plan: Plan | undefined } = { plan: undefined }
     this.#plans.set(schema, entry)
     const fields = schema.fields.flatMap((field) => {
-      const below = unlooked.has(field.name) ? undefined : this.#planOf(field.schema)
+      const found = unlooked.has(field.name) ? undefined : this.#planOf(field.schema)
+      const below = `${schema.packageName} ${schema.name}` === jobTemplate ? withoutOwnGates(found) : found
       const gates = field.gate === undefined || this.#gates.isOn(field.gate.name) ? [] : gatesOf(field)
       return gates.length === 0 && below === undefined ? [] : [{ name: field.name, gates, below }]
     })
@@ -83,6 +87,9 @@ type Gated = {
   readonly reset: Json | undefined
 }
 
+const withoutOwnGates = (plan: Plan | undefined): Plan | undefined =>
+  plan && { ...plan, fields: plan.fields.map((field) => ({ ...field, gates: [] })) }
+
 function gatesOf({ name, gate, isPointer, schema }: Field): Gated[] {
   if (gate === undefined) return []
   const isWhole = wholeGates.has(gate.name) || strictGates.has(gate.name)
@@ -106,9 +113,9 @@ function findUses(value: Json | undefined, plan: Plan, uses: Set<string>): void 
   for (const { name, gates, below } of plan.fields) {
     const field = value[name]
     if (field === undefined || field === null) continue
-    for (const { use, inner, isPointer } of gates) {
+    for (const { use, inner, isPointer, reset } of gates) {
       const gated = inner === undefined ? field : isFields(field) ? field[inner] : undefined
-      if (isSet(gated, isPointer)) uses.add(use)
+      if (gated !== reset && isSet(gated, isPointer)) uses.add(use)
     }
     if (below !== undefined) findUses(field, below, uses)
   }

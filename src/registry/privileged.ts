@@ -18,12 +18,20 @@ const podSpecs: ReadonlyMap<string, readonly string[]> = new Map<string, readonl
   ['CronJob.batch', ['spec', 'jobTemplate', ...workload]],
 ])
 
-/** What is wrong with an object of the kind where privileged containers are not allowed. */
-export function validateUnprivileged(object: KubeObject, kind: string): FieldFault[] {
+/** Undefined: objects of the kind have none. */
+export function podSpecIn(object: KubeObject, kind: string): Fields | undefined {
   const path = podSpecs.get(kind)
-  if (path === undefined) return []
+  if (path === undefined) return undefined
   let spec: Fields = object
   for (const field of path) spec = fieldsOf(spec[field])
+  return spec
+}
+
+/** What is wrong with an object of the kind where privileged containers are not allowed. */
+export function validateUnprivileged(object: KubeObject, kind: string): FieldFault[] {
+  const path = podSpecs.get(kind) ?? []
+  const spec = podSpecIn(object, kind)
+  if (spec === undefined) return []
   return containersOf(spec).flatMap(({ container, at }) =>
     fieldsOf(container['securityContext'])['privileged'] === true
       ? [forbiddenField(`${path.join('.')}.${at}.securityContext.privileged`, 'disallowed by cluster policy')]

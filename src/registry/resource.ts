@@ -9,6 +9,7 @@ import type { Fields, KubeObject } from '../api/object.ts'
 import type { ApiRequest } from '../api/request.ts'
 import type { TableKind } from '../api/table.ts'
 import type { User } from '../api/user.ts'
+import { assert } from '../lib/assert.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
@@ -177,7 +178,12 @@ export function viewOf({ resource, subresource }: Pick<ResourceRequest, 'resourc
 /** What may be changed through a path. A view is another shape of the whole object. */
 export function rulesOf({ resource, subresource }: Pick<ResourceRequest, 'resource' | 'subresource'>): UpdateRules {
   const { subresourceRules } = resource
-  return (Object.hasOwn(subresourceRules, subresource) ? subresourceRules[subresource] : undefined) ?? resource
+  const own = Object.hasOwn(subresourceRules, subresource) ? subresourceRules[subresource] : undefined
+  assert(
+    own !== undefined || subresource === '' || viewOf({ resource, subresource }) !== undefined,
+    'the part has rules',
+  )
+  return own ?? resource
 }
 
 /** The object in the shape of the path. */

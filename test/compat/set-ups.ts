@@ -15,14 +15,13 @@ const offByDefault = `
   ClusterTrustBundleProjection ContainerStopSignals CoordinatedLeaderElection 
   DeploymentReplicaSetTerminatingReplicas DynamicResourceAllocation HPAConfigurableTolerance
   HPAScaleToZero ImageVolume MaxUnavailableStatefulSet MutableCSINodeAllocatableCount 
-  PodLevelResources PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus
+  PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus
   `
 /** Those that Keelson cannot turn on yet. */
 const later = `
-  CrossNamespaceVolumeDataSource InPlacePodVerticalScalingAllocatedStatus PodTopologyLabelsAdmission StrictIPCIDRValidation UserNamespacesPodSecurityStandards VolumeAttributesClass`
+  CrossNamespaceVolumeDataSource InPlacePodVerticalScalingAllocatedStatus PodLevelResources PodTopologyLabelsAdmission StrictIPCIDRValidation UserNamespacesPodSecurityStandards VolumeAttributesClass`
 /** And those that are on and may be turned off. */
 const onByDefault = `
-  DisableNodeKubeProxyVersion
   InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
   PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
   SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`

@@ -25,7 +25,7 @@ export default [
     [{ os: { name: 'windows' } }, { lifecycle: { stopSignal: 'SIGUSR1' } }],
     [{ os: { name: 'windows' } }, { lifecycle: { stopSignal: 'SIGKILL', preStop: { exec: { command: ['a'] } } } }],
   )),
-  ...gated('pod-level-resources', false, 'spec.resources', [
+  ...gatedLater('pod-level-resources', false, 'spec.resources', [
     ...pods(
       [{ resources: { requests: { cpu: '1' }, limits: { cpu: '2', memory: '1Gi' } } }],
       [{ resources: { requests: { cpu: '3' }, limits: { cpu: '2' } } }],

@@ -2,6 +2,7 @@
  * Autoscalers are stored in version v2. Version v1 knows only a target for the CPU: what else there is stands in its
  * annotations as JSON, and is read back from there.
  */
+import type { Gates } from '../../../api/gates.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, present } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
@@ -18,6 +19,8 @@ const MIN_REPLICAS = 1
 export const autoscalerV2Rules: KindRules = {
   setDefaults: (object) => withoutAnnotations(setStoredDefaults(object)),
   validate: (object, gates) => faultsOf(autoscalerSpec, object['spec'], 'spec', gates),
+  validateUpdate: (object, current, gates) =>
+    faultsOf(autoscalerSpec, object['spec'], 'spec', gatesFor(gates, current)),
   status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
 }
 
@@ -26,8 +29,16 @@ export const autoscalerV1Rules: KindRules = {
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
   validate: (object, gates) => faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec', gates),
+  validateUpdate: (object, current, gates) =>
+    faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec', gatesFor(gates, current)),
   status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
 }
+
+/** What is stored with no replicas may have none. */
+const gatesFor = (gates: Gates, current: KubeObject): Gates =>
+  fieldsOf(current['spec'])['minReplicas'] === 0
+    ? { isOn: (name) => name === 'HPAScaleToZero' || gates.isOn(name) }
+    : gates
 
 function setStoredDefaults(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])

@@ -7,13 +7,7 @@ import { largest, readResourceList, type ResourceList, sum } from '../../../../a
 
 export type Amounts = 'requests' | 'limits'
 
-/** What is said of the pod itself (gate PodLevelResources) stands for what its containers say. */
 export function podAmounts(spec: Fields, amounts: Amounts): ResourceList {
-  const own = readResourceList(fieldsOf(spec['resources'])[amounts])
-  return new Map([...containerAmounts(spec, amounts), ...own])
-}
-
-export function containerAmounts(spec: Fields, amounts: Amounts): ResourceList {
   const amountsOf = (container: Fields): ResourceList => readResourceList(fieldsOf(container['resources'])[amounts])
   let sidecars: ResourceList = new Map()
   let alone: ResourceList = new Map()

@@ -1,5 +1,4 @@
 /** What a Pod gets that a template for Pods does not: a template says what its Pods should be asked to be. */
-import type { Gates } from '../../../../api/gates.ts'
 import {
   type Fields,
   fieldsOf,
@@ -9,9 +8,8 @@ import {
   type KubeObject,
   numberOf,
 } from '../../../../api/object.ts'
-import { withPodRequests } from './pod-resources.ts'
 
-export function setPodDefaults(pod: KubeObject, gates: Gates): KubeObject {
+export function setPodDefaults(pod: KubeObject): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const isHostNetwork = spec['hostNetwork'] === true
   const lists = ['initContainers', 'containers'].flatMap((name): [string, Json][] => {
@@ -19,8 +17,7 @@ export function setPodDefaults(pod: KubeObject, gates: Gates): KubeObject {
     if (!Array.isArray(list)) return []
     return [[name, itemsOf(list).map((one) => withHostPorts(withRequests(one), isHostNetwork))]]
   })
-  const made = withGrace({ enableServiceLinks: true, ...spec, ...Object.fromEntries(lists) })
-  return { ...pod, spec: gates.isOn('PodLevelResources') ? withPodRequests(made) : made }
+  return { ...pod, spec: withGrace({ enableServiceLinks: true, ...spec, ...Object.fromEntries(lists) }) }
 }
 
 /** Going before one began is not possible. */

@@ -6,23 +6,18 @@ export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed'
 
 /** Guaranteed: each container is limited to what it asks for, in both amounts. BestEffort: none asks for anything. */
 export function qosClassOf(spec: Fields): QosClass {
-  const below = ['initContainers', 'containers'].flatMap((list) => itemsOf(spec[list]))
-  // What is said of the pod itself counts alone.
-  const amounts = (hasAmounts(spec) ? [spec] : below).map(({ resources }) => {
-    const { limits, requests } = fieldsOf(resources)
-    return { limits: computeOf(limits), requests: computeOf(requests) }
-  })
+  const amounts = ['initContainers', 'containers'].flatMap((list) =>
+    itemsOf(spec[list]).map(({ resources }) => {
+      const { limits, requests } = fieldsOf(resources)
+      return { limits: computeOf(limits), requests: computeOf(requests) }
+    }),
+  )
   if (amounts.every(({ limits, requests }) => limits.size === 0 && requests.size === 0)) return 'BestEffort'
   const isGuaranteed = amounts.every(
     ({ limits, requests }) =>
       limits.size === 2 && requests.size <= 2 && [...requests].every(([name, amount]) => limits.get(name) === amount),
   )
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
-}
-
-function hasAmounts({ resources }: Fields): boolean {
-  const { limits, requests } = fieldsOf(resources)
-  return entriesOf(limits).length > 0 || entriesOf(requests).length > 0
 }
 
 /** Only these two count, and zero does not. */

@@ -50,8 +50,10 @@ function validateSource(claim: Fields, path: string): FieldFault[] {
 
 /** What a container uses of them: a claim as a whole, or single requests of it. */
 export const usedClaims: PodRule = (value, path, { faults, spec }) => {
-  const claims = itemsOf(spec['resourceClaims']).map(({ name }) => textOf(name))
+  const claims = new Set(itemsOf(spec['resourceClaims']).map(({ name }) => textOf(name)))
   const used = new Set<string>()
+  /** Claims of which single requests are used. */
+  const parted = new Set<string>()
   for (const [at, item] of itemsOf(value).entries()) {
     const own = `${path}[${at}]`
     const name = textOf(item['name'])
@@ -65,17 +67,16 @@ export const usedClaims: PodRule = (value, path, { faults, spec }) => {
     else {
       if (request !== '') faults.push(...checked(`${own}.request`, request, checkDnsLabel))
       if (used.has(key)) faults.push(duplicate(own, key))
-      else if (request === '' && [...used].some((other) => other.startsWith(`${name}/`))) {
-        faults.push(duplicate(own, name))
-      }
+      else if (request === '' && parted.has(name)) faults.push(duplicate(own, name))
       used.add(key)
+      if (request !== '') parted.add(name)
     }
-    if (!claims.includes(name)) faults.push(unknownClaim(own, name, claims))
+    if (!claims.has(name)) faults.push(unknownClaim(own, name, claims))
   }
 }
 
-function unknownClaim(path: string, name: string, claims: readonly string[]): FieldFault {
-  const which = claims.length === 0 ? ' which is empty' : `: ${claims.toSorted().join(', ')}`
+function unknownClaim(path: string, name: string, claims: ReadonlySet<string>): FieldFault {
+  const which = claims.size === 0 ? ' which is empty' : `: ${[...claims].toSorted().join(', ')}`
   const fault = notThere(path, name)
   return { ...fault, message: `${fault.message}: must be one of the names in pod.spec.resourceClaims${which}` }
 }
@@ -83,14 +84,16 @@ function unknownClaim(path: string, name: string, claims: readonly string[]): Fi
 /** Which claims were made for those of the spec. The odd path of the second fault is upstream's. */
 export function validateClaimStatuses(status: Fields, spec: Fields): FieldFault[] {
   const claims = new Set(itemsOf(spec['resourceClaims']).map(({ name }) => name))
-  const list = itemsOf(status['resourceClaimStatuses'])
-  return list.flatMap(({ name, resourceClaimName }, at) => {
+  const seen = new Set<string>()
+  return itemsOf(status['resourceClaimStatuses']).flatMap(({ name, resourceClaimName }, at) => {
     const path = `status.resourceClaimStatuses[${at}].name`
+    const isRepeated = seen.has(textOf(name))
+    seen.add(textOf(name))
     return [
       ...(claims.has(name)
         ? []
         : [invalidValue(path, textOf(name), 'must match the name of an entry in `spec.resourceClaims`')]),
-      ...(list.findIndex((other) => other['name'] === name) < at ? [duplicate(path, textOf(name))] : []),
+      ...(isRepeated ? [duplicate(path, textOf(name))] : []),
       ...(resourceClaimName === undefined ? [] : checked(path, textOf(resourceClaimName), checkDnsSubdomain)),
     ]
   })

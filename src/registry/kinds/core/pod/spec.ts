@@ -13,7 +13,6 @@ import { dnsConfig, hostAliases } from './network.ts'
 import { affinity, readinessGates, schedulingGates, tolerations, topologySpread } from './scheduling.ts'
 import { podSecurity } from './security.ts'
 import { checkVolumes } from './volumes.ts'
-import { podResources } from './pod-resources.ts'
 import { podClaims } from './resource-claims.ts'
 import { forSystem, hostProcess } from './windows.ts'
 
@@ -31,7 +30,6 @@ export function validatePodSpec(value: Fields, path: string, { podName, gates }:
   containers(value, `${path}.containers`, check)
   initContainers(value, `${path}.initContainers`, check)
   ephemeralContainers(value, `${path}.ephemeralContainers`, check)
-  podResources(value['resources'], `${path}.resources`, check)
   policies(value, path, check)
   hostNetworkPorts(value, `${path}.containers`, check)
   podSecurity(value['securityContext'], `${path}.securityContext`, check)

@@ -1,0 +1,34 @@
+/** Rules of a Pod that a gate relaxes: what the stored one has already stays allowed when the gate is off. */
+import type { Gates } from '../../../../api/gates.ts'
+import { checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
+
+const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
+  RelaxedEnvironmentVariableValidation: (spec) =>
+    containersOf(spec).some(
+      ({ env, envFrom }) =>
+        itemsOf(env).some(({ name }) => isOdd(name)) || itemsOf(envFrom).some(({ prefix }) => isOdd(prefix)),
+    ),
+  RelaxedDNSSearchValidation: (spec) =>
+    textsOf(fieldsOf(spec['dnsConfig'])['searches']).some(
+      (search) => checkDnsSubdomain(search.replace(/\.$/, '')).length > 0,
+    ),
+  PodLifecycleSleepActionAllowZero: (spec) =>
+    containersOf(spec).some(({ lifecycle }) =>
+      ['preStop', 'postStart'].some((handler) => {
+        const { sleep } = fieldsOf(fieldsOf(lifecycle)[handler])
+        return sleep !== undefined && (fieldsOf(sleep)['seconds'] ?? 0) === 0
+      }),
+    ),
+}
+
+const containersOf = (spec: Fields): readonly Fields[] =>
+  ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) => itemsOf(spec[list]))
+
+const isOdd = (name: Fields[string]): boolean => textOf(name) !== '' && checkVariableName(textOf(name)).length > 0
+
+/** For an update; `before` is the specification that is stored. */
+export function relaxedBy(gates: Gates, before: Fields): Gates {
+  const kept = Object.entries(uses).flatMap(([gate, isUsed]) => (!gates.isOn(gate) && isUsed(before) ? [gate] : []))
+  return kept.length === 0 ? gates : { isOn: (name) => kept.includes(name) || gates.isOn(name) }
+}
