@@ -34,7 +34,7 @@ import { WatchGroups } from './watch-groups.ts'
 const PENDING_BYTES_MAX = 64 << 20
 /** What an event takes besides the bytes of the object it replaced. */
 const EVENT_BYTES = 200
-/** No write is under way for longer than requests may take. */
+/** Requests take no longer, unless --request-timeout says otherwise. */
 const WRITE_MS_MAX = 60_000
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
@@ -97,8 +97,6 @@ export class Resource {
   readonly #waker: Waker
   readonly #indexes: FieldIndexes | undefined
   #own = new Own()
-  /** What was written to the database before this one may be acknowledged until then, with a revision that means another version here. */
-  #expectsFromMs = 0
   #phase: Phase = { phase: 'idle' }
   #subscription: Following | undefined
   #tree: Tree = newTree()
@@ -234,8 +232,11 @@ export class Resource {
 
   /** For the writer of a version: the feed will bring it, and need not read it again. */
   expect(key: Key, revision: Revision, object: Parameters<Item['setWire']>[0], wire: Wire): void {
+    // What was written to the database before this one may be acknowledged late, with a revision that means another version here.
+    if (this.#parts.time.monotonicMs() < this.#parts.feed.lifeSinceMs + WRITE_MS_MAX) return
+    // A database that is older than this is another one.
+    this.#parts.feed.noteRead(revision, 0)
     if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
-    if (this.#parts.time.monotonicMs() < this.#expectsFromMs) return
     // Mostly the answer comes before the event: then there is nothing to look for.
     const current = revision > this.revision ? undefined : this.#tree.get(key)
     if (current?.revision === revision) current.setWire(object, wire)
@@ -443,7 +444,6 @@ export class Resource {
 
   /** Nothing that it has is of this database: the next reader lists it, and a list under way begins again. */
   #onReset(): void {
-    this.#expectsFromMs = this.#parts.time.monotonicMs() + WRITE_MS_MAX
     for (const watcher of this.#watchers) watcher.close('gap')
     if (this.#phase.phase === 'live') this.drop()
     if (!('pending' in this.#phase)) return

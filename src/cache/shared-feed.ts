@@ -41,6 +41,10 @@ export class SharedFeed {
     return this.#feed.prove()
   }
 
+  get lifeSinceMs(): number {
+    return this.#feed.lifeSinceMs
+  }
+
   get known(): Revision {
     return this.#feed.known
   }

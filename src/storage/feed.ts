@@ -60,6 +60,7 @@ export class Feed implements AsyncDisposable {
   #heardAtMs = 0
   #databaseId: string | undefined
   #life = 0
+  #lifeSinceMs = Number.NEGATIVE_INFINITY
   /** Revisions of databases that are no more: those up to `until` for sure, those up to `newest` while this one is not there yet. */
   #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
@@ -108,6 +109,11 @@ export class Feed implements AsyncDisposable {
   /** Moves when the database turns out to be another one. */
   get life(): number {
     return this.#life
+  }
+
+  /** When that was found last, by the monotonic clock. */
+  get lifeSinceMs(): number {
+    return this.#lifeSinceMs
   }
 
   /** Whether the stream is open and has been heard of lately. */
@@ -213,6 +219,7 @@ export class Feed implements AsyncDisposable {
       latest,
     })
     this.#life++
+    this.#lifeSinceMs = this.#clock.monotonicMs()
     this.#revision = latest
     this.#proven = latest
     for (const range of this.#ranges) range.revision = latest

@@ -149,3 +149,16 @@ test('an etcd that is started on an older copy of its data is noticed without a 
   assert.ok(created <= lost)
   assert.equal((await reader.list(range, 'latest')).items.length, 2)
 })
+
+test('a database that is older than an acknowledged write is another one, whatever the stream has told', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'old')
+  await cache.start()
+  await reader.list(range, 'latest')
+  const object = { kind: 'Plain', apiVersion: 'v1', metadata: { name: 'y', resourceVersion: '9' }, value: 'old' }
+  reader.expect(key('y'), 9, object, { bytes: Buffer.from('{"old":true}\n'), headBytes: 1, versionAt: 1 })
+  engine.replace(5)
+  await reader.list(range, 'latest')
+  assert.equal(cache.databaseLife, 1)
+})
