@@ -156,9 +156,9 @@ test('a database that is older than an acknowledged write is another one, whatev
   scripted.put('a', 'old')
   await cache.start()
   await reader.list(range, 'latest')
-  const object = { kind: 'Plain', apiVersion: 'v1', metadata: { name: 'y', resourceVersion: '9' }, value: 'old' }
-  reader.expect(key('y'), 9, object, { bytes: Buffer.from('{"old":true}\n'), headBytes: 1, versionAt: 1 })
-  engine.replace(5)
+  const object = { kind: 'Plain', apiVersion: 'v1', metadata: { name: 'y', resourceVersion: '900' }, value: 'old' }
+  reader.expect(key('y'), 900, object, { bytes: Buffer.from('{"old":true}\n'), headBytes: 1, versionAt: 1 })
+  engine.replace(500)
   await reader.list(range, 'latest')
   assert.equal(cache.databaseLife, 1)
 })
