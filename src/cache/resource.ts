@@ -10,7 +10,7 @@ import type { Log } from '../lib/log.ts'
 import { Slices } from '../lib/slices.ts'
 import { inTime, type InTime, sleep, type Time } from '../lib/timers.ts'
 import type { Engine, FeedEvent, Key, Revision, Versioned } from '../storage/engine.ts'
-import { StorageError } from '../storage/errors.ts'
+import { isCode, StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
@@ -234,8 +234,7 @@ export class Resource {
   expect(key: Key, revision: Revision, object: Parameters<Item['setWire']>[0], wire: Wire): void {
     // What was written to the database before this one may be acknowledged late, with a revision that means another version here.
     if (this.#parts.time.monotonicMs() < this.#parts.feed.lifeSinceMs + WRITE_MS_MAX) return
-    // A database that is older than this is another one.
-    this.#parts.feed.noteRead(revision, 0)
+    this.#parts.feed.noteWrite(revision)
     if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
     // Mostly the answer comes before the event: then there is nothing to look for.
     const current = revision > this.revision ? undefined : this.#tree.get(key)
@@ -384,7 +383,7 @@ export class Resource {
     this.#waker.wake()
   }
 
-  /** The whole resource at one revision; undefined if events were lost meanwhile. */
+  /** The whole resource at one revision; undefined if it must be listed again. */
   async #load(pending: Pending): Promise<Loaded | undefined> {
     const tree = newTree()
     let loaded: Loaded | undefined
@@ -392,8 +391,8 @@ export class Resource {
       const revision = await this.#walkInto(tree, pending)
       if (revision !== undefined) loaded = { tree, revision }
     } catch (error) {
-      // What the first page was of may be no more.
-      if (!pending.isLost) throw error
+      // What the first page was of may be no more: another database, or compacted before the last page.
+      if (!pending.isLost && !isCode(error, 'compacted')) throw error
     } finally {
       if (loaded === undefined) this.#releaseTree(tree)
     }

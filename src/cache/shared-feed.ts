@@ -49,6 +49,10 @@ export class SharedFeed {
     return this.#feed.known
   }
 
+  noteWrite(revision: Revision): void {
+    this.#feed.noteWrite(revision)
+  }
+
   noteRead(revision: Revision, known: Revision): void {
     this.#feed.noteRead(revision, known)
   }

@@ -52,6 +52,8 @@ export class Feed implements AsyncDisposable {
   #revision: Revision = 0
   /** The newest revision that a proof has shown: the stream must get there. */
   #proven: Revision = 0
+  /** The newest write that was acknowledged to this process. */
+  #acknowledged: Revision = 0
   #provenAtMs = 0
   /** Whether the last proof showed news. */
   #isMoving = false
@@ -170,7 +172,12 @@ export class Feed implements AsyncDisposable {
 
   /** Every linearizable read that begins now is at least of this revision, as long as the database is the same. */
   get known(): Revision {
-    return Math.max(this.#revision, this.#proven, ...this.#ranges.map((range) => range.revision))
+    return Math.max(this.#revision, this.#proven, this.#acknowledged, ...this.#ranges.map((range) => range.revision))
+  }
+
+  /** A write of this process has this revision: a database that is older is another one. */
+  noteWrite(revision: Revision): void {
+    this.#acknowledged = Math.max(this.#acknowledged, revision)
   }
 
   #noteProof(revision: Revision): void {
@@ -222,6 +229,7 @@ export class Feed implements AsyncDisposable {
     this.#lifeSinceMs = this.#clock.monotonicMs()
     this.#revision = latest
     this.#proven = latest
+    this.#acknowledged = latest
     for (const range of this.#ranges) range.revision = latest
     for (const subscription of this.#subscriptions.values()) subscription.tellReset(latest)
     // Between two streams somebody is about to open the next one.
