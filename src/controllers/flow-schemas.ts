@@ -4,7 +4,7 @@
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { type Handle, objectOf, request } from '../api/own-request.ts'
-import type { ApiResponse } from '../api/request.ts'
+import { followWatch } from './follow-watch.ts'
 import { Loop } from './loop.ts'
 import type { Log } from '../lib/log.ts'
 
@@ -33,7 +33,10 @@ async function followOnce(parts: FlowSchemasParts, signal: AbortSignal): Promise
   }
   look()
   try {
-    await Promise.race([failed, ...[schemas, levels].map((path) => changes(parts.handle, path, look, both))])
+    await Promise.race([
+      failed,
+      ...[schemas, levels].map((path) => followWatch(parts.handle, { path, signal: both }, look)),
+    ])
   } finally {
     ending.abort()
     await pass
@@ -80,21 +83,6 @@ async function listed(handle: Handle, path: string, signal: AbortSignal): Promis
   // What cannot be read is not gone.
   if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
   return itemsOf(fieldsOf(objectOf(response))['items'])
-}
-
-/** Calls back on every change until the watch ends; what has changed is not looked at. */
-async function changes(handle: Handle, path: string, onChange: () => void, signal: AbortSignal): Promise<void> {
-  const response: ApiResponse = await request(handle, { method: 'GET', path, query: { watch: 'true' }, signal })
-  if (!('frames' in response)) return
-  const { frames } = response
-  signal.addEventListener('abort', () => frames.close(), { once: true })
-  if (signal.aborted) frames.close()
-  for (;;) {
-    const taken = frames.take()
-    if (taken === undefined) return
-    if (taken.length > 0) onChange()
-    else await new Promise<void>((resolve) => frames.onReady(resolve))
-  }
 }
 
 const OK = 200

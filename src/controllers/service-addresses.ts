@@ -6,6 +6,7 @@
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
 import { type Handle, objectOf, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
+import { followWatch } from './follow-watch.ts'
 import { Loop } from './loop.ts'
 import { WorkQueue } from './work-queue.ts'
 
@@ -78,21 +79,13 @@ async function events(
   const listed = await request(handle, { method: 'GET', path, query: { limit: '1' }, signal })
   if (listed.status !== OK) throw new Error(`${path} answers ${listed.status}`)
   const resourceVersion = textOf(fieldsOf(fieldsOf(objectOf(listed))['metadata'])['resourceVersion'])
-  const response = await request(handle, { method: 'GET', path, query: { watch: 'true', resourceVersion }, signal })
-  if (!('frames' in response)) return
-  const { frames } = response
-  signal.addEventListener('abort', () => frames.close(), { once: true })
-  if (signal.aborted) frames.close()
-  for (;;) {
-    const taken = frames.take()
-    if (taken === undefined) return
-    if (taken.length === 0) await new Promise<void>((resolve) => frames.onReady(resolve))
-    for (const line of Buffer.concat(taken).toString('utf8').split('\n')) {
+  await followWatch(handle, { path, resourceVersion, signal }, async (frames) => {
+    for (const line of Buffer.concat(frames).toString('utf8').split('\n')) {
       if (line === '') continue
       const event = fieldsOf(JSON.parse(line))
       await onEvent({ type: textOf(event['type']), object: fieldsOf(event['object']) })
     }
-  }
+  })
 }
 
 const OK = 200
