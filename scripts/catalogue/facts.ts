@@ -58,7 +58,7 @@ export type GateStage = {
 export type Facts = {
   /** By group and version: `core/v1`. */
   readonly packages: Readonly<Record<string, PackageFacts>>
-  readonly gates: readonly { readonly name: string; readonly from: string; readonly history: readonly GateStage[] }[]
+  readonly gates: readonly { readonly name: string; readonly history: readonly GateStage[] }[]
 }
 
 /** The facts of all types take less than 1 MB. */

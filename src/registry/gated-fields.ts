@@ -4,7 +4,7 @@
  */
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
-import type { Field, Schema, Struct } from '../schema/schema.ts'
+import type { Field, Gate, Schema, Struct } from '../schema/schema.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
 
 /** Gates that are in use as a whole: who uses one of their fields may use the others. All other fields are looked at one by one. */
@@ -18,9 +18,6 @@ const goneWhenEmpty: ReadonlySet<string> = new Set(['lifecycle', 'postStart', 'p
 const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']])
 /** Fields whose values are not looked at: whoever makes objects of these templates finds the gate then. */
 const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
-
-/** Of a CronJob's Jobs nothing is looked at but their Pods. */
-const jobTemplate = 'batch/v1 JobTemplateSpec'
 
 const parts: ReadonlyMap<string, GatedPart> = new Map([['core/v1 PodSpec', imageVolumes]])
 
@@ -57,9 +54,9 @@ export class GatedFields {
     const entry: { plan: Plan | undefined } = { plan: undefined }
     this.#plans.set(schema, entry)
     const fields = schema.fields.flatMap((field) => {
-      const found = unlooked.has(field.name) ? undefined : this.#planOf(field.schema)
-      const below = `${schema.packageName} ${schema.name}` === jobTemplate ? withoutOwnGates(found) : found
-      const gates = field.gate === undefined || this.#gates.isOn(field.gate.name) ? [] : gatesOf(field)
+      const below = unlooked.has(field.name) ? undefined : this.#planOf(field.schema)
+      const off = (field.gates ?? []).filter(({ name }) => !this.#gates.isOn(name))
+      const gates = off.flatMap((gate) => gatedBy(gate, field))
       return gates.length === 0 && below === undefined ? [] : [{ name: field.name, gates, below }]
     })
     const part = parts.get(`${schema.packageName} ${schema.name}`)
@@ -87,11 +84,7 @@ type Gated = {
   readonly reset: Json | undefined
 }
 
-const withoutOwnGates = (plan: Plan | undefined): Plan | undefined =>
-  plan && { ...plan, fields: plan.fields.map((field) => ({ ...field, gates: [] })) }
-
-function gatesOf({ name, gate, isPointer, schema }: Field): Gated[] {
-  if (gate === undefined) return []
+function gatedBy(gate: Gate, { name, isPointer, schema }: Field): Gated[] {
   const isWhole = wholeGates.has(gate.name) || strictGates.has(gate.name)
   const useOf = (path: string): string => (isWhole ? gate.name : `${gate.name} ${path}`)
   const reset = resetTo.get(gate.name)

@@ -44,9 +44,9 @@ export class Defaults {
     this.#setters.set(struct, entry)
     const { fields: fixed = {}, set: setOthers, gate = '' } = struct.defaults ?? {}
     const fields = struct.fields.flatMap((field) => {
-      const { name, schema, isPointer, default: published } = field
+      const { name, schema, isPointer, default: published, gates = [] } = field
       const set = this.#setterOf(schema)
-      const isOff = field.gate?.of.length === 0 && !this.#gates.isOn(field.gate.name)
+      const isOff = gates.some((one) => one.of.length === 0 && !this.#gates.isOn(one.name))
       const value = isOff ? undefined : (published ?? fixed[name])
       // What cannot be absent in Go has its defaults, whether it was given or not.
       const isImplied = value === undefined && schema.type === 'struct' && !isPointer

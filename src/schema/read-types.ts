@@ -16,7 +16,7 @@
  * A mark after the name of a field: `!` required and always written, `+` always written, `*` required but left out when it
  * is empty; no mark: optional, and left out when it is empty. Of a list: `atomic`, `set` or `map=<keys>`; for strategic merge
  * `patch=<strategies>` and `key=<field>`; `gate=<name>` where a feature gate that is off drops the field, `gate=<name>:<fields>` where it drops
- * these fields of its value. Types of other packages are written `meta.Time`, `core.Pod` (version v1 of either),
+ * these fields of its value; several gates have a semicolon between them. Types of other packages are written `meta.Time`, `core.Pod` (version v1 of either),
  * those of another version `autoscaling/v2.MetricSpec`.
  */
 import type { Json } from '../api/object.ts'
@@ -222,12 +222,12 @@ const structs: ReadonlySet<ScalarType | Schema['type']> = new Set([
   'intOrString',
 ] as const)
 
-function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patch' | 'default' | 'gate'> {
+function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patch' | 'default' | 'gates'> {
   let topology: Topology | undefined
   let strategies: readonly string[] = []
   let key: string | undefined
   let value: Json | undefined
-  let gate: Gate | undefined
+  let gates: readonly Gate[] = []
   for (const option of options) {
     const at = option.indexOf('=')
     const name = at === -1 ? option : option.slice(0, at)
@@ -237,10 +237,10 @@ function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patc
     else if (name === 'patch') strategies = text.split(',')
     else if (name === 'key') key = text
     else if (name === 'default') value = JSON.parse(text)
-    else if (name === 'gate') gate = readGate(text)
+    else if (name === 'gate') gates = text.split(';').map(readGate)
   }
   const patch: Patch | undefined = strategies.length === 0 && key === undefined ? undefined : { strategies, key }
-  return { topology, patch, default: value, gate }
+  return { topology, patch, default: value, gates }
 }
 
 function readGate(text: string): Gate {

@@ -109,8 +109,8 @@ export type Field = {
   readonly topology: Topology | undefined
   readonly patch: Patch | undefined
   readonly default: Json | undefined
-  /** The feature gate that must be on for the field to be written. */
-  readonly gate?: Gate | undefined
+  /** The feature gates that must be on for the field, or for fields of its value, to be written. */
+  readonly gates?: readonly Gate[]
 }
 
 /** `of`: not the field itself is gated, but these fields of its value. */

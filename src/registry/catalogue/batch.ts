@@ -11,7 +11,7 @@ ConcurrencyPolicy = string: Allow|Forbid|Replace
 Job
   ...meta.TypeMeta
   metadata meta.ObjectMeta 1
-  spec JobSpec 2
+  spec JobSpec 2 gate=JobPodReplacementPolicy:podReplacementPolicy;JobManagedBy:managedBy
   status JobStatus 3
 
 PodFailurePolicyOnExitCodesRequirement
@@ -53,8 +53,8 @@ JobSpec
   ttlSecondsAfterFinished *int32 8
   completionMode *CompletionMode 9
   suspend *bool 10
-  podReplacementPolicy *PodReplacementPolicy 14 gate=JobPodReplacementPolicy
-  managedBy *string 15 gate=JobManagedBy
+  podReplacementPolicy *PodReplacementPolicy 14
+  managedBy *string 15
 
 JobStatus
   conditions []JobCondition 1 atomic patch=merge key=type
