@@ -11,7 +11,8 @@ import { GatedFields } from './gated-fields.ts'
 import type { ClusterFacts, KindRules, KindUpdateRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
 import { relaxedBy } from './kinds/core/pod/relaxed.ts'
-import { podSpecIn, validateUnprivileged } from './privileged.ts'
+import { podSpecOf } from './pod-specs.ts'
+import { validateUnprivileged } from './privileged.ts'
 import { readResources, type Row, splitApiVersion } from './read-resources.ts'
 import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
 import { scaleView } from './scale.ts'
@@ -86,8 +87,8 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
   const generation = strategy.generations.get(name)
   const deprecation = strategy.deprecations.get(name)
   const gatesFor = (current: KubeObject): Gates => {
-    const before = podSpecIn(current, name)
-    return before === undefined ? cluster.gates : relaxedBy(cluster.gates, before)
+    const before = podSpecOf(current, name)
+    return before === undefined ? cluster.gates : relaxedBy(cluster.gates, before.spec)
   }
   let schema: ObjectSchema | undefined
   const shape = (): ObjectSchema => (schema ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })

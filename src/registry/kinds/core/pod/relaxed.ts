@@ -2,11 +2,12 @@
 import type { Gates } from '../../../../api/gates.ts'
 import { checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
+import { containersOf } from './windows.ts'
 
 const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
   RelaxedEnvironmentVariableValidation: (spec) =>
     containersOf(spec).some(
-      ({ env, envFrom }) =>
+      ({ container: { env, envFrom } }) =>
         itemsOf(env).some(({ name }) => isOdd(name)) || itemsOf(envFrom).some(({ prefix }) => isOdd(prefix)),
     ),
   RelaxedDNSSearchValidation: (spec) =>
@@ -14,16 +15,13 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
       (search) => checkDnsSubdomain(search.replace(/\.$/, '')).length > 0,
     ),
   PodLifecycleSleepActionAllowZero: (spec) =>
-    containersOf(spec).some(({ lifecycle }) =>
+    containersOf(spec).some(({ container: { lifecycle } }) =>
       ['preStop', 'postStart'].some((handler) => {
         const { sleep } = fieldsOf(fieldsOf(lifecycle)[handler])
         return sleep !== undefined && (fieldsOf(sleep)['seconds'] ?? 0) === 0
       }),
     ),
 }
-
-const containersOf = (spec: Fields): readonly Fields[] =>
-  ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) => itemsOf(spec[list]))
 
 const isOdd = (name: Fields[string]): boolean => textOf(name) !== '' && checkVariableName(textOf(name)).length > 0
 
