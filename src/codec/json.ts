@@ -103,7 +103,7 @@ function readNumber(literal: string): number | bigint {
 /** Fails with a SyntaxError on what is no JSON. */
 export function parseJson(bytes: Buffer): Json {
   const text = bytes.toString('utf8')
-  if (misreadKey.test(text)) return structuredClone(readAny(new JsonScanner(text)))
+  if (text.includes('\\') && misreadKey.test(text)) return structuredClone(readAny(new JsonScanner(text)))
   const value: Json = longNumber.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
   return value
 }
