@@ -4,7 +4,7 @@ import { readResourceList } from '../api/resource-list.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { type Demand, limitFaults } from './limit-faults.ts'
 import type { Maybe } from './objects.ts'
-import { podAmounts } from '../registry/kinds/core/pod/amounts.ts'
+import { podResources } from './pod-resources.ts'
 
 /** What was filled in is told here. */
 const annotation = 'kubernetes.io/limit-ranger'
@@ -99,7 +99,7 @@ function podDemands({ spec }: KubeObject): Demand[] {
       requests: readResourceList(fieldsOf(resources)['requests']),
       limits: readResourceList(fieldsOf(resources)['limits']),
     })),
-    { type: 'Pod', requests: podAmounts(fields, 'requests'), limits: podAmounts(fields, 'limits') },
+    { type: 'Pod', requests: podResources(fields, 'requests'), limits: podResources(fields, 'limits') },
   ]
 }
 

@@ -3,7 +3,7 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../a
 import type { Quantity } from '../../api/quantity.ts'
 import { readResourceList, type ResourceList, sum } from '../../api/resource-list.ts'
 import { isExtended, isHugePages } from '../../registry/rules/resources.ts'
-import { podAmounts } from '../../registry/kinds/core/pod/amounts.ts'
+import { podResources } from '../pod-resources.ts'
 import type { Attributes } from '../admission.ts'
 import { count, type Evaluator } from './evaluator.ts'
 import { hasDeadline, isPodInScope } from './scopes.ts'
@@ -48,8 +48,8 @@ function usageOf({ spec, status }: KubeObject): ResourceList {
   if (phase === 'Failed' || phase === 'Succeeded') return record
   const fields = fieldsOf(spec)
   const overhead = readResourceList(fields['overhead'])
-  const requests = sum([podAmounts(fields, 'requests'), overhead])
-  const own = podAmounts(fields, 'limits')
+  const requests = sum([podResources(fields, 'requests'), overhead])
+  const own = podResources(fields, 'limits')
   // Only who is limited can be limited to more.
   const limits = sum([own, new Map([...overhead].filter(([name]) => (own.get(name)?.nanos ?? 0n) !== 0n))])
   return new Map([...record, ['pods', count(1)], ...named(requests, limits)])

@@ -68,49 +68,36 @@ export function checkAmount(name: string, amount: string, path: string): FieldFa
 }
 
 /** A map of amounts, each under a name that `checkName` allows. */
-export const resourceList = (checkName: (name: string) => string[]): Rule => amountsOf(toldByName(checkName))
-
-/** What is wrong with the name of an amount at this path. */
-type CheckName = (name: string, path: string) => FieldFault[]
-
-const toldByName =
-  (checkName: (name: string) => string[]): CheckName =>
-  (name, path) =>
-    checkName(name).map((why) => invalidShown(path, name, why))
-
-function amountsOf(checkName: CheckName): Rule {
+export function resourceList(checkName: (name: string) => string[]): Rule {
   return (value, path, { faults }) => {
     for (const [name, amount] of entriesOf(value)) {
       const at = `${path}[${name}]`
-      faults.push(...checkName(name, at), ...checkAmount(name, amount, at))
+      for (const why of checkName(name)) faults.push(invalidShown(at, name, why))
+      faults.push(...checkAmount(name, amount, at))
     }
   }
 }
 
-/** What somebody asks for and what he is limited to, of resources whose names are allowed. */
-export function requirements(checkName: CheckName): Rule {
-  const list = amountsOf(checkName)
-  return (value, path, check) => {
-    const { limits, requests } = fieldsOf(value)
-    if (limits === undefined && requests === undefined) return
-    const limited = fieldsOf(limits)
-    list(limits, `${path}.limits`, check)
-    hugePagesFit(limited, `${path}.limits`, check)
-    for (const [name, amount] of entriesOf(requests)) {
-      const only = { [name]: amount }
-      list(only, `${path}.requests`, check)
-      hugePagesFit(only, `${path}.requests`, check)
-      check.faults.push(...requestFaults(name, amount, { limit: textOf(limited[name]), path }))
-    }
-    const names = [...Object.keys(limited), ...Object.keys(fieldsOf(requests))]
-    if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
-      check.faults.push(forbiddenField(path, 'HugePages require cpu or memory'))
-    }
+const containerList = resourceList(checkContainerResourceName)
+
+/** What a container asks for and what it is limited to. */
+export const resourceRequirements: Rule = (value, path, check) => {
+  const { limits, requests } = fieldsOf(value)
+  if (limits === undefined && requests === undefined) return
+  const limited = fieldsOf(limits)
+  containerList(limits, `${path}.limits`, check)
+  hugePagesFit(limited, `${path}.limits`, check)
+  for (const [name, amount] of entriesOf(requests)) {
+    const only = { [name]: amount }
+    containerList(only, `${path}.requests`, check)
+    hugePagesFit(only, `${path}.requests`, check)
+    check.faults.push(...requestFaults(name, amount, { limit: textOf(limited[name]), path }))
+  }
+  const names = [...Object.keys(limited), ...Object.keys(fieldsOf(requests))]
+  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
+    check.faults.push(forbiddenField(path, 'HugePages require cpu or memory'))
   }
 }
-
-/** Of a container. */
-export const resourceRequirements: Rule = requirements(toldByName(checkContainerResourceName))
 
 function hugePagesFit(list: Fields, path: string, { faults }: Check): void {
   for (const [name, amount] of entriesOf(list)) {

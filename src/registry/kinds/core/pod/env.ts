@@ -10,9 +10,10 @@ const nameFault = "a valid environment variable name must consist only of printa
 
 const anyName: Rule = named((name) => (/^[ -<>-~]+$/.test(name) ? [] : [nameFault]))
 
-/** By the gate. */
+const strictName: Rule = named(checkVariableName)
+
 const variableName: Rule = (value, path, check) =>
-  (check.gates.isOn('RelaxedEnvironmentVariableValidation') ? anyName : named(checkVariableName))(value, path, check)
+  (check.gates.isOn('RelaxedEnvironmentVariableValidation') ? anyName : strictName)(value, path, check)
 
 const keyRef: Rule = fields({ name: named(checkDnsSubdomain), key: needed(named(checkConfigKey)) })
 

@@ -2,12 +2,12 @@
  * What a pod asks for as a whole: what runs at the same time adds up, that is its containers and the init containers that go
  * on running; an ordinary init container has the pod to itself, besides those that were started before it.
  */
-import { type Fields, fieldsOf, itemsOf } from '../../../../api/object.ts'
-import { largest, readResourceList, type ResourceList, sum } from '../../../../api/resource-list.ts'
+import { type Fields, fieldsOf, itemsOf } from '../api/object.ts'
+import { largest, readResourceList, type ResourceList, sum } from '../api/resource-list.ts'
 
 export type Amounts = 'requests' | 'limits'
 
-export function podAmounts(spec: Fields, amounts: Amounts): ResourceList {
+export function podResources(spec: Fields, amounts: Amounts): ResourceList {
   const amountsOf = (container: Fields): ResourceList => readResourceList(fieldsOf(container['resources'])[amounts])
   let sidecars: ResourceList = new Map()
   let alone: ResourceList = new Map()
