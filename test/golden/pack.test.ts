@@ -12,6 +12,14 @@ test('what is packed comes back, fields in their order', () => {
   assert.equal(JSON.stringify(Object.fromEntries(unpack(packed))), JSON.stringify(values))
 })
 
+test('a field whose name is the one of a reference comes back', () => {
+  const values = {
+    one: { $: 0, $$: 'a text that is long enough for a part' },
+    two: { again: { $: 0, $$: 'a text that is long enough for a part' } },
+  }
+  assert.deepEqual(Object.fromEntries(unpack(pack(values))), values)
+})
+
 test('property: any values come back', () => {
   const json = fc.jsonValue().map((value): Json => JSON.parse(JSON.stringify(value)))
   fc.assert(

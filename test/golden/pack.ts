@@ -1,11 +1,14 @@
 /**
  * Many JSON values that have much in common, such as the OpenAPI documents, as one text: what occurs more than once is written once,
- * as a part, and `{"$":7}` stands for part 7. A part may refer to parts before it. Nothing is lost, the order of fields included.
+ * as a part, and `{"$":7}` stands for part 7. A part may refer to parts before it. A field whose own name is `$`, `$$` and so on
+ * gets another `$`. Nothing is lost, the order of fields included.
  */
 import { isRecord, type Json } from '../compat/json.ts'
 
 /** A shorter part would save nothing. */
 const PART_CHARACTERS_MIN = 24
+
+const DOLLARS = /^\$+$/
 
 export type Values = Readonly<Record<string, Json>>
 
@@ -22,7 +25,7 @@ export function pack(values: Values): string {
     const inner = Array.isArray(value)
       ? `[${value.map(shown).join(',')}]`
       : `{${Object.entries(value)
-          .map(([name, field]) => `${JSON.stringify(name)}:${shown(field)}`)
+          .map(([name, field]) => `${JSON.stringify(DOLLARS.test(name) ? `$${name}` : name)}:${shown(field)}`)
           .join(',')}}`
     if ((counts.get(text) ?? 0) < 2) return inner
     numbers.set(text, parts.push(inner) - 1)
@@ -51,9 +54,11 @@ export function unpack(text: string): Map<string, Json> {
   const whole = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(whole)
     if (!isRecord(value)) return value
-    const part = parts[Number(value['$'])]
-    if (part !== undefined) return part
-    return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, whole(field)]))
+    const part = value['$']
+    if (typeof part === 'number') return parts[part] ?? null
+    return Object.fromEntries(
+      Object.entries(value).map(([name, field]) => [DOLLARS.test(name) ? name.slice(1) : name, whole(field)]),
+    )
   }
   for (const part of packed.parts) parts.push(whole(part))
   return new Map(Object.entries(packed.values).map(([name, value]) => [name, whole(value)]))
