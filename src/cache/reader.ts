@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Key, Revision } from '../storage/engine.ts'
-import { StorageError } from '../storage/errors.ts'
+import { isCode, StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOfKey } from '../storage/keys.ts'
 import type { Change } from './event.ts'
 import { type History, readHistory } from './history.ts'
@@ -20,6 +20,8 @@ export const REACH_MS = 3_000
 const HISTORY_TRIES = 3
 /** Each time the resource lost its place between the last wait and the start: more than once is no coincidence. */
 const WATCH_TRIES = 5
+/** Each has to outlast a compaction, of which there is one in minutes: a second in a row means that the database is too slow to be read whole. */
+const STORE_TRIES = 3
 
 /** How new an answer must be. Any: whatever is there. */
 export type At = 'any' | 'latest' | { readonly atLeast: Revision } | { readonly exactly: Revision }
@@ -197,9 +199,21 @@ export class Reader {
     return tree === undefined ? 'store' : { tree, revision, listing, isCurrent: false }
   }
 
-  async #fromStore(range: KeyRange, at: At, { limit = 0, matches }: Selection): Promise<Listed> {
+  /** Who names no revision does not learn that the one of the first page was compacted before the last: it is read again. */
+  async #fromStore(range: KeyRange, at: At, selection: Selection): Promise<Listed> {
+    if (typeof at === 'object' && 'exactly' in at) return this.#walkStore(range, at.exactly, selection)
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#walkStore(range, undefined, selection)
+      } catch (error) {
+        if (!isCode(error, 'compacted') || tries === STORE_TRIES) throw error
+      }
+    }
+  }
+
+  async #walkStore(range: KeyRange, exactly: Revision | undefined, { limit = 0, matches }: Selection): Promise<Listed> {
     const items: Item[] = []
-    let revision = typeof at === 'object' && 'exactly' in at ? at.exactly : undefined
+    let revision = exactly
     let from = range.from
     for await (const page of this.#parts.store.walk(range, { revision })) {
       revision = page.revision

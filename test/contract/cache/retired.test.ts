@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { At } from '../../../src/cache/reader.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
 import { form } from '../../harness/plain-cache.ts'
 import { ScriptedCache } from '../../harness/scripted-engine.ts'
 
@@ -48,4 +49,19 @@ test('who comes late with an old definition does not bring it back into memory',
   const current = cache.resource({ ...spec, decode: decodeAs('new') })
   assert.equal(await valueOf(current), 'new')
   assert.equal(await valueOf(late), 'old')
+})
+
+test('a list of the database that names no revision begins again when its own was compacted on the way', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, engine, reader, range } = scripted
+  scripted.put('a', 'x')
+  await cache.start()
+  cache.remove(range.from)
+  const read = engine.range.bind(engine)
+  let compactions = 2
+  engine.range = (...query) =>
+    compactions-- > 0 ? Promise.reject(new StorageError('compacted', 'compacted on the way')) : read(...query)
+  assert.equal((await reader.list(range, 'latest')).items.length, 1)
+  compactions = 1
+  await assert.rejects(reader.list(range, { exactly: engine.revision }), { code: 'compacted' })
 })
