@@ -2,7 +2,7 @@
  * The socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. Each request becomes an Exchange, goes
  * through the handler, and its answer is written back. What a client may use of the server stands in `limits.ts`.
  */
-import { constants } from 'node:crypto'
+import { constants, createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -397,7 +397,10 @@ const noTarget = { path: '', query: '' }
 
 type TlsChoice = Pick<ListenerOptions, 'certificatePem' | 'keyPem' | 'clientCaPem' | 'tlsMinVersion'>
 
+/** Fails when key and certificate do not fit. OpenSSL would take a file that is still empty, and then refuse every client. */
 function secureContext({ certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2' }: TlsChoice) {
+  const isPair = new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
+  if (!isPair) throw new Error('the private key is not that of the certificate')
   // Without any authority Node would load the system's 150, which nobody here has a use for.
   const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
   // A second handshake could bring another certificate, while the verdict on the socket stays that on the first.
