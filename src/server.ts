@@ -41,8 +41,8 @@ import { MeasuredEngine } from './storage/measured-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
 import { Store } from './storage/store.ts'
 import { identity } from './storage/transform.ts'
-import { randomIds } from './verbs/ids.ts'
-import { createNow } from './verbs/timestamps.ts'
+import { randomIds } from './api/ids.ts'
+import { createNow } from './api/timestamps.ts'
 
 /**
  * Requests under way are given as long as any request when the server stops, but no longer than this: who runs a server as a

@@ -3,6 +3,7 @@
  * object; a TextError as a line of text, where kube-apiserver answers so.
  */
 import type { FieldFault } from './field-fault.ts'
+import type { KubeObject } from './object.ts'
 import { quote } from './quote.ts'
 
 export type Reason =
@@ -175,6 +176,14 @@ export function invalid({ group, kind }: KindName, name: string, all: readonly F
         : { causes: faults.map(({ path, reason, message }) => ({ reason, message, field: path })) }),
     },
   })
+}
+
+export function refuseInvalid(
+  { faultGroup, group, kind }: KindName & { readonly faultGroup?: string },
+  { metadata }: KubeObject,
+  faults: readonly FieldFault[],
+): void {
+  if (faults.length > 0) throw invalid({ group: faultGroup ?? group, kind }, metadata.name ?? '', faults)
 }
 
 /** A schema of a client's can make a message of kilobytes for each of a hundred thousand items. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api/errors.ts'
-import { bodyForm, negotiate, negotiateError, negotiateStream } from './negotiate.ts'
+import { bodyForm } from './body-form.ts'
+import { negotiate, negotiateError, negotiateStream } from './negotiate.ts'
 
 const asked = (accept: string, query = '', agent = '') => ({
   headers: { ...(accept === '' ? {} : { accept }), 'user-agent': agent },

@@ -1,9 +1,9 @@
 /**
- * Which form of an answer the client takes, and which form a body has. Upstream decides in two steps, and so do we: its
+ * Which form of an answer the client takes. Upstream decides in two steps, and so do we: its
  * router first looks whether any clause of Accept names a type that it has at all, then the parameters of each are weighed.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { notAcceptable, notAcceptableHere, unsupportedMediaType } from '../api/errors.ts'
+import { notAcceptable, notAcceptableHere } from '../api/errors.ts'
 import { type ApiRequest, firstHeader } from '../api/request.ts'
 
 export const jsonType = 'application/json'
@@ -29,7 +29,7 @@ export type Conversion = {
 export const compactJson: Form = { type: 'json', isIndented: false }
 export const indentedJson: Form = { type: 'json', isIndented: true }
 
-type AskedHeaders = Pick<ApiRequest, 'headers' | 'takesCbor'>
+export type AskedHeaders = Pick<ApiRequest, 'headers' | 'takesCbor'>
 type Asked = AskedHeaders & Pick<ApiRequest, 'query'>
 
 type Registered = {
@@ -62,7 +62,7 @@ const withCbor: Spoken = {
   routedStreams: [...withoutCbor.routedStreams, cborStreamType],
   registered: [...withoutCbor.registered, { ...json, subtype: 'cbor', form: 'cbor', hasTable: false }],
 }
-const spokenTo = ({ takesCbor }: AskedHeaders): Spoken => (takesCbor === true ? withCbor : withoutCbor)
+export const spokenTo = ({ takesCbor }: AskedHeaders): Spoken => (takesCbor === true ? withCbor : withoutCbor)
 
 export type Offer = {
   /** The router offers streams too, where a watch is possible. */
@@ -112,18 +112,6 @@ export function negotiateError(asked: Asked): Form {
   const form = isPlainJson(accept) ? compactJson : choose(accept, { conversions: 'none', spoken: spokenTo(asked) })
   if (form === undefined) return indentedJson
   return form.isIndented || isIndented(query, headers) ? { type: form.type, isIndented: true } : form
-}
-
-/** Which form a body has. None at all is JSON. */
-export function bodyForm(asked: AskedHeaders): Form['type'] {
-  const contentType = firstHeader(asked.headers, 'content-type') ?? ''
-  if (contentType === '' || contentType === jsonType) return 'json'
-  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim())
-  const isReadable = parameters.every((parameter) => parameter === '' || /^[^\s=,]+\s*=\s*[^,]+$/.test(parameter))
-  const { registered, routed } = spokenTo(asked)
-  const found = registered.find((one) => `${one.type}/${one.subtype}` === type.toLowerCase())
-  if (isReadable && found !== undefined) return found.form
-  throw unsupportedMediaType(routed)
 }
 
 const isPlainJson = (accept: string): boolean => accept === '' || accept === jsonType || accept === '*/*'

@@ -1,4 +1,5 @@
 /** What the verbs use of one resource: where its objects are, how they are read and how they are written. */
+import type { Ids } from '../api/ids.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ObjectReader } from '../cache/reader.ts'
@@ -54,10 +55,4 @@ export type WriteAccess = ReadAccess & {
   ) => Promise<readonly KubeObject[]>
   /** Objects end by themselves after this time; undefined: never. */
   readonly ttlSeconds: number | undefined
-}
-
-export type Ids = {
-  readonly uid: () => string
-  /** The random end of a generated name. */
-  readonly nameSuffix: () => string
 }

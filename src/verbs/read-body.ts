@@ -4,6 +4,7 @@ import type { KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import {
   type Body,
+  type DecodedBody,
   decodeBody,
   decodeCborBody,
   decodeProtobufBody,
@@ -11,7 +12,7 @@ import {
   type FieldValidation,
   summary,
 } from '../codec/decode-body.ts'
-import { bodyForm } from '../codec/negotiate.ts'
+import { bodyForm } from '../codec/body-form.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
@@ -50,18 +51,16 @@ export async function readAs(
   const { context, http } = request
   const form = bodyForm(http)
   const bytes = await http.body()
-  if (form === 'protobuf') return placed(decodeProtobufBody(bytes, expected), request)
-  const { object, warnings, refusal } =
-    form === 'cbor'
-      ? decodeCborBody(bytes, expected, fieldValidation)
-      : decodeBody(form === 'json' ? { bytes } : await fromYaml(bytes, request, access), expected, fieldValidation)
+  const { object, warnings, refusal }: DecodedBody =
+    form === 'protobuf'
+      ? { object: decodeProtobufBody(bytes, expected), warnings: [] }
+      : form === 'cbor'
+        ? decodeCborBody(bytes, expected, fieldValidation)
+        : decodeBody(form === 'json' ? { bytes } : await fromYaml(bytes, request, access), expected, fieldValidation)
   for (const warning of warnings) context.warn(warning)
   if (refusal !== undefined) throw refusal
-  return placed(object, request)
+  return withoutDuplicateOwners(inNamespace(object, request), context)
 }
-
-const placed = (object: KubeObject, request: ResourceRequest): KubeObject =>
-  withoutDuplicateOwners(inNamespace(object, request), request.context)
 
 async function fromYaml(
   bytes: Buffer,

@@ -1,14 +1,13 @@
 /** The step that sets what the server sets itself, whatever the client sent, and what the kind's strategy sets or resets. */
-import { conflict, invalid, modifiedMeanwhile, unclassified } from '../../api/errors.ts'
+import { conflict, invalid, modifiedMeanwhile, refuseInvalid, unclassified } from '../../api/errors.ts'
 import { type KubeObject, omit, type ObjectMeta, present, withManagedFields } from '../../api/object.ts'
 import { type Resource, type ResourceRequest, rulesOf, viewOf, type Writer } from '../../registry/resource.ts'
 import type { Revision } from '../../storage/engine.ts'
 import type { Current } from '../../storage/store.ts'
-import type { Ids } from '../access.ts'
+import type { Ids } from '../../api/ids.ts'
 import { isMarked } from '../deletion.ts'
 import { uintFault } from '../options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
-import { refuseInvalid } from './validate.ts'
 import type { Write } from './write.ts'
 
 /** With its random end a generated name fits where a label's value must fit. */

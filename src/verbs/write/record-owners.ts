@@ -40,11 +40,13 @@ export function ownersAfterCreate(
   object: KubeObject,
   { options, access }: Recording,
 ): Json | undefined {
+  if (isUnfit(request, object)) return undefined
   const given = givenOwners(request, object) ?? new Map()
   const { struct } = request.resource.shape
+  const ignored = ignoredAt(request)
   const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: givenWire(object, struct) }
-  if (isUnfit(request, object) || !isTyped(versions)) return undefined
-  const differences = new Differences(() => versions, ignoredAt(request))
+  if (!isTyped(versions)) return undefined
+  const differences = new Differences(() => versions, ignored)
   const update = { writer: writerOf(request, options), now: access.now(), differences }
   return printOwners(recordUpdate(given, update))
 }

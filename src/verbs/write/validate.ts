@@ -1,5 +1,5 @@
 /** The step that checks an object against all rules of its kind and of all objects. */
-import { invalid } from '../../api/errors.ts'
+import { refuseInvalid } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { type ResourceRequest, rulesOf, type ValidateTools } from '../../registry/resource.ts'
 import { validateCreate, validateUpdate } from '../../registry/validate.ts'
@@ -35,12 +35,3 @@ const toolsOf = ({ context }: ResourceRequest, { answerPattern }: WriteAccess): 
     if (context.signal.aborted) throw cancelled(context)
   },
 })
-
-export function refuseInvalid(
-  { faultGroup, group, kind }: { readonly faultGroup?: string; readonly group: string; readonly kind: string },
-  { metadata }: KubeObject,
-  faults: Parameters<typeof invalid>[2],
-): void {
-  if (faults.length === 0) return
-  throw invalid({ group: faultGroup ?? group, kind }, metadata.name ?? '', faults)
-}

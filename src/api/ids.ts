@@ -1,6 +1,11 @@
 /** Identifiers that must not be guessed or repeat: uids, and the ends of generated names. */
 import { randomUUID } from 'node:crypto'
-import type { Ids } from './access.ts'
+
+export type Ids = {
+  readonly uid: () => string
+  /** The random end of a generated name. */
+  readonly nameSuffix: () => string
+}
 
 /** Neither vowels nor digits that look like letters, so that no words come about. As upstream. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
