@@ -134,9 +134,10 @@ class Checker {
 
   /** A variable or a type of this name, tried with the container before it first. */
   #name(expr: Expr, name: string): Type | undefined {
+    const plain = name.startsWith('.') ? name.slice(1) : name
     for (let scope = this.#scope; scope !== undefined; scope = scope.outer) {
-      if (scope.name !== name) continue
-      this.references.set(expr, { kind: 'variable', name })
+      if (scope.name !== plain) continue
+      this.references.set(expr, { kind: 'variable', name: plain })
       return scope.type
     }
     for (const candidate of this.#candidates(name)) {

@@ -15,8 +15,7 @@ export function expandMacro(call: Call, macros: Macros): Expr | MacroFault | und
 const ACCUMULATOR = '@result'
 const UNUSED = '#unused'
 
-const unique = (accumulator: string): MacroFault['fault'] =>
-  `iteration variable overwrites accumulator variable: ${accumulator}`
+const overwriting = 'iteration variable overwrites accumulator variable'
 
 class Builder {
   readonly #offset: number
@@ -82,32 +81,37 @@ type Loop = {
   readonly range: Expr
   readonly variable: string
   readonly variable2: string | undefined
+  /** The first name where it is written. */
+  readonly named: Expr
   readonly args: readonly Expr[]
   readonly build: Builder
 }
 
+const simpleName = 'argument must be a simple name'
+const identifier = 'argument is not an identifier'
+
 const loop =
-  (variables: 1 | 2, expand: (loop: Loop) => Expr): Macro =>
+  (variables: 1 | 2, expand: (loop: Loop) => Expr, noName = simpleName): Macro =>
   (call) => {
     const names: string[] = []
     for (const arg of call.args.slice(0, variables)) {
-      if (arg.kind !== 'ident' || arg.name.startsWith('.')) return { offset: arg.offset, fault: simpleName }
-      if (arg.name === ACCUMULATOR || arg.name === '__result__') return { offset: arg.offset, fault: unique(arg.name) }
+      if (arg.kind !== 'ident') return { offset: arg.offset, fault: noName }
       if (names.includes(arg.name)) return { offset: arg.offset, fault: `duplicate variable name: ${arg.name}` }
       names.push(arg.name)
     }
+    const taken = names.findIndex((name) => name === ACCUMULATOR || name === '__result__')
+    if (taken !== -1) return { offset: call.args[taken]?.offset ?? call.offset, fault: overwriting }
     const [variable = '', variable2] = names
     if (call.target === undefined) return undefined
     return expand({
       range: call.target,
       variable,
       variable2,
+      named: call.args[0] ?? missing,
       args: call.args.slice(variables),
       build: new Builder(call),
     })
   }
-
-const simpleName = 'argument must be a simple name'
 
 const missing: Expr = { kind: 'missing', offset: 0 }
 
@@ -146,9 +150,9 @@ const map = ({ args, build, ...over }: Loop): Expr => {
   })
 }
 
-const filter = ({ args: [test = missing], build, variable, ...over }: Loop): Expr => {
-  const step = build.call('_+_', build.result, build.list(build.ident(variable)))
-  return build.fold({ ...over, variable, initial: build.list(), step: build.call('_?_:_', test, step, build.result) })
+const filter = ({ args: [test = missing], build, named, ...over }: Loop): Expr => {
+  const step = build.call('_+_', build.result, build.list(named))
+  return build.fold({ ...over, initial: build.list(), step: build.call('_?_:_', test, step, build.result) })
 }
 
 const transformMap =
@@ -213,9 +217,9 @@ export const standardMacros: Macros = new Map([
   ['.all/2', loop(1, all)],
   ['.exists/2', loop(1, exists)],
   ['.exists_one/2', loop(1, existsOne)],
-  ['.map/2', loop(1, map)],
-  ['.map/3', loop(1, map)],
-  ['.filter/2', loop(1, filter)],
+  ['.map/2', loop(1, map, identifier)],
+  ['.map/3', loop(1, map, identifier)],
+  ['.filter/2', loop(1, filter, identifier)],
 ])
 
 export const twoVariableMacros: Macros = new Map([

@@ -1,10 +1,12 @@
 /** Addresses and blocks of addresses: one spelling each, so leading zeros, zones and IPv4 inside of IPv6 are refused. */
 import { type Cidr, cidrOf, contains, formatIp, type Ip, parseCidr, parseIp } from '../../api/ip.ts'
+import { quote } from '../../api/quote.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
 import { type Estimate, type FunctionPart, global, member, type RunCost } from '../functions.ts'
 import { fixed, plus, scaled, unknownSize } from '../ranges.ts'
 import { bool, int, opaque, string } from '../types.ts'
+import { addressFault } from './ip-fault.ts'
 import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
 
 export class IpValue implements Opaque {
@@ -44,39 +46,14 @@ type Parsed<T> = T | CelError
 
 function readIp(text: string): Parsed<IpValue> {
   const refuse = (why: string): CelError =>
-    new CelError(`IP Address ${JSON.stringify(text)} parse error during conversion from string: ${why}`)
+    new CelError(`IP Address ${quote(text)} parse error during conversion from string: ${why}`)
   const fault = addressFault(text)
   if (fault !== undefined) return refuse(fault)
-  if (text.includes('%')) return new CelError(`IP address ${JSON.stringify(text)} with zone value is not allowed`)
+  if (text.includes('%')) return new CelError(`IP address ${quote(text)} with zone value is not allowed`)
   const ip = parseIp(text)
-  if (ip === undefined) return refuse(`ParseAddr(${JSON.stringify(text)}): unable to parse IP`)
-  if (ip.isMapped) return new CelError(`IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`)
+  if (ip === undefined) return refuse(`ParseAddr(${quote(text)}): unable to parse IP`)
+  if (ip.isMapped) return new CelError(`IPv4-mapped IPv6 address ${quote(text)} is not allowed`)
   return new IpValue(ip)
-}
-
-/** In Go's words. */
-function addressFault(text: string): string | undefined {
-  const says = (what: string): string => `ParseAddr(${JSON.stringify(text)}): ${what}`
-  const mark = text.search(/[.:%]/)
-  if (mark === -1) return says('unable to parse IP')
-  if (text[mark] === '%') return says('missing IPv6 address')
-  if (text[mark] === '.') {
-    const fault = ipv4Fault(text)
-    return fault === undefined ? undefined : says(fault)
-  }
-  return parseIp(text.split('%', 1)[0] ?? '') === undefined ? says('unable to parse IP') : undefined
-}
-
-function ipv4Fault(text: string): string | undefined {
-  const parts = text.split('.')
-  for (const part of parts) {
-    if (/[^0-9]/.test(part)) return `unexpected character (at ${JSON.stringify(text.slice(text.search(/[^0-9.]/)))})`
-    if (part.length > 1 && part.startsWith('0')) return 'IPv4 field has octet with leading zero'
-    if (Number(part) > 255) return 'IPv4 field has value >255'
-    if (part === '') return `IPv4 field must have at least one digit`
-  }
-  if (parts.length > 4) return 'IPv4 address too long'
-  return parts.length < 4 ? 'IPv4 address too short' : undefined
 }
 
 const refuseBlock = (why: string): CelError =>
@@ -84,9 +61,7 @@ const refuseBlock = (why: string): CelError =>
 
 function readCidr(text: string): Parsed<CidrValue> {
   const again = (why: string): CelError =>
-    refuseBlock(
-      `network address parse error during conversion from string: netip.ParsePrefix(${JSON.stringify(text)}): ${why}`,
-    )
+    refuseBlock(`network address parse error during conversion from string: netip.ParsePrefix(${quote(text)}): ${why}`)
   const slash = text.lastIndexOf('/')
   if (slash === -1) return again("no '/'")
   const [address, bits] = [text.slice(0, slash), text.slice(slash + 1)]
@@ -94,11 +69,13 @@ function readCidr(text: string): Parsed<CidrValue> {
   if (fault !== undefined) return again(fault)
   if (address.includes('%')) return again('IPv6 zones cannot be present in a prefix')
   const ip = parseIp(address)
-  if (ip === undefined) return again(`ParseAddr(${JSON.stringify(address)}): unable to parse IP`)
-  if (!/^(?:0|[1-9][0-9]*)$/.test(bits)) return again(`bad bits after slash: ${JSON.stringify(bits)}`)
+  if (ip === undefined) return again(`ParseAddr(${quote(address)}): unable to parse IP`)
+  // A number that has no room in 64 bits is none to Go.
+  if (!/^(?:0|[1-9][0-9]{0,18})$/.test(bits) || BigInt(bits) >> 63n !== 0n)
+    return again(`bad bits after slash: ${quote(bits)}`)
   const most = ip.family === 'IPv4' && !ip.isMapped ? 32 : 128
   if (bits.length > 3 || Number(bits) > most) return again('prefix length out of range')
-  if (ip.isMapped) return refuseBlock(`IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`)
+  if (ip.isMapped) return refuseBlock(`IPv4-mapped IPv6 address ${quote(text)} is not allowed`)
   const cidr = parseCidr(text)
   return cidr === undefined ? again('prefix length out of range') : new CidrValue(cidr)
 }
