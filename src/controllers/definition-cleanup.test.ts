@@ -3,7 +3,8 @@ import test from 'node:test'
 import { fieldsOf, itemsOf, type KubeObject } from '../api/object.ts'
 import { customResources } from '../registry/custom/custom-resource.ts'
 import { readDefinition } from '../registry/custom/definition.ts'
-import { cleanUp, type CleanupParts, finalizer } from './definition-cleanup.ts'
+import { cleanupFinalizer } from '../registry/kinds/apiextensions/definition-deletion.ts'
+import { cleanUp, type CleanupParts } from './definition-cleanup.ts'
 
 const doomed: KubeObject = {
   kind: 'CustomResourceDefinition',
@@ -12,7 +13,7 @@ const doomed: KubeObject = {
     name: 'widgets.example.com',
     uid: '1',
     deletionTimestamp: '2026-01-01T00:00:00Z',
-    finalizers: ['example.com/mine', finalizer],
+    finalizers: ['example.com/mine', cleanupFinalizer],
   },
   spec: {
     group: 'example.com',
@@ -59,13 +60,13 @@ test('objects are deleted through the version that is stored, served or not', as
 test('while finalizers keep objects the definition stays', async () => {
   const { result, written } = await run({ deleteObjects: async () => 1 })
   assert.equal(typeof result, 'number')
-  assert.deepEqual(told(written), [['example.com/mine', finalizer], 'True', 'InstanceDeletionInProgress'])
+  assert.deepEqual(told(written), [['example.com/mine', cleanupFinalizer], 'True', 'InstanceDeletionInProgress'])
 })
 
 test('a failure is told in the status, and the definition stays', async () => {
   const { result, written } = await run({ deleteObjects: () => Promise.reject(new Error('no answer')) })
   assert.equal(result, 'Error: no answer')
-  assert.deepEqual(told(written), [['example.com/mine', finalizer], 'True', 'InstanceDeletionFailed'])
+  assert.deepEqual(told(written), [['example.com/mine', cleanupFinalizer], 'True', 'InstanceDeletionFailed'])
 })
 
 test('a finalizer that could not be removed is a failure', async () => {

@@ -1,4 +1,5 @@
 /** The end of a CustomResourceDefinition: its objects are deleted, whoever holds one by a finalizer is waited for, then it goes itself. */
+import { cleanupFinalizer } from '../registry/kinds/apiextensions/definition-deletion.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { CustomResource } from '../registry/custom/custom-resource.ts'
 import { type Condition, conditionOf, isTrue, withStatus } from './definition-status.ts'
@@ -20,10 +21,8 @@ export type CleanupParts = {
   readonly now: () => string
 }
 
-export const finalizer = 'customresourcecleanup.apiextensions.k8s.io'
-
 export const needsCleanUp = ({ metadata }: KubeObject): boolean =>
-  metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(finalizer)
+  metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(cleanupFinalizer)
 
 /** A definition as it was seen last, with the resources of all its versions. */
 export type Doomed = {
@@ -65,7 +64,7 @@ export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<numb
   await parts.release(name, (current) => {
     const told = telling(end)(current)
     if (told === undefined) return undefined
-    const finalizers = (told.metadata.finalizers ?? []).filter((one) => one !== finalizer)
+    const finalizers = (told.metadata.finalizers ?? []).filter((one) => one !== cleanupFinalizer)
     return { ...told, metadata: { ...told.metadata, finalizers } }
   })
   return undefined

@@ -9,7 +9,7 @@ import type { EventSource } from '../cache/watch.ts'
 import { silent } from '../lib/log.ts'
 import { Registry } from '../registry/registry.ts'
 import { StorageError } from '../storage/errors.ts'
-import { finalizer } from './definition-cleanup.ts'
+import { cleanupFinalizer } from '../registry/kinds/apiextensions/definition-deletion.ts'
 import { Definitions, type DefinitionsParts } from './definitions.ts'
 
 const definition = (plural: string, isAccepted: boolean): KubeObject => ({
@@ -136,7 +136,7 @@ test('a name is not free before the list has shown everybody', { timeout: 5_000 
 
 test('what a list shows again is cleaned up again', { timeout: 5_000 }, async () => {
   const gone = definition('gone', true)
-  const metadata = { ...gone.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [finalizer] }
+  const metadata = { ...gone.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [cleanupFinalizer] }
   const doomed = { ...gone, metadata }
   const sources = [sourceOf([added(doomed), listEnd]), sourceOf([added(doomed), listEnd])]
   const [first] = sources

@@ -24,6 +24,9 @@ export type KindRules = Partial<
     | 'warnings'
     | 'isGarbageCollected'
     | 'deleteForbiddenReason'
+    | 'graceOf'
+    | 'ownDeletion'
+    | 'deletionWarning'
   >
 > & {
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]

@@ -10,6 +10,7 @@ import type { ApiRequest } from '../api/request.ts'
 import type { TableKind } from '../api/table.ts'
 import type { User } from '../api/user.ts'
 import { assert } from '../lib/assert.ts'
+import type { DeletionRules } from './deletion.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
@@ -25,7 +26,7 @@ export type Subresource = {
   readonly verbs: readonly Verb[]
 }
 
-export type Resource = {
+export type Resource = DeletionRules & {
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -75,12 +76,6 @@ export type Resource = {
   readonly createsOnUpdate: boolean
   /** Whether the answer to a delete that removed the object is the object, not a Status. */
   readonly returnsDeleted: boolean
-  /** Why an object of this name must not be deleted; undefined: it may be. */
-  readonly deleteForbiddenReason: (name: string) => string | undefined
-  /** What becomes of dependents when a delete does not say it. */
-  readonly defaultPropagation: 'Background' | 'Orphan'
-  /** Whether objects can own and be owned: a delete of an Event never waits for anything. */
-  readonly isGarbageCollected: boolean
   /** The group of the kind in faults of validation: that of the form common to all versions. */
   readonly faultGroup: string
   readonly checkName: (name: string) => string[]

@@ -3,7 +3,7 @@ import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
-import { deleteObject, warnOfOrphans } from './delete.ts'
+import { deleteObject, warnOfDeletion } from './delete.ts'
 import { readDeleteOptions } from './delete-options.ts'
 import { readPage } from './list.ts'
 import { represent } from './represent/represent.ts'
@@ -20,7 +20,7 @@ export async function deleteCollection(request: ResourceRequest, access: WriteAc
   for (const { key } of page.items) {
     const place = access.keys.parse(key)
     if (place === undefined) continue
-    warnOfOrphans(request, options)
+    warnOfDeletion(request, options)
     try {
       const one = { ...request, namespace: place.namespace ?? '', name: place.name }
       await deleteObject(one, options, access)

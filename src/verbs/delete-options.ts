@@ -13,7 +13,7 @@ import { ProtobufError } from '../codec/protobuf/reader.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { typeOf } from '../registry/types.ts'
 import type { WriteAccess } from './access.ts'
-import type { DeletionOptions, Propagation } from './deletion.ts'
+import type { DeletionOptions, Propagation } from '../registry/deletion.ts'
 import { parseBoolean, parseInteger } from './options.ts'
 import { dryRunFaults } from './write-options.ts'
 

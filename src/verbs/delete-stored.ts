@@ -4,7 +4,7 @@ import { Slices } from '../lib/slices.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
-import { decideDeletion, isMarked } from './deletion.ts'
+import { decideDeletion, isMarked } from '../registry/deletion.ts'
 
 /** Deletes of one definition's objects at once. */
 const DELETES_MAX = 16

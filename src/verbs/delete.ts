@@ -9,14 +9,7 @@ import type { Key } from '../storage/engine.ts'
 import type { Current, Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
 import { answerStatus } from './answer.ts'
-import {
-  type Deletion,
-  decideDeletion,
-  isMarked,
-  markDefinition,
-  markNamespace,
-  namespaceFinalizers,
-} from './deletion.ts'
+import { type Deletion, decideDeletion, isMarked } from '../registry/deletion.ts'
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
 import { represent } from './represent/represent.ts'
 import { translated } from './storage-errors.ts'
@@ -32,7 +25,7 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   const why = resource.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
   const { isRemoved, object } = await deleteObject(request, options, access)
-  warnOfOrphans(request, options)
+  warnOfDeletion(request, options)
   if (isRemoved && !resource.returnsDeleted) return answerStatus(deleted(request, object), form)
   // Only the older option has its own word for "not yet".
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
@@ -40,13 +33,9 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   return { status, headers: show.headers, body: show.object(object, resource.shape) }
 }
 
-/** The pods of a Job outlive it unless the client says otherwise, which surprises many. */
-export function warnOfOrphans({ resource, context }: ResourceRequest, options: DeleteOptions): void {
-  if (resource.group !== 'batch' || resource.kind !== 'Job') return
-  if (options.orphanDependents !== undefined || options.propagation !== undefined) return
-  context.warn(
-    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
-  )
+export function warnOfDeletion({ resource, context }: ResourceRequest, options: DeleteOptions): void {
+  const warning = resource.deletionWarning?.(options)
+  if (warning !== undefined) context.warn(warning)
 }
 
 export type Deleted = { readonly isRemoved: boolean; readonly object: KubeObject }
@@ -115,19 +104,18 @@ async function decide(
   access: WriteAccess,
 ): Promise<Deletion> {
   const { resource } = request
+  const { ownDeletion } = resource
   const { object } = current
   const found = { uid: object.metadata.uid ?? '', resourceVersion: `${current.revision}` }
-  const isNamespace = resource.group === '' && resource.kind === 'Namespace'
-  const isDefinition = resource.group === 'apiextensions.k8s.io'
-  if (isNamespace || isDefinition) {
-    checkOwnPreconditions(request, options, found)
-    if (isNamespace && isMarked(object) && namespaceFinalizers(object).length > 0) return { step: 'keep' }
-  } else {
+  if (ownDeletion === undefined) {
     checkPreconditions({ group: resource.group, plural: resource.kind }, request.name, options, found)
+  } else {
+    checkOwnPreconditions(request, options, found)
+    if (isMarked(object) && ownDeletion.isHeld?.(object) === true) return { step: 'keep' }
   }
   await admitDelete(request, object, options, access)
-  if (isNamespace && !isMarked(object)) return { step: 'mark', object: markNamespace(object, options, access.now()) }
-  if (isDefinition && !isMarked(object)) return { step: 'mark', object: markDefinition(object, access.now()) }
+  if (ownDeletion !== undefined && !isMarked(object))
+    return { step: 'mark', object: ownDeletion.mark(object, options, access.now()) }
   return decideDeletion(object, resource, options, access.now())
 }
 

@@ -6,7 +6,7 @@ import { encodeStored, hasEmptyMetadata, isOutdated } from '../../codec/object.t
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Decision } from '../../storage/store.ts'
 import type { Resource } from '../../registry/resource.ts'
-import { isReleased } from '../deletion.ts'
+import { isReleased } from '../../registry/deletion.ts'
 
 export type Decided = { readonly object: KubeObject; readonly decision: Decision }
 

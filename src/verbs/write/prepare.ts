@@ -5,7 +5,7 @@ import { type Resource, type ResourceRequest, rulesOf, viewOf, type Writer } fro
 import type { Revision } from '../../storage/engine.ts'
 import type { Current } from '../../storage/store.ts'
 import type { Ids } from '../../api/ids.ts'
-import { isMarked } from '../deletion.ts'
+import { isMarked } from '../../registry/deletion.ts'
 import { uintFault } from '../options.ts'
 import { withoutDuplicateOwners } from './owner-references.ts'
 import type { Write } from './write.ts'

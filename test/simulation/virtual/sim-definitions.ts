@@ -4,7 +4,7 @@
  */
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
 import type { Reader } from '../../../src/cache/reader.ts'
-import { finalizer } from '../../../src/controllers/definition-cleanup.ts'
+import { cleanupFinalizer } from '../../../src/registry/kinds/apiextensions/definition-deletion.ts'
 import { Definitions } from '../../../src/controllers/definitions.ts'
 import { sleep } from '../../../src/lib/timers.ts'
 import type { Log } from '../../../src/lib/log.ts'
@@ -111,7 +111,7 @@ export class SimDefinitions {
         uid: `uid-${++this.#uids}`,
         generation: 1,
         creationTimestamp: this.#now(),
-        finalizers: [finalizer],
+        finalizers: [cleanupFinalizer],
       },
       spec: {
         group,

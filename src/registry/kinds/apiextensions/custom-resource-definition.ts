@@ -15,6 +15,7 @@ import {
 import type { Slice } from '../../../cel/run.ts'
 import { inTurns, type Turns } from '../../../cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { definitionDeletion } from './definition-deletion.ts'
 import { validateNames } from './definition-names.ts'
 import { validateSpec } from './definition-spec.ts'
 import { fromStoredSpec, toStoredSpec } from './stored-form.ts'
@@ -25,6 +26,7 @@ export const customResourceDefinitionRules: KindRules = {
   setDefaults,
   prepareCreate: (object) => withStorageVersion({ ...object, status: {} }),
   prepareUpdate: (object) => withStorageVersion(object),
+  ownDeletion: definitionDeletion,
   validate: () => [],
   // A schema may have thousands of rules, and patterns, to compile.
   validateInSlices: (object, current, tools) =>

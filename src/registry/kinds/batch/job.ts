@@ -13,6 +13,7 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import type { DeletionOptions } from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { goLabels, goLabelSelector, requirementsOf, validateLabelSelector } from '../../rules/label-selector.ts'
@@ -48,6 +49,7 @@ export const jobRules: KindRules = {
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
     ...(isSpecChanged(object, current) ? jobSpecWarnings(object['spec'], 'spec') : []),
   ],
+  deletionWarning,
   status: { validateUpdate: validateJobStatus },
 }
 
@@ -160,6 +162,12 @@ function validateHostNames({ metadata: { name = '' }, spec: given }: KubeObject)
 
 const quoted = (value: Json): string => quote(textOf(value))
 const number = (value: Json): string => `${numberOf(value)}`
+
+/** The pods of a Job outlive it unless the client says otherwise, which surprises many. */
+function deletionWarning({ orphanDependents, propagation }: DeletionOptions): string | undefined {
+  if (orphanDependents !== undefined || propagation !== undefined) return undefined
+  return 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
+}
 
 function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   const now = fieldsOf(object['spec'])

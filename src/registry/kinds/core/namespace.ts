@@ -1,6 +1,13 @@
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { checkFinalizerName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import {
+  type DeletionOptions,
+  foregroundFinalizer,
+  orphanFinalizer,
+  type Propagation,
+  withGarbageFinalizers,
+} from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
 /** The server's own finalizer: a namespace stays until its content is gone. */
@@ -16,6 +23,8 @@ export const namespaceRules: KindRules = {
   prepareUpdate: (object, current) => ({ ...withNameLabel(object), spec: current['spec'] }),
   validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
   validateUpdate: () => [],
+  // It is marked first, always; who empties it takes the finalizers of its spec away.
+  ownDeletion: { mark, isHeld: (object) => finalizersOf(object).length > 0 },
   subresourceRules: {
     status: {
       prepareUpdate: (object, current) =>
@@ -34,6 +43,23 @@ function prepareCreate(object: KubeObject): KubeObject {
   const given = finalizersOf(object)
   const finalizers = given.includes(kubernetesFinalizer) ? given : [...given, kubernetesFinalizer]
   return { ...withNameLabel(object), spec: { finalizers }, status: { phase: 'Active' } }
+}
+
+function mark(namespace: KubeObject, options: DeletionOptions, now: string): KubeObject {
+  const before = namespace.metadata.finalizers ?? []
+  const { orphanDependents, propagation } = options
+  const decide = (isExplicit: boolean, finalizer: string, wanted: Propagation): boolean => {
+    if (orphanDependents !== undefined) return isExplicit
+    return propagation === undefined ? before.includes(finalizer) : propagation === wanted
+  }
+  const isOrphaning = decide(orphanDependents === true, orphanFinalizer, 'Orphan')
+  const isForeground = decide(orphanDependents === false, foregroundFinalizer, 'Foreground')
+  const finalizers = withGarbageFinalizers(before, { isOrphaning, isForeground })
+  return {
+    ...namespace,
+    metadata: { ...namespace.metadata, finalizers, deletionTimestamp: now },
+    status: { ...fieldsOf(namespace['status']), phase: 'Terminating' },
+  }
 }
 
 function validateFinalizers(object: KubeObject, pathOf: (at: number) => string): FieldFault[] {

@@ -20,6 +20,7 @@ export const podRules: KindRules = {
   indexedFields: ['spec.nodeName'],
   setDefaults: setPodDefaults,
   prepareCreate: preparePod,
+  graceOf,
   validate: (pod, gates) => [
     ...validatePod(pod, gates),
     ...faultsOf(gated, pod['spec'], 'spec'),
@@ -33,6 +34,15 @@ export const podRules: KindRules = {
     ephemeralcontainers: { prepareUpdate: prepareEphemeral, validateUpdate: validateEphemeral },
     resize: { prepareUpdate: prepareResize, validateUpdate: validateResize },
   },
+}
+
+/** One that no node runs, or that has ended, has nothing to wait for. */
+function graceOf(pod: KubeObject, wanted: number | undefined): number {
+  const { nodeName = '', terminationGracePeriodSeconds } = fieldsOf(pod['spec'])
+  const { phase } = fieldsOf(pod['status'])
+  if (nodeName === '' || nodeName === null || phase === 'Failed' || phase === 'Succeeded') return 0
+  const seconds = wanted ?? (typeof terminationGracePeriodSeconds === 'number' ? terminationGracePeriodSeconds : 0)
+  return seconds < 0 ? 1 : seconds
 }
 
 const validatePod = (pod: KubeObject, gates: Gates): FieldFault[] => [

@@ -2,8 +2,7 @@
  * What a delete makes of an object: gone, marked, or left alone. The order of the rules is upstream's: grace first, which
  * only pods have, then finalizers.
  */
-import { type Fields, fieldsOf, itemsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
-import type { Resource } from '../registry/resource.ts'
+import type { KubeObject, ObjectMeta } from '../api/object.ts'
 
 export type Propagation = 'Foreground' | 'Background' | 'Orphan'
 
@@ -26,14 +25,43 @@ export type Deletion =
   | { readonly step: 'keep' }
 
 /** Set on what waits for its dependents to be orphaned or to be deleted first. */
-const orphanFinalizer = 'orphan'
-const foregroundFinalizer = 'foregroundDeletion'
+export const orphanFinalizer = 'orphan'
+export const foregroundFinalizer = 'foregroundDeletion'
 
-type Kind = Pick<Resource, 'group' | 'kind' | 'isGarbageCollected' | 'defaultPropagation'>
+/** Of kinds whose deletion is not that of all others. */
+export type OwnDeletion = {
+  /** What the first delete always makes of it; who ends what it stands for lets go of it then. */
+  readonly mark: (object: KubeObject, options: DeletionOptions, now: string) => KubeObject
+  /** Whether a marked one is held by more than the finalizers of its metadata. */
+  readonly isHeld?: (object: KubeObject) => boolean
+}
+
+/** How many seconds an object has to end, if its client wants so many. */
+export type GraceOf = (object: KubeObject, wanted: number | undefined) => number
+
+/** What of a resource says how its objects go. */
+export type DeletionRules = {
+  /** Whether objects can own and be owned: a delete of an Event never waits for anything. */
+  readonly isGarbageCollected: boolean
+  /** What becomes of dependents when a delete does not say it. */
+  readonly defaultPropagation: 'Background' | 'Orphan'
+  /** Absent: its objects end at once. */
+  readonly graceOf?: GraceOf
+  readonly ownDeletion?: OwnDeletion
+  /** Why an object of this name must not be deleted; undefined: it may be. */
+  readonly deleteForbiddenReason: (name: string) => string | undefined
+  /** What who deletes one is told. */
+  readonly deletionWarning?: (options: DeletionOptions) => string | undefined
+}
+
+type Kind = Omit<DeletionRules, 'deleteForbiddenReason' | 'deletionWarning'>
 
 /** `now` is a timestamp of metadata. The object is never changed. */
 export function decideDeletion(object: KubeObject, kind: Kind, options: DeletionOptions, now: string): Deletion {
-  const grace = isPod(kind) ? decideGrace(object, options.gracePeriodSeconds, now) : ungraceful
+  const grace =
+    kind.graceOf === undefined
+      ? ungraceful
+      : decideGrace(object, kind.graceOf, { wanted: options.gracePeriodSeconds, now })
   if (grace.step === 'pending') return { step: 'keep' }
   const graced = grace.step === 'graceful' ? { ...object, metadata: grace.metadata } : object
   const finalizers = finalizersAfter(graced.metadata.finalizers ?? [], kind, options)
@@ -47,72 +75,14 @@ export function decideDeletion(object: KubeObject, kind: Kind, options: Deletion
 }
 
 /** Whether an update has let go of the last thing that kept a marked object. */
-export function isReleased(object: KubeObject, before: KubeObject, { group, kind }: Kind): boolean {
+export function isReleased(object: KubeObject, before: KubeObject, { ownDeletion }: Kind): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = before.metadata
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds !== 0) return false
   if ((object.metadata.finalizers ?? []).length > 0) return false
-  return group !== '' || kind !== 'Namespace' || namespaceFinalizers(object).length === 0
-}
-
-/** A namespace is marked first, always; who empties it takes the finalizers of its spec away. */
-export function markNamespace(namespace: KubeObject, options: DeletionOptions, now: string): KubeObject {
-  const before = namespace.metadata.finalizers ?? []
-  const { orphanDependents, propagation } = options
-  const decide = (isExplicit: boolean, finalizer: string, wanted: Propagation): boolean => {
-    if (orphanDependents !== undefined) return isExplicit
-    return propagation === undefined ? before.includes(finalizer) : propagation === wanted
-  }
-  const isOrphaning = decide(orphanDependents === true, orphanFinalizer, 'Orphan')
-  const isForeground = decide(orphanDependents === false, foregroundFinalizer, 'Foreground')
-  const finalizers = withGarbageFinalizers(before, { isOrphaning, isForeground })
-  return {
-    ...namespace,
-    metadata: { ...namespace.metadata, finalizers, deletionTimestamp: now },
-    status: { ...fieldsOf(namespace['status']), phase: 'Terminating' },
-  }
-}
-
-/** The objects of a definition go before it does. Who removes them takes the finalizer away. */
-export function markDefinition(definition: KubeObject, now: string): KubeObject {
-  const { finalizers = [], ...metadata } = definition.metadata
-  const status = fieldsOf(definition['status'])
-  const isHeld = finalizers.includes(definitionFinalizer)
-  return {
-    ...definition,
-    metadata: {
-      ...metadata,
-      finalizers: isHeld ? finalizers : [...finalizers, definitionFinalizer],
-      deletionTimestamp: now,
-    },
-    status: {
-      ...status,
-      conditions: withCondition(itemsOf(status['conditions']), { ...pending, lastTransitionTime: now }),
-    },
-  }
-}
-
-const definitionFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
-
-const pending = {
-  type: 'Terminating',
-  status: 'True',
-  reason: 'InstanceDeletionPending',
-  message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
-} as const
-
-const withCondition = (conditions: readonly Fields[], condition: Fields): readonly Fields[] => [
-  ...conditions.filter(({ type }) => type !== condition['type']),
-  condition,
-]
-
-export function namespaceFinalizers(namespace: KubeObject): readonly string[] {
-  const { finalizers } = fieldsOf(namespace['spec'])
-  return Array.isArray(finalizers) ? finalizers.filter((finalizer) => typeof finalizer === 'string') : []
+  return ownDeletion?.isHeld?.(object) !== true
 }
 
 export const isMarked = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
-
-const isPod = ({ group, kind }: Kind): boolean => group === '' && kind === 'Pod'
 
 type Grace =
   | { readonly step: 'ungraceful' }
@@ -121,16 +91,19 @@ type Grace =
 
 const ungraceful: Grace = { step: 'ungraceful' }
 
+type Asked = { readonly wanted: number | undefined; readonly now: string }
+
 /** Negative times count as one second. */
-function decideGrace(pod: KubeObject, asked: number | undefined, now: string): Grace {
-  const { metadata } = pod
-  const wanted = asked !== undefined && asked < 0 ? 1 : asked
+function decideGrace(object: KubeObject, graceOf: GraceOf, asked: Asked): Grace {
+  const { metadata } = object
+  const { now } = asked
+  const wanted = asked.wanted !== undefined && asked.wanted < 0 ? 1 : asked.wanted
   const { deletionTimestamp, deletionGracePeriodSeconds: given } = metadata
   if (deletionTimestamp !== undefined) {
     if (typeof given !== 'number') return ungraceful
     return shorten(metadata, { deletionTimestamp, current: given < 0 ? 1 : given, wanted, now })
   }
-  const seconds = graceOf(pod, wanted)
+  const seconds = graceOf(object, wanted)
   const { generation = 0 } = metadata
   return {
     step: 'graceful',
@@ -162,15 +135,6 @@ function shorten(metadata: ObjectMeta, { deletionTimestamp, current, wanted, now
     seconds,
     metadata: { ...metadata, deletionTimestamp: isPast ? now : end, deletionGracePeriodSeconds: seconds },
   }
-}
-
-/** A pod that no node runs, or that has ended, has nothing to wait for. */
-function graceOf(pod: KubeObject, wanted: number | undefined): number {
-  const { nodeName = '', terminationGracePeriodSeconds } = fieldsOf(pod['spec'])
-  const { phase } = fieldsOf(pod['status'])
-  if (nodeName === '' || nodeName === null || phase === 'Failed' || phase === 'Succeeded') return 0
-  const seconds = wanted ?? (typeof terminationGracePeriodSeconds === 'number' ? terminationGracePeriodSeconds : 0)
-  return seconds < 0 ? 1 : seconds
 }
 
 const later = (timestamp: string, seconds: number): string =>
@@ -210,7 +174,7 @@ function propagationOf(before: readonly string[], kind: Kind, options: DeletionO
 }
 
 /** Those of the garbage collector stand last. */
-function withGarbageFinalizers(
+export function withGarbageFinalizers(
   before: readonly string[],
   { isOrphaning, isForeground }: { readonly isOrphaning: boolean; readonly isForeground: boolean },
 ): readonly string[] {

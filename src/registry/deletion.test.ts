@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject, ObjectMeta } from '../api/object.ts'
-import { decideDeletion, type DeletionOptions, isReleased, markNamespace } from './deletion.ts'
+import { builtInResources } from './built-in.ts'
+import { decideDeletion, type DeletionOptions, isReleased } from './deletion.ts'
+import type { Resource } from './resource.ts'
 
 const now = '2026-01-02T03:04:05Z'
 const plain = { gracePeriodSeconds: undefined, orphanDependents: undefined, propagation: undefined } as const
 
-const configMap = { group: '', kind: 'ConfigMap', isGarbageCollected: true, defaultPropagation: 'Background' } as const
-const job = { group: 'batch', kind: 'Job', isGarbageCollected: true, defaultPropagation: 'Orphan' } as const
-const event = { group: '', kind: 'Event', isGarbageCollected: false, defaultPropagation: 'Background' } as const
-const pod = { group: '', kind: 'Pod', isGarbageCollected: true, defaultPropagation: 'Background' } as const
-const namespace = { group: '', kind: 'Namespace', isGarbageCollected: true, defaultPropagation: 'Background' } as const
+const resources = builtInResources()
+const kindOf = (name: string): Resource => {
+  const found = resources.find(({ kind, version }) => kind === name && version === 'v1')
+  assert.ok(found, name)
+  return found
+}
+const [configMap, job, event] = [kindOf('ConfigMap'), kindOf('Job'), kindOf('Event')]
+const [pod, namespace] = [kindOf('Pod'), kindOf('Namespace')]
 
 const object = (metadata: ObjectMeta, more: object = {}): KubeObject => ({
   apiVersion: 'v1',
@@ -130,7 +135,7 @@ test('the object that is decided on is never changed', () => {
   const given = object({ finalizers: ['a/b'], generation: 1 }, running)
   const copy = structuredClone(given)
   decideDeletion(given, pod, { ...plain, propagation: 'Orphan' }, now)
-  markNamespace(given, { ...plain, orphanDependents: false }, now)
+  namespace.ownDeletion?.mark(given, { ...plain, orphanDependents: false }, now)
   assert.deepEqual(given, copy)
 })
 
@@ -145,7 +150,11 @@ test('the last finalizer of a marked object lets it go', () => {
 })
 
 test('a namespace is marked, and its dependents are waited for if the older option says so', () => {
-  const marked = markNamespace(object({ finalizers: ['a/b'] }), { ...plain, orphanDependents: false }, now)
-  assert.deepEqual(marked.metadata, { finalizers: ['a/b', 'foregroundDeletion'], deletionTimestamp: now })
-  assert.deepEqual(marked['status'], { phase: 'Terminating' })
+  const marked = namespace.ownDeletion?.mark(
+    object({ finalizers: ['a/b'] }),
+    { ...plain, orphanDependents: false },
+    now,
+  )
+  assert.deepEqual(marked?.metadata, { finalizers: ['a/b', 'foregroundDeletion'], deletionTimestamp: now })
+  assert.deepEqual(marked?.['status'], { phase: 'Terminating' })
 })

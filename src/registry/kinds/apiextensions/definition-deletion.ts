@@ -1,0 +1,38 @@
+/** A definition is marked first: its objects go before it does. */
+import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
+import type { OwnDeletion } from '../../deletion.ts'
+
+/** Who removes the objects takes it away. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
+
+export const definitionDeletion: OwnDeletion = { mark: (definition, _, now) => mark(definition, now) }
+
+function mark(definition: KubeObject, now: string): KubeObject {
+  const { finalizers = [], ...metadata } = definition.metadata
+  const status = fieldsOf(definition['status'])
+  const isHeld = finalizers.includes(cleanupFinalizer)
+  return {
+    ...definition,
+    metadata: {
+      ...metadata,
+      finalizers: isHeld ? finalizers : [...finalizers, cleanupFinalizer],
+      deletionTimestamp: now,
+    },
+    status: {
+      ...status,
+      conditions: withCondition(itemsOf(status['conditions']), { ...pending, lastTransitionTime: now }),
+    },
+  }
+}
+
+const pending = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionPending',
+  message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+} as const
+
+const withCondition = (conditions: readonly Fields[], condition: Fields): readonly Fields[] => [
+  ...conditions.filter(({ type }) => type !== condition['type']),
+  condition,
+]
