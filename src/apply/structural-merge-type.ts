@@ -20,43 +20,52 @@ export function objectMergeType(schema: Structural, metadata: MergeType): Struct
   known.set(schema, byMetadata)
   const found = byMetadata.get(metadata)
   if (found !== undefined) return found
-  const made = structOf({ ...schema, isEmbedded: true }, metadata)
+  const made = structOf({ ...schema, isEmbedded: true }, { metadata, keepsUnknown: false })
   byMetadata.set(metadata, made)
   return made
 }
 
-function typeOf(schema: Structural, metadata: MergeType): MergeType {
+/** `keepsUnknown`: something around it does, which counts for all that is inside. */
+type Around = { readonly metadata: MergeType; readonly keepsUnknown: boolean }
+
+function typeOf(schema: Structural, around: Around): MergeType {
   const { types, items, checks } = schema
   const [type] = types
   // What is an integer or a string is published by its alternatives alone, which says nothing here.
   if (type === undefined || types.length > 1) return anything
-  if (type === 'object') return objectOf(schema, metadata)
-  if (type === 'array') return listOf(schema, items === undefined ? anything : typeOf(items, metadata))
+  if (type === 'object') return objectOf(schema, around)
+  if (type === 'array') return listOf(schema, items === undefined ? anything : typeOf(items, inside(schema, around)))
   if (type === 'string' && checks?.format !== undefined && checks.format !== 'byte') return scalar('untyped')
-  return scalar(type === 'integer' || type === 'number' ? 'numeric' : type)
+  return type === 'string' || type === 'boolean' ? scalar(type) : scalar('numeric')
 }
 
+const inside = ({ keepsUnknown }: Structural, around: Around): Around =>
+  keepsUnknown ? { ...around, keepsUnknown } : around
+
 /** An object that has no fields at all may hold anything. */
-function objectOf(schema: Structural, metadata: MergeType): MergeType {
+function objectOf(schema: Structural, around: Around): MergeType {
   const { properties, additional, isAtomic, isEmbedded, keepsUnknown } = schema
-  if (properties !== undefined || isEmbedded || additional === false) return structOf(schema, metadata)
-  const of = typeof additional === 'object' && !keepsUnknown ? typeOf(additional, metadata) : anything
+  if (properties !== undefined || isEmbedded || additional === false) return structOf(schema, around)
+  const of = typeof additional === 'object' && !keepsUnknown ? typeOf(additional, around) : anything
   return { form: 'map', isAtomic, of }
 }
 
 const scalar = (kind: ScalarMerge['scalar']): MergeType => ({ form: 'scalar', scalar: kind })
 
-function structOf(schema: Structural, metadata: MergeType): StructMerge {
-  const { properties, isAtomic, isEmbedded, keepsUnknown, additional } = schema
+function structOf(schema: Structural, around: Around): StructMerge {
+  const { properties, isAtomic, isEmbedded, additional } = schema
+  const below = inside(schema, around)
   const fields = new Map<string, StructField>()
   for (const [name, property] of properties ?? []) {
-    fields.set(name, structField(name, typeOf(property, metadata)))
+    fields.set(name, structField(name, typeOf(property, below)))
   }
   if (isEmbedded) {
     for (const name of ['apiVersion', 'kind']) fields.set(name, structField(name, text))
-    fields.set('metadata', structField('metadata', metadata))
+    fields.set('metadata', structField('metadata', around.metadata))
   }
-  return { form: 'struct', isAtomic, fields, isOpen: keepsUnknown || additional === true }
+  // That others are not allowed is said of this object alone.
+  const isOpen = additional === true || (below.keepsUnknown && additional !== false)
+  return { form: 'struct', isAtomic, fields, isOpen }
 }
 
 function listOf({ list, items }: Structural, of: MergeType): MergeType {
