@@ -250,7 +250,8 @@ class Decoder {
     const of: Schema | undefined = goName === 'v1.JSONSchemaPropsOrArray' ? schema : plainText
     if (type === 'array' && of !== undefined) return this.#alone(() => this.#list(of, []))
     scanner.skipValue()
-    return null
+    // False: neither of the two. Rules look at whether it was given, outside of what is printed as any JSON.
+    return of === schema && this.#selfReadingDepth === 0 ? false : null
   }
 
   /** As Go calls a decoder for this value alone: nothing is told but a first mismatch, with the place at which that was called. */

@@ -79,7 +79,8 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field): FieldPrinter {
     nextKey: `,"${name}":`,
     print,
     zero: omit === 'never' ? zero : undefined,
-    omitsEmpty: omit === 'empty',
+    // A schema or a list of them that has neither is null in Go, which nobody reads.
+    omitsEmpty: omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { Enumeration } from './enumeration.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
-import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule, ValueType } from './structural.ts'
+import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule } from './structural.ts'
 
 export type ReadOptions = {
   /** Nothing is dropped anywhere, whatever the schema says. */
@@ -38,7 +38,7 @@ class Reader {
     const own = {
       ...read,
       ...(this.#keepsUnknown ? { keepsUnknown: true } : {}),
-      ...(this.#isOfDefaults ? asOfDefaults(read) : {}),
+      ...(this.#isOfDefaults ? asOfDefaults(schema, read) : {}),
     }
     const parts: unknown[] = [
       own,
@@ -82,10 +82,11 @@ class Reader {
   }
 }
 
-/** What is an integer or a string may be anything, and formats and patterns are taken as they are. */
-function asOfDefaults({ types, checks }: Own): Partial<Own> {
+/** What is an integer or a string may be anything; types, formats and patterns are taken as they are. */
+function asOfDefaults(schema: Fields, { types, checks }: Own): Partial<Own> {
+  const type = textOf(schema['type'])
   return {
-    ...(types === intOrString ? { types: [] } : {}),
+    types: types === intOrString || type === '' ? [] : [type],
     ...(checks?.format === undefined && checks?.pattern === undefined
       ? {}
       : { checks: { ...checks, isOfDefault: true } }),
@@ -126,10 +127,10 @@ function readOwn(schema: Fields): Own {
   }
 }
 
-const known: readonly ValueType[] = ['string', 'number', 'integer', 'boolean', 'array', 'object']
-const intOrString: readonly ValueType[] = ['integer', 'string']
+const known: readonly string[] = ['string', 'number', 'integer', 'boolean', 'array', 'object']
+const intOrString: readonly string[] = ['integer', 'string']
 
-const typesOf = (name: string): readonly ValueType[] => known.filter((type) => type === name)
+const typesOf = (name: string): readonly string[] => known.filter((type) => type === name)
 
 export function readList(schema: Fields): ListKind | undefined {
   const type = schema['x-kubernetes-list-type']

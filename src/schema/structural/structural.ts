@@ -6,8 +6,8 @@ import type { Enumeration } from './enumeration.ts'
 import type { Json } from '../../api/object.ts'
 
 export type Structural = {
-  /** Empty: any. A number that may also be a text is both. */
-  readonly types: readonly ValueType[]
+  /** Empty: any. A number that may also be a text is both. Of defaults, which are checked with their schema, also a type that is none. */
+  readonly types: readonly string[]
   readonly isNullable: boolean
   /** Fields that are not in `properties` stay. */
   readonly keepsUnknown: boolean

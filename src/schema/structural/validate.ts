@@ -83,17 +83,19 @@ function check(value: Json, schema: Structural, place: Place): Count {
 function checkType(value: Json, { types, isNullable, checks }: Structural, place: Place): Count {
   const format =
     checks?.format !== undefined && (checks.isOfDefault === true || isFormat(checks.format)) ? checks.format : undefined
-  if ((types.length === 0 && format === undefined) || (value === null && (isNullable || types.length === 0))) return 1
+  if (types.length === 0 && format === undefined) return 1
+  if (value === null && (isNullable || types.length === 0 || types.includes('null'))) return 1
   const type = typeOfValue(value)
   for (const wanted of types) if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
   if (format !== undefined && value !== null) {
     // A format says what is looked at, so upstream leaves the type of texts and lists alone, and knows all else by Go's types.
-    if (type !== 'string' && type !== 'array') {
-      const found = goFormats.get(type) ?? ''
+    const isText = type === 'string' || type === 'array'
+    const found = goFormats.get(type) ?? ''
+    if (!isText && found !== format) {
       place.faults.push(typeFault(place, { wanted: format, found, shown: found }))
       return 0
     }
-    if (!types.includes('number') && !types.includes('integer')) return 1
+    if (isText && !types.includes('number') && !types.includes('integer')) return 1
   }
   place.faults.push(typeFault(place, { wanted: types.join(','), found: type, shown: type }))
   return 0

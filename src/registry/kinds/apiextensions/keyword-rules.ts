@@ -175,10 +175,11 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
   if (isEmptyJson(items)) {
     return [...faults, required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map')]
   }
-  if (Array.isArray(items)) {
+  // False: it was given, and neither a schema nor a list.
+  if (items === false || Array.isArray(items)) {
     const shown = goStruct('apiextensions.JSONSchemaPropsOrArray', {
       Schema: goPointer('apiextensions.JSONSchemaProps', false),
-      JSONSchemas: '[]apiextensions.JSONSchemaProps{}',
+      JSONSchemas: `[]apiextensions.JSONSchemaProps${items === false ? '(nil)' : '{}'}`,
     })
     return [
       ...faults,
