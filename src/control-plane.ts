@@ -76,8 +76,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { cache, store, metrics } = parts
   const { allowsPrivileged, etcd, services } = config
   const ipFamily = services.ranges[0]?.family ?? 'IPv4'
-  const builtIn = builtInResources({ allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates })
-  const registry = new Registry(builtIn.filter(config.runtime.isServed))
+  const { isServed } = config.runtime
+  const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed }
+  const registry = new Registry(builtInResources(options))
   const authorizer = authorizers[config.authorization]
   const { authorize } = authorizer
   const yaml = new YamlConverter()

@@ -1,6 +1,6 @@
 /**
- * The table of resources, from what the reference answered: its aggregated discovery in the versions that are on by default, and, of an
- * object of each, the version it was stored in.
+ * The table of resources, from what the reference answered: its aggregated discovery with every version on, and, of an object of each, the
+ * version it was stored in.
  */
 import { isRecord, type Json } from '../../test/compat/json.ts'
 import { readDocuments, readStored, type StoredRow } from '../../test/golden/read.ts'
@@ -33,9 +33,9 @@ const verbLetters: Readonly<Record<string, string>> = {
 
 /** `packageOf`: our name of the package that has the types of a group. */
 export function resourcesText(packageOf: (group: string) => string): string {
-  const documents = readDocuments('default')
+  const [byDefault, all] = [readDocuments('default'), readDocuments('all')]
   const stored = storedVersions(readStored())
-  const groups = ['/api', '/apis'].flatMap((path) => groupsOf(documents.get(path) ?? null))
+  const groups = ['/api', '/apis'].flatMap((path) => groupsOf(all.get(path) ?? byDefault.get(path) ?? null))
   const parts = groups.flatMap(({ metadata: { name: group = '' }, versions }) =>
     versions.map(({ version, resources }) => {
       const apiVersion = group === '' ? version : `${group}/${version}`

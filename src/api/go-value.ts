@@ -1,4 +1,4 @@
-/** Values as Go prints them, which some messages show: times with %v, all else with %#v. */
+/** Values as Go prints them, which some messages show: times with %v or %#v, all else with %#v. */
 import { isFields, type Json, numberOf } from './object.ts'
 import { parseQuantity } from './quantity.ts'
 import { quote } from './quote.ts'
@@ -18,6 +18,16 @@ export function goBytes(base64: string | undefined): string {
 export function goTime(timestamp: string): string {
   const [, date = '', time = '', fraction = ''] = /^(.*)T([^.Z]*)(\.\d*?)?0*Z$/.exec(timestamp) ?? []
   return `${date} ${time}${fraction === '.' ? '' : fraction} +0000 UTC`
+}
+
+const months = 'January February March April May June July August September October November December'.split(' ')
+
+/** `time.Date(2001, time.February, 3, 4, 5, 6, 0, time.Local)` of a timestamp of metadata; an absent one is Go's zero. */
+export function goDate(timestamp: string): string {
+  if (timestamp === '') return 'time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)'
+  const at = new Date(timestamp)
+  const clock = [at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds(), 0].join(', ')
+  return `time.Date(${at.getUTCFullYear()}, time.${months[at.getUTCMonth()]}, ${at.getUTCDate()}, ${clock}, time.Local)`
 }
 
 const formats = { decimal: 'DecimalSI', binary: 'BinarySI', exponent: 'DecimalExponent' } as const

@@ -123,6 +123,9 @@ const refusals: readonly [string, RegExp][] = [
   ['--runtime-config=a/b/c/d=true', /runtime-config invalid key a\/b\/c\/d/],
   ['--runtime-config=api/all=false', /invalid key with only api\/all=false/],
   ['--runtime-config=api/beta=true', /api\/beta=true is not supported yet/],
+  ['--runtime-config=resource.k8s.io/v1beta1=true', /resource.k8s.io\/v1beta1 is not supported yet: leave it out/],
+  ['--runtime-config=apps/v1/Deployments=true', /resource is always lowercase plural, not "Deployments"/],
+  ['--runtime-config=apps/v9beta1=true', /group version apps\/v9beta1 that has not been registered/],
   ['--strict-transport-security-directives=max-age', /invalid, allowed values: max-age=expireTime, /],
   ['--secure-port=65536', /--secure-port 65536 must be between 1 and 65535/],
   ['--tls-cert-file=/none', /--tls-private-key-file is missing/],
@@ -199,6 +202,25 @@ test('versions and resources are turned off by the most exact key', () => {
     return isServed({ group, version, plural })
   })
   assert.deepEqual(served, ['/v1/configmaps', 'batch/v1/jobs'])
+})
+
+test('versions that are not stable are served where the flag says so', () => {
+  const checked = checkArgs([
+    etcd,
+    '--runtime-config=storage.k8s.io/v1alpha1=true,networking.k8s.io/v1beta1/ipaddresses',
+  ])
+  assert.ok(checked.kind === 'config')
+  const { isServed } = checked.config.runtime
+  const served = [
+    'storage.k8s.io/v1alpha1/volumeattributesclasses',
+    'storage.k8s.io/v1beta1/volumeattributesclasses',
+    'networking.k8s.io/v1beta1/ipaddresses',
+    'networking.k8s.io/v1beta1/servicecidrs',
+  ].map((id) => {
+    const [group = '', version = '', plural = ''] = id.split('/')
+    return isServed({ group, version, plural })
+  })
+  assert.deepEqual(served, [true, false, true, false])
 })
 
 test('who may do everything is somebody', () => {

@@ -18,6 +18,7 @@ export type ParsedGates = {
 /** Those whose value changes what Keelson does. Any other one can only be set to what it is. */
 export const gatesActedOn: readonly string[] = [
   'CBORServingAndStorage',
+  'ClusterTrustBundle',
   'ClusterTrustBundleProjection',
   'ContainerStopSignals',
   'CoordinatedLeaderElection',
@@ -44,6 +45,7 @@ export const gatesActedOn: readonly string[] = [
   'ResourceHealthStatus',
   'SELinuxChangePolicy',
   'SELinuxMountReadWriteOncePod',
+  'StorageVersionMigrator',
   'SupplementalGroupsPolicy',
   'UnauthenticatedHTTP2DOSMitigation',
   'UserNamespacesSupport',

@@ -1,46 +1,51 @@
 /** `--runtime-config`: which versions and resources are served. Faults are in upstream's words. */
 
-/** The groups that are there, with the versions that are served unless turned off. */
-const servedVersions: { readonly [group: string]: readonly string[] } = {
+/**
+ * The groups that are there, with all versions that have a name in them. Stable ones are served unless turned off, others only where
+ * the flag says so; of some the kinds are gone, and turning them on serves nothing.
+ */
+const versionsOf: { readonly [group: string]: readonly string[] } = {
   '': ['v1'],
-  'admissionregistration.k8s.io': ['v1'],
-  'apiextensions.k8s.io': ['v1'],
-  'apiregistration.k8s.io': ['v1'],
-  apps: ['v1'],
-  'authentication.k8s.io': ['v1'],
-  'authorization.k8s.io': ['v1'],
-  autoscaling: ['v1', 'v2'],
-  batch: ['v1'],
-  'certificates.k8s.io': ['v1'],
-  'coordination.k8s.io': ['v1'],
-  'discovery.k8s.io': ['v1'],
-  'events.k8s.io': ['v1'],
-  'flowcontrol.apiserver.k8s.io': ['v1'],
-  'networking.k8s.io': ['v1'],
-  'node.k8s.io': ['v1'],
-  policy: ['v1'],
-  'rbac.authorization.k8s.io': ['v1'],
-  'scheduling.k8s.io': ['v1'],
-  'storage.k8s.io': ['v1'],
+  'admissionregistration.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
+  'apiextensions.k8s.io': ['v1', 'v1beta1'],
+  'apiregistration.k8s.io': ['v1', 'v1beta1'],
+  apps: ['v1', 'v1beta2', 'v1beta1'],
+  'authentication.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
+  'authorization.k8s.io': ['v1', 'v1beta1'],
+  autoscaling: ['v1', 'v2', 'v2beta1', 'v2beta2'],
+  batch: ['v1', 'v1beta1'],
+  'certificates.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
+  'coordination.k8s.io': ['v1', 'v1beta1', 'v1alpha2'],
+  'discovery.k8s.io': ['v1', 'v1beta1'],
+  'events.k8s.io': ['v1', 'v1beta1'],
+  extensions: ['v1beta1'],
+  'flowcontrol.apiserver.k8s.io': ['v1', 'v1beta3', 'v1beta2', 'v1beta1'],
+  'internal.apiserver.k8s.io': ['v1alpha1'],
+  'networking.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
+  'node.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
+  policy: ['v1', 'v1beta1'],
+  'rbac.authorization.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
+  'resource.k8s.io': ['v1beta1', 'v1beta2', 'v1alpha3'],
+  'scheduling.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
+  'storage.k8s.io': ['v1', 'v1beta1', 'v1alpha1'],
+  'storagemigration.k8s.io': ['v1alpha1'],
 }
 
-/** Known, but only with versions or kinds that are off by default. */
-const otherGroups: ReadonlySet<string> = new Set([
-  'extensions',
-  'internal.apiserver.k8s.io',
-  'resource.k8s.io',
-  'storagemigration.k8s.io',
+/** Versions of which a kind has no rules yet. */
+const unfinished: ReadonlySet<string> = new Set([
+  'admissionregistration.k8s.io/v1alpha1',
+  'resource.k8s.io/v1alpha3',
+  'resource.k8s.io/v1beta1',
+  'resource.k8s.io/v1beta2',
 ])
 
 const stageKeys = ['api/all', 'api/ga', 'api/beta', 'api/alpha', 'api/legacy'] as const
 
-export type RuntimeConfig = {
-  readonly isServed: (resource: {
-    readonly group: string
-    readonly version: string
-    readonly plural: string
-  }) => boolean
-}
+type Stage = 'ga' | 'beta' | 'alpha'
+
+type ResourceId = { readonly group: string; readonly version: string; readonly plural: string }
+
+export type RuntimeConfig = { readonly isServed: (resource: ResourceId) => boolean }
 
 export function parseRuntimeConfig(entries: readonly string[]): {
   readonly runtime: RuntimeConfig
@@ -59,18 +64,21 @@ export function parseRuntimeConfig(entries: readonly string[]): {
 }
 
 /** The most exact key that says something counts. */
-function isServed(
-  { group, version, plural }: { readonly group: string; readonly version: string; readonly plural: string },
-  values: ReadonlyMap<string, boolean>,
-): boolean {
+function isServed({ group, version, plural }: ResourceId, values: ReadonlyMap<string, boolean>): boolean {
   const groupVersion = group === '' ? version : `${group}/${version}`
+  const stage = stageOf(version)
   return (
     values.get(`${groupVersion}/${plural}`) ??
     values.get(groupVersion) ??
-    values.get('api/ga') ??
+    values.get(`api/${stage}`) ??
     values.get('api/all') ??
-    true
+    stage === 'ga'
   )
+}
+
+function stageOf(version: string): Stage {
+  if (version.includes('alpha')) return 'alpha'
+  return version.includes('beta') ? 'beta' : 'ga'
 }
 
 function faultOf(key: string, value: string): string | undefined {
@@ -79,21 +87,22 @@ function faultOf(key: string, value: string): string | undefined {
   }
   if (stageKeys.some((stage) => stage === key)) {
     const asksForMore = isTrue(value) && (key === 'api/alpha' || key === 'api/beta' || key === 'api/all')
-    return asksForMore
-      ? `--runtime-config: ${key}=true is not supported yet: there are only stable versions`
-      : undefined
+    return asksForMore ? `--runtime-config: ${key}=true is not supported yet: name the versions you mean` : undefined
   }
   const words = key.split('/')
   if (words.length > 3) return `runtime-config invalid key ${key}`
   const [group = '', version = '', plural] = words[0] === 'v1' ? ['', ...words] : words
-  const versions = servedVersions[group]
-  if (versions === undefined && !otherGroups.has(group)) return `unknown api groups ${group}`
-  if (versions?.includes(version)) return undefined
-  if (/^v\d+((alpha|beta)\d+)$/.test(version)) {
-    const what = plural === undefined ? `${group}/${version}` : key
-    return isTrue(value) ? `--runtime-config: ${what} is not supported yet: leave it out` : undefined
+  const versions = versionsOf[group]
+  if (versions === undefined) return `unknown api groups ${group}`
+  const groupVersion = group === '' ? version : `${group}/${version}`
+  if (!versions.includes(version)) return `group version ${groupVersion} that has not been registered`
+  if (plural !== undefined && plural !== plural.toLowerCase()) {
+    return `invalid key ${key}: group/version/resource and resource is always lowercase plural, not ${JSON.stringify(plural)}`
   }
-  return `group version ${group === '' ? version : `${group}/${version}`} that has not been registered`
+  if (isTrue(value) && unfinished.has(groupVersion)) {
+    return `--runtime-config: ${key} is not supported yet: leave it out`
+  }
+  return undefined
 }
 
 const isTrue = (value: string): boolean => value === '' || /^(1|t|T|true|TRUE|True)$/.test(value)

@@ -27,7 +27,12 @@ type BuiltInOptions = Partial<ClusterFacts> & {
   readonly allowsPrivileged?: boolean
   readonly storedAs?: StorageMedia
   readonly gates?: Gates
+  /** Absent: what is on by default. */
+  readonly isServed?: (resource: Pick<Row, 'group' | 'version' | 'plural'>) => boolean
 }
+
+/** Versions are off as long as they are not stable. */
+const isServedByDefault = ({ version }: Pick<Row, 'version'>): boolean => /^v\d+$/.test(version)
 
 /** In the order in which discovery lists groups and versions. */
 export function builtInResources({
@@ -35,10 +40,12 @@ export function builtInResources({
   storedAs = 'json',
   ipFamily = 'IPv4',
   gates = defaultGates,
+  isServed = isServedByDefault,
 }: BuiltInOptions = {}): Resource[] {
   const gated = new GatedFields(gates)
   const defaults = new Defaults(gates)
-  return readResources(resourceTable).map((row) => {
+  const rows = readResources(resourceTable).filter((row) => isServed(row) && isGateOn(kindName(row), gates))
+  return rows.map((row) => {
     const name = kindName(row)
     const rules = rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
     return builtIn(row, allowsPrivileged ? rules : unprivileged(rules, name), {
@@ -66,11 +73,15 @@ function unprivileged(rules: KindRules, kind: string): KindRules {
 const kindName = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
   group === '' ? kind : `${kind}.${group}`
 
-/** Parts of objects that are there only if a gate is on. */
-const partGates: ReadonlyMap<string, string> = new Map([['Pod/resize', 'InPlacePodVerticalScaling']])
+/** Kinds, and parts of objects, that are there only if a gate is on. */
+const kindGates: ReadonlyMap<string, string> = new Map([
+  ['ClusterTrustBundle.certificates.k8s.io', 'ClusterTrustBundle'],
+  ['Pod/resize', 'InPlacePodVerticalScaling'],
+  ['StorageVersionMigration.storagemigration.k8s.io', 'StorageVersionMigrator'],
+])
 
-function isPartOn(part: string, gates: Gates): boolean {
-  const gate = partGates.get(part)
+function isGateOn(kindOrPart: string, gates: Gates): boolean {
+  const gate = kindGates.get(kindOrPart)
   return gate === undefined || gates.isOn(gate)
 }
 
@@ -85,7 +96,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
   const name = kindName(row)
   const hasStatus = row.subresources.some((subresource) => subresource.name === 'status')
   const generation = strategy.generations.get(name)
-  const deprecation = strategy.deprecations.get(name)
+  const deprecation = strategy.deprecations.get(`${name} ${row.version}`) ?? strategy.deprecations.get(name)
   const gatesFor = (current: KubeObject): Gates => {
     const before = podSpecOf(current, name)
     return before === undefined ? cluster.gates : relaxedBy(cluster.gates, before.spec)
@@ -105,7 +116,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
     isCustom: false,
     isStored: row.verbs.includes('update'),
     verbs: row.verbs,
-    subresources: row.subresources.filter(({ name: part }) => isPartOn(`${name}/${part}`, cluster.gates)),
+    subresources: row.subresources.filter(({ name: part }) => isGateOn(`${name}/${part}`, cluster.gates)),
     ...(row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion }),
     ...(deprecation === undefined ? {} : { deprecation }),
     get shape(): ObjectSchema {
@@ -133,7 +144,8 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
       return rules.prepareCreate?.(numbered, writer) ?? numbered
     },
     prepareUpdate: (given, current, writer) => {
-      const whole = hasStatus ? withField(given, 'status', current['status']) : given
+      const keepsStatus = hasStatus && !strategy.statusOnUpdate.has(name)
+      const whole = keepsStatus ? withField(given, 'status', current['status']) : given
       const object = gated.drop(whole, current, shape().struct)
       const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
       return generation === undefined ? prepared : counted(prepared, current, { generation, row })

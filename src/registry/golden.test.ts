@@ -17,7 +17,12 @@ import { builtInResources } from './built-in.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 import { findType } from './types.ts'
 
-const resources = builtInResources()
+/** Every version, on or off by default, but of the group whose kinds cannot be converted yet. */
+const all = {
+  isServed: ({ group }: { readonly group: string }) => group !== 'resource.k8s.io',
+  gates: { isOn: () => true },
+} as const
+const resources = builtInResources(all)
 
 /** Upstream itself would write it differently the next time: it sets a default only when it reads. */
 const rewritten = new Set(['/registry/persistentvolumeclaims/golden/shop'])
@@ -154,7 +159,7 @@ const unknownVersion = '{"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v
 const withEmptyBytes = /webhookconfigurations/
 
 test('what is stored as protobuf is what kube-apiserver stored', () => {
-  const asProtobuf = builtInResources({ storedAs: 'protobuf' })
+  const asProtobuf = builtInResources({ ...all, storedAs: 'protobuf' })
   let seen = 0
   for (const { key, protobuf, resource, revision } of storedRows()) {
     const { shape } = asProtobuf.find((one) => isSameKind(one, resource)) ?? resource

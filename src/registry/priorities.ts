@@ -31,11 +31,26 @@ const CUSTOM_PRIORITY = 1000
 
 export const groupPriority = (group: string): number => groupPriorities[group] ?? CUSTOM_PRIORITY
 
+/** Where it is not that of most versions of its stage. */
+const versionPriorities: { readonly [groupVersion: string]: number } = {
+  '/v1': 1,
+  'admissionregistration.k8s.io/v1beta1': 12,
+  'admissionregistration.k8s.io/v1alpha1': 9,
+  'autoscaling/v2': 30,
+  'coordination.k8s.io/v1beta1': 13,
+  'coordination.k8s.io/v1alpha2': 12,
+  'flowcontrol.apiserver.k8s.io/v1': 21,
+  'internal.apiserver.k8s.io/v1alpha1': 9,
+  'resource.k8s.io/v1beta2': 15,
+  'storagemigration.k8s.io/v1alpha1': 9,
+}
+
 /** What an APIService says of the order of a group's versions. */
 export function versionPriority(group: string, version: string): number {
-  if (group === '') return 1
-  if (group === 'flowcontrol.apiserver.k8s.io') return 21
-  return group === 'autoscaling' && version === 'v2' ? 30 : 15
+  const own = versionPriorities[`${group}/${version}`]
+  if (own !== undefined) return own
+  if (version.includes('alpha')) return 1
+  return version.includes('beta') ? 9 : 15
 }
 
 export function compareGroups(one: string, other: string): number {

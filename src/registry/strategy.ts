@@ -17,7 +17,7 @@ const pathNames = list(`
   ClusterRole.rbac.authorization.k8s.io ClusterRoleBinding.rbac.authorization.k8s.io Role.rbac.authorization.k8s.io
   RoleBinding.rbac.authorization.k8s.io`)
 const freeNames = list(`
-  CertificateSigningRequest.certificates.k8s.io PodDisruptionBudget.policy
+  CertificateSigningRequest.certificates.k8s.io ClusterTrustBundle.certificates.k8s.io PodDisruptionBudget.policy
   APIService.apiregistration.k8s.io CustomResourceDefinition.apiextensions.k8s.io Event`)
 const ipNames = list('IPAddress.networking.k8s.io')
 
@@ -86,6 +86,8 @@ export const metadataRulesOf = (kind: string): MetadataRules => ({
 export const conditionalUpdates = list(`
   PodDisruptionBudget.policy RuntimeClass.node.k8s.io CSIDriver.storage.k8s.io CSINode.storage.k8s.io
   CSIStorageCapacity.storage.k8s.io VolumeAttachment.storage.k8s.io Lease.coordination.k8s.io
+  LeaseCandidate.coordination.k8s.io ClusterTrustBundle.certificates.k8s.io
+  StorageVersion.internal.apiserver.k8s.io StorageVersionMigration.storagemigration.k8s.io
   MutatingWebhookConfiguration.admissionregistration.k8s.io ValidatingAdmissionPolicy.admissionregistration.k8s.io
   ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io
   ValidatingWebhookConfiguration.admissionregistration.k8s.io CustomResourceDefinition.apiextensions.k8s.io
@@ -94,13 +96,15 @@ export const conditionalUpdates = list(`
 /** An update of what does not exist creates it. */
 export const creatingUpdates = list(`
   ClusterRole.rbac.authorization.k8s.io ClusterRoleBinding.rbac.authorization.k8s.io Role.rbac.authorization.k8s.io
-  RoleBinding.rbac.authorization.k8s.io RuntimeClass.node.k8s.io Lease.coordination.k8s.io LimitRange Event
+  RoleBinding.rbac.authorization.k8s.io RuntimeClass.node.k8s.io Lease.coordination.k8s.io
+  LeaseCandidate.coordination.k8s.io LimitRange Event
   Event.events.k8s.io Service Endpoints`)
 
 /** A delete answers with the object. */
 export const returnedWhenDeleted = list(`
   Pod Service Namespace ServiceAccount PersistentVolume PersistentVolumeClaim PodTemplate ResourceQuota
-  StorageClass.storage.k8s.io VolumeAttachment.storage.k8s.io CSINode.storage.k8s.io CSIDriver.storage.k8s.io`)
+  StorageClass.storage.k8s.io VolumeAttachment.storage.k8s.io CSINode.storage.k8s.io CSIDriver.storage.k8s.io
+  VolumeAttributesClass.storage.k8s.io`)
 
 /** A delete that says nothing else leaves dependents alone. */
 export const orphaning = list('Job.batch ReplicationController')
@@ -108,11 +112,15 @@ export const orphaning = list('Job.batch ReplicationController')
 /** Their status is taken from whoever creates them. */
 export const statusOnCreate = list('Node ServiceCIDR.networking.k8s.io')
 
+/** And from whoever updates them. */
+export const statusOnUpdate = list('ServiceCIDR.networking.k8s.io')
+
 /** A write through /status changes nothing but the status. */
 export const statusOnly = list(`
   ValidatingAdmissionPolicy.admissionregistration.k8s.io VolumeAttachment.storage.k8s.io
   FlowSchema.flowcontrol.apiserver.k8s.io PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io
-  APIService.apiregistration.k8s.io`)
+  APIService.apiregistration.k8s.io StorageVersion.internal.apiserver.k8s.io
+  StorageVersionMigration.storagemigration.k8s.io ServiceCIDR.networking.k8s.io`)
 
 /** Metadata that a write through /status does not change. */
 export const keptByStatus: ReadonlyMap<string, readonly string[]> = new Map([
@@ -129,6 +137,7 @@ const resets: ReadonlyMap<string, readonly string[]> = new Map([
   ['CertificateSigningRequest.certificates.k8s.io approval', ['spec', 'status.certificate']],
   ['CustomResourceDefinition.apiextensions.k8s.io status', ['spec', 'metadata']],
   ['ServiceCIDR.networking.k8s.io ', []],
+  ['ServiceCIDR.networking.k8s.io status', []],
 ])
 
 /** The paths of fields that a write through a subresource (empty: the object itself) leaves as they are. */
@@ -141,7 +150,20 @@ export function resetPathsOf(kind: string, hasStatus: boolean): (subresource: st
   }
 }
 
+/** By kind, or by kind and version where another version is not. */
 export const deprecations: ReadonlyMap<string, string> = new Map([
+  ...names('ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding').map((kind): [string, string] => [
+    `${kind}.admissionregistration.k8s.io v1beta1`,
+    `admissionregistration.k8s.io/v1beta1 ${kind} is deprecated in v1.31+, unavailable in v1.34+`,
+  ]),
+  [
+    'VolumeAttributesClass.storage.k8s.io v1alpha1',
+    'storage.k8s.io/v1alpha1 VolumeAttributesClass is deprecated in v1.32+, unavailable in v1.35+',
+  ],
+  [
+    'StorageVersionMigration.storagemigration.k8s.io v1alpha1',
+    'storagemigration.k8s.io/v1alpha1 StorageVersionMigration is deprecated in v1.33+, unavailable in v1.36+',
+  ],
   ['ComponentStatus', 'v1 ComponentStatus is deprecated in v1.19+'],
   ['Endpoints', 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],
 ])

@@ -26,12 +26,20 @@ const onByDefault = `
   PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
   SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`
 
-const gates = (names: string, isOn: boolean): string =>
-  `--feature-gates=${names
+/** Versions that are off by default, by name, with the gates that two of their kinds need. */
+const moreVersions = `
+  admissionregistration.k8s.io/v1beta1 certificates.k8s.io/v1alpha1 certificates.k8s.io/v1beta1 coordination.k8s.io/v1alpha2
+  coordination.k8s.io/v1beta1 internal.apiserver.k8s.io/v1alpha1 networking.k8s.io/v1beta1 storage.k8s.io/v1alpha1
+  storage.k8s.io/v1beta1 storagemigration.k8s.io/v1alpha1`
+
+const settings = (names: string, isOn: boolean): string =>
+  names
     .trim()
     .split(/\s+/)
     .map((name) => `${name}=${isOn}`)
-    .join()}`
+    .join()
+
+const gates = (names: string, isOn: boolean): string => `--feature-gates=${settings(names, isOn)}`
 
 const gate = (name: string, isOn: boolean): SetUp => ({ flags: [`--feature-gates=${name}=${isOn}`] })
 
@@ -40,6 +48,15 @@ export const setUps: ReadonlyMap<string, SetUp> = new Map([
   ['gates-on', { flags: [gates(offByDefault, true)], referenceFlags: ['--runtime-config=api/all=true'] }],
   ['gates-later', { flags: [gates(later, true)] }],
   ['gates-off', { flags: [gates(onByDefault, false)] }],
+  [
+    'more-versions',
+    {
+      flags: [
+        `--runtime-config=${settings(moreVersions, true)}`,
+        gates('ClusterTrustBundle StorageVersionMigrator', true),
+      ],
+    },
+  ],
   ['compacted', { flags: [], isCompacted: true }],
 ])
 

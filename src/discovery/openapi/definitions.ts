@@ -22,6 +22,19 @@ export type Definition = {
 export const refTo = (name: string): Fields => ({ $ref: `${refPrefix}${name}` })
 export const refPrefix = '#/components/schemas/'
 
+/** What upstream says of the items of one list, which is meant for another. */
+const listMarks: ReadonlyMap<string, Fields> = new Map([
+  [
+    'storagemigration.k8s.io StorageVersionMigrationList',
+    {
+      'x-kubernetes-list-map-keys': ['type'],
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-patch-merge-key': 'type',
+      'x-kubernetes-patch-strategy': 'merge',
+    },
+  ],
+])
+
 type ListNames = { readonly listName: string; readonly item: string }
 type ListParts = { readonly items: Fields; readonly metadata: Fields }
 
@@ -84,7 +97,7 @@ export class Definitions {
       description: `A list of ${kind.replace(/List$/, '')} objects.`,
       properties: {
         apiVersion: { description: this.describe('List', 'apiVersion'), type: 'string' },
-        items: { description: 'The objects.', items, type: 'array' },
+        items: { description: 'The objects.', items, type: 'array', ...(listMarks.get(`${group} ${kind}`) ?? {}) },
         kind: { description: this.describe('List', 'kind'), type: 'string' },
         metadata,
       },

@@ -13,6 +13,7 @@ const groups: ReadonlyMap<string, string> = new Map([
   ['meta', ''],
   ['core', ''],
   ['apps', 'apps'],
+  ['apiserverinternal', 'internal.apiserver.k8s.io'],
   ['autoscaling', 'autoscaling'],
   ['batch', 'batch'],
   ['flowcontrol', 'flowcontrol.apiserver.k8s.io'],

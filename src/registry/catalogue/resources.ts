@@ -54,12 +54,22 @@ batch/v1 batch/v1
 certificates.k8s.io/v1 certificates/v1
   certificatesigningrequests CertificateSigningRequest cluster std short=csr /approval:GPU /status:GPU
 
+certificates.k8s.io/v1beta1 certificates/v1beta1
+  clustertrustbundles ClusterTrustBundle cluster std
+
+certificates.k8s.io/v1alpha1 certificates/v1alpha1
+  clustertrustbundles ClusterTrustBundle cluster std stored=certificates.k8s.io/v1beta1
+
 networking.k8s.io/v1 networking/v1
   ingressclasses IngressClass cluster std
   ingresses Ingress namespaced std short=ing /status:GPU
   ipaddresses IPAddress cluster std stored=networking.k8s.io/v1beta1 short=ip
   networkpolicies NetworkPolicy namespaced std short=netpol
   servicecidrs ServiceCIDR cluster std stored=networking.k8s.io/v1beta1 /status:GPU
+
+networking.k8s.io/v1beta1 networking/v1beta1
+  ipaddresses IPAddress cluster std short=ip
+  servicecidrs ServiceCIDR cluster std /status:GPU
 
 policy/v1 policy/v1
   poddisruptionbudgets PodDisruptionBudget namespaced std short=pdb /status:GPU
@@ -77,11 +87,25 @@ storage.k8s.io/v1 storage/v1
   storageclasses StorageClass cluster std short=sc
   volumeattachments VolumeAttachment cluster std /status:GPU
 
+storage.k8s.io/v1beta1 storage/v1beta1
+  volumeattributesclasses VolumeAttributesClass cluster std short=vac
+
+storage.k8s.io/v1alpha1 storage/v1alpha1
+  volumeattributesclasses VolumeAttributesClass cluster std stored=storage.k8s.io/v1beta1 short=vac
+
 admissionregistration.k8s.io/v1 admissionregistration/v1
   mutatingwebhookconfigurations MutatingWebhookConfiguration cluster std in=api-extensions
   validatingadmissionpolicies ValidatingAdmissionPolicy cluster std in=api-extensions /status:GPU
   validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding cluster std in=api-extensions
   validatingwebhookconfigurations ValidatingWebhookConfiguration cluster std in=api-extensions
+
+admissionregistration.k8s.io/v1beta1 admissionregistration/v1beta1
+  validatingadmissionpolicies ValidatingAdmissionPolicy cluster std stored=admissionregistration.k8s.io/v1 in=api-extensions /status:GPU
+  validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding cluster std stored=admissionregistration.k8s.io/v1 in=api-extensions
+
+admissionregistration.k8s.io/v1alpha1 admissionregistration/v1alpha1
+  mutatingadmissionpolicies MutatingAdmissionPolicy cluster std in=api-extensions
+  mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding cluster std in=api-extensions
 
 apiextensions.k8s.io/v1 apiextensions/v1
   customresourcedefinitions CustomResourceDefinition cluster std stored=apiextensions.k8s.io/v1beta1 short=crd,crds in=api-extensions /status:GPU
@@ -92,13 +116,44 @@ scheduling.k8s.io/v1 scheduling/v1
 coordination.k8s.io/v1 coordination/v1
   leases Lease namespaced std
 
+coordination.k8s.io/v1beta1 coordination/v1beta1
+  leasecandidates LeaseCandidate namespaced std
+
+coordination.k8s.io/v1alpha2 coordination/v1alpha2
+  leasecandidates LeaseCandidate namespaced std stored=coordination.k8s.io/v1beta1
+
 node.k8s.io/v1 node/v1
   runtimeclasses RuntimeClass cluster std
 
 discovery.k8s.io/v1 discovery/v1
   endpointslices EndpointSlice namespaced std
 
+resource.k8s.io/v1beta2 resource/v1beta2
+  deviceclasses DeviceClass cluster std stored=resource.k8s.io/v1beta1
+  resourceclaims ResourceClaim namespaced std stored=resource.k8s.io/v1beta1 /status:GPU
+  resourceclaimtemplates ResourceClaimTemplate namespaced std stored=resource.k8s.io/v1beta1
+  resourceslices ResourceSlice cluster std stored=resource.k8s.io/v1beta1
+
+resource.k8s.io/v1beta1 resource/v1beta1
+  deviceclasses DeviceClass cluster std
+  resourceclaims ResourceClaim namespaced std /status:GPU
+  resourceclaimtemplates ResourceClaimTemplate namespaced std
+  resourceslices ResourceSlice cluster std
+
+resource.k8s.io/v1alpha3 resource/v1alpha3
+  deviceclasses DeviceClass cluster std stored=resource.k8s.io/v1beta1
+  devicetaintrules DeviceTaintRule cluster std
+  resourceclaims ResourceClaim namespaced std stored=resource.k8s.io/v1beta1 /status:GPU
+  resourceclaimtemplates ResourceClaimTemplate namespaced std stored=resource.k8s.io/v1beta1
+  resourceslices ResourceSlice cluster std stored=resource.k8s.io/v1beta1
+
 flowcontrol.apiserver.k8s.io/v1 flowcontrol/v1
   flowschemas FlowSchema cluster std /status:GPU
   prioritylevelconfigurations PriorityLevelConfiguration cluster std /status:GPU
+
+internal.apiserver.k8s.io/v1alpha1 apiserverinternal/v1alpha1
+  storageversions StorageVersion cluster std /status:GPU
+
+storagemigration.k8s.io/v1alpha1 storagemigration/v1alpha1
+  storageversionmigrations StorageVersionMigration cluster std /status:GPU
 `

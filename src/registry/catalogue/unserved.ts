@@ -1,6 +1,7 @@
 /**
  * Kinds that no path serves: versions of long ago, which may still lie in a database, and what goes to others than us. They are written by
- * hand, since most are other names for types of today; test/golden has an object of each.
+ * hand, since most are other names for types of today; test/golden has an object of each. Two types of admissionregistration/v1alpha1 are
+ * here because Go declares them by those of v1.
  */
 export const unservedTypes = `
 package admission/v1
@@ -52,8 +53,11 @@ AdmissionReview = admission.AdmissionReview
 
 package admissionregistration/v1alpha1
 
-MatchCondition = admissionregistration.MatchCondition
-ReinvocationPolicyType = string
+MatchCondition
+  name! string 1
+  expression! string 2
+
+ReinvocationPolicyType = string: IfNeeded|Never
 RuleWithOperations = admissionregistration.RuleWithOperations
 ValidatingAdmissionPolicy = admissionregistration.ValidatingAdmissionPolicy
 ValidatingAdmissionPolicyBinding = admissionregistration.ValidatingAdmissionPolicyBinding

@@ -3,6 +3,7 @@ import type { KindRules } from '../kind-rules.ts'
 import { rules as admissionregistrationRules } from './admissionregistration/rules.ts'
 import { rules as apiextensionsRules } from './apiextensions/rules.ts'
 import { rules as apiregistrationRules } from './apiregistration/rules.ts'
+import { rules as apiserverinternalRules } from './apiserverinternal/rules.ts'
 import { rules as appsRules } from './apps/rules.ts'
 import { rules as autoscalingRules } from './autoscaling/rules.ts'
 import { rules as batchRules } from './batch/rules.ts'
@@ -18,11 +19,13 @@ import { rules as policyRules } from './policy/rules.ts'
 import { rules as rbacRules } from './rbac/rules.ts'
 import { rules as schedulingRules } from './scheduling/rules.ts'
 import { rules as storageRules } from './storage/rules.ts'
+import { rules as storagemigrationRules } from './storagemigration/rules.ts'
 
 export const rulesByKind: ReadonlyMap<string, KindRules> = new Map([
   ...admissionregistrationRules,
   ...apiextensionsRules,
   ...apiregistrationRules,
+  ...apiserverinternalRules,
   ...appsRules,
   ...autoscalingRules,
   ...batchRules,
@@ -38,4 +41,5 @@ export const rulesByKind: ReadonlyMap<string, KindRules> = new Map([
   ...rbacRules,
   ...schedulingRules,
   ...storageRules,
+  ...storagemigrationRules,
 ])

@@ -27,7 +27,8 @@ export function validateConditions(list: Json | undefined, path: string): FieldF
   ])
 }
 
-function validateCondition(condition: Fields, path: string): FieldFault[] {
+/** One of them, by itself. */
+export function validateCondition(condition: Fields, path: string): FieldFault[] {
   const { lastTransitionTime, observedGeneration } = condition
   const status = textOf(condition['status'])
   const faults = checked(`${path}.type`, textOf(condition['type']), checkQualifiedName)

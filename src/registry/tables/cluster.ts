@@ -1,7 +1,19 @@
 /** Tables of nodes, namespaces, settings and who may do what. */
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { durationText, type TableKind } from '../../api/table.ts'
-import { createdAgo, keysOf, nameOf, orNone, orUnset, shownOf, specOf, statusOf, table } from './columns.ts'
+import {
+  columnsOf,
+  createdAgo,
+  keysOf,
+  nameOf,
+  orNone,
+  orUnset,
+  shortened,
+  shownOf,
+  specOf,
+  statusOf,
+  table,
+} from './columns.ts'
 
 const namespaces = table('Name | Status | Age', (object) => [
   nameOf(object),
@@ -129,6 +141,32 @@ const leases = table('Name | Holder | Age', (object) => [
   createdAgo(object),
 ])
 
+const leaseCandidates = table('Name | LeaseName | BinaryVersion | EmulationVersion | Age', (object) => {
+  const { leaseName, binaryVersion, emulationVersion } = specOf(object)
+  return [nameOf(object), textOf(leaseName), textOf(binaryVersion), textOf(emulationVersion), createdAgo(object)]
+})
+
+const trustBundles = table('Name | SignerName', (object) => [
+  nameOf(object),
+  orNone(textOf(specOf(object)['signerName'])),
+])
+
+const storageVersions = table('Name | CommonEncodingVersion | StorageVersions | Age', (object) => {
+  const { commonEncodingVersion, storageVersions: servers } = statusOf(object)
+  const shown = itemsOf(servers).map(
+    ({ apiServerID, encodingVersion }) => `${textOf(apiServerID)}=${textOf(encodingVersion)}`,
+  )
+  return [nameOf(object), orUnset(textOf(commonEncodingVersion)), orUnset(shortened(shown)), createdAgo(object)]
+})
+
+const storageVersionMigrations: TableKind = {
+  columns: columnsOf('Name | Resource').map((column) => ({ ...column, format: '' })),
+  cells: (object) => {
+    const { group, version, resource } = fieldsOf(specOf(object)['resource'])
+    return [nameOf(object), [resource, version, group].map(textOf).join('.')]
+  },
+}
+
 const apiServices = table('Name | Service | Available | Age', (object) => {
   const { service } = specOf(object)
   const { namespace, name } = fieldsOf(service)
@@ -252,6 +290,10 @@ export const clusterTables: readonly (readonly [string, TableKind])[] = [
   ['PriorityClass.scheduling.k8s.io', priorityClasses],
   ['RuntimeClass.node.k8s.io', runtimeClasses],
   ['Lease.coordination.k8s.io', leases],
+  ['LeaseCandidate.coordination.k8s.io', leaseCandidates],
+  ['ClusterTrustBundle.certificates.k8s.io', trustBundles],
+  ['StorageVersion.internal.apiserver.k8s.io', storageVersions],
+  ['StorageVersionMigration.storagemigration.k8s.io', storageVersionMigrations],
   ['APIService.apiregistration.k8s.io', apiServices],
   ['CertificateSigningRequest.certificates.k8s.io', certificateRequests],
   ['MutatingWebhookConfiguration.admissionregistration.k8s.io', webhookConfigurations],

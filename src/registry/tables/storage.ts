@@ -89,6 +89,14 @@ const storageClasses = table(
   },
 )
 
+const attributesAnnotation = 'volumeattributesclass.alpha.kubernetes.io/is-default-class'
+
+const volumeAttributesClasses = table('Name | DriverName | Age', (object) => [
+  `${nameOf(object)}${object.metadata.annotations?.[attributesAnnotation] === 'true' ? ' (default)' : ''}`,
+  textOf(object['driverName']),
+  createdAgo(object),
+])
+
 const volumeAttachments = table('Name | Attacher | PV | Node | Attached:boolean | Age', (object) => {
   const { attacher, source, nodeName } = specOf(object)
   return [
@@ -134,6 +142,7 @@ export const storageTables: readonly (readonly [string, TableKind])[] = [
   ['PersistentVolumeClaim', persistentVolumeClaims],
   ['StorageClass.storage.k8s.io', storageClasses],
   ['VolumeAttachment.storage.k8s.io', volumeAttachments],
+  ['VolumeAttributesClass.storage.k8s.io', volumeAttributesClasses],
   ['CSIDriver.storage.k8s.io', csiDrivers],
   ['CSINode.storage.k8s.io', csiNodes],
 ]

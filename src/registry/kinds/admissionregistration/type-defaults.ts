@@ -9,16 +9,21 @@ const webhook = {
   timeoutSeconds: 10,
 }
 
+const policyDefaults = (packageName: string): readonly (readonly [string, TypeDefaults])[] => [
+  [`${packageName} NamedRuleWithOperations`, { fields: { scope: '*' } }],
+  [`${packageName} ValidatingAdmissionPolicySpec`, { fields: { failurePolicy: 'Fail' } }],
+  [`${packageName} MutatingAdmissionPolicySpec`, { fields: { failurePolicy: 'Fail' } }],
+  [
+    `${packageName} MatchResources`,
+    { fields: { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} } },
+  ],
+]
+
 /** By package and name. `set` sees what the fixed values have filled in. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['admissionregistration/v1 ValidatingWebhook', { fields: webhook }],
   ['admissionregistration/v1 MutatingWebhook', { fields: { ...webhook, reinvocationPolicy: 'Never' } }],
   ['admissionregistration/v1 ServiceReference', { fields: { port: 443 } }],
   ['admissionregistration/v1 RuleWithOperations', { fields: { scope: '*' } }],
-  ['admissionregistration/v1 NamedRuleWithOperations', { fields: { scope: '*' } }],
-  ['admissionregistration/v1 ValidatingAdmissionPolicySpec', { fields: { failurePolicy: 'Fail' } }],
-  [
-    'admissionregistration/v1 MatchResources',
-    { fields: { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} } },
-  ],
+  ...['v1', 'v1beta1', 'v1alpha1'].flatMap((version) => policyDefaults(`admissionregistration/${version}`)),
 ]

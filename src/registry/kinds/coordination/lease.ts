@@ -1,7 +1,7 @@
-import { checked, type FieldFault, forbiddenField, invalidValue, notSupported } from '../../../api/field-fault.ts'
-import { checkQualifiedName } from '../../../api/names.ts'
+import { type FieldFault, forbiddenField, invalidValue } from '../../../api/field-fault.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { validateStrategy } from './strategy.ts'
 
 export const leaseRules: KindRules = { validate }
 
@@ -19,13 +19,4 @@ function validate(object: KubeObject): FieldFault[] {
     faults.push(forbiddenField('spec.preferredHolder', 'may only be specified if `strategy` is defined'))
   }
   return faults
-}
-
-const strategies = ['OldestEmulationVersion']
-
-/** One of ours, or of somebody's domain (gate CoordinatedLeaderElection). The path is upstream's. */
-function validateStrategy(strategy: string): FieldFault[] {
-  const path = 'spec.strategy.strategy'
-  if (strategy.includes('/')) return checked(path, strategy, checkQualifiedName)
-  return strategies.includes(strategy) ? [] : [notSupported(path, strategy, strategies)]
 }

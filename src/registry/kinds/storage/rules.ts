@@ -5,6 +5,7 @@ import { csiNodeRules } from './csi-node.ts'
 import { csiStorageCapacityRules } from './csi-storage-capacity.ts'
 import { storageClassRules } from './storage-class.ts'
 import { volumeAttachmentRules } from './volume-attachment.ts'
+import { volumeAttributesClassRules } from './volume-attributes-class.ts'
 
 export const rules: readonly (readonly [string, KindRules])[] = [
   ['CSIDriver.storage.k8s.io', csiDriverRules],
@@ -12,4 +13,5 @@ export const rules: readonly (readonly [string, KindRules])[] = [
   ['CSIStorageCapacity.storage.k8s.io', csiStorageCapacityRules],
   ['StorageClass.storage.k8s.io', storageClassRules],
   ['VolumeAttachment.storage.k8s.io', volumeAttachmentRules],
+  ['VolumeAttributesClass.storage.k8s.io', volumeAttributesClassRules],
 ]

@@ -6,18 +6,14 @@ import {
   invalidValue,
   notSupported,
   required,
-  tooLong,
 } from '../../../api/field-fault.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { type Fields, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
-
-/** Keys and values together. */
-const PARAMETERS_BYTES_MAX = 256 * 1024
-const PARAMETERS_MAX = 512
+import { validateParameters, validateProvisioner } from './parameters.ts'
 
 export const storageClassRules: KindRules = {
   validate,
@@ -32,7 +28,10 @@ export const storageClassRules: KindRules = {
 
 function validate(object: KubeObject): FieldFault[] {
   const { reclaimPolicy = '', volumeBindingMode } = object
-  const faults = [...validateProvisioner(textOf(object['provisioner'])), ...validateParameters(object)]
+  const faults = [
+    ...validateProvisioner(textOf(object['provisioner']), 'provisioner'),
+    ...validateParameters(object['parameters']),
+  ]
   if (reclaimPolicy !== '' && reclaimPolicy !== 'Delete' && reclaimPolicy !== 'Retain') {
     faults.push(notSupported('reclaimPolicy', textOf(reclaimPolicy), ['Delete', 'Retain']))
   }
@@ -40,23 +39,6 @@ function validate(object: KubeObject): FieldFault[] {
     faults.push(notSupported('volumeBindingMode', textOf(volumeBindingMode), ['Immediate', 'WaitForFirstConsumer']))
   }
   return [...faults, ...validateTopologies(itemsOf(object['allowedTopologies']))]
-}
-
-function validateProvisioner(provisioner: string): FieldFault[] {
-  if (provisioner === '') return [required('provisioner')]
-  const name = provisioner.toLowerCase()
-  return checkQualifiedName(name).map((why) => invalidValue('provisioner', name, why))
-}
-
-function validateParameters(object: KubeObject): FieldFault[] {
-  const entries = Object.entries(fieldsOf(object['parameters']))
-  if (entries.length > PARAMETERS_MAX) return [tooLong('parameters', PARAMETERS_MAX)]
-  const faults = entries.some(([key]) => key === '') ? [invalidValue('parameters', '', 'field can not be empty.')] : []
-  const bytes = entries.reduce(
-    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(textOf(value)),
-    0,
-  )
-  return bytes > PARAMETERS_BYTES_MAX ? [...faults, tooLong('parameters', PARAMETERS_BYTES_MAX)] : faults
 }
 
 /** A term is compared with those before it, and first with an empty one for each: who says nothing repeats them all. */

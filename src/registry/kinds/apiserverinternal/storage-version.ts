@@ -1,0 +1,115 @@
+/** StorageVersion: in which version each API server stores a resource, and which it can read. */
+import { checked, duplicate, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { goPlain, goStrings } from '../../../api/go-value.ts'
+import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import type { KindRules } from '../../kind-rules.ts'
+
+export const storageVersionRules: KindRules = {
+  checkName,
+  validate: validateStatus,
+  // There is nothing to change but the status, which has a path of its own.
+  validateUpdate: () => [],
+  status: { validateUpdate: validateStatus },
+}
+
+/** `<group>.<resource>`. */
+function checkName(name: string): string[] {
+  const dot = name.lastIndexOf('.')
+  if (dot === -1) return ['name must be in the form of <group>.<resource>']
+  return [
+    ...checkDnsSubdomain(name.slice(0, dot)).map((why) => `the group segment ${why}`),
+    ...checkDns1035Label(name.slice(dot + 1)).map((why) => `the resource segment ${why}`),
+  ]
+}
+
+function validateStatus(object: KubeObject): FieldFault[] {
+  const status = fieldsOf(object['status'])
+  const servers = itemsOf(status['storageVersions'])
+  const ids = servers.map(({ apiServerID }) => textOf(apiServerID))
+  return [
+    ...servers.flatMap((server, at) => {
+      const path = `status.storageVersions[${at}]`
+      const id = ids[at] ?? ''
+      const isDoubled = ids.indexOf(id) < at
+      return [...(isDoubled ? [duplicate(`${path}.apiServerID`, id)] : []), ...validateServer(server, path)]
+    }),
+    ...validateCommonVersion(status, servers),
+    ...validateConditions(itemsOf(status['conditions'])),
+  ]
+}
+
+function validateServer(server: Fields, path: string): FieldFault[] {
+  const encoding = textOf(server['encodingVersion'])
+  const [decodable, served] = [textsOf(server['decodableVersions']), textsOf(server['servedVersions'])]
+  const faults = checked(`${path}.apiServerID`, textOf(server['apiServerID']), checkDnsSubdomain)
+  faults.push(...validateApiVersion(encoding, `${path}.encodingVersion`))
+  faults.push(...decodable.flatMap((one, at) => validateApiVersion(one, `${path}.decodableVersions[${at}]`)))
+  if (!decodable.includes(encoding)) {
+    const why = `decodableVersions must include encodingVersion ${encoding}`
+    faults.push(invalidShown(`${path}.decodableVersions`, goStrings(decodable), why))
+  }
+  for (const [at, version] of served.entries()) {
+    const place = `${path}.servedVersions[${at}]`
+    faults.push(...validateApiVersion(version, place))
+    if (decodable.includes(version)) continue
+    const why = `individual served version : ${version} must be included in decodableVersions : ${goPlain(decodable)}`
+    faults.push(invalidValue(place, version, why))
+  }
+  return faults
+}
+
+function validateApiVersion(apiVersion: string, path: string): FieldFault[] {
+  const faults = checkApiVersion(apiVersion)
+  return faults.length === 0 ? [] : [invalidValue(path, apiVersion, faults.join(','))]
+}
+
+const labelRule =
+  "an apiVersion is a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')"
+
+function checkApiVersion(apiVersion: string): readonly string[] {
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return [labelRule]
+  const [version = '', group] = parts.toReversed()
+  return [
+    ...(group === undefined ? [] : checkPart('group', group, checkDnsSubdomain)),
+    ...checkPart('version', version, checkDns1035Label),
+  ]
+}
+
+const checkPart = (part: string, text: string, check: (text: string) => readonly string[]): readonly string[] =>
+  (text === '' ? ['must be non-empty'] : check(text)).map((why) => `${part} part: ${why}`)
+
+/** Told if, and only if, all servers agree. */
+function validateCommonVersion({ commonEncodingVersion: told }: Fields, servers: readonly Fields[]): FieldFault[] {
+  const path = 'status.commonEncodingVersion'
+  const versions = new Set(servers.map(({ encodingVersion }) => textOf(encodingVersion)))
+  const [common] = versions.size === 1 ? versions : []
+  if (common === undefined && told === undefined) return []
+  if (common === undefined) {
+    const why =
+      'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet'
+    return [invalidValue(path, textOf(told), why)]
+  }
+  if (told === undefined) return [invalidShown(path, '"null"', `the common encoding version is ${common}`)]
+  return told === common ? [] : [invalidValue(path, textOf(told), `the actual common encoding version is ${common}`)]
+}
+
+/** The path lacks the name of the list; upstream's does too. */
+function validateConditions(conditions: readonly Fields[]): FieldFault[] {
+  const types = conditions.map(({ type }) => textOf(type))
+  return conditions.flatMap(({ status, reason, message }, at) => {
+    const path = `status[${at}]`
+    const type = types[at] ?? ''
+    const last = types.lastIndexOf(type, at - 1)
+    const isDoubled = at > 0 && last !== -1
+    const why = `the type of the condition is not unique, it also appears in conditions[${last}]`
+    return [
+      ...(isDoubled ? [invalidValue(`${path}.type`, type, why)] : []),
+      ...checked(`${path}.type`, type, checkQualifiedName),
+      ...checked(`${path}.status`, textOf(status), checkQualifiedName),
+      ...(textOf(reason) === '' ? [required(`${path}.reason`, 'reason cannot be empty')] : []),
+      ...(textOf(message) === '' ? [required(`${path}.message`, 'message cannot be empty')] : []),
+    ]
+  })
+}

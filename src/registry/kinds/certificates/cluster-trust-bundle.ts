@@ -1,0 +1,85 @@
+/** ClusterTrustBundle: certificates of authorities, of one signer or of nobody in particular (gate ClusterTrustBundle). */
+import { X509Certificate } from 'node:crypto'
+import { type FieldFault, invalidValue, tooLong } from '../../../api/field-fault.ts'
+import { checkDnsSubdomain } from '../../../api/names.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import { decodePem, type PemBlock } from '../../../lib/x509/pem.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { validateSigner } from '../../rules/signer.ts'
+
+/** What upstream takes, and mounts into pods. */
+const TRUST_BUNDLE_BYTES_MAX = 1024 * 1024
+
+export const clusterTrustBundleRules: KindRules = {
+  selectableFields: ['spec.signerName'],
+  validate: (object) => [...validateNames(object), ...validateBundle(bundleOf(object))],
+  // What was accepted once is not read again, so that it stays accepted.
+  validateUpdate: (object, current) => [
+    ...validateNames(object),
+    ...(bundleOf(object) === bundleOf(current) ? [] : validateBundle(bundleOf(object))),
+    ...(signerOf(object) === signerOf(current)
+      ? []
+      : [invalidValue('spec.signerName', signerOf(object), 'field is immutable')]),
+  ],
+}
+
+const bundleOf = (object: KubeObject): string => textOf(fieldsOf(object['spec'])['trustBundle'])
+const signerOf = (object: KubeObject): string => textOf(fieldsOf(object['spec'])['signerName'])
+
+function validateNames(object: KubeObject): FieldFault[] {
+  const signer = signerOf(object)
+  const { name = '', generateName = '' } = object.metadata
+  const named = (path: string, text: string): FieldFault[] =>
+    text === '' ? [] : checkName(text.replace(/-$/, 'a'), signer).map((why) => invalidValue(path, text, why))
+  return [
+    ...named('metadata.generateName', generateName),
+    ...(name === '' ? [] : checkName(name, signer).map((why) => invalidValue('metadata.name', name, why))),
+    ...(signer === '' ? [] : validateSigner(signer, 'spec.signerName')),
+  ]
+}
+
+/** A bundle of a signer is named after it: `example.com:signer:name`. */
+function checkName(name: string, signer: string): readonly string[] {
+  if (signer === '') {
+    if (name.includes(':')) return ['ClusterTrustBundle without signer name must not have ":" in its name']
+    return checkDnsSubdomain(name)
+  }
+  const prefix = `${signer.replaceAll('/', ':')}:`
+  if (name.startsWith(prefix)) return checkDnsSubdomain(name.slice(prefix.length))
+  return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`]
+}
+
+function validateBundle(text: string): FieldFault[] {
+  const path = 'spec.trustBundle'
+  if (Buffer.byteLength(text) > TRUST_BUNDLE_BYTES_MAX) return [tooLong(path, TRUST_BUNDLE_BYTES_MAX)]
+  const refused = (why: string): FieldFault => invalidValue(path, '<value omitted>', why)
+  const blocks = decodePem(text)
+  const faults = blocks.flatMap((block, at) => {
+    const why = blockFault(block)
+    return why === undefined ? [] : [refused(`entry ${at} ${why}`)]
+  })
+  if (faults.length > 0) return faults
+  if (blocks.length === 0) return [refused('at least one trust anchor must be provided')]
+  return doubled(blocks).map((places) => refused(`duplicate trust anchor (indices [${places.join(' ')}])`))
+}
+
+function blockFault({ label, hasHeaders, bytes }: PemBlock): string | undefined {
+  if (label !== 'CERTIFICATE') return `has bad block type: ${label}`
+  if (hasHeaders) return 'has PEM block headers'
+  try {
+    return new X509Certificate(bytes).ca ? undefined : 'does not have the CA bit set'
+  } catch {
+    // Why not is OpenSSL's own to say.
+    return 'does not parse as X.509'
+  }
+}
+
+/** Where the same certificate stands more than once. */
+function doubled(blocks: readonly PemBlock[]): readonly (readonly number[])[] {
+  const places = new Map<string, number[]>()
+  for (const [at, { bytes }] of blocks.entries()) {
+    const id = bytes.toString('base64')
+    places.set(id, [...(places.get(id) ?? []), at])
+  }
+  return [...places.values()].filter(({ length }) => length > 1)
+}

@@ -1,0 +1,35 @@
+import { type FieldFault, forbiddenField, required } from '../../../api/field-fault.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { isEqualAs } from '../../rules/equality.ts'
+import { validateParameters, validateProvisioner } from './parameters.ts'
+
+/** What of a volume its driver can change while it is used. */
+export const volumeAttributesClassRules: KindRules = {
+  validate,
+  // As upstream, which looks at the object before and after it looks at the change.
+  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current), ...validate(object)],
+}
+
+function validate(object: KubeObject): FieldFault[] {
+  const { parameters } = object
+  const isEmpty = Object.keys(fieldsOf(parameters)).length === 0
+  return [
+    ...validateProvisioner(textOf(object['driverName']), 'driverName'),
+    ...validateParameters(parameters),
+    ...(isEmpty ? [required('parameters', 'must contain at least one key/value pair')] : []),
+  ]
+}
+
+const validateChange = (object: KubeObject, current: KubeObject): FieldFault[] =>
+  ['driverName', 'parameters']
+    .filter(
+      (field) =>
+        !isEqualAs(
+          'storage/v1beta1 VolumeAttributesClass',
+          { [field]: object[field] },
+          { [field]: current[field] },
+          'exact',
+        ),
+    )
+    .map((field) => forbiddenField(field, `updates to ${field} are forbidden.`))

@@ -1,0 +1,92 @@
+/** StorageVersionMigration: that all objects of a resource be written anew, and how far that is (gate StorageVersionMigrator). */
+import { duplicate, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { goDate, goStruct } from '../../../api/go-value.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { validateCondition } from '../../rules/conditions.ts'
+
+export const storageVersionMigrationRules: KindRules = {
+  validate,
+  validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
+  status: { validateUpdate: validateStatus, updateChecks: ['change', 'rules'] },
+}
+
+const resourceOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['resource'])
+
+function validate(object: KubeObject): FieldFault[] {
+  const missing = ['resource', 'version'].filter((part) => textOf(resourceOf(object)[part]) === '')
+  return missing.map((part) => required(`spec.resource.${part}`, `${part} is required`))
+}
+
+/** The paths are upstream's. */
+const validateChange = (object: KubeObject, current: KubeObject): FieldFault[] =>
+  ['group', 'version', 'resource'].flatMap((part) => {
+    const text = textOf(resourceOf(object)[part])
+    return text === textOf(resourceOf(current)[part]) ? [] : [invalidValue(part, text, 'field is immutable')]
+  })
+
+function validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
+  const status = fieldsOf(object['status'])
+  const conditions = itemsOf(status['conditions'])
+  const before = fieldsOf(current['status'])
+  const path = 'status.conditions'
+  const is = (type: string): boolean => isTrue(conditions, type)
+  const was = (type: string): boolean => isTrue(itemsOf(before['conditions']), type)
+  const [hasSucceeded, hasFailed, isRunning] = [is('Succeeded'), is('Failed'), is('Running')]
+  const whys = [
+    ...(hasSucceeded && hasFailed ? ['Both success and failed conditions cannot be true at the same time'] : []),
+    ...(hasSucceeded && isRunning ? ['Running condition cannot be true when success condition is true'] : []),
+    ...(hasFailed && isRunning ? ['Running condition cannot be true when failed condition is true'] : []),
+    ...(was('Succeeded') && !hasSucceeded ? ['Success condition cannot be set to false once it is true'] : []),
+    ...(was('Failed') && !hasFailed ? ['Failed condition cannot be set to false once it is true'] : []),
+  ]
+  const [version, versionBefore] = [textOf(status['resourceVersion']), textOf(before['resourceVersion'])]
+  const isMoved = versionBefore !== '' && versionBefore !== version
+  return [
+    ...validateVersion(version),
+    ...validateTypes(conditions, path),
+    ...(isMoved ? [invalidValue('status.resourceVersion', version, 'resourceVersion cannot be updated')] : []),
+    ...whys.map((why) => invalidShown(path, goConditions(conditions), why)),
+  ]
+}
+
+const isTrue = (conditions: readonly Fields[], type: string): boolean =>
+  conditions.find((one) => one['type'] === type)?.['status'] === 'True'
+
+const INT64_MAX = 2n ** 63n - 1n
+
+function validateVersion(version: string): FieldFault[] {
+  const path = 'status.resourceVersion'
+  if (version === '') return []
+  const refused = (fault: string): FieldFault[] => {
+    const why = `failed to parse resource version ${quote(version)}: strconv.ParseInt: parsing ${quote(version)}: ${fault}`
+    return [invalidValue(path, version, why)]
+  }
+  if (!/^[+-]?\d+$/.test(version)) return refused('invalid syntax')
+  const number = BigInt(version.replace('+', ''))
+  if (number > INT64_MAX || number < -INT64_MAX - 1n) return refused('value out of range')
+  return number < 0n ? [invalidValue(path, number, 'must be greater than or equal to 0')] : []
+}
+
+/** The time of a condition is its last update, and told by another name; both are upstream's. */
+function validateTypes(conditions: readonly Fields[], path: string): FieldFault[] {
+  const types = conditions.map(({ type }) => textOf(type))
+  return conditions.flatMap((condition, at) => [
+    ...(types.indexOf(types[at] ?? '') < at ? [duplicate(`${path}[${at}].type`, types[at] ?? '')] : []),
+    ...validateCondition({ ...condition, lastTransitionTime: condition['lastUpdateTime'] }, `${path}[${at}]`),
+  ])
+}
+
+function goConditions(conditions: readonly Fields[]): string {
+  const shown = conditions.map((condition) =>
+    goStruct('storagemigration.MigrationCondition', {
+      Type: quote(textOf(condition['type'])),
+      Status: quote(textOf(condition['status'])),
+      LastUpdateTime: goDate(textOf(condition['lastUpdateTime'])),
+      Reason: quote(textOf(condition['reason'])),
+      Message: quote(textOf(condition['message'])),
+    }),
+  )
+  return `[]storagemigration.MigrationCondition{${shown.join(', ')}}`
+}
