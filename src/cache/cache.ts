@@ -13,6 +13,7 @@ import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { checkResource } from './check.ts'
 import { type Form, Item, type ItemHome } from './item.ts'
+import type { IndexLimits } from './field-index.ts'
 import { HistoryBudget } from './history.ts'
 import { type MadeParts, Shelf, TURNS_KEPT } from './made.ts'
 import { Reader } from './reader.ts'
@@ -52,6 +53,7 @@ export type CacheOptions = {
     readonly decodedBytes?: number
     readonly framesBytes?: number
     readonly madeBytes?: number
+    readonly indexes?: IndexLimits
   }
   readonly unusedMs?: number
   readonly checkEveryMs?: number
@@ -96,6 +98,7 @@ export class Cache implements AsyncDisposable {
       past: new Shelf(budgets?.pastBytes ?? PAST_BYTES),
       newListing: () => ++listings,
       histories: new HistoryBudget(budgets?.historiesBytes ?? HISTORIES_BYTES),
+      indexes: budgets?.indexes ?? {},
       watchReadyMs: options.watchReadyMs ?? WATCH_READY_MS,
     }
   }

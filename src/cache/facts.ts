@@ -154,10 +154,15 @@ export class FactsReader {
     this.skip(place)
   }
 
-  /** To read how many labels there are, and then each. */
-  openLabels(bytes: Buffer, at: number): void {
+  /** To read the value of a label; false if the object does not have it. */
+  openLabel(bytes: Buffer, at: number, key: Sought): boolean {
     this.#bytes = bytes
     this.#at = at + HEAD_BYTES + (bytes[at] ?? 0) + ((bytes[at + 1] ?? 0) << 8)
+    for (let left = this.number(); left > 0; left--) {
+      if (this.is(key)) return true
+      this.skip(1)
+    }
+    return false
   }
 
   get at(): number {

@@ -11,7 +11,10 @@ import { FieldIndexes } from './field-index.ts'
 import { Item, type ItemHome } from './item.ts'
 import { Ring } from './ring.ts'
 import { Slabs } from './slabs.ts'
-import { newTree } from './tree.ts'
+import { type IndexedValue, newTree } from './tree.ts'
+
+/** What has a color is labelled with it, and with its first letter. */
+const labelled = (color: string) => (color === '' ? {} : { labels: { color, letter: color.slice(0, 1), own: 'x' } })
 
 /** A resource as its indexes see it. */
 class Things {
@@ -20,13 +23,13 @@ class Things {
   readonly range = rangeOf('/things/')
   readonly #slabs = new Slabs()
   readonly #facts = new Facts(() => ({ color: (object) => textOf(object['color']) }))
-  readonly indexes = new FieldIndexes(this.#facts, () => this, systemTime)
+  readonly indexes = new FieldIndexes(this.#facts, () => this, systemTime, { looksMin: 10 })
   readonly #home: ItemHome = {
     form: {
       decode: (bytes) => {
         const text = bytes.toString()
         if (text === 'corrupt') throw new StorageError('corrupt', 'not an object')
-        return { kind: 'Thing', apiVersion: 'v1', metadata: {}, color: text }
+        return { kind: 'Thing', apiVersion: 'v1', metadata: labelled(text), color: text }
       },
       print: () => ({ bytes: Buffer.alloc(1), headBytes: 0, versionAt: 0 }),
       facts: this.#facts,
@@ -49,11 +52,11 @@ class Things {
     this.ring.push(new Change({ key, revision, item, previous }))
   }
 
-  find(value: string): string[] | undefined {
+  find(value: string, by: readonly IndexedValue[] = [{ field: 'color', value }]): string[] | undefined {
     return this.indexes
-      .find({ field: 'color', value })
-      ?.valuesArray()
-      .map((item) => `${item.key} ${item.revision}`)
+      .find(by)
+      ?.keysArray()
+      .map((key) => `${key} ${this.tree.get(key)?.revision}`)
   }
 
   scan(value: string): string[] {
@@ -62,9 +65,9 @@ class Things {
   }
 
   /** What the index says once it is ready. */
-  async found(value: string): Promise<string[]> {
+  async found(value: string, by?: readonly IndexedValue[]): Promise<string[]> {
     for (let turns = 0; turns < 1_000; turns++) {
-      const found = this.find(value)
+      const found = this.find(value, by)
       if (found !== undefined) return found
       await turn()
     }
@@ -76,11 +79,7 @@ const colors = ['red', 'green', 'blue', '']
 
 test('an index answers as all objects would, through any changes', async () => {
   const things = new Things()
-  let state = 1
-  const random = (below: number): number => {
-    state = (Math.imul(state, 1103515245) + 12345) >>> 0
-    return (state >>> 8) % below
-  }
+  const random = randomOf(1)
   const change = (): void => things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
   for (let i = 0; i < 100; i++) change()
   assert.equal(things.find('red'), undefined) // it is being made
@@ -127,5 +126,83 @@ test('an index goes when nobody asks it, and where an object cannot be read', as
   await turn()
   assert.equal(things.find('red'), undefined)
   things.put('b', undefined)
-  assert.equal(things.indexes.find({ field: 'unknown', value: 'x' }), undefined)
+  assert.equal(things.indexes.find([{ field: 'unknown', value: 'x' }]), undefined)
+})
+
+/** The same every time. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0
+    return (state >>> 8) % below
+  }
+}
+
+const label = (name: string, value: string): IndexedValue[] => [{ label: name, value }]
+
+test('a label has an index once scans for it have looked at many objects in vain', async () => {
+  const things = new Things()
+  for (let i = 0; i < 30; i++) things.put(`t${i}`, colors[i % 3])
+  const red = label('color', 'red')
+  assert.equal(things.find('red', red), undefined)
+  await turn()
+  assert.equal(things.find('red', red), undefined)
+  things.indexes.noteScan(red, 20)
+  assert.equal(things.find('red', red), undefined)
+  things.indexes.endTurn() // what was long ago does not count
+  things.indexes.noteScan(red, 20)
+  await turn()
+  assert.equal(things.find('red', red), undefined)
+  things.indexes.noteScan(red, 20)
+  assert.deepEqual(await things.found('red', red), things.scan('red'))
+  assert.deepEqual(await things.found('none', label('color', 'none')), [])
+})
+
+test('an index of a label answers as all objects would, through any changes', async () => {
+  const things = new Things()
+  const random = randomOf(5)
+  const change = (): void => things.put(`t${random(50)}`, random(5) === 0 ? undefined : colors[random(4)])
+  for (let i = 0; i < 100; i++) change()
+  things.indexes.noteScan(label('color', 'red'), 1_000)
+  for (let round = 0; round < 200; round++) {
+    for (let i = random(20); i > 0; i--) change()
+    for (const color of [...colors.slice(0, 3), 'none'])
+      assert.deepEqual(await things.found(color, label('color', color)), things.scan(color))
+    if (round % 10 === 0) {
+      while (things.ring.first < things.ring.end) things.ring.drop()
+      things.find('red', label('color', 'red')) // which sees that it is lost
+      things.indexes.noteScan(label('color', 'red'), 1_000)
+    }
+  }
+})
+
+test('of several values the one that fewest objects have leads to them', async () => {
+  const things = new Things()
+  for (let i = 0; i < 60; i++) things.put(`t${i}`, ['blue', 'blue', 'black', 'red'][i % 4])
+  const asked = [...label('letter', 'b'), ...label('color', 'black')]
+  things.indexes.noteScan(asked, 1_000)
+  for (let turns = 0; turns < 10; turns++) await turn()
+  assert.deepEqual(things.find('', asked), things.scan('black'))
+  assert.deepEqual(things.find('', label('letter', 'b'))?.length, 45)
+})
+
+test('labels have two indexes; one that is in use does not go for another', async () => {
+  const things = new Things()
+  for (let i = 0; i < 30; i++) things.put(`t${i}`, colors[i % 3])
+  const [color, letter, own] = [label('color', 'red'), label('letter', 'r'), label('own', 'y')]
+  for (const by of [color, letter]) {
+    things.indexes.noteScan(by, 1_000)
+    await things.found('', by)
+  }
+  const ask = async (): Promise<string[] | undefined> => {
+    things.indexes.noteScan(own, 1_000)
+    for (let turns = 0; turns < 10; turns++) await turn()
+    return things.find('', own)
+  }
+  assert.equal(await ask(), undefined)
+  things.indexes.endTurn()
+  assert.ok(things.find('', color) !== undefined)
+  assert.deepEqual(await ask(), [])
+  assert.equal(things.find('', letter), undefined)
+  assert.ok(things.find('', color) !== undefined)
 })

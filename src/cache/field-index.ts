@@ -1,15 +1,17 @@
 /**
- * The current objects of a resource by the value of a field, such as pods by node. An index is made when it is first asked for,
- * in slices, and follows the ring: it takes up events when it is asked again, so that it costs nothing until then. Where it
- * cannot answer in this turn, nobody waits: all objects are looked at, as for states of the past.
+ * The keys of a resource's current objects by the value of a field, such as pods by node, or of a label. An index is made in slices: of
+ * a field that the kind declares, when it is first asked for; of a label, when scans for it have looked at many objects in vain. It
+ * follows the ring: it takes up events when it is asked again, so that it costs nothing until then. Where it cannot answer in this
+ * turn, nobody waits: all objects are looked at, as for most states of the past.
  */
 import { Slices, type SlicesTime } from '../lib/slices.ts'
+import type { Key } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import type { Change } from './event.ts'
-import { type Facts, FactsReader } from './facts.ts'
-import { Item } from './item.ts'
+import { type Facts, FactsReader, Sought } from './facts.ts'
+import type { Item } from './item.ts'
 import type { Ring } from './ring.ts'
-import { type FieldValue, newTree, type Tree, walk } from './tree.ts'
+import { type IndexedValue, type KeySet, newKeySet, type Tree, walk } from './tree.ts'
 
 /** Turns of the housekeeper without a question after which an index goes: five minutes. */
 const UNUSED_TURNS = 30
@@ -17,43 +19,100 @@ const UNUSED_TURNS = 30
 const EVENTS_AT_ONCE = 500
 /** What the decoding of an object that has no facts yet counts. */
 const DECODE_EVENTS = 20
+/** To find an object by its key takes about twice as long as to look at it in a scan: an index that leads to half of all saves nothing, but for so few. */
+const FEW = 100
+/** Any client can ask for any label. An index takes 15 bytes of each object that has the label, and 100 more where no two have the same value. */
+const LABELS_MAX = 2
+/** Labels whose scans are counted at the same time; with more, one is forgotten. */
+const LABELS_COUNTED = 32
+/** Looks in vain within a turn of the housekeeper, which is ten seconds, that make an index: some milliseconds' work. */
+const LOOKS_MIN = 10_000
 
 /** The resource as it is now. */
 type Current = { readonly tree: Tree; readonly ring: Ring; readonly range: KeyRange }
+
+type ValueOf = (item: Item) => string | undefined
+
+/** `looksMin`: for tests, which have few objects. */
+export type IndexLimits = { readonly looksMin?: number | undefined }
+
+/** Names an index. Neither a field nor a label has a blank in its name. */
+export const indexOf = (by: IndexedValue): string => ('field' in by ? by.field : `label ${by.label}`)
 
 export class FieldIndexes {
   readonly #facts: Facts
   readonly #current: () => Current
   readonly #time: SlicesTime
+  readonly #looksMin: number
   readonly #indexes = new Map<string, FieldIndex>()
-  readonly #none = newTree()
+  /** Objects that scans for a label have looked at in vain in this turn of the housekeeper. */
+  readonly #looks = new Map<string, number>()
+  readonly #none = newKeySet()
   readonly #reader = new FactsReader()
 
-  constructor(facts: Facts, current: () => Current, time: SlicesTime) {
+  constructor(facts: Facts, current: () => Current, time: SlicesTime, { looksMin = LOOKS_MIN }: IndexLimits = {}) {
     this.#facts = facts
     this.#current = current
     this.#time = time
+    this.#looksMin = looksMin
   }
 
-  /** The objects that have the value now; undefined if the index cannot tell in this turn. The tree changes: clone it. */
-  find({ field, value }: FieldValue): Tree | undefined {
-    const index = this.#indexOf(field)
-    if (index === undefined || index.isBusy) return undefined
-    index.unusedTurns = 0
-    if (!this.#isCaughtUp(index)) return undefined
-    return index.find(value) ?? this.#none
+  /**
+   * The fewest keys that lead to all objects that have these values now; undefined if no index can tell in this turn, or a scan is
+   * quicker. The set changes: clone it.
+   */
+  find(asked: readonly IndexedValue[]): KeySet | undefined {
+    let least: KeySet | undefined
+    let used: FieldIndex | undefined
+    for (const by of asked) {
+      const index = this.#indexOf(by)
+      if (index === undefined || index.isBusy || !this.#isCaughtUp(index)) continue
+      const found = index.find(by.value) ?? this.#none
+      if (least !== undefined && found.size >= least.size) continue
+      least = found
+      used = index
+    }
+    if (used !== undefined) used.unusedTurns = 0
+    return least !== undefined && least.size > Math.max(FEW, this.#current().tree.size / 2) ? undefined : least
   }
 
-  /** How to read a field; undefined for one that is not kept. */
-  readerOf(field: string): ((item: Item) => string) | undefined {
-    const place = this.#facts.placeOf(field)
-    return place === undefined ? undefined : (item) => this.#valueOf(item, place)
+  /** A scan for these values has looked at so many objects in vain. */
+  noteScan(asked: readonly IndexedValue[], looks: number): void {
+    for (const by of asked) {
+      if ('field' in by || this.#indexes.has(indexOf(by))) continue
+      const sum = (this.#looks.get(by.label) ?? 0) + looks
+      const wanted = Math.max(this.#looksMin, this.#current().tree.size)
+      if (sum > wanted && this.#makeRoom()) {
+        this.#looks.delete(by.label)
+        this.#begin(by)
+      } else {
+        this.#count(by.label, sum)
+      }
+    }
+  }
+
+  /** How to read a value; undefined for a field that is not kept. */
+  readerOf(by: IndexedValue): ValueOf | undefined {
+    if ('label' in by) {
+      const key = new Sought(by.label)
+      let words = 0
+      return (item) => {
+        if (words !== this.#facts.words) {
+          words = this.#facts.words
+          key.number = this.#facts.numberOf(key.text)
+        }
+        return this.#labelOf(item, key)
+      }
+    }
+    const place = this.#facts.placeOf(by.field)
+    return place === undefined ? undefined : (item) => this.#fieldOf(item, place)
   }
 
   /** Of the housekeeper: an index that nobody asks goes, and one that is asked does not fall behind the ring. */
   endTurn(): void {
-    for (const [field, index] of this.#indexes) {
-      if (++index.unusedTurns > UNUSED_TURNS || index.ring !== this.#current().ring) this.#indexes.delete(field)
+    this.#looks.clear()
+    for (const [name, index] of this.#indexes) {
+      if (++index.unusedTurns > UNUSED_TURNS || index.ring !== this.#current().ring) this.#indexes.delete(name)
       else if (!index.isBusy) this.#isCaughtUp(index)
     }
   }
@@ -62,29 +121,67 @@ export class FieldIndexes {
     this.#indexes.clear()
   }
 
-  /** Of the state that the resource shows now; begun if there is none. Undefined: the field is not kept. */
-  #indexOf(field: string): FieldIndex | undefined {
-    const known = this.#indexes.get(field)
+  /** Of the state that the resource shows now. Of a field it is begun if there is none. */
+  #indexOf(by: IndexedValue): FieldIndex | undefined {
+    const known = this.#indexes.get(indexOf(by))
+    if (known?.ring === this.#current().ring) return known
+    return known !== undefined || 'field' in by ? this.#begin(by) : undefined
+  }
+
+  /** Undefined: the field is not kept. */
+  #begin(by: IndexedValue): FieldIndex | undefined {
     const { ring, tree, range } = this.#current()
-    if (known?.ring === ring) return known
-    const valueOf = this.readerOf(field)
+    const valueOf = this.readerOf(by)
     if (valueOf === undefined) return undefined
-    const index = new FieldIndex(ring, valueOf)
-    this.#indexes.set(field, index)
+    const index = new FieldIndex(ring, valueOf, 'label' in by)
+    this.#indexes.set(indexOf(by), index)
     void this.#fill(index, tree.clone(), range)
     return index
   }
 
-  #valueOf(item: Item, place: number): string {
-    if (item.tailBytes === 0) item.settle()
-    const { slab, tailBytes } = item
-    if (tailBytes > 0 && slab !== undefined) {
-      this.#reader.openField(slab.bytes, item.at + item.length, place)
-      return this.#reader.text(this.#facts)
+  /** False: no other label may have an index. One that was asked for in this turn of the housekeeper does not go for it. */
+  #makeRoom(): boolean {
+    const labels = [...this.#indexes].filter(([, index]) => index.isOfLabel)
+    if (labels.length < LABELS_MAX) return true
+    const unused = labels.find(([, index]) => index.unusedTurns > 0 && !index.isBusy)
+    return unused !== undefined && this.#indexes.delete(unused[0])
+  }
+
+  #count(label: string, looks: number): void {
+    if (this.#looks.size === LABELS_COUNTED && !this.#looks.has(label)) {
+      const [oldest = label] = this.#looks.keys()
+      this.#looks.delete(oldest)
     }
+    this.#looks.set(label, looks)
+  }
+
+  #fieldOf(item: Item, place: number): string {
+    const slab = this.#slabOf(item)
+    if (slab === undefined) return this.#facts.readField(this.#decoded(item), place)
+    this.#reader.openField(slab.bytes, item.at + item.length, place)
+    return this.#reader.text(this.#facts)
+  }
+
+  #labelOf(item: Item, key: Sought): string | undefined {
+    const slab = this.#slabOf(item)
+    if (slab === undefined) {
+      const { labels } = this.#decoded(item).metadata
+      return labels !== undefined && Object.hasOwn(labels, key.text) ? labels[key.text] : undefined
+    }
+    const hasIt = this.#reader.openLabel(slab.bytes, item.at + item.length, key)
+    return hasIt ? this.#reader.text(this.#facts) : undefined
+  }
+
+  /** Where the facts of the item are; undefined: it has none yet. */
+  #slabOf(item: Item): Item['slab'] {
+    if (item.tailBytes === 0) item.settle()
+    return item.tailBytes === 0 ? undefined : item.slab
+  }
+
+  #decoded(item: Item): ReturnType<Item['peek']> {
     const object = item.peek()
     item.noteFacts(object)
-    return this.#facts.readField(object, place)
+    return object
   }
 
   /** False: it is not, or no more; what is missing is taken up in slices. */
@@ -129,23 +226,25 @@ export class FieldIndexes {
 
   /** Who asks then looks at the objects themselves, and is told what is wrong with one. */
   #forget(index: FieldIndex): void {
-    for (const [field, one] of this.#indexes) if (one === index) this.#indexes.delete(field)
+    for (const [name, one] of this.#indexes) if (one === index) this.#indexes.delete(name)
   }
 }
 
 class FieldIndex {
   readonly ring: Ring
-  /** An item alone where it is the only one: values may be as many as objects. */
-  readonly #values = new Map<string, Item | Tree>()
+  readonly isOfLabel: boolean
+  /** A key alone where it is the only one: values may be as many as objects. */
+  readonly #values = new Map<string, Key | KeySet>()
   /** While it is made, or takes up many events. */
   isBusy = false
   unusedTurns = 0
-  readonly #valueOf: (item: Item) => string
+  readonly #valueOf: ValueOf
   /** The first event of the ring that is not in it. */
   #position: number
 
-  constructor(ring: Ring, valueOf: (item: Item) => string) {
+  constructor(ring: Ring, valueOf: ValueOf, isOfLabel: boolean) {
     this.ring = ring
+    this.isOfLabel = isOfLabel
     this.#position = ring.end
     this.#valueOf = valueOf
   }
@@ -155,13 +254,14 @@ class FieldIndex {
     return this.#position < this.ring.first
   }
 
-  find(value: string): Tree | undefined {
+  find(value: string): KeySet | undefined {
     const found = this.#values.get(value)
-    return found instanceof Item ? treeOf(found) : found
+    return typeof found === 'string' ? keySetOf(found) : found
   }
 
   add(item: Item): void {
-    this.#set(this.#valueOf(item), item)
+    const value = this.#valueOf(item)
+    if (value !== undefined) this.#set(value, item.key)
   }
 
   /** Takes up events; false if there are more than it may take, or they are gone. */
@@ -181,30 +281,29 @@ class FieldIndex {
   #apply({ key, item, previous }: Change): void {
     const before = previous && this.#valueOf(previous)
     const after = item && this.#valueOf(item)
-    if (before !== undefined && before !== after) this.#delete(before, key)
-    if (item !== undefined && after !== undefined) this.#set(after, item)
+    if (before === after) return
+    if (before !== undefined) this.#delete(before, key)
+    if (after !== undefined) this.#set(after, key)
   }
 
-  #set(value: string, item: Item): void {
+  #set(value: string, key: Key): void {
     const known = this.#values.get(value)
-    if (known === undefined || (known instanceof Item && known.key === item.key)) this.#values.set(value, item)
-    else if (known instanceof Item) this.#values.set(value, treeOf(known, item))
-    else known.set(item.key, item)
+    if (known === undefined || known === key) this.#values.set(value, key)
+    else if (typeof known === 'string') this.#values.set(value, keySetOf(known, key))
+    else known.set(key, undefined)
   }
 
-  #delete(value: string, key: Item['key']): void {
+  #delete(value: string, key: Key): void {
     const known = this.#values.get(value)
-    if (known instanceof Item) {
-      if (known.key === key) this.#values.delete(value)
-      return
-    }
-    known?.delete(key)
-    if (known?.size === 0) this.#values.delete(value)
+    if (known === key) this.#values.delete(value)
+    if (known === undefined || typeof known === 'string') return
+    known.delete(key)
+    if (known.size === 0) this.#values.delete(value)
   }
 }
 
-function treeOf(...items: readonly Item[]): Tree {
-  const tree = newTree()
-  for (const item of items) tree.set(item.key, item)
-  return tree
+function keySetOf(...keys: readonly Key[]): KeySet {
+  const set = newKeySet()
+  for (const key of keys) set.set(key, undefined)
+  return set
 }

@@ -11,7 +11,8 @@ import type { Change } from './event.ts'
 import { type History, readHistory } from './history.ts'
 import type { Item, Matches, Wire } from './item.ts'
 import type { Parts, Resource } from './resource.ts'
-import { named, type Selected, type Selection, select, type Tree } from './tree.ts'
+import { type IndexedValue, type KeySet, named, type Selected, type Selection, select, type Tree } from './tree.ts'
+import type { Version } from './versions.ts'
 import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
 /** How long a read waits for a revision, as upstream does. */
@@ -58,6 +59,8 @@ type State = {
   /** Of the resource when the state was taken. */
   readonly listing: number
   readonly isCurrent: boolean
+  /** Of a state of the past that pages were shown of. */
+  readonly found?: Version['found']
 }
 
 export class Reader {
@@ -89,20 +92,25 @@ export class Reader {
     const { revision } = state
     const name = `${state.listing}@${revision}`
     const { time } = this.#parts
+    const { by = [] } = selection
     const among = this.#among(state, range, selection)
-    if (!state.isCurrent || (selection.limit ?? 0) === 0)
-      return { revision, state: name, ...(await select(state.tree, range, selection, { time, among })) }
     // If there are more pages, they will ask for this very state.
-    const version = this.#resource.version()
-    const selected = await select(version.tree, range, selection, { time, counts: version.counts, among })
-    if (selected.more) this.#resource.keep(version)
+    const version = state.isCurrent && (selection.limit ?? 0) > 0 ? this.#resource.version() : undefined
+    const parts = { time, counts: version?.counts, among }
+    const selected = await select(version?.tree ?? state.tree, range, selection, parts)
+    if (by.length > 0 && among === undefined) this.#resource.noteScan(by, selected.refused ?? 0)
+    if (version !== undefined && selected.more) {
+      if (among !== undefined) keepFound(version, by, among)
+      this.#resource.keep(version)
+    }
     return { revision, state: name, ...selected }
   }
 
   /** What can match, where that is known without a look at every object. */
-  #among({ tree, isCurrent }: State, range: KeyRange, { name, by }: Selection): Tree | undefined {
+  #among({ tree, isCurrent, found }: State, range: KeyRange, { name, by = [] }: Selection): KeySet | undefined {
     if (name !== undefined) return named(tree, range, name)
-    return by !== undefined && isCurrent ? this.#resource.having(by) : undefined
+    if (by.length === 0) return undefined
+    return isCurrent ? this.#resource.having(by) : found?.get(questionOf(by))
   }
 
   /** Fails with 'compacted' when the events after the revision are gone, and with 'too-new'. */
@@ -195,8 +203,10 @@ export class Reader {
       if (!(await resource.reach(revision, REACH_MS))) return 'store'
     }
     const { listing } = resource
-    const tree = await resource.stateAt(revision)
-    return tree === undefined ? 'store' : { tree, revision, listing, isCurrent: false }
+    const version = await resource.stateAt(revision)
+    if (version === undefined) return 'store'
+    const { tree, found } = version
+    return { tree, revision, listing, isCurrent: false, found }
   }
 
   /** Who names no revision does not learn that the one of the first page was compacted before the last: it is read again. */
@@ -270,7 +280,7 @@ export class Reader {
     if (phase !== 'live') return undefined
     if (!('after' in start)) {
       const among = by && this.#resource.having(by)
-      const initial = itemsIn((among ?? tree).clone(), range)
+      const initial = among === undefined ? itemsIn(tree.clone(), range) : itemsAmong(among, tree.clone(), range)
       const markInitialEnd = start.markEnd ?? false
       const replay = { earlier: changes, earlierAt: at, onReplayed: release }
       return { initial, ...replay, position: ring.end, seen: revision, told: revision, markInitialEnd }
@@ -314,6 +324,15 @@ export class Reader {
   }
 }
 
+/** Of one state: whoever pages through by more has them scanned. */
+const FOUND_MAX = 100
+
+function keepFound({ found }: Version, by: readonly IndexedValue[], keys: KeySet): void {
+  if ((found?.size ?? 0) < FOUND_MAX) found?.set(questionOf(by), keys)
+}
+
+const questionOf = (by: readonly IndexedValue[]): string => JSON.stringify(by)
+
 type SharedHistory = { readonly read: Promise<History>; holders: number }
 
 /** Events from before the ring, from the one at `at` on. */
@@ -344,6 +363,14 @@ function joined(first: Earlier, second: Earlier): Earlier {
 function positionAfter(changes: readonly Change[], revision: Revision): number {
   const at = changes.findIndex((change) => change.revision > revision)
   return at === -1 ? changes.length : at
+}
+
+function* itemsAmong(keys: KeySet, tree: Tree, range: KeyRange): Generator<Item, void, void> {
+  for (const key of keys.keys(range.from)) {
+    if (key >= range.to) return
+    const item = tree.get(key)
+    if (item !== undefined) yield item
+  }
 }
 
 function* itemsIn(tree: Tree, range: KeyRange): Generator<Item, void, void> {

@@ -15,7 +15,7 @@ import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { Change } from './event.ts'
-import { FieldIndexes } from './field-index.ts'
+import { FieldIndexes, type IndexLimits } from './field-index.ts'
 import type { HistoryBudget } from './history.ts'
 import type { Shelf } from './made.ts'
 import { type Form, Item, type ItemHome, type Wire } from './item.ts'
@@ -24,7 +24,7 @@ import { Ring } from './ring.ts'
 import type { Following, SharedFeed } from './shared-feed.ts'
 import type { DecodedShelf } from './shelf.ts'
 import type { Slabs } from './slabs.ts'
-import { type FieldValue, newTree, type Tree } from './tree.ts'
+import { type IndexedValue, type KeySet, newTree, type Tree } from './tree.ts'
 import { type Version, Versions } from './versions.ts'
 import { Waker } from './wake.ts'
 import type { Watcher, WatchSource } from './watch.ts'
@@ -62,6 +62,7 @@ export type Parts = {
   /** A number that nothing else of the process has. */
   readonly newListing: () => number
   readonly histories: HistoryBudget
+  readonly indexes: IndexLimits
   /** How long a watch waits for its resource. */
   readonly watchReadyMs: number
   readonly time: Time
@@ -119,7 +120,7 @@ export class Resource {
     this.#versions = new Versions(this.#ring, parts.time)
     this.#groups = new WatchGroups(this.#ring, parts.time)
     const current = () => ({ tree: this.#tree, ring: this.#ring, range: this.range })
-    this.#indexes = spec.facts && new FieldIndexes(spec.facts, current, parts.time)
+    this.#indexes = spec.facts && new FieldIndexes(spec.facts, current, parts.time, parts.indexes)
     this.home = {
       form: spec,
       put: (item, bytes, facts) => parts.slabs.put(item, bytes, facts),
@@ -151,9 +152,14 @@ export class Resource {
     return this.#ring
   }
 
-  /** The objects that have the value now, in a tree that changes; undefined if no index can tell in this turn. */
-  having(by: FieldValue): Tree | undefined {
-    return this.#indexes?.find(by)
+  /** The keys of all objects that have these values now, and of few others; undefined if no index can tell in this turn. */
+  having(by: readonly IndexedValue[]): KeySet | undefined {
+    return this.#indexes?.find(by)?.clone()
+  }
+
+  /** No index led to these values, and so many objects were looked at in vain. */
+  noteScan(by: readonly IndexedValue[], looks: number): void {
+    this.#indexes?.noteScan(by, looks)
   }
 
   /** Names the list that it began with: with a revision it names a state, also where two databases have the same revisions. */
@@ -213,15 +219,16 @@ export class Resource {
   }
 
   /** The state at a revision that the resource has reached; undefined if that is too long ago. */
-  async stateAt(revision: Revision): Promise<Tree | undefined> {
+  async stateAt(revision: Revision): Promise<Version | undefined> {
     // What has no objects has no past, either.
     if (this.known() === undefined) return undefined
-    return this.#versions.at(revision, () => this.version().tree)
+    return this.#versions.at(revision, () => this.version())
   }
 
   /** The current state, which stays as it is. */
   version(): Version {
-    this.#current ??= { ring: this.#ring, position: this.#ring.end, tree: this.#tree.clone(), counts: new Map() }
+    const ring = this.#ring
+    this.#current ??= { ring, position: ring.end, tree: this.#tree.clone(), counts: new Map(), found: new Map() }
     return this.#current
   }
 
@@ -242,11 +249,11 @@ export class Resource {
     else if (current === undefined || current.revision < revision) this.#own.add({ key, revision, object, wire })
   }
 
-  /** `by`: the watcher wants only objects that have the value. */
-  watchSource(by?: FieldValue): WatchSource {
+  /** `by`: the watcher wants only objects that have the values; it is woken for the first of them. */
+  watchSource([by]: readonly IndexedValue[] = []): WatchSource {
     const ring = this.#ring
     const groups = this.#groups
-    const valueOf = by && this.#indexes?.readerOf(by.field)
+    const valueOf = by && this.#indexes?.readerOf(by)
     const group = by && valueOf && groups.join(by, valueOf)
     const waker = group?.waker ?? this.#waker
     return {

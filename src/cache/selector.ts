@@ -82,8 +82,8 @@ class ByFacts {
       if (reader.is(sought) !== isEqual) return false
     }
     for (const label of this.#labels) {
-      reader.openLabels(slab.bytes, start)
-      if (!hasLabel(reader, label, facts)) return false
+      const has = reader.openLabel(slab.bytes, start, label.key)
+      if (!(has ? hasValueOf(reader, label, facts) : matchesRequirement(label.requirement, undefined))) return false
     }
     return true
   }
@@ -101,16 +101,10 @@ class ByFacts {
   }
 }
 
-function hasLabel(reader: FactsReader, { requirement, key, values }: LabelSought, facts: Facts): boolean {
-  for (let left = reader.number(); left > 0; left--) {
-    if (!reader.is(key)) {
-      reader.skip(1)
-      continue
-    }
-    if (values === undefined) return matchesRequirement(requirement, reader.text(facts))
-    return isOneOf(reader, values) === (requirement.operator === 'in')
-  }
-  return matchesRequirement(requirement, undefined)
+/** The reader stands before the value. */
+function hasValueOf(reader: FactsReader, { requirement, values }: LabelSought, facts: Facts): boolean {
+  if (values === undefined) return matchesRequirement(requirement, reader.text(facts))
+  return isOneOf(reader, values) === (requirement.operator === 'in')
 }
 
 function isOneOf(reader: FactsReader, values: readonly Sought[]): boolean {

@@ -12,6 +12,11 @@ export type Tree = InstanceType<typeof BTree<Key, Item>>
 
 export const newTree = (): Tree => new BTree<Key, Item>(undefined, byBytes)
 
+/** Keys in their order, without the objects: it takes half of the memory, and an object that changes may keep its place. */
+export type KeySet = InstanceType<typeof BTree<Key, undefined>>
+
+export const newKeySet = (): KeySet => new BTree<Key, undefined>(undefined, byBytes)
+
 /** Keys have a character per byte, so this is the order of the database. */
 const byBytes = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0)
 
@@ -24,14 +29,16 @@ export type Selection = {
   /** 0 or absent: all. */
   readonly limit?: number | undefined
   readonly matches?: Matches | undefined
-  /** All that match have this value: an index may lead to them. */
-  readonly by?: FieldValue | undefined
+  /** All that match have each of these values: an index may lead to them. */
+  readonly by?: readonly IndexedValue[] | undefined
   /** The keys of all that match end in this name. */
   readonly name?: Key | undefined
 }
 
-/** What is asked of an index. */
-export type FieldValue = { readonly field: string; readonly value: string }
+/** What is asked of an index: the value of a selectable field, or of a label. */
+export type IndexedValue =
+  | { readonly field: string; readonly value: string }
+  | { readonly label: string; readonly value: string }
 
 /** How many keys there are from one key to another, in a tree that does not change: pages ask for the same again and again. */
 export type Counts = Map<string, number>
@@ -45,21 +52,23 @@ export type Selected = {
   readonly more: boolean
   /** How many keys follow; 0 where there is a filter, since nobody asks then. */
   readonly remaining: number
+  /** How many objects a filter has looked at in vain. */
+  readonly refused?: number
 }
 
 /** Folders that are looked at in one turn: a millisecond's work. */
 const FOLDERS_MAX = 500
 
 /** The objects of one name in all namespaces; undefined where there are too many namespaces to look at in one turn. */
-export function named(tree: Tree, { from, to }: KeyRange, name: Key): Tree | undefined {
-  const found = newTree()
+export function named(tree: Tree, { from, to }: KeyRange, name: Key): KeySet | undefined {
+  const found = newKeySet()
   let start = from
   for (let folders = 0; folders < FOLDERS_MAX; folders++) {
     const first = tree.getPairOrNextHigher(start)?.[0]
     if (first === undefined || first >= to) return found
     const folder = first.slice(0, first.lastIndexOf('/') + 1)
-    const item = tree.get(folder + name)
-    if (item !== undefined) found.set(item.key, item)
+    const key = folder + name
+    if (tree.has(key)) found.set(key, undefined)
     start = rangeOf(folder).to
   }
   return undefined
@@ -68,8 +77,8 @@ export function named(tree: Tree, { from, to }: KeyRange, name: Key): Tree | und
 type SelectParts = {
   readonly time: SlicesTime
   readonly counts?: Counts | undefined
-  /** Those of the tree that can match. */
-  readonly among?: Tree | undefined
+  /** Those of the tree that can match; nobody changes them, either. */
+  readonly among?: KeySet | undefined
 }
 
 /** On a tree that nobody changes meanwhile. */
@@ -79,7 +88,7 @@ export async function select(
   { limit = 0, matches }: Selection,
   { time, counts, among }: SelectParts,
 ): Promise<Selected> {
-  if (matches !== undefined) return filtered(tree.clone(), range, { limit, matches, time, among: among?.clone() })
+  if (matches !== undefined) return filtered(tree.clone(), range, { limit, matches, time, among })
   if (limit === 0) return { items: await all(tree, range, time), more: false, remaining: 0 }
   const items: Item[] = []
   let next: Key | undefined
@@ -99,22 +108,22 @@ type Filtering = {
   readonly limit: number
   readonly matches: Matches
   readonly time: SlicesTime
-  readonly among: Tree | undefined
+  readonly among: KeySet | undefined
 }
 
-async function filtered(
-  tree: Tree,
-  range: KeyRange,
-  { limit, matches, time, among = tree }: Filtering,
-): Promise<Selected> {
+async function filtered(tree: Tree, range: KeyRange, { limit, matches, time, among }: Filtering): Promise<Selected> {
   const items: Item[] = []
-  await walk(among, range, time, (item) => {
+  let refused = 0
+  const wantsMore = (item: Item): boolean => {
     if (matches(item)) items.push(item)
+    else refused++
     return items.length !== limit || limit === 0
-  })
+  }
+  if (among === undefined) await walk(tree, range, time, wantsMore)
+  else await walkAmong(among, tree, { range, time, wantsMore })
   const last = items.at(-1)
   const isFull = last !== undefined && items.length === limit
-  return { items, more: isFull && hasAny(tree, { from: keyAfter(last.key), to: range.to }), remaining: 0 }
+  return { items, more: isFull && hasAny(tree, { from: keyAfter(last.key), to: range.to }), remaining: 0, refused }
 }
 
 /** Looked at between two looks at the clock: a microsecond's work each. What has no facts yet is decoded, and may be large. */
@@ -145,6 +154,26 @@ export async function walk(
 }
 
 const leave = { break: true }
+
+type Walk = { readonly range: KeyRange; readonly time: SlicesTime; readonly wantsMore: (item: Item) => boolean }
+
+/** The same of some of the tree. To find one of them takes longer than a look at the clock. */
+async function walkAmong(keys: KeySet, tree: Tree, { range, time, wantsMore }: Walk): Promise<void> {
+  const slices = new Slices(time)
+  let start: Key | undefined = range.from
+  while (start !== undefined) {
+    const first: Key = start
+    start = undefined
+    keys.forRange(first, range.to, false, (key) => {
+      const item = tree.get(key)
+      if (item !== undefined && !wantsMore(item)) return leave
+      if (!slices.isOver) return undefined
+      start = keyAfter(key)
+      return leave
+    })
+    if (start !== undefined) await slices.turn()
+  }
+}
 
 function count(tree: Tree, from: Key, to: Key, counts: Counts | undefined): number {
   const id = `${from} ${to}`

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { Change } from './event.ts'
 import { Item } from './item.ts'
 import { Ring } from './ring.ts'
-import { newTree, type Tree } from './tree.ts'
-import { Versions } from './versions.ts'
+import { newTree } from './tree.ts'
+import { type Version, Versions } from './versions.ts'
 
 const LISTS = 40
 
@@ -14,7 +14,7 @@ const unexpected = (): never => {
 const home = { form: { decode: unexpected, print: unexpected }, put: unexpected, view: unexpected, keep: unexpected }
 
 /** As many changes of one object as there are revisions. */
-function changed(revisions: number): { readonly ring: Ring; readonly current: () => Tree } {
+function changed(revisions: number): { readonly ring: Ring; readonly current: () => Version } {
   const ring = new Ring(0, () => undefined)
   const tree = newTree()
   let previous: Item | undefined
@@ -24,7 +24,7 @@ function changed(revisions: number): { readonly ring: Ring; readonly current: ()
     tree.set('a', item)
     previous = item
   }
-  return { ring, current: () => tree }
+  return { ring, current: () => ({ ring, position: ring.end, tree }) }
 }
 
 test('every revision of the ring can be had, and the state that is asked for again is kept', async () => {
@@ -32,10 +32,10 @@ test('every revision of the ring can be had, and the state that is asked for aga
   const versions = new Versions(ring)
   const paged = await versions.at(5, current)
   for (let revision = 6; revision < LISTS; revision++) {
-    assert.equal((await versions.at(revision, current))?.get('a')?.revision, revision)
-    assert.equal(await versions.at(5, current), paged, 'the next page is of the same tree')
+    assert.equal((await versions.at(revision, current))?.tree.get('a')?.revision, revision)
+    assert.equal(await versions.at(5, current), paged, 'the next page is of the same state')
   }
-  assert.equal((await versions.at(6, current))?.get('a')?.revision, 6)
+  assert.equal((await versions.at(6, current))?.tree.get('a')?.revision, 6)
 })
 
 test('what the ring has forgotten cannot be had', async () => {
@@ -45,6 +45,6 @@ test('what the ring has forgotten cannot be had', async () => {
   for (let i = 0; i < 5; i++) ring.drop()
   versions.forgetBefore(ring.first)
   assert.equal(await versions.at(2, current), undefined)
-  versions.keep({ ring, position: 2, tree: current() })
-  assert.equal((await versions.at(6, current))?.get('a')?.revision, 6)
+  versions.keep({ ring, position: 2, tree: current().tree })
+  assert.equal((await versions.at(6, current))?.tree.get('a')?.revision, 6)
 })

@@ -7,7 +7,7 @@ import { Slices, type SlicesTime } from '../lib/slices.ts'
 import { systemTime } from '../lib/timers.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { Ring } from './ring.ts'
-import type { Counts, Tree } from './tree.ts'
+import type { Counts, KeySet, Tree } from './tree.ts'
 
 /**
  * Lists that are being paged through at the same time, each at a revision of its own. With more, a page takes the time to go
@@ -21,6 +21,8 @@ export type Version = {
   readonly position: number
   readonly tree: Tree
   readonly counts?: Counts
+  /** What an index has led to in this state, by what was asked: the next pages need not scan. */
+  readonly found?: Map<string, KeySet>
 }
 
 /** `use`: the higher, the later it was asked for. */
@@ -52,7 +54,7 @@ export class Versions {
   }
 
   /** Undefined if the ring does not reach back to this revision. */
-  async at(revision: Revision, current: () => Tree): Promise<Tree | undefined> {
+  async at(revision: Revision, current: () => Version): Promise<Version | undefined> {
     const ring = this.#ring
     if (!ring.reachesBackTo(revision)) return undefined
     const position = ring.positionAfter(revision)
@@ -60,12 +62,13 @@ export class Versions {
     const kept = this.#versions.find(({ version }) => version.position >= position)
     if (kept !== undefined) kept.use = ++this.#uses
     const nearest = kept?.version
-    if (nearest?.position === position) return nearest.tree
-    const tree = (nearest?.tree ?? current()).clone()
+    if (nearest?.position === position) return nearest
+    const tree = (nearest ?? current()).tree.clone()
     const way = { from: nearest?.position ?? ring.end, to: position, ring }
     if (!(await takeBack(tree, way, this.#time))) return undefined
-    this.keep({ ring, position, tree })
-    return tree
+    const version = { ring, position, tree }
+    this.keep(version)
+    return version
   }
 
   #forgetLeastUsed(): void {

@@ -9,11 +9,12 @@ import { StorageError } from '../storage/errors.ts'
 import type { Change } from './event.ts'
 import type { Item } from './item.ts'
 import type { Ring } from './ring.ts'
-import type { FieldValue } from './tree.ts'
+import type { IndexedValue } from './tree.ts'
+import { indexOf } from './field-index.ts'
 import { Waker } from './wake.ts'
 
-/** Of one field. The value of one that cannot be read is everybody's. */
-type Field = { readonly valueOf: (item: Item) => string; readonly groups: Map<string, WatchGroup> }
+/** Of one field or label. The value of one that cannot be read is everybody's. */
+type Field = { readonly valueOf: (item: Item) => string | undefined; readonly groups: Map<string, WatchGroup> }
 
 export class WatchGroups {
   readonly #ring: Ring
@@ -35,7 +36,9 @@ export class WatchGroups {
   }
 
   /** Who joins leaves, too. */
-  join({ field, value }: FieldValue, valueOf: Field['valueOf']): WatchGroup {
+  join(by: IndexedValue, valueOf: Field['valueOf']): WatchGroup {
+    const { value } = by
+    const field = indexOf(by)
     // Without groups nothing was sorted.
     if (this.#fields.size === 0) this.#sorted = this.#ring.end
     const known = this.#fields.get(field) ?? { valueOf, groups: new Map<string, WatchGroup>() }
@@ -46,8 +49,10 @@ export class WatchGroups {
     return group
   }
 
-  leave({ field, value }: FieldValue, group: WatchGroup): void {
+  leave(by: IndexedValue, group: WatchGroup): void {
     if (--group.watchers > 0) return
+    const { value } = by
+    const field = indexOf(by)
     const known = this.#fields.get(field)
     known?.groups.delete(value)
     if (known?.groups.size === 0) this.#fields.delete(field)

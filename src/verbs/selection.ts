@@ -5,7 +5,7 @@ import { parseLabelSelector, type Requirement } from '../api/label-selector.ts'
 import { checkPathSegment } from '../api/names.ts'
 import type { Matches } from '../cache/item.ts'
 import { selects, type SelectorTerm } from '../cache/selector.ts'
-import type { FieldValue } from '../cache/tree.ts'
+import type { IndexedValue } from '../cache/tree.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
 import { type KeyRange, rangeOfKey, type ResourceKeys, toKey } from '../storage/keys.ts'
@@ -17,8 +17,8 @@ export type Chosen = {
   readonly isOneKey: boolean
   /** Undefined: everything in the range. */
   readonly matches: Matches | undefined
-  /** A value that all of them have, of a field that has an index. */
-  readonly by?: FieldValue | undefined
+  /** Values that all of them have, and that an index may lead to. */
+  readonly by?: readonly IndexedValue[] | undefined
   /** What all their keys end in. */
   readonly name?: Key | undefined
 }
@@ -51,17 +51,24 @@ export function choose(request: ResourceRequest, { requirements, terms }: Select
   const isOneKey = name !== '' && (namespace !== '' || !resource.isNamespaced)
   const range = isOneKey ? rangeOfKey(keys.key(namespace, name)) : keys.range(namespace === '' ? undefined : namespace)
   if (requirements.length === 0 && terms.length === 0) return { range, isOneKey, matches: undefined }
-  const by = isOneKey
-    ? undefined
-    : terms.find(({ field, isEqual }) => isEqual && resource.indexedFields?.includes(field))
   return {
     range,
     isOneKey,
     matches: selects({ requirements, terms: selectorTerms }),
-    by,
+    by: isOneKey ? undefined : [...fieldsToLookUp(terms, resource), ...labelsToLookUp(requirements)],
     name: isOneKey || name === '' ? undefined : toKey(name),
   }
 }
+
+const fieldsToLookUp = (terms: readonly FieldTerm[], { indexedFields = [] }: Resource): IndexedValue[] =>
+  terms.filter(({ field, isEqual }) => isEqual && indexedFields.includes(field))
+
+const labelsToLookUp = (requirements: readonly Requirement[]): IndexedValue[] =>
+  requirements.flatMap((requirement) => {
+    if (requirement.operator !== 'in') return []
+    const [value, other] = requirement.values
+    return value === undefined || other !== undefined ? [] : { label: requirement.key, value }
+  })
 
 /** Names need no look at the object: they stand in its key. */
 function selectorTerm({ field, isEqual, value }: FieldTerm, resource: Resource, keys: ResourceKeys): SelectorTerm {

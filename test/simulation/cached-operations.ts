@@ -4,7 +4,7 @@ import type { Listed, Reader } from '../../src/cache/reader.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import { type KeyRange, keyAfter, rangeOf } from '../../src/storage/keys.ts'
 import type { Current } from '../../src/storage/store.ts'
-import { isOdd, oddField, oddSelector, readWire, valueOf } from './form.ts'
+import { isOdd, oddValues, oddSelector, readWire, valueOf } from './form.ts'
 import type { Item, Value } from './model.ts'
 import {
   type Client,
@@ -143,7 +143,7 @@ async function listSelectedInPages(client: Client): Promise<void> {
   const { floor } = client.model
   const limit = random.between(1, PAGE_ITEMS)
   const matches = slowFilter(client, random.chance(0.5) ? SLOWNESS_MS : 0)
-  const by = random.chance(0.5) ? oddField : undefined
+  const by = random.chance(0.5) ? random.pick(oddValues) : undefined
   let { from } = range
   let at: Parameters<Reader['list']>[1] = random.pick([
     'latest',

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../src/api/object.ts'
 import { Facts } from '../../src/cache/facts.ts'
 import type { Form, Matches, Wire } from '../../src/cache/item.ts'
 import { selects } from '../../src/cache/selector.ts'
+import type { IndexedValue } from '../../src/cache/tree.ts'
 import { decodeValue, type Item, type Value } from './model.ts'
 
 const kind = 'Thing'
@@ -26,8 +27,14 @@ export const isOdd = (tag: string): boolean => Number(tag.slice(tag.lastIndexOf(
 
 const parityOf = (tag: string): string => (isOdd(tag) ? 'odd' : 'even')
 
-/** For an index. */
-export const oddField = { field: 'parity', value: 'odd' }
+const oddField = { field: 'parity', value: 'odd' }
+
+/** For indexes. */
+export const oddValues: readonly (readonly IndexedValue[])[] = [
+  [oddField],
+  [{ label: 'parity', value: 'odd' }],
+  [oddField, { label: 'parity', value: 'odd' }],
+]
 
 /** The same as a selector, by label or by field. */
 export const oddSelector = (by: 'label' | 'field'): Matches =>

@@ -19,6 +19,9 @@ const root = '/registry/'
 /** So little past that watchers who were away for a moment need the history of the database. */
 const SHORT_PAST_BYTES = 20_000
 
+/** Few objects, and yet indexes of labels. */
+const indexes = { looksMin: 5 }
+
 export type ReplicaOptions = {
   readonly name: string
   readonly proxies: readonly FaultProxy[]
@@ -42,7 +45,7 @@ export class Replica implements AsyncDisposable {
     const engine = new EtcdEngine(new EtcdClient({ endpoints: proxies.map((proxy) => proxy.url), clock, log }))
     const leases = new Leases((ttl, call) => engine.grantLease(ttl, call), clock)
     const store = new Store(engine, { transformer: identity, leases, random: () => random.next() })
-    const budgets = random.chance(0.5) ? { pastBytes: SHORT_PAST_BYTES } : {}
+    const budgets = { indexes, ...(random.chance(0.5) ? { pastBytes: SHORT_PAST_BYTES } : {}) }
     this.#engine = engine
     this.store = store
     this.cache = new Cache({ engine, store, transformer: identity, root, clock, log, budgets })

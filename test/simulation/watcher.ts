@@ -7,7 +7,7 @@ import type { Watcher } from '../../src/cache/watch.ts'
 import { sleep, type Timers } from '../../src/lib/timers.ts'
 import { StorageError } from '../../src/storage/errors.ts'
 import type { KeyRange } from '../../src/storage/keys.ts'
-import { oddField, oddSelector, readFrame, readWire } from './form.ts'
+import { oddValues, oddSelector, readFrame, readWire } from './form.ts'
 import type { Model } from './model.ts'
 import type { Random } from './random.ts'
 import type { Replay } from './replay.ts'
@@ -60,7 +60,7 @@ async function begin(
 ): Promise<Watcher> {
   const { name, reader } = random.pick(replicas)
   const matches = isFiltered ? oddSelector(random.chance(0.5) ? 'label' : 'field') : undefined
-  const by = isFiltered && random.chance(0.5) ? oddField : undefined
+  const by = isFiltered && random.chance(0.5) ? random.pick(oddValues) : undefined
   if (replay.canResume) {
     replay.note(`resumes on ${name} after ${replay.revision}`)
     return reader.watch({ range, start: { after: replay.revision }, matches, by })

@@ -5,6 +5,7 @@ import { parseLabelSelector } from '../../../src/api/label-selector.ts'
 import { type KubeObject, textOf } from '../../../src/api/object.ts'
 import { Facts } from '../../../src/cache/facts.ts'
 import type { Matches } from '../../../src/cache/item.ts'
+import type { At, Listed } from '../../../src/cache/reader.ts'
 import { selects } from '../../../src/cache/selector.ts'
 import { keyAfter } from '../../../src/storage/keys.ts'
 import { startEtcd } from '../../harness/etcd.ts'
@@ -16,6 +17,7 @@ const nodeOf = (object: KubeObject): string => textOf(object['value'])
 const onNode = (value: string): Matches =>
   selects({ requirements: [], terms: [{ field: 'value', isEqual: true, value, read: nodeOf }] })
 const withLabel = (text: string): Matches => selects({ requirements: parseLabelSelector(text), terms: [] })
+const keysIn = ({ items }: Listed): string[] => items.map((item) => item.key)
 const encode = (name: string, value: string): Buffer =>
   Buffer.from(JSON.stringify({ kind: 'Plain', apiVersion: 'v1', metadata: { name, labels: { on: value } }, value }))
 
@@ -77,7 +79,7 @@ test('an index leads to the objects that match, with the pages that a scan would
   const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
   const range = plain.range(NAME)
   for (let i = 0; i < 30; i++) await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
-  const by = { field: 'value', value: 'n1' }
+  const by = [{ field: 'value', value: 'n1' }]
   let looked = 0
   const list = async (limit = 0): Promise<{ readonly keys: string[]; readonly more: boolean }> => {
     looked = 0
@@ -113,45 +115,88 @@ test('an index leads to the objects that match, with the pages that a scan would
   watcher.close()
 })
 
-test('a watcher of one value sleeps through the events of others, however many', async () => {
+test('an index of a label leads lists and all their pages to what they show, as of one revision', async () => {
   await using etcd = await startEtcd()
-  await using plain = new PlainCache([etcd.clientUrl], { budgets: { pastBytes: 10_000 } })
+  await using plain = new PlainCache([etcd.clientUrl], { budgets: { indexes: { looksMin: 10 } } })
   await plain.cache.start()
-  const facts = new Facts(() => ({ value: nodeOf }))
-  const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
+  const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts: new Facts(() => ({})) })
   const range = plain.range(NAME)
-  const { revision } = await reader.list(range, 'latest')
-  const begin = (value: string): ReturnType<typeof reader.watch> =>
-    reader.watch({ range, start: { after: revision }, matches: onNode(value), by: { field: 'value', value } })
-  const [one, two] = [await begin('n1'), await begin('n2')]
-  let woken = 0
-  one.onReady(() => woken++)
-  two.onReady(() => undefined)
-  const put = async (value: string): Promise<void> => {
-    await plain.store.update(key('p'), { decode: (stored) => stored }, () => ({ put: encode('p', value) }))
+  for (let i = 0; i < 30; i++) await plain.store.create(key(`p${10 + i}`), encode(`p${10 + i}`, `n${i % 3}`))
+  const by = [{ label: 'on', value: 'n1' }]
+  let looked = 0
+  const list = async (from: string, at: At, limit = 0): Promise<Listed> => {
+    looked = 0
+    const onNode1 = withLabel('on=n1')
+    const matches: Matches = (item) => {
+      looked++
+      return onNode1(item)
+    }
+    return await reader.list({ from, to: range.to }, at, { matches, by, limit })
   }
-  // More than the ring keeps, but not at once.
-  for (let i = 0; i < 80; i++) {
-    await put(`other-${i}`)
-    if (i % 8 === 0) await reader.list(range, 'latest')
-    await sleep(1)
+  const put = async (name: string, value: string): Promise<void> => {
+    await plain.store.update(key(name), { decode: (stored) => stored }, () => ({ put: encode(name, value) }))
   }
+  const scanned = keysIn(await list(range.from, 'latest'))
+  await list(range.from, 'latest')
+  assert.deepEqual([scanned.length, looked], [10, 30])
   await sleep(20)
-  assert.equal(woken, 0)
-  for (const value of ['n1', 'n1', 'n2']) await put(value)
-  const typesOf = async (watcher: typeof one, count: number): Promise<string[]> => {
-    const types: string[] = []
-    for (const until = performance.now() + 5_000; types.length < count && performance.now() < until; await sleep(1))
-      types.push(...watcher.take().map(({ type }) => type))
-    return types
-  }
-  assert.deepEqual(await typesOf(one, 3), ['ADDED', 'MODIFIED', 'DELETED'])
-  assert.deepEqual(await typesOf(two, 1), ['ADDED'])
-  assert.ok(woken > 0)
-  one.requestBookmark()
-  const [bookmark] = one.take()
-  assert.ok(bookmark?.type === 'BOOKMARK' && bookmark.revision >= revision + 83)
-  assert.equal(one.closedBecause, undefined)
-  one.close()
-  two.close()
+  const first = await list(range.from, 'latest', 4)
+  assert.deepEqual([looked, first.more, keysIn(first)], [4, true, scanned.slice(0, 4)])
+  // The second page is of the state of the first, whatever happens meanwhile.
+  await put('p35', 'n2')
+  await put('p39', 'n1')
+  assert.equal((await list(range.from, 'latest')).items.length, 10)
+  const rest = await list(keyAfter(first.items.at(-1)?.key ?? ''), { exactly: first.revision })
+  assert.deepEqual([looked, keysIn(rest)], [6, scanned.slice(4)])
+  const now = await list(range.from, 'latest')
+  assert.deepEqual([looked, keysIn(now)], [10, [...scanned.filter((one) => one !== key('p35')), key('p39')].sort()])
 })
+
+for (const by of ['field', 'label'] as const)
+  test(`a watcher of one value of a ${by} sleeps through the events of others, however many`, async () => {
+    await using etcd = await startEtcd()
+    await using plain = new PlainCache([etcd.clientUrl], { budgets: { pastBytes: 10_000 } })
+    await plain.cache.start()
+    const facts = new Facts(() => ({ value: nodeOf }))
+    const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
+    const range = plain.range(NAME)
+    const { revision } = await reader.list(range, 'latest')
+    const begin = (value: string): ReturnType<typeof reader.watch> =>
+      reader.watch({
+        range,
+        start: { after: revision },
+        matches: by === 'field' ? onNode(value) : withLabel(`on=${value}`),
+        by: [by === 'field' ? { field: 'value', value } : { label: 'on', value }],
+      })
+    const [one, two] = [await begin('n1'), await begin('n2')]
+    let woken = 0
+    one.onReady(() => woken++)
+    two.onReady(() => undefined)
+    const put = async (value: string): Promise<void> => {
+      await plain.store.update(key('p'), { decode: (stored) => stored }, () => ({ put: encode('p', value) }))
+    }
+    // More than the ring keeps, but not at once.
+    for (let i = 0; i < 80; i++) {
+      await put(`other-${i}`)
+      if (i % 8 === 0) await reader.list(range, 'latest')
+      await sleep(1)
+    }
+    await sleep(20)
+    assert.equal(woken, 0)
+    for (const value of ['n1', 'n1', 'n2']) await put(value)
+    const typesOf = async (watcher: typeof one, count: number): Promise<string[]> => {
+      const types: string[] = []
+      for (const until = performance.now() + 5_000; types.length < count && performance.now() < until; await sleep(1))
+        types.push(...watcher.take().map(({ type }) => type))
+      return types
+    }
+    assert.deepEqual(await typesOf(one, 3), ['ADDED', 'MODIFIED', 'DELETED'])
+    assert.deepEqual(await typesOf(two, 1), ['ADDED'])
+    assert.ok(woken > 0)
+    one.requestBookmark()
+    const [bookmark] = one.take()
+    assert.ok(bookmark?.type === 'BOOKMARK' && bookmark.revision >= revision + 83)
+    assert.equal(one.closedBecause, undefined)
+    one.close()
+    two.close()
+  })

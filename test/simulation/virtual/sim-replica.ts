@@ -13,6 +13,9 @@ import { FaultyEngine } from './faulty-engine.ts'
 import type { Settings } from './settings.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
+/** Few objects, and yet indexes of labels. */
+const indexes = { looksMin: 5 }
+
 export const root = '/registry/'
 /** A resource that nobody writes. */
 export const quietPrefix = `${root}quiet/`
@@ -50,7 +53,7 @@ export class SimReplica implements AsyncDisposable {
       clock: time,
       timers: time,
       log,
-      ...(settings.pastBytes === 0 ? {} : { budgets: { pastBytes: settings.pastBytes } }),
+      budgets: { indexes, ...(settings.pastBytes === 0 ? {} : { pastBytes: settings.pastBytes }) },
       ...(settings.unusedMs === 0 ? {} : { unusedMs: settings.unusedMs }),
     })
     this.reader = this.cache.resource({ ...newForm(), name: 'things', prefix })
