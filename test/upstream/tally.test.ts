@@ -30,6 +30,15 @@ test('a test that the reference was not asked counts as failed, even if it passe
   assert.equal(tally.failed, 1)
 })
 
+test('a test that is listed waits, whether the reference was asked or not', () => {
+  const tally = new Tally()
+  assert.match(
+    tally.add(judged({ wanted: undefined, waitsFor: 'audit' })),
+    /^listed: audit; the reference was not asked/,
+  )
+  assert.deepEqual(tally.summary().slice(1), ['auth\t0\t0\taudit 1', 'listed: audit: 1', '0 passed, 0 failed'])
+})
+
 test('a test that passes although it is listed is counted, and said', () => {
   const tally = new Tally()
   assert.match(tally.add(judged({ result: 'pass', waitsFor: 'access' })), /waits\.txt has it under "access"/)

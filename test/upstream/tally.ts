@@ -1,4 +1,4 @@
-/** Counts results, by package and by the feature that a test waits for. Only tests that pass on the reference are counted. */
+/** Counts results, by package and by the feature that a test waits for. Tests that the reference fails or leaves out are not counted. */
 import type { Verdict } from './outcome.ts'
 
 export type Judged = {
@@ -12,6 +12,8 @@ export type Judged = {
 
 type Counts = { reference: number; passed: number; failed: number; readonly waits: Map<string, number> }
 
+const NOT_ASKED = 'the reference was not asked: run it with --reference first'
+
 const byText = (a: string, b: string): number => (a < b ? -1 : 1)
 
 export class Tally {
@@ -22,21 +24,21 @@ export class Tally {
     const { result, wanted, waitsFor } = judged
     if (wanted !== 'pass' && wanted !== undefined) return `reference: ${wanted}`
     const counts = this.#of(judged.package)
+    if (wanted === 'pass') counts.reference++
+    if (waitsFor !== undefined && result !== 'pass') {
+      counts.waits.set(waitsFor, (counts.waits.get(waitsFor) ?? 0) + 1)
+      return wanted === undefined ? `listed: ${waitsFor}; ${NOT_ASKED}` : `listed: ${waitsFor}`
+    }
     if (wanted === undefined) {
       counts.failed++
-      return 'the reference was not asked: run it with --reference first'
+      return NOT_ASKED
     }
-    counts.reference++
-    if (result === 'pass') {
-      counts.passed++
-      return waitsFor === undefined ? '' : `passes, and waits.txt has it under "${waitsFor}"`
-    }
-    if (waitsFor === undefined) {
+    if (result !== 'pass') {
       counts.failed++
       return ''
     }
-    counts.waits.set(waitsFor, (counts.waits.get(waitsFor) ?? 0) + 1)
-    return `listed: ${waitsFor}`
+    counts.passed++
+    return waitsFor === undefined ? '' : `passes, and waits.txt has it under "${waitsFor}"`
   }
 
   get passed(): number {

@@ -1,5 +1,5 @@
 /**
- * Tests that pass on the reference and do not have to pass here yet: `feature`, package, test. A test that fails and is not listed is a
+ * Tests that do not have to pass here yet: `feature`, package, test. A test that fails, passes on the reference and is not listed is a
  * fault. Of the features that begin with "on purpose" README.md says why.
  */
 import { readFileSync } from 'node:fs'
