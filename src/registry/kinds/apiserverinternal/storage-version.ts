@@ -26,12 +26,13 @@ function checkName(name: string): string[] {
 function validateStatus(object: KubeObject): FieldFault[] {
   const status = fieldsOf(object['status'])
   const servers = itemsOf(status['storageVersions'])
-  const ids = servers.map(({ apiServerID }) => textOf(apiServerID))
+  const ids = new Set<string>()
   return [
     ...servers.flatMap((server, at) => {
       const path = `status.storageVersions[${at}]`
-      const id = ids[at] ?? ''
-      const isDoubled = ids.indexOf(id) < at
+      const id = textOf(server['apiServerID'])
+      const isDoubled = ids.has(id)
+      ids.add(id)
       return [...(isDoubled ? [duplicate(`${path}.apiServerID`, id)] : []), ...validateServer(server, path)]
     }),
     ...validateCommonVersion(status, servers),
@@ -42,18 +43,21 @@ function validateStatus(object: KubeObject): FieldFault[] {
 function validateServer(server: Fields, path: string): FieldFault[] {
   const encoding = textOf(server['encodingVersion'])
   const [decodable, served] = [textsOf(server['decodableVersions']), textsOf(server['servedVersions'])]
+  const known = new Set(decodable)
   const faults = checked(`${path}.apiServerID`, textOf(server['apiServerID']), checkDnsSubdomain)
   faults.push(...validateApiVersion(encoding, `${path}.encodingVersion`))
   faults.push(...decodable.flatMap((one, at) => validateApiVersion(one, `${path}.decodableVersions[${at}]`)))
-  if (!decodable.includes(encoding)) {
+  if (!known.has(encoding)) {
     const why = `decodableVersions must include encodingVersion ${encoding}`
     faults.push(invalidShown(`${path}.decodableVersions`, goStrings(decodable), why))
   }
+  // Once: a client's list may be long, and each fault names it.
+  const shown = goPlain(decodable)
   for (const [at, version] of served.entries()) {
     const place = `${path}.servedVersions[${at}]`
     faults.push(...validateApiVersion(version, place))
-    if (decodable.includes(version)) continue
-    const why = `individual served version : ${version} must be included in decodableVersions : ${goPlain(decodable)}`
+    if (known.has(version)) continue
+    const why = `individual served version : ${version} must be included in decodableVersions : ${shown}`
     faults.push(invalidValue(place, version, why))
   }
   return faults
@@ -97,15 +101,15 @@ function validateCommonVersion({ commonEncodingVersion: told }: Fields, servers:
 
 /** The path lacks the name of the list; upstream's does too. */
 function validateConditions(conditions: readonly Fields[]): FieldFault[] {
-  const types = conditions.map(({ type }) => textOf(type))
-  return conditions.flatMap(({ status, reason, message }, at) => {
+  const places = new Map<string, number>()
+  return conditions.flatMap(({ status, reason, message, ...condition }, at) => {
     const path = `status[${at}]`
-    const type = types[at] ?? ''
-    const last = types.lastIndexOf(type, at - 1)
-    const isDoubled = at > 0 && last !== -1
+    const type = textOf(condition['type'])
+    const last = places.get(type)
+    places.set(type, at)
     const why = `the type of the condition is not unique, it also appears in conditions[${last}]`
     return [
-      ...(isDoubled ? [invalidValue(`${path}.type`, type, why)] : []),
+      ...(last === undefined ? [] : [invalidValue(`${path}.type`, type, why)]),
       ...checked(`${path}.type`, type, checkQualifiedName),
       ...checked(`${path}.status`, textOf(status), checkQualifiedName),
       ...(textOf(reason) === '' ? [required(`${path}.reason`, 'reason cannot be empty')] : []),
