@@ -89,5 +89,7 @@ function checkGates(gates: ReadonlyMap<string, string>, { packages }: Facts): vo
 
 function module(name: string, text: string): string {
   if (/[`\\]|\$(?!schema|ref)/.test(text)) throw new Error(`${name} has a character that a template would read`)
-  return `export const ${name} = \`\n${text}\`\n`
+  const reader =
+    name === 'resourceTable' ? 'registry/read-resources.ts' : 'schema/read-types.ts, and by hand only the marks gate='
+  return `/** Written by scripts/catalogue.ts. The form: ${reader}. */\nexport const ${name} = \`\n${text}\`\n`
 }

@@ -1,3 +1,4 @@
+/** Written by scripts/catalogue.ts. The form: schema/read-types.ts, and by hand only the marks gate=. */
 export const nodeTypes = `
 package node/v1
 

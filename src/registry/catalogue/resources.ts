@@ -1,3 +1,4 @@
+/** Written by scripts/catalogue.ts. The form: registry/read-resources.ts. */
 export const resourceTable = `
 v1 core/v1
   bindings Binding namespaced C
