@@ -8,7 +8,7 @@ import type { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
 import type { ResourceKeys } from './storage/keys.ts'
 import type { WriteAccess } from './verbs/access.ts'
-import { deleteStored } from './verbs/delete-stored.ts'
+import { deleteInstances } from './verbs/delete-instances.ts'
 import { createOwnObjects } from './verbs/own-objects.ts'
 
 const definitionsId = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' } as const
@@ -62,7 +62,7 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
         return
       }
     },
-    deleteObjects: (custom) => deleteStored(custom, storedAccessOf(custom)),
+    deleteObjects: (custom) => deleteInstances(custom, storedAccessOf(custom)),
     isBuiltInPlace,
     forget: (custom, isGone) => {
       if (isBuiltInPlace(custom)) return

@@ -25,7 +25,7 @@ import { Kv } from './kv.ts'
 import { Leases } from './lease.ts'
 import { Maintenance } from './maintenance.ts'
 import type { TlsOptions } from './tls.ts'
-import { Watcher } from './watch.ts'
+import { Watches } from './watch.ts'
 
 export type EtcdOptions = {
   /** http:// or https:// URLs; the first is preferred. */
@@ -44,7 +44,7 @@ const CALL_TIMEOUT_MS = 10_000
 
 export class EtcdClient implements AsyncDisposable {
   readonly kv: Kv
-  readonly watch: Watcher
+  readonly watch: Watches
   readonly lease: Leases
   readonly maintenance: Maintenance
   readonly cluster: Cluster
@@ -57,7 +57,7 @@ export class EtcdClient implements AsyncDisposable {
     this.#endpoints = new Endpoints({ urls: options.endpoints, tls: options.tls, clock, log })
     const channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs })
     this.kv = new Kv(channel)
-    this.watch = new Watcher(channel)
+    this.watch = new Watches(channel)
     this.lease = new Leases(channel, { timeoutMs, clock })
     this.maintenance = new Maintenance(channel)
     this.cluster = new Cluster(channel)

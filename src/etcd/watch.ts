@@ -54,7 +54,7 @@ export type WatchHandle = { readonly cancel: () => void }
 /** The watch id of answers for the whole stream, and of watches that etcd refused to create. */
 const STREAM_WATCH_ID = -1
 
-export class Watcher {
+export class Watches {
   readonly #channel: Channel
 
   constructor(channel: Channel) {

@@ -10,7 +10,7 @@ import { type ListOptions, parseListOptions, parseVersion, validateListOptions }
 import { framingOf } from './represent/framing.ts'
 import { choose, parseSelectors } from './selection.ts'
 import { fromStorage, type Operation } from './storage-errors.ts'
-import { WatchStream } from './watch-stream.ts'
+import { WatchFrames } from './watch-frames.ts'
 import { asksForWebSocket, overWebSocket } from './websocket-watch.ts'
 
 /** The longest time that a timer of Node's can wait: 24 days. */
@@ -40,7 +40,7 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
     const start = await startOf(options, { askedVersion, range, reader, allowsWatchList })
     const watcher = await reader.watch({ range, start, matches, by, client: request.user.name })
     const sendsBookmarks = options.allowWatchBookmarks
-    const frames = new WatchStream(watcher, { framing, timeoutMs, sendsBookmarks, onFrames: access.onFrames })
+    const frames = new WatchFrames(watcher, { framing, timeoutMs, sendsBookmarks, onFrames: access.onFrames })
     const socketForm = form.type === 'json' || form.type === 'protobuf' ? form.type : undefined
     if (socketForm !== undefined && asksForWebSocket(http)) return overWebSocket(http, frames, socketForm)
     return { status: 200, headers, frames }

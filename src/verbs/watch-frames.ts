@@ -12,7 +12,7 @@ const BOOKMARK_MS = 60_000
 /** A last bookmark comes this long before the end, so that the client can go on from there. */
 const LAST_BOOKMARK_MS = 2_000
 
-export type WatchStreamOptions = {
+export type WatchFramesOptions = {
   readonly framing: Framing
   readonly timeoutMs: number
   readonly sendsBookmarks: boolean
@@ -21,15 +21,15 @@ export type WatchStreamOptions = {
 
 const none: readonly Buffer[] = []
 
-export class WatchStream implements FrameSource {
+export class WatchFrames implements FrameSource {
   readonly #watcher: EventSource
-  readonly #options: WatchStreamOptions
+  readonly #options: WatchFramesOptions
   readonly #timer: NodeJS.Timeout
   #bookmarkTimer: NodeJS.Timeout | undefined
   #leftMs: number
   #isOver = false
 
-  constructor(watcher: EventSource, options: WatchStreamOptions) {
+  constructor(watcher: EventSource, options: WatchFramesOptions) {
     this.#watcher = watcher
     this.#options = options
     this.#leftMs = options.timeoutMs

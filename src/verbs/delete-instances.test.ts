@@ -4,7 +4,7 @@ import type { KubeObject } from '../api/object.ts'
 import { customResources } from '../registry/custom/custom-resource.ts'
 import { readDefinition } from '../registry/custom/definition.ts'
 import { ResourceKeys } from '../storage/keys.ts'
-import { deleteStored } from './delete-stored.ts'
+import { deleteInstances } from './delete-instances.ts'
 
 const [resource] = customResources(
   readDefinition({
@@ -36,6 +36,6 @@ test('an object that is deleted already and held by a finalizer is left alone', 
     now: () => '2026-01-01T00:00:00Z',
   }
   // @ts-expect-error -- only what is used of it
-  assert.equal(await deleteStored(resource ?? assert.fail(), access), 2)
+  assert.equal(await deleteInstances(resource ?? assert.fail(), access), 2)
   assert.deepEqual(written, ['free'])
 })

@@ -13,7 +13,7 @@ const DELETES_MAX = 16
  * All objects of a custom resource whose definition goes. As upstream: without admission, and as a delete without options does. Comes back
  * with how many are left, since finalizers keep them.
  */
-export async function deleteStored(resource: Resource, access: WriteAccess): Promise<number> {
+export async function deleteInstances(resource: Resource, access: WriteAccess): Promise<number> {
   const { keys, reader, store, decode, now } = access
   const { items } = await reader.list(keys.range(), 'latest')
   if (items.length === 0) return 0
