@@ -1,4 +1,4 @@
-/** The built-in resources: rows of the catalogue, with what strategy.ts and the rules in kinds/ say of their kinds. */
+/** The built-in resources: rows of the catalogue, with what the rules in kinds/ say of their kinds. */
 import { defaultGates, type Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta, present } from '../api/object.ts'
 import { isEqual } from '../schema/equal.ts'
@@ -18,7 +18,7 @@ import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
 import { scaleView } from './scale.ts'
 import { oldVersions } from './old-versions/all.ts'
 import { packageOfGroup, schemeOf } from './scheme.ts'
-import * as strategy from './strategy.ts'
+import { deprecationOf, type Generation, metadataRulesOf, nameRuleOf, resetPathsOf, type Strategy } from './strategy.ts'
 import { defaultTable, tables } from './tables/all.ts'
 import { findType, typeOf } from './types.ts'
 import { withField, withGeneration, without } from './object-parts.ts'
@@ -95,8 +95,9 @@ type Surroundings = {
 function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, defaults }: Surroundings): Resource {
   const name = kindName(row)
   const hasStatus = row.subresources.some((subresource) => subresource.name === 'status')
-  const generation = strategy.generations.get(name)
-  const deprecation = strategy.deprecations.get(`${name} ${row.version}`) ?? strategy.deprecations.get(name)
+  const { strategy = {} } = rules
+  const { generation, takesStatus } = strategy
+  const deprecation = deprecationOf(strategy, row.version)
   const gatesFor = (current: KubeObject): Gates => {
     const before = podSpecOf(current, name)
     return before === undefined ? cluster.gates : relaxedBy(cluster.gates, before.spec)
@@ -124,10 +125,10 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
     },
     selectableFields: fieldReaders(rules.selectableFields ?? []),
     ...(rules.indexedFields === undefined ? {} : { indexedFields: rules.indexedFields }),
-    allowsUnconditionalUpdate: !strategy.conditionalUpdates.has(name),
-    createsOnUpdate: strategy.creatingUpdates.has(name),
-    returnsDeleted: strategy.returnedWhenDeleted.has(name),
-    defaultPropagation: strategy.orphaning.has(name) ? 'Orphan' : 'Background',
+    allowsUnconditionalUpdate: strategy.needsResourceVersion !== true,
+    createsOnUpdate: strategy.createsOnUpdate === true,
+    returnsDeleted: strategy.returnsDeleted === true,
+    defaultPropagation: strategy.orphansDependents === true ? 'Orphan' : 'Background',
     isGarbageCollected: rules.isGarbageCollected ?? true,
     deleteForbiddenReason: rules.deleteForbiddenReason ?? (() => undefined),
     ...(rules.graceOf && { graceOf: rules.graceOf }),
@@ -135,16 +136,16 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
     ...(rules.deletionWarning && { deletionWarning: rules.deletionWarning }),
     faultGroup: name === 'Event.events.k8s.io' ? '' : row.group,
     ...(rules.usesGenerateNameVerbatim === true ? { usesGenerateNameVerbatim: true } : {}),
-    checkName: rules.checkName ?? strategy.nameRuleOf(name),
-    metadataRules: strategy.metadataRulesOf(name),
+    checkName: rules.checkName ?? nameRuleOf(strategy),
+    metadataRules: metadataRulesOf(strategy),
     prepareCreate: (given, writer) => {
-      const object = hasStatus && !strategy.statusOnCreate.has(name) ? without(given, 'status') : given
+      const object = hasStatus && takesStatus === undefined ? without(given, 'status') : given
       const usable = gated.drop(object, undefined, shape().struct)
       const numbered = generation === undefined || generation.kept === true ? usable : withGeneration(usable, 1)
       return rules.prepareCreate?.(numbered, writer) ?? numbered
     },
     prepareUpdate: (given, current, writer) => {
-      const keepsStatus = hasStatus && !strategy.statusOnUpdate.has(name)
+      const keepsStatus = hasStatus && takesStatus !== 'create and update'
       const whole = keepsStatus ? withField(given, 'status', current['status']) : given
       const object = gated.drop(whole, current, shape().struct)
       const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
@@ -158,9 +159,11 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
         : rules.validateUpdate(object, current, gatesFor(current))) ?? [],
     ...(rules.validateInSlices && { validateInSlices: rules.validateInSlices }),
     warnings: rules.warnings ?? (() => []),
-    resetPaths: strategy.resetPathsOf(name, hasStatus),
+    resetPaths: resetPathsOf(strategy, hasStatus),
     subresourceRules: {
-      ...(hasStatus ? { status: gatedRules(statusRules(name, rules.status ?? {}, cluster.gates), gated, shape) } : {}),
+      ...(hasStatus
+        ? { status: gatedRules(statusRules(strategy, rules.status ?? {}, cluster.gates), gated, shape) }
+        : {}),
       ...Object.fromEntries(
         Object.entries(rules.subresourceRules ?? {}).map(([part, own]) => [
           part,
@@ -266,7 +269,7 @@ const gatedRules = (rules: UpdateRules, gated: GatedFields, shape: () => ObjectS
 })
 
 /** A change through a part counts like any other. */
-function countingRules(rules: UpdateRules, generation: strategy.Generation | undefined, row: Row): UpdateRules {
+function countingRules(rules: UpdateRules, generation: Generation | undefined, row: Row): UpdateRules {
   if (generation === undefined) return rules
   return {
     ...rules,
@@ -276,15 +279,14 @@ function countingRules(rules: UpdateRules, generation: strategy.Generation | und
 }
 
 /** The status, and the metadata that the kind lets through. */
-function statusRules(kind: string, own: Partial<KindUpdateRules>, gates: Gates): UpdateRules {
-  const kept = strategy.keptByStatus.get(kind) ?? []
-  const isStatusOnly = strategy.statusOnly.has(kind)
+function statusRules({ statusKeeps = [] }: Strategy, own: Partial<KindUpdateRules>, gates: Gates): UpdateRules {
   return {
     prepareUpdate: (object, current, writer) => {
       const was = current.metadata
-      const metadata = isStatusOnly
-        ? metadataOfStatusOnly(object.metadata, was)
-        : present({ ...object.metadata, ...Object.fromEntries(kept.map((name) => [name, was[name]])) })
+      const metadata =
+        statusKeeps === 'metadata'
+          ? metadataOfStatusOnly(object.metadata, was)
+          : present({ ...object.metadata, ...Object.fromEntries(statusKeeps.map((name) => [name, was[name]])) })
       const prepared = withField({ ...current, metadata }, 'status', object['status'])
       return own.prepareUpdate?.(prepared, current, writer) ?? prepared
     },
@@ -300,7 +302,7 @@ function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMet
   return present({ ...current, name, namespace, uid, resourceVersion })
 }
 
-type Counting = { readonly generation: strategy.Generation; readonly row: Row }
+type Counting = { readonly generation: Generation; readonly row: Row }
 
 function counted(object: KubeObject, current: KubeObject, { generation, row }: Counting): KubeObject {
   const struct = typeOf(row.packageName, row.kind)

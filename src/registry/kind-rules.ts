@@ -1,15 +1,17 @@
-/** What a kind may have of its own, beyond the catalogue and strategy.ts. Each file in kinds/ is one of these. */
+/** What a kind may have of its own, beyond the catalogue. Each file in kinds/ is one of these. */
 import type { FieldFault } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
 import type { IpFamily } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ObjectSchema, StoredForm } from '../schema/object-schema.ts'
 import type { Resource, UpdateRules } from './resource.ts'
+import type { Strategy } from './strategy.ts'
 
 /** What some kinds must know of the cluster. `ipFamily`: of its addresses, or of most of them. */
 export type ClusterFacts = { readonly ipFamily: IpFamily; readonly gates: Gates }
 
 export type KindUpdateRules = Omit<UpdateRules, 'validateUpdate'> & {
+  readonly strategy?: Strategy
   readonly validateUpdate: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
 }
 
@@ -29,6 +31,7 @@ export type KindRules = Partial<
     | 'deletionWarning'
   >
 > & {
+  readonly strategy?: Strategy
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
   /** Of writes through /status, on top of what all kinds do there. */

@@ -97,7 +97,7 @@ export class Definitions {
       description: `A list of ${kind.replace(/List$/, '')} objects.`,
       properties: {
         apiVersion: { description: this.describe('List', 'apiVersion'), type: 'string' },
-        items: { description: 'The objects.', items, type: 'array', ...(listMarks.get(`${group} ${kind}`) ?? {}) },
+        items: { description: 'The objects.', items, type: 'array', ...listMarks.get(`${group} ${kind}`) },
         kind: { description: this.describe('List', 'kind'), type: 'string' },
         metadata,
       },

@@ -28,12 +28,35 @@ const actions = ['Audit', 'Deny', 'Warn']
 const missing = 'expression is not specified'
 
 export const admissionPolicyRules: KindRules = {
+  strategy: {
+    finalizersNeedNoDomain: true,
+    updateChecks: ['metadata', 'rules'],
+    needsResourceVersion: true,
+    statusKeeps: 'metadata',
+    generation: { fields: ['spec'] },
+    deprecation: {
+      v1beta1:
+        'admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicy is deprecated in v1.31+, unavailable in v1.34+',
+    },
+  },
   validate: (policy) => validatePolicy(policy),
   validateUpdate: validatePolicy,
   status: { validateUpdate: validateStatus },
 }
 
-export const admissionPolicyBindingRules: KindRules = { validate: validateBinding }
+export const admissionPolicyBindingRules: KindRules = {
+  strategy: {
+    finalizersNeedNoDomain: true,
+    updateChecks: ['metadata', 'rules'],
+    needsResourceVersion: true,
+    generation: { fields: ['spec'] },
+    deprecation: {
+      v1beta1:
+        'admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicyBinding is deprecated in v1.31+, unavailable in v1.34+',
+    },
+  },
+  validate: validateBinding,
+}
 
 function validatePolicy(policy: KubeObject, current?: KubeObject): FieldFault[] {
   const spec = fieldsOf(policy['spec'])

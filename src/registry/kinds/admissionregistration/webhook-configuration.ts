@@ -26,6 +26,12 @@ type ValidateOwn = (webhook: Fields, path: string) => FieldFault[]
 
 function rulesWith(validateOwn: ValidateOwn): KindRules {
   return {
+    strategy: {
+      finalizersNeedNoDomain: true,
+      updateChecks: ['metadata', 'rules'],
+      needsResourceVersion: true,
+      generation: { fields: ['webhooks'], equality: 'exact' },
+    },
     validate: (object) => validate(object, validateOwn),
     validateUpdate: (object, current) => validate(object, validateOwn, itemsOf(current['webhooks'])),
   }

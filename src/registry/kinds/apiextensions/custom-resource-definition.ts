@@ -23,6 +23,13 @@ import { fromStoredSpec, toStoredSpec } from './stored-form.ts'
 const WEBHOOK_PORT = 443
 
 export const customResourceDefinitionRules: KindRules = {
+  strategy: {
+    names: 'any',
+    finalizersNeedNoDomain: true,
+    needsResourceVersion: true,
+    generation: { fields: ['spec'] },
+    resetPaths: { status: ['spec', 'metadata'] },
+  },
   setDefaults,
   prepareCreate: (object) => withStorageVersion({ ...object, status: {} }),
   prepareUpdate: (object) => withStorageVersion(object),

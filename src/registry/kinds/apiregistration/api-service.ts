@@ -10,6 +10,13 @@ const PORT_MAX = 65_535
 const statuses = ['True', 'False', 'Unknown']
 
 export const apiServiceRules: KindRules = {
+  strategy: {
+    names: 'any',
+    finalizersNeedNoDomain: true,
+    updateChecks: ['change', 'rules', 'metadata'],
+    needsResourceVersion: true,
+    statusKeeps: 'metadata',
+  },
   prepareCreate,
   validate,
   status: { validateUpdate: validateStatus },

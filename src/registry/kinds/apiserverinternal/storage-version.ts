@@ -6,6 +6,7 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from
 import type { KindRules } from '../../kind-rules.ts'
 
 export const storageVersionRules: KindRules = {
+  strategy: { needsResourceVersion: true, statusKeeps: 'metadata' },
   checkName,
   validate: validateStatus,
   // There is nothing to change but the status, which has a path of its own.

@@ -5,6 +5,7 @@ import { faultsOf } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 
 export const controllerRevisionRules: KindRules = {
+  strategy: { updateChecks: ['change', 'rules', 'metadata'] },
   validate: (object) => [...validateRevision(object), ...validateData(object)],
   validateUpdate: (object, current) => {
     const { data } = object

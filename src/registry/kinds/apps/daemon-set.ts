@@ -67,6 +67,7 @@ const specRule = (currentTemplate?: Json): Rule =>
 const newSpec = specRule()
 
 export const daemonSetRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'change', 'rules'], generation: { fields: ['spec'] } },
   refuse: unreadableGeneration,
   setDefaults: (object) => withTemplateGeneration(object, generationOf(object)),
   prepareCreate: (object) => withTemplateGeneration(object, Math.max(generationOf(object), 1)),

@@ -81,6 +81,7 @@ const specRule = (currentTemplate?: Json): Rule =>
 const newSpec = specRule()
 
 export const deploymentRules: KindRules = {
+  strategy: { statusKeeps: ['labels'], generation: { fields: ['spec', 'metadata.annotations'] } },
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])

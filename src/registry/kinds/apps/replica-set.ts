@@ -25,6 +25,7 @@ const specRule = (currentTemplate?: Json): Rule =>
 const newSpec = specRule()
 
 export const replicaSetRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'change', 'rules'], generation: { fields: ['spec'] } },
   validate: (object, gates) => faultsOf(newSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
     const before = fieldsOf(current['spec'])

@@ -89,6 +89,7 @@ const changeable = [
 ]
 
 export const statefulSetRules: KindRules = {
+  strategy: { names: 'label', generation: { fields: ['spec'] } },
   validate: (object, gates) => faultsOf(spec, object['spec'], 'spec', gates),
   // A name that cannot be changed is not checked.
   validateUpdate: (object, current, gates) => {

@@ -85,6 +85,7 @@ const specRule = (scheduleBefore: string): Rule =>
 const newSpec = specRule('')
 
 export const cronJobRules: KindRules = {
+  strategy: { generation: { fields: ['spec'] } },
   validate: (object, gates) => [...faultsOf(newSpec, object['spec'], 'spec', gates), ...validateName(object)],
   validateUpdate: (object, current, gates) => {
     const before = textOf(fieldsOf(current['spec'])['schedule'])

@@ -39,6 +39,11 @@ const selector: Rule = (value, path, check) => {
 const spec = all(jobSpec, selector)
 
 export const jobRules: KindRules = {
+  strategy: {
+    updateChecks: ['metadata', 'change', 'rules'],
+    orphansDependents: true,
+    generation: { fields: ['spec'] },
+  },
   selectableFields: jobFields,
   setDefaults: (object, gates) => withLabels(setDefaults(object, gates)),
   isDefaultedAgain: true,

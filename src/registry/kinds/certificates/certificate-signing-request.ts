@@ -50,6 +50,15 @@ const usages = [
 ]
 
 export const certificateSigningRequestRules: KindRules = {
+  strategy: {
+    names: 'any',
+    updateChecks: ['metadata', 'change', 'rules'],
+    resetPaths: {
+      '': ['spec', 'status'],
+      status: ['spec', 'status.conditions'],
+      approval: ['spec', 'status.certificate'],
+    },
+  },
   selectableFields: ['spec.signerName'],
   prepareCreate: (object, { user }) => ({ ...object, spec: { ...fieldsOf(object['spec']), ...askedBy(user) } }),
   prepareUpdate: (object, { spec }) => withPart(object, 'spec', spec),

@@ -11,6 +11,7 @@ import { validateSigner } from '../../rules/signer.ts'
 const TRUST_BUNDLE_BYTES_MAX = 1024 * 1024
 
 export const clusterTrustBundleRules: KindRules = {
+  strategy: { names: 'any', needsResourceVersion: true },
   selectableFields: ['spec.signerName'],
   validate: (object) => [...validateNames(object), ...validateBundle(bundleOf(object))],
   // What was accepted once is not read again, so that it stays accepted.

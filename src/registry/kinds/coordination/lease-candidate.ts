@@ -7,6 +7,7 @@ import { OLDEST_EMULATION_VERSION, validateStrategy } from './strategy.ts'
 
 /** Who would lead, and as what version. */
 export const leaseCandidateRules: KindRules = {
+  strategy: { needsResourceVersion: true, createsOnUpdate: true },
   checkName: checkConfigKey,
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],

@@ -3,7 +3,10 @@ import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateStrategy } from './strategy.ts'
 
-export const leaseRules: KindRules = { validate }
+export const leaseRules: KindRules = {
+  strategy: { finalizersNeedNoDomain: true, needsResourceVersion: true, createsOnUpdate: true },
+  validate,
+}
 
 function validate(object: KubeObject): FieldFault[] {
   const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = fieldsOf(object['spec'])

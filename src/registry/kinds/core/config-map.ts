@@ -9,6 +9,7 @@ import { isEqualAs } from '../../rules/equality.ts'
 const VALUES_BYTES_MAX = 1024 * 1024
 
 export const configMapRules: KindRules = {
+  strategy: { updateChecks: ['change', 'rules', 'metadata'] },
   validate,
   validateUpdate: (object, current) => [...validateImmutable(object, current), ...validate(object)],
 }

@@ -8,6 +8,11 @@ import { checkPortNumber, protocols } from '../../rules/ports.ts'
 const addressLists = ['addresses', 'notReadyAddresses'] as const
 
 export const endpointsRules: KindRules = {
+  strategy: {
+    updateChecks: ['change', 'rules', 'metadata'],
+    createsOnUpdate: true,
+    deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+  },
   validate: ({ subsets }) => itemsOf(subsets).flatMap((subset, at) => validateSubset(`subsets[${at}]`, subset)),
   warnings: ({ subsets }) =>
     addressesOf(subsets).flatMap(({ path, address }) => warnOfIp(`${path}.ip`, textOf(address['ip']))),

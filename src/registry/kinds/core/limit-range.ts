@@ -119,6 +119,7 @@ const spec: Rule = (value, path, check) => {
 }
 
 export const limitRangeRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'rules'], createsOnUpdate: true },
   // A LimitRange needs no name, since nobody refers to one.
   prepareCreate: (object, { newId }) =>
     (object.metadata.name ?? '') === '' ? { ...object, metadata: { ...object.metadata, name: newId() } } : object,

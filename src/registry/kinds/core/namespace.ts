@@ -16,6 +16,7 @@ const kubernetesFinalizer = 'kubernetes'
 const nameLabel = 'kubernetes.io/metadata.name'
 
 export const namespaceRules: KindRules = {
+  strategy: { names: 'label', updateChecks: ['metadata', 'change', 'rules'], returnsDeleted: true },
   selectableFields: ['status.phase'],
   setDefaults: withNameLabel,
   prepareCreate,

@@ -125,6 +125,7 @@ const addresses: Rule = (value, path, { faults }) => {
 }
 
 export const nodeRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'change', 'rules'], takesStatus: 'create' },
   selectableFields: nodeFields,
   validate: (object) => faultsOf(node, object, ''),
   validateUpdate: (object, current) => [...faultsOf(node, object, ''), ...validateChange(object, current)],

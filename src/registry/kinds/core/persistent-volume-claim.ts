@@ -27,6 +27,7 @@ import { claimSpec, claimSpecWarnings } from './claim-spec.ts'
 import { basicAmount, classWarning, storageClassAnnotation } from './persistent-volume.ts'
 
 export const persistentVolumeClaimRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'change', 'rules', 'metadata'], returnsDeleted: true },
   // The phase of a new claim is a default: it is not stored before the first update.
   isDefaultedAgain: true,
   prepareCreate: (object) => prepared(object),

@@ -112,6 +112,7 @@ export const inlineVolume: Rule = all(
 )
 
 export const persistentVolumeRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'metadata', 'rules'], returnsDeleted: true },
   // Volumes and claims wait for each other until somebody says otherwise.
   prepareCreate: (object, { now }) => ({
     ...object,

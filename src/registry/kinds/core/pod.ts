@@ -16,6 +16,12 @@ import { validatePodChange } from './pod/update.ts'
 import { podWarnings } from './pod/warnings.ts'
 
 export const podRules: KindRules = {
+  strategy: {
+    updateChecks: ['change', 'rules', 'metadata'],
+    returnsDeleted: true,
+    statusKeeps: ['ownerReferences', 'deletionTimestamp'],
+    generation: { fields: ['spec'] },
+  },
   selectableFields: podFields,
   indexedFields: ['spec.nodeName'],
   setDefaults: setPodDefaults,

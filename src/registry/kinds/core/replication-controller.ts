@@ -9,6 +9,11 @@ import { validateAlwaysRestarted, validatePodTemplate } from './pod/template.ts'
 import { isSpecChanged, nameWarnings, podTemplateWarnings } from './pod/warnings.ts'
 
 export const replicationControllerRules: KindRules = {
+  strategy: {
+    updateChecks: ['metadata', 'change', 'rules'],
+    orphansDependents: true,
+    generation: { fields: ['spec'] },
+  },
   selectableFields: { 'status.replicas': (object) => `${numberOf(fieldsOf(object['status'])['replicas'])}` },
   setDefaults,
   // Clients expect the count to be there from the start.

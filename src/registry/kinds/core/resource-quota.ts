@@ -108,6 +108,7 @@ const spec: Rule = (value, path, check) => {
 const status = fields({ hard: amounts, used: amounts })
 
 export const resourceQuotaRules: KindRules = {
+  strategy: { returnsDeleted: true },
   validate: (object) => faultsOf(spec, object['spec'], 'spec'),
   validateUpdate: (object, current) => [...faultsOf(spec, object['spec'], 'spec'), ...validateScopes(object, current)],
   status: { validateUpdate: (object) => faultsOf(status, object['status'], 'status') },

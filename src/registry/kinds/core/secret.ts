@@ -14,6 +14,7 @@ const VALUES_BYTES_MAX = 1024 * 1024
 const accountAnnotation = 'kubernetes.io/service-account.name'
 
 export const secretRules: KindRules = {
+  strategy: { updateChecks: ['change', 'rules', 'metadata'] },
   selectableFields: ['type'],
   setDefaults: (object) => withStringData({ ...object, type: object['type'] ?? 'Opaque' }),
   validate,

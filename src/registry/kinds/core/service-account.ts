@@ -4,6 +4,7 @@ import type { KindRules } from '../../kind-rules.ts'
 const mountableAnnotation = 'kubernetes.io/enforce-mountable-secrets'
 
 export const serviceAccountRules: KindRules = {
+  strategy: { updateChecks: ['change', 'rules', 'metadata'], returnsDeleted: true },
   prepareCreate: withPlainSecrets,
   prepareUpdate: withPlainSecrets,
   warnings: (object, current) => {

@@ -21,6 +21,12 @@ import { warnings } from './service-warnings.ts'
 const AFFINITY_SECONDS = 10_800
 
 export const serviceRules: KindRules = {
+  strategy: {
+    names: 'dns1035',
+    updateChecks: ['change', 'rules', 'metadata'],
+    createsOnUpdate: true,
+    returnsDeleted: true,
+  },
   selectableFields: ['spec.clusterIP', 'spec.type'],
   setDefaults: (object) => withIpModes({ ...object, spec: withDefaults(fieldsOf(object['spec'])) }),
   prepareCreate: withoutTrafficPolicy,

@@ -22,6 +22,10 @@ const ZONE_HINTS_MAX = 8
 const addressTypes = ['FQDN', 'IPv4', 'IPv6'] as const
 
 export const endpointSliceRules: KindRules = {
+  strategy: {
+    updateChecks: ['metadata', 'rules'],
+    generation: { fields: ['endpoints', 'ports', 'addressType', 'metadata.labels'] },
+  },
   prepareCreate: (object) => withoutTopology(object),
   prepareUpdate: (object, current) => withoutTopology(object, current),
   validate: (object) => [...validateType(object), ...validateEndpoints(object), ...validatePorts(object)],

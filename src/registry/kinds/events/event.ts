@@ -17,6 +17,7 @@ const MESSAGE_BYTES_MAX = 1024
 const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 
 export const coreEventRules: KindRules = {
+  strategy: { names: 'any', ignoresMetadata: true, updateChecks: ['rules'], createsOnUpdate: true },
   isGarbageCollected: false,
   selectableFields: {
     ...readersOf('involvedObject', referenceFields),
@@ -29,6 +30,7 @@ export const coreEventRules: KindRules = {
 }
 
 export const newEventRules: KindRules = {
+  strategy: { createsOnUpdate: true },
   isGarbageCollected: false,
   selectableFields: {
     ...readersOf('regarding', referenceFields),

@@ -21,7 +21,11 @@ const PRECEDENCE_MAX = 10_000
 const distinguishers = ['ByNamespace', 'ByUser']
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 
-export const flowSchemaRules: KindRules = { validate, status: { validateUpdate: validateConditionTypes } }
+export const flowSchemaRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'rules'], statusKeeps: 'metadata', generation: { fields: ['spec'] } },
+  validate,
+  status: { validateUpdate: validateConditionTypes },
+}
 
 function validate(schema: KubeObject): FieldFault[] {
   const { name = '' } = schema.metadata

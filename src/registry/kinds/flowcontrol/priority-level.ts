@@ -19,7 +19,11 @@ const PERCENT_MAX = 100
 /** How an older version of the group kept a zero that it took for none. */
 const zeroSharesAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
 
-export const priorityLevelRules: KindRules = { validate, status: { validateUpdate: validateConditionTypes } }
+export const priorityLevelRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'rules'], statusKeeps: 'metadata', generation: { fields: ['spec'] } },
+  validate,
+  status: { validateUpdate: validateConditionTypes },
+}
 
 function validate(level: KubeObject): FieldFault[] {
   const { name = '', annotations = {} } = level.metadata

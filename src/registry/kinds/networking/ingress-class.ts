@@ -15,6 +15,7 @@ import { validateTypedReference } from '../../rules/references.ts'
 const CONTROLLER_BYTES_MAX = 250
 
 export const ingressClassRules: KindRules = {
+  strategy: { updateChecks: ['change', 'rules', 'metadata'], generation: { fields: ['spec'] } },
   validate,
   validateUpdate: (object, current) => {
     const controller = controllerOf(object)

@@ -32,6 +32,7 @@ const badSequences = ['//', '/./', '/../', '%2f', '%2F'] as const
 const badEnds = ['/..', '/.'] as const
 
 export const ingressRules: KindRules = {
+  strategy: { updateChecks: ['change', 'rules', 'metadata'], generation: { fields: ['spec'] } },
   validate: (object) => [...validateSpec(fieldsOf(object['spec'])), ...validateClassAnnotation(object)],
   validateUpdate: (object) => validateSpec(fieldsOf(object['spec'])),
   warnings: (object, current) => (current === undefined ? classWarnings(object) : []),

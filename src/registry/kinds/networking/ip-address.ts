@@ -10,6 +10,7 @@ const path = 'spec.parentRef'
 
 /** An address that somebody has: its name is the address. */
 export const ipAddressRules: KindRules = {
+  strategy: { names: 'ip' },
   usesGenerateNameVerbatim: true,
   validate,
   validateUpdate: (object, current) => {

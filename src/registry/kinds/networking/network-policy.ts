@@ -28,6 +28,7 @@ const protocols = ['TCP', 'UDP', 'SCTP'] as const
 const policyTypes = ['Ingress', 'Egress'] as const
 
 export const networkPolicyRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'change', 'rules'], generation: { fields: ['spec'], equality: 'exact' } },
   validate,
   // Upstream checks the whole twice, and clients see it.
   validateUpdate: (object) => [...validate(object), ...validate(object)],

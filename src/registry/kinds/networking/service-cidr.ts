@@ -11,7 +11,11 @@ const CIDRS_MAX = 2
 const immutable = 'field is immutable'
 
 /** Ranges that services get their addresses from. */
-export const serviceCidrRules: KindRules = { validate, validateUpdate }
+export const serviceCidrRules: KindRules = {
+  strategy: { takesStatus: 'create and update', statusKeeps: 'metadata', resetPaths: { '': [], status: [] } },
+  validate,
+  validateUpdate,
+}
 
 const cidrsOf = (object: KubeObject): Json | undefined => fieldsOf(object['spec'])['cidrs']
 

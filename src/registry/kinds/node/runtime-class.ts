@@ -11,6 +11,12 @@ import { named } from '../../rules/scalars.ts'
 import { tolerations } from '../core/pod/scheduling.ts'
 
 export const runtimeClassRules: KindRules = {
+  strategy: {
+    finalizersNeedNoDomain: true,
+    updateChecks: ['metadata', 'change', 'rules'],
+    needsResourceVersion: true,
+    createsOnUpdate: true,
+  },
   validate,
   validateUpdate: (object, current) => [...validateHandler(object, current), ...validate(object)],
 }

@@ -55,6 +55,13 @@ function withPlainSelector(object: KubeObject): KubeObject {
 }
 
 export const podDisruptionBudgetRules: KindRules = {
+  strategy: {
+    names: 'any',
+    ignoresMetadata: true,
+    updateChecks: ['rules'],
+    needsResourceVersion: true,
+    generation: { fields: ['spec'] },
+  },
   setDefaults: withPlainSelector,
   validate: (object) => faultsOf(spec, object['spec'], 'spec'),
   status: { validateUpdate: validateStatus },

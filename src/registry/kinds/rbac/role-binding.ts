@@ -19,6 +19,7 @@ function bindingRules(options: Options): KindRules {
     ...itemsOf(binding['subjects']).flatMap((subject, at) => validateSubject(subject, `subjects[${at}]`, options)),
   ]
   return {
+    strategy: { names: 'path', updateChecks: ['metadata', 'metadata', 'change', 'rules'], createsOnUpdate: true },
     validate,
     // Looked at twice there.
     validateUpdate: (binding, current) => [

@@ -6,12 +6,14 @@ import type { KindRules } from '../../kind-rules.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
 
 export const roleRules: KindRules = {
+  strategy: { names: 'path', updateChecks: ['metadata', 'metadata', 'change', 'rules'], createsOnUpdate: true },
   validate: validateRole,
   // Looked at twice there.
   validateUpdate: (role) => [...validateRole(role), ...validateRole(role)],
 }
 
 export const clusterRoleRules: KindRules = {
+  strategy: { names: 'path', updateChecks: ['metadata', 'metadata', 'change', 'rules'], createsOnUpdate: true },
   validate: validateClusterRole,
   validateUpdate: (role) => [...validateClusterRole(role), ...validateClusterRole(role)],
 }

@@ -12,6 +12,7 @@ const USER_VALUE_MAX = 1_000_000_000
 const policies = ['PreemptLowerPriority', 'Never']
 
 export const priorityClassRules: KindRules = {
+  strategy: { generation: { fields: [] } },
   validate: (object) => [...validateValue(object), ...validatePolicy(textOf(object['preemptionPolicy']))],
   validateUpdate: validateChange,
   deleteForbiddenReason: (name) =>

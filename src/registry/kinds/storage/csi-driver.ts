@@ -11,6 +11,7 @@ const lifecycleModes = ['Persistent', 'Ephemeral']
 const fsGroupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']
 
 export const csiDriverRules: KindRules = {
+  strategy: { needsResourceVersion: true, returnsDeleted: true, generation: { fields: ['spec'], kept: true } },
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
 }

@@ -20,6 +20,7 @@ const DRIVER_NAME_BYTES_MAX = 63
 const NODE_ID_BYTES_MAX = 256
 
 export const csiNodeRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'metadata', 'rules'], needsResourceVersion: true, returnsDeleted: true },
   validate,
   // Looked at twice there.
   validateUpdate: (object, current, gates) => [

@@ -7,6 +7,7 @@ import { goLabelSelector, validateLabelSelector } from '../../rules/label-select
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
 
 export const csiStorageCapacityRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'change', 'rules'], needsResourceVersion: true },
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
   warnings: (object) =>

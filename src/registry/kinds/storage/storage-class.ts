@@ -16,6 +16,7 @@ import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
 export const storageClassRules: KindRules = {
+  strategy: { updateChecks: ['metadata', 'change', 'rules'], returnsDeleted: true },
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
   warnings: (object) =>

@@ -12,6 +12,12 @@ const ERROR_BYTES_MAX = 1024
 const METADATA_BYTES_MAX = 256 * 1024
 
 export const volumeAttachmentRules: KindRules = {
+  strategy: {
+    updateChecks: ['metadata', 'metadata', 'rules'],
+    needsResourceVersion: true,
+    returnsDeleted: true,
+    statusKeeps: 'metadata',
+  },
   prepareCreate: (object) => ({ ...object, status: { attached: false } }),
   validate: (object) => [...validate(object), ...validateNames(object)],
   // Looked at twice there.

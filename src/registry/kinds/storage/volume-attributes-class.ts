@@ -6,6 +6,12 @@ import { validateParameters, validateProvisioner } from './parameters.ts'
 
 /** What of a volume its driver can change while it is used. */
 export const volumeAttributesClassRules: KindRules = {
+  strategy: {
+    returnsDeleted: true,
+    deprecation: {
+      v1alpha1: 'storage.k8s.io/v1alpha1 VolumeAttributesClass is deprecated in v1.32+, unavailable in v1.35+',
+    },
+  },
   validate,
   // As upstream, which looks at the object before and after it looks at the change.
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current), ...validate(object)],

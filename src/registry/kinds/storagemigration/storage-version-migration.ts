@@ -7,6 +7,14 @@ import type { KindRules } from '../../kind-rules.ts'
 import { validateCondition } from '../../rules/conditions.ts'
 
 export const storageVersionMigrationRules: KindRules = {
+  strategy: {
+    needsResourceVersion: true,
+    statusKeeps: 'metadata',
+    deprecation: {
+      v1alpha1:
+        'storagemigration.k8s.io/v1alpha1 StorageVersionMigration is deprecated in v1.33+, unavailable in v1.36+',
+    },
+  },
   validate,
   validateUpdate: (object, current) => [...validate(object), ...validateChange(object, current)],
   status: { validateUpdate: validateStatus, updateChecks: ['change', 'rules'] },
