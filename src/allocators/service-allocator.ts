@@ -66,9 +66,11 @@ export class ServiceAllocator implements Allocator {
     { parent, isDryRun, taken }: { readonly parent: Parent; readonly isDryRun: boolean; readonly taken: string[] },
   ): Promise<Fields> {
     if (!needsClusterIp(spec) || isHeadless(spec)) return spec
+    const first = firstMissing(before)
+    if (first === Infinity) return spec
     const ips = [...textsOf(spec['clusterIPs'])]
     const families = textsOf(spec['ipFamilies'])
-    for (let at = firstMissing(before); at < families.length; at++) {
+    for (let at = first; at < families.length; at++) {
       const family = families[at] === 'IPv6' ? 'IPv6' : 'IPv4'
       const wanted = ips[at]
       const ip = await this.#takeIp(wanted, family, { ips, parent, isDryRun })
@@ -147,5 +149,6 @@ function freed(spec: Fields, before: Fields | undefined): Pick<Held, 'ips' | 'po
 /** The first address that is to be taken. Those that the Service has stay; that they are others now, validation refuses. */
 function firstMissing(before: Fields | undefined): number {
   if (before === undefined || typeOf(before) === 'ExternalName') return 0
-  return isHeadless(before) ? Infinity : ownIpsOf(before).length
+  // One without any was created by an apply to its status, and stays so, as upstream has it.
+  return ownIpsOf(before).length || Infinity
 }

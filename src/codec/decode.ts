@@ -314,15 +314,26 @@ class Decoder {
     }
   }
 
-  /** Bytes may be given one by one as well. */
-  #byteList(): Json | undefined {
-    const start = this.scanner.at
-    const list = readAny(this.scanner)
-    const isBytes =
-      Array.isArray(list) && list.every((byte) => Number.isInteger(byte) && Number(byte) >= 0 && Number(byte) < 256)
-    if (isBytes) return Buffer.from(list.map(Number)).toString('base64')
-    this.scanner.at = start
-    return this.#skipMismatch('array', '[]uint8')
+  /** Bytes may be given one by one as well. What is none is zero, and the first of those is told. */
+  #byteList(): Json {
+    const { scanner } = this
+    const bytes: number[] = []
+    for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
+      const type = scanner.peekType()
+      const start = scanner.at
+      if (type === 'null') scanner.skipValue()
+      else if (type !== 'number') this.#skipMismatch(type, 'uint8')
+      else {
+        const literal = scanner.readNumber()
+        const byte = Number(literal)
+        const isByte = /^\d+$/.test(literal) && byte < 256
+        if (!isByte) this.#mismatchOf(`number ${scanner.text.slice(start, scanner.at)}`, 'uint8')
+        bytes.push(isByte ? byte : 0)
+        continue
+      }
+      bytes.push(0)
+    }
+    return Buffer.from(bytes).toString('base64')
   }
 
   #own(read: Read): Json | undefined {

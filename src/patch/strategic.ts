@@ -106,7 +106,7 @@ const plainItems = (items: readonly Json[]): Json[] =>
 /** `$setElementOrder/finalizers` is about `finalizers`. */
 function fieldOf(directive: string, prefix: string, what: string): string {
   const key = directive.slice(prefix.length + 1)
-  if (directive[prefix.length] !== '/' || key === '') throw badRequest(`invalid patch format of ${what}`)
+  if (directive[prefix.length] !== '/') throw badRequest(`invalid patch format of ${what}`)
   return key
 }
 

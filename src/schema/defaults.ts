@@ -42,10 +42,10 @@ export class Defaults {
     // A type that contains itself is taken to have no defaults on that way; none has.
     const entry: { set: SetDefaults } = { set: undefined }
     this.#setters.set(struct, entry)
-    const { fields: fixed = {}, set: setOthers, gate = '' } = struct.defaults ?? {}
+    const { fields: fixed = {}, set: setOthers, gate = '', keepsAmounts } = struct.defaults ?? {}
     const fields = struct.fields.flatMap((field) => {
       const { name, schema, isPointer, default: published, gates = [] } = field
-      const set = this.#setterOf(schema)
+      const set = keepsAmounts === true ? undefined : this.#setterOf(schema)
       const isOff = gates.some((one) => one.of.length === 0 && !this.#gates.isOn(one.name))
       const value = isOff ? undefined : (published ?? fixed[name])
       // What cannot be absent in Go has its defaults, whether it was given or not.

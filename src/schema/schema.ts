@@ -86,6 +86,8 @@ export type Embedded = { readonly struct: Struct; readonly number: number }
 
 /** What is set in values of a type besides the published defaults of its fields: fixed values, then what depends on others. */
 export type TypeDefaults = {
+  /** Its resource lists are as exact as they were given: upstream's group has no defaults at all. */
+  readonly keepsAmounts?: true
   readonly fields: Fields
   readonly set?: (value: Fields) => Fields
   /** Which must be on for `set`. */

@@ -8,6 +8,7 @@ import { typeDefaults as coreTypes } from './core/type-defaults.ts'
 import { typeDefaults as discoveryTypes } from './discovery/type-defaults.ts'
 import { typeDefaults as flowcontrolTypes } from './flowcontrol/type-defaults.ts'
 import { typeDefaults as networkingTypes } from './networking/type-defaults.ts'
+import { typeDefaults as nodeTypes } from './node/type-defaults.ts'
 import { typeDefaults as rbacTypes } from './rbac/type-defaults.ts'
 import { typeDefaults as schedulingTypes } from './scheduling/type-defaults.ts'
 import { typeDefaults as storageTypes } from './storage/type-defaults.ts'
@@ -23,6 +24,7 @@ export const typeDefaults: ReadonlyMap<string, TypeDefaults> = new Map([
   ...discoveryTypes,
   ...flowcontrolTypes,
   ...networkingTypes,
+  ...nodeTypes,
   ...rbacTypes,
   ...schedulingTypes,
   ...storageTypes,

@@ -6,7 +6,7 @@ import { type Owners, printOwners, readOwners } from '../../apply/managers.ts'
 import { mergeTypeOfObjects } from '../../apply/object-merge-type.ts'
 import { childOf } from '../../apply/owned.ts'
 import { recordUpdate } from '../../apply/record.ts'
-import { mayOmitKeys, validateStored, validateTyped } from '../../apply/validate.ts'
+import { mayOmitKeys, validateApplied, validateStored, validateTyped } from '../../apply/validate.ts'
 import { isEqual } from '../../apply/value.ts'
 import { givenWire, storedWire } from '../../apply/wire.ts'
 import { isFields, type Json, type KubeObject, omit, withManagedFields } from '../../api/object.ts'
@@ -64,7 +64,8 @@ async function ownersAfterUpdate(
   // What was never tracked begins to be with the first apply.
   if (owners.size === 0) return tracking.finish(owners)
   const before = shownAt(request, stored)
-  if (viewOf(request) === undefined && isLiveUnfit(request, before, owners)) return undefined
+  if (viewOf(request) === undefined && [before, after].some((one) => isUnfitElsewhere(request, one, owners)))
+    return undefined
   const objects = { before: () => before, after: () => after }
   try {
     const asked = await askWebhook(request, access, { owners, objects })
@@ -99,11 +100,14 @@ function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
 
 const ofAllPaths = ['apiVersion', 'kind', 'metadata', 'status'] as const
 
-/** Upstream compares typed objects in the version of the request: one that was written in another may not fit there. */
-const isLiveUnfit = ({ resource }: ResourceRequest, before: KubeObject, owners: Owners): boolean =>
+/**
+ * Upstream compares typed objects in each version that has owners. One that was written in another may not fit the version of the request,
+ * and what is converted may not have an item twice.
+ */
+const isUnfitElsewhere = ({ resource }: ResourceRequest, object: KubeObject, owners: Owners): boolean =>
   resource.isCustom &&
   hasOtherVersion(owners, apiVersionOf(resource)) &&
-  validateTyped(storedWire(before, resource.shape.struct), mergeTypeOfObjects(resource.shape.struct)).length > 0
+  validateApplied(storedWire(object, resource.shape.struct), mergeTypeOfObjects(resource.shape.struct)).length > 0
 
 const mayBeUntyped = (request: ResourceRequest): boolean =>
   !request.resource.isCustom && mayOmitKeys(mergeTypeOfObjects((viewOf(request) ?? request.resource).shape.struct))

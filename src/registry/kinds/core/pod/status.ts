@@ -1,5 +1,12 @@
 /** The status of a Pod, as its node writes it. */
-import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../../api/field-fault.ts'
+import {
+  checked,
+  type FieldFault,
+  forbiddenField,
+  internalFault,
+  invalidShown,
+  invalidValue,
+} from '../../../../api/field-fault.ts'
 import { parseIp } from '../../../../api/ip.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../../api/object.ts'
@@ -49,8 +56,12 @@ export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFa
     ...(textOf(was['qosClass']) === '' || status['qosClass'] === was['qosClass']
       ? []
       : [invalidValue('status.qosClass', textOf(status['qosClass']), 'field is immutable')]),
-    ...validateAddresses(itemsOf(status['podIPs']), { path: 'status.podIPs', type: 'core.PodIP' }),
-    ...validateHostAddresses(status),
+    ...validateAddresses(itemsOf(status['podIPs']), {
+      path: 'status.podIPs',
+      type: 'core.PodIP',
+      was: itemsOf(was['podIPs']),
+    }),
+    ...validateHostAddresses(status, itemsOf(was['hostIPs'])),
     ...statusLists.flatMap((list) => faultsOf(users, status[list], `status.${list}`)),
     ...validateClaimStatuses(status, spec),
     ...statusLists.flatMap((list, at) =>
@@ -108,27 +119,33 @@ function mayRestart(
   return policy === 'OnFailure' && numberOf(ended['exitCode']) !== 0
 }
 
-type Addresses = { readonly path: string; readonly type: string }
+type Addresses = { readonly path: string; readonly type: string; readonly was: readonly Fields[] }
 
-/** At most one of each family. */
-function validateAddresses(list: readonly Fields[], { path, type }: Addresses): FieldFault[] {
-  const faults = list.flatMap(({ ip }, at) =>
-    checkIp(textOf(ip)).map((why) => invalidValue(`${path}[${at}]`, textOf(ip), why)),
-  )
-  const families = list.map(({ ip }) => parseIp(textOf(ip))?.family)
-  if (faults.length > 0 || new Set(families).size === list.length) return faults
-  const shown = `[]${type}{${list.map(({ ip }) => `${type}{IP:${quote(textOf(ip))}}`).join(', ')}}`
-  return [invalidShown(path, shown, 'may specify no more than one IP for each IP family')]
+/** At most one of each family. What was there already need not be an address. */
+function validateAddresses(list: readonly Fields[], { path, type, was }: Addresses): FieldFault[] {
+  const ips = list.map(({ ip }) => textOf(ip))
+  const known = new Set(was.map(({ ip }) => textOf(ip)))
+  const faults = ips.flatMap((ip, at) => (known.has(ip) ? [] : checked(`${path}[${at}]`, ip, checkIp)))
+  if (ips.length < 2) return faults
+  const families = ips.map((ip) => parseIp(ip)?.family)
+  const bad = families.indexOf(undefined)
+  if (bad !== -1) {
+    faults.push(internalFault(path, `failed to check for dual stack with error:invalid IP[${bad}]: ${ips[bad]}`))
+  }
+  if (bad === -1 && ips.length === 2 && families[0] !== families[1]) return faults
+  const shown = `[]${type}{${ips.map((ip) => `${type}{IP:${quote(ip)}}`).join(', ')}}`
+  return [...faults, invalidShown(path, shown, 'may specify no more than one IP for each IP family')]
 }
 
-function validateHostAddresses({ hostIP, hostIPs }: Fields): FieldFault[] {
+function validateHostAddresses({ hostIP, hostIPs }: Fields, was: readonly Fields[]): FieldFault[] {
   const list = itemsOf(hostIPs)
   const [first] = list
   if (first === undefined) return []
-  if (first['ip'] !== (hostIP ?? '')) {
-    return [invalidValue('status.hostIPs[0].ip', textOf(first['ip']), 'must be equal to `hostIP`')]
-  }
-  return validateAddresses(list, { path: 'status.hostIPs', type: 'core.HostIP' })
+  const isSame = first['ip'] === (hostIP ?? '')
+  return [
+    ...(isSame ? [] : [invalidValue('status.hostIPs[0].ip', textOf(first['ip']), 'must be equal to `hostIP`')]),
+    ...validateAddresses(list, { path: 'status.hostIPs', type: 'core.HostIP', was }),
+  ]
 }
 
 /** Addresses in a spelling that will be refused one day. */

@@ -1,0 +1,6 @@
+import type { TypeDefaults } from '../../../schema/schema.ts'
+
+/** By package and name. */
+export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
+  ['node/v1 Overhead', { fields: {}, keepsAmounts: true }],
+]
