@@ -1,4 +1,5 @@
 /** A request of the server to itself, so that what its own parts write goes the way of every other write. */
+import { parseJson } from './json-value.ts'
 import type { Fields, Json } from './object.ts'
 import type { ApiRequest, ApiResponse } from './request.ts'
 import { systemUser, type User } from './user.ts'
@@ -27,7 +28,7 @@ const userAgent = 'kube-apiserver'
 export function objectOf(response: ApiResponse): Json | undefined {
   if (!('body' in response)) return undefined
   const bytes = bytesOf(response.body)
-  return bytes === undefined ? undefined : JSON.parse(bytes.toString('utf8'))
+  return bytes === undefined ? undefined : parseJson(bytes)
 }
 
 function bytesOf(body: Extract<ApiResponse, { body: unknown }>['body']): Buffer | undefined {

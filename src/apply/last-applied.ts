@@ -4,7 +4,8 @@
  */
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../api/object.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
-import { printSorted, readAny } from '../codec/json.ts'
+import { readAny } from '../api/json-value.ts'
+import { printSorted } from '../codec/json.ts'
 import { compare } from './compare.ts'
 import { difference, type FieldSet, noFields, union } from './field-set.ts'
 import type { Writer } from './managers.ts'

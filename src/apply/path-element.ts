@@ -2,6 +2,7 @@
  * The elements of a path in a set of fields, as FieldsV1 writes them: `f:name` a field or key, `k:{"name":"a"}` an item by its
  * keys, `v:"a"` an item of a set by its value, `i:3` an item by its place.
  */
+import { parseText } from '../api/json-value.ts'
 import { fieldsOf, isFields, type Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { compareKeys, printSorted, printString } from '../codec/json.ts'
@@ -54,8 +55,7 @@ export const isKnownElement = (element: string): boolean => 'fkvi'.includes(elem
 
 function tryParse(text: string): Json | undefined {
   try {
-    const value: Json = JSON.parse(text)
-    return value
+    return parseText(text)
   } catch {
     return undefined
   }

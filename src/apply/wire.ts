@@ -6,7 +6,7 @@ import { type Fields, isFields, type Json, type KubeObject } from '../api/object
 import { JsonMap } from '../api/json-map.ts'
 import { JsonScanner } from '../api/json-scanner.ts'
 import { zeroOf } from '../codec/decode.ts'
-import { readAny } from '../codec/json.ts'
+import { readAny } from '../api/json-value.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { isNothing } from './value.ts'
 

@@ -9,7 +9,8 @@ import { quote } from '../api/quote.ts'
 import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
 import { JsonScanner, type JsonType } from '../api/json-scanner.ts'
 import { duplicateFields } from './duplicates.ts'
-import { readAny, readRaw } from './json.ts'
+import { readAny } from '../api/json-value.ts'
+import { readRaw } from './json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
 
 export type Decoding = {

@@ -1,7 +1,7 @@
 /** Keys that stand twice in one object, anywhere in a text: the one thing about patches that reading them does not show. */
 import { JsonScanner } from '../api/json-scanner.ts'
 import { quote } from '../api/quote.ts'
-import { DEPTH_MAX } from './json.ts'
+import { DEPTH_MAX } from '../api/json-value.ts'
 
 /** As many as Go keeps. */
 const FAULTS_MAX = 100

@@ -6,7 +6,8 @@ import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson, isCbor } from './cbor/to-json.ts'
 import { decodeStruct } from './decode.ts'
-import { printOrdered, printSorted, printString, readAny } from './json.ts'
+import { parseJson, readAny } from '../api/json-value.ts'
+import { printOrdered, printSorted, printString } from './json.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { printFields, printOpen } from './print.ts'
 import { decodeObject, encodeObject, type Envelope, isProtobuf, openEnvelope } from './protobuf/envelope.ts'
@@ -267,7 +268,7 @@ const apiVersionOf = (json: Buffer): string | undefined =>
 /** Others than servers may have put it anywhere. */
 function apiVersionInside(json: Buffer): string | undefined {
   try {
-    const value: unknown = JSON.parse(json.toString('utf8'))
+    const value = parseJson(json)
     const isObject = typeof value === 'object' && value !== null && 'apiVersion' in value
     return isObject && typeof value.apiVersion === 'string' ? value.apiVersion : undefined
   } catch {

@@ -2,6 +2,7 @@
  * Stored objects that need no decoding: JSON that a server such as this one wrote, in the version that is served and with all defaults. It is
  * what clients see but for its version. After a start that is nearly every object, and all are looked at by the first list.
  */
+import { hasEscapedKey } from '../api/json-value.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
 import { endOfValue } from './json-bytes.ts'
@@ -55,7 +56,7 @@ function withoutManagedFields(json: Buffer): Json | undefined {
   const end = start === -1 ? -1 : endOfValue(json, start + ',"managedFields":'.length)
   const text = start === -1 ? json.toString('utf8') : json.toString('utf8', 0, start) + json.toString('utf8', end)
   try {
-    return JSON.parse(text)
+    return hasEscapedKey(text) ? undefined : JSON.parse(text)
   } catch {
     // Who decodes it will say what is wrong.
     return undefined

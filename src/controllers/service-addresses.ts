@@ -3,6 +3,7 @@
  * A Service that an older server wrote has none, and until it has, its address can be given to another. Follows both kinds, as
  * upstream's repair controller; what came before, or while a watch was away, the pass over all Services finds.
  */
+import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
 import { type Handle, objectOf, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
@@ -82,7 +83,7 @@ async function events(
   await followWatch(handle, { path, resourceVersion, signal }, async (frames) => {
     for (const line of Buffer.concat(frames).toString('utf8').split('\n')) {
       if (line === '') continue
-      const event = fieldsOf(JSON.parse(line))
+      const event = fieldsOf(parseText(line))
       await onEvent({ type: textOf(event['type']), object: fieldsOf(event['object']) })
     }
   })

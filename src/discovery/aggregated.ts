@@ -4,7 +4,8 @@
  */
 import { hash } from 'node:crypto'
 import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.ts'
-import { parseJson, printOrdered } from '../codec/json.ts'
+import { parseJson } from '../api/json-value.ts'
+import { printOrdered } from '../codec/json.ts'
 import { jsonType, protobufType, yamlType } from '../codec/negotiate.ts'
 import { indentJson } from '../codec/indent.ts'
 import { decodeStruct } from '../codec/decode.ts'

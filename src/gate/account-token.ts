@@ -7,6 +7,7 @@ import { accountUserName } from '../api/account-claims.ts'
 import { type Fields, fieldsOf, type KubeObject, numberOf, textOf, textsOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { User } from '../api/user.ts'
+import { parseJson } from '../api/json-value.ts'
 import { type JwtKey, parseJwt, verifyJwt } from '../lib/jwt.ts'
 
 /** Signatures that were found to be good are remembered for so many tokens: looking takes longer than all else here. */
@@ -41,7 +42,7 @@ export type AuthenticateAccount = (token: string, audiences: readonly string[]) 
 export function createAuthenticateAccount(parts: AccountTokenParts): AuthenticateAccount {
   const verified = new Set<string>()
   return async (token, wanted) => {
-    const jwt = token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token)
+    const jwt = token.length > TOKEN_CHARACTERS_MAX ? undefined : parseJwt(token, parseJson)
     if (jwt === undefined || !parts.issuers.includes(textOf(jwt.claims['iss']))) return { kind: 'unknown' }
     const digest = hash('sha256', token, 'base64')
     if (!verified.has(digest)) {

@@ -63,8 +63,11 @@ export function signJwt(claims: object, { key, algorithm, id }: JwtKey): string 
 }
 
 /** What JSON can hold; lib/ knows no words of others for it. */
-type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonFields
-type JsonFields = { readonly [name: string]: JsonValue }
+type JsonValue = string | number | bigint | boolean | null | readonly JsonValue[] | JsonFields
+type JsonFields = { readonly [name: string]: JsonValue | undefined }
+
+/** Fails on what is no JSON. */
+export type ParseJson = (bytes: Buffer) => JsonValue
 
 export type Jwt = {
   /** Empty: it does not say. */
@@ -78,11 +81,11 @@ export type Jwt = {
 }
 
 /** Undefined for what is none. Nothing of it is to be believed before verifyJwt has. */
-export function parseJwt(token: string): Jwt | undefined {
+export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
   const [head = '', body = '', signature = '', ...more] = token.split('.')
   if (head === '' || body === '' || signature === '' || more.length > 0) return undefined
   if (![head, body, signature].every(isBase64Url)) return undefined
-  const [header, claims] = [decode(head), decode(body)]
+  const [header, claims] = [head, body].map((part) => decode(part, parseJson))
   if (header === undefined || claims === undefined) return undefined
   const { kid: keyId = '', alg: algorithm = '', crit } = header
   if (typeof keyId !== 'string' || typeof algorithm !== 'string') return undefined
@@ -107,9 +110,9 @@ const isBase64Url = (part: string): boolean => part.length % 4 !== 1 && /^[A-Za-
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-function decode(part: string): JsonFields | undefined {
+function decode(part: string, parseJson: ParseJson): JsonFields | undefined {
   try {
-    const value: JsonValue = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    const value = parseJson(Buffer.from(part, 'base64url'))
     return isFields(value) ? value : undefined
   } catch {
     // Whatever else may have three parts.

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { JsonScanner } from '../api/json-scanner.ts'
 import { fieldsOf } from '../api/object.ts'
 import { decodeStruct } from '../codec/decode.ts'
-import { readAny } from '../codec/json.ts'
+import { readAny } from '../api/json-value.ts'
 import { typeOf } from '../registry/types.ts'
 import { restoreStruct } from './restore.ts'
 

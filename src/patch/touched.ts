@@ -5,7 +5,7 @@
 import { JsonMap } from '../api/json-map.ts'
 import { JsonScanner } from '../api/json-scanner.ts'
 import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
-import { readAny } from '../codec/json.ts'
+import { readAny } from '../api/json-value.ts'
 import { printFields } from '../codec/print.ts'
 import type { Schema, Struct } from '../schema/schema.ts'
 

@@ -4,7 +4,7 @@ import { decode, encode } from 'cborg'
 import fc from 'fast-check'
 import type { Json } from '../../api/object.ts'
 import type { Struct } from '../../schema/schema.ts'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../../api/json-value.ts'
 import { encodeCbor } from './encode.ts'
 import { CborError, cborPrefix, cborToJson, isCbor } from './to-json.ts'
 

@@ -1,7 +1,8 @@
 /** Values that JSON writes as one text or number, and protobuf as bytes or a small message of its own. */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import type { Json } from '../../api/object.ts'
-import { printOrdered, readAny, readRaw as readRawJson } from '../json.ts'
+import { readAny } from '../../api/json-value.ts'
+import { printOrdered, readRaw as readRawJson } from '../json.ts'
 import { readQuantity as readQuantityText } from '../scalars.ts'
 import { ProtobufError, type Reader } from './reader.ts'
 import { BYTES, type Encode, VARINT } from './writer.ts'

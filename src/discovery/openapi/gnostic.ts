@@ -3,7 +3,8 @@
  * kubectl reads both versions so. A field is a function that writes a value under a number; messages are tables of those.
  */
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
-import { parseJson, printFast } from '../../codec/json.ts'
+import { parseJson } from '../../api/json-value.ts'
+import { printFast } from '../../codec/json.ts'
 import { jsonToYaml } from '../../codec/yaml-print.ts'
 import { BYTES, FIXED64, VARINT, Writer } from '../../codec/protobuf/writer.ts'
 import { Slices } from '../../lib/slices.ts'

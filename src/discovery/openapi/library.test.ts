@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fields, fieldsOf, itemsOf } from '../../api/object.ts'
-import { parseJson } from '../../codec/json.ts'
+import { parseJson } from '../../api/json-value.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { customResources } from '../../registry/custom/custom-resource.ts'

@@ -2,6 +2,7 @@
  * Autoscalers are stored in version v2. Version v1 knows only a target for the CPU: what else there is stands in its
  * annotations as JSON, and is read back from there.
  */
+import { parseText } from '../../../api/json-value.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, present } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -183,7 +184,7 @@ function readMetrics(text: string | undefined, side: Side): Fields[] {
 function readJson(text: string | undefined): Json | undefined {
   if (text === undefined) return undefined
   try {
-    return JSON.parse(text)
+    return parseText(text)
   } catch {
     // A client may write anything into an annotation.
     return undefined

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson } from './json.ts'
+import { parseJson } from './json-value.ts'
 
 const read = (text: string): unknown => parseJson(Buffer.from(text))
 

@@ -1,0 +1,95 @@
+/** Values of JSON, read as Go reads them. Integers beyond 2^53 keep every digit (as bigint), and a lone surrogate becomes U+FFFD. */
+import { JsonMap } from './json-map.ts'
+import { JsonScanner, JsonSyntaxError } from './json-scanner.ts'
+import type { Json } from './object.ts'
+
+/** JSON.parse loses digits only in numbers at least this long. */
+const longNumber = /[0-9]{16}/
+/**
+ * A key with an escape in it. V8 13.6 (Node 24) takes it for another key, of the same length and of the characters that it is written with, once it has
+ * read an object that has that one in this place: a line feed for a backslash.
+ */
+const misreadKey = /"[^"\\]*(?:\\.[^"\\]*)+"\s*:/s
+
+/**
+ * How deep a document may nest. Far above any real object, and far below what would use up the stack of the code that
+ * walks it. (kube-apiserver refuses at 10,000.)
+ */
+export const DEPTH_MAX = 1000
+
+/**
+ * A value of any type at the scanner's place. Objects have no prototype: their keys are whatever a client sent. `onRepeat` is told of
+ * objects in which a key stands twice; the last one counts.
+ */
+export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void): Json {
+  const type = scanner.peekType()
+  if (depth === DEPTH_MAX && (type === 'object' || type === 'array')) {
+    scanner.at++
+    throw scanner.tooDeep()
+  }
+  switch (type) {
+    case 'object': {
+      const fields = new JsonMap()
+      let count = 0
+      for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
+        const key = scanner.readKey()
+        fields[key] = readAny(scanner, depth + 1, onRepeat)
+        count++
+      }
+      // To ask for each key whether it is there already would take as long as all the rest.
+      if (onRepeat !== undefined && Object.keys(fields).length < count) onRepeat()
+      return fields
+    }
+    case 'array': {
+      const items: Json[] = []
+      for (let more = scanner.beginArray(); more; more = scanner.nextInArray())
+        items.push(readAny(scanner, depth + 1, onRepeat))
+      return items
+    }
+    case 'string':
+      return scanner.readString()
+    case 'number':
+      return readNumber(scanner.readNumber())
+    case 'bool':
+      return scanner.readBoolean()
+    case 'null':
+      scanner.skipNull()
+      return null
+  }
+}
+
+/** A number that no 64 bits hold, in a text that is JSON otherwise. */
+export class JsonNumberError extends JsonSyntaxError {}
+
+/** Of the longest that Go holds; longer ones it rounds. */
+const INTEGER_DIGITS_MAX = '-9223372036854775808'.length
+
+function readNumber(literal: string): number | bigint {
+  const value = Number(literal)
+  if (!Number.isFinite(value)) {
+    throw new JsonNumberError(`json: cannot unmarshal number ${literal} into Go value of type float64`)
+  }
+  if (Number.isSafeInteger(value) || literal.length > INTEGER_DIGITS_MAX || !/^-?[0-9]+$/.test(literal)) return value
+  const integer = BigInt(literal)
+  return BigInt.asIntN(64, integer) === integer ? integer : value
+}
+
+/** JSON.parse may misread such a text. */
+export const hasEscapedKey = (text: string): boolean => text.includes('\\') && misreadKey.test(text)
+
+/** Fails with a SyntaxError on what is no JSON. */
+export const parseJson = (bytes: Buffer): Json => parseText(bytes.toString('utf8'))
+
+/** The same of a text. Objects are plain ones. */
+export function parseText(text: string): Json {
+  if (hasEscapedKey(text)) return structuredClone(readAny(new JsonScanner(text)))
+  const value: Json = longNumber.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
+  return value
+}
+
+/** The third argument (the text of a primitive) is in the language, but not yet in the library's types. */
+function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  const source = context?.source ?? ''
+  return /^-?[0-9]+$/.test(source) ? BigInt(source) : value
+}
