@@ -13,6 +13,8 @@ import { goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import type { Slice } from '../../../cel/run.ts'
+import { inTurns, type Turns } from '../../../cel/turns.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
@@ -39,8 +41,9 @@ export const admissionPolicyRules: KindRules = {
         'admissionregistration.k8s.io/v1beta1 ValidatingAdmissionPolicy is deprecated in v1.31+, unavailable in v1.34+',
     },
   },
-  validate: (policy) => validatePolicy(policy),
-  validateUpdate: validatePolicy,
+  validate: () => [],
+  // Its expressions are compiled.
+  validateInSlices: (policy, current, tools) => inTurns((slice) => validatePolicy(policy, current, slice), tools),
   status: { validateUpdate: validateStatus },
 }
 
@@ -58,11 +61,11 @@ export const admissionPolicyBindingRules: KindRules = {
   validate: validateBinding,
 }
 
-function validatePolicy(policy: KubeObject, current?: KubeObject): FieldFault[] {
+function* validatePolicy(policy: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
   const spec = fieldsOf(policy['spec'])
   const before = current && fieldsOf(current['spec'])
   const { name = '' } = policy.metadata
-  const expressions = new Expressions({
+  const expressions = new Expressions(slice, {
     hasParams: spec['paramKind'] !== undefined,
     hasVariables: itemsOf(spec['variables']).length > 0,
     stored: new Set(before && expressionsIn(before)),
@@ -81,16 +84,22 @@ function validatePolicy(policy: KubeObject, current?: KubeObject): FieldFault[] 
     ...validateOneOf(spec['failurePolicy'], failurePolicies, 'spec.failurePolicy'),
     ...(spec['paramKind'] === undefined ? [] : validateParamKind(fieldsOf(spec['paramKind']), 'spec.paramKind')),
     ...validateConstraints(spec, 'spec.matchConstraints'),
-    ...(areKnown ? [] : validateMatchConditions(matchConditions, 'spec.matchConditions', expressions)),
-    ...itemsOf(spec['variables']).flatMap((variable, at) =>
-      validateVariable(variable, `spec.variables[${at}]`, expressions),
-    ),
+    ...(areKnown ? [] : yield* validateMatchConditions(matchConditions, 'spec.matchConditions', expressions)),
+    ...(yield* eachOf(spec, 'variables', (variable, path) => validateVariable(variable, path, expressions))),
     ...validateNotEmpty(spec),
-    ...itemsOf(spec['validations']).flatMap((one, at) =>
-      validateValidation(one, `spec.validations[${at}]`, expressions),
-    ),
-    ...validateAuditAnnotations(itemsOf(spec['auditAnnotations']), name, expressions),
+    ...(yield* eachOf(spec, 'validations', (one, path) => validateValidation(one, path, expressions))),
+    ...(yield* validateAuditAnnotations(itemsOf(spec['auditAnnotations']), name, expressions)),
   ]
+}
+
+function* eachOf(
+  spec: Fields,
+  list: string,
+  check: (item: Fields, path: string) => Turns<FieldFault[]>,
+): Turns<FieldFault[]> {
+  const faults: FieldFault[] = []
+  for (const [at, item] of itemsOf(spec[list]).entries()) faults.push(...(yield* check(item, `spec.${list}[${at}]`)))
+  return faults
 }
 
 function validateParamKind({ apiVersion, kind }: Fields, path: string): FieldFault[] {
@@ -127,7 +136,7 @@ function validateConstraints({ matchConstraints }: Fields, path: string): FieldF
   return [...validateMatchResources(constraints, path), ...(hasRules ? [] : [required(`${path}.resourceRules`)])]
 }
 
-function validateVariable({ name, expression }: Fields, path: string, expressions: Expressions): FieldFault[] {
+function* validateVariable({ name, expression }: Fields, path: string, expressions: Expressions): Turns<FieldFault[]> {
   const text = textOf(name)
   const namePath = `${path}.name`
   return [
@@ -138,7 +147,7 @@ function validateVariable({ name, expression }: Fields, path: string, expression
         : [invalidValue(namePath, text, 'name is not a valid CEL identifier')]),
     ...(textOf(expression).trim() === ''
       ? [required(`${path}.expression`, missing)]
-      : expressions.declare(text, textOf(expression), `${path}.expression`)),
+      : yield* expressions.declare(text, textOf(expression), `${path}.expression`)),
   ]
 }
 
@@ -148,13 +157,13 @@ function validateNotEmpty(spec: Fields): FieldFault[] {
   return lists.map((list) => required(`spec.${list}`, 'validations or auditAnnotations must contain at least one item'))
 }
 
-function validateValidation(validation: Fields, path: string, expressions: Expressions): FieldFault[] {
+function* validateValidation(validation: Fields, path: string, expressions: Expressions): Turns<FieldFault[]> {
   const [message, expression] = [textOf(validation['message']), textOf(validation['expression'])]
   const faults =
     expression.trim() === ''
       ? [required(`${path}.expression`, missing)]
-      : expressions.check(expression, `${path}.expression`, { kinds: ['bool'] })
-  faults.push(...validateMessageExpression(textOf(validation['messageExpression']), path, expressions))
+      : yield* expressions.check(expression, `${path}.expression`, { kinds: ['bool'] })
+  faults.push(...(yield* validateMessageExpression(textOf(validation['messageExpression']), path, expressions)))
   if (isBlank(message)) {
     faults.push(invalidValue(`${path}.message`, message, 'message must be non-empty if specified'))
   } else if (/[\r\n]/.test(message.trim())) {
@@ -164,30 +173,32 @@ function validateValidation(validation: Fields, path: string, expressions: Expre
   return [...faults, ...(reason === undefined ? [] : validateOneOf(reason, reasons, `${path}.reason`))]
 }
 
-function validateMessageExpression(expression: string, above: string, expressions: Expressions): FieldFault[] {
+function* validateMessageExpression(expression: string, above: string, expressions: Expressions): Turns<FieldFault[]> {
   const path = `${above}.messageExpression`
   if (isBlank(expression)) return [invalidValue(path, expression, 'must be non-empty if specified')]
-  return expression === '' ? [] : expressions.check(expression, path, { kinds: ['string'], hasAuthorizer: false })
+  if (expression === '') return []
+  return yield* expressions.check(expression, path, { kinds: ['string'], hasAuthorizer: false })
 }
 
 const isBlank = (text: string): boolean => text !== '' && text.trim() === ''
 
 /** The key is told as the audit log will have it, below the name of the policy. */
-function validateAuditAnnotations(
+function* validateAuditAnnotations(
   annotations: readonly Fields[],
   policy: string,
   expressions: Expressions,
-): FieldFault[] {
+): Turns<FieldFault[]> {
   const path = 'spec.auditAnnotations'
   const keys = annotations.map(({ key }) => textOf(key))
-  const faults = annotations.flatMap(({ valueExpression }, at) => {
+  const faults: FieldFault[] = []
+  for (const [at, { valueExpression }] of annotations.entries()) {
     const key = keys[at] ?? ''
-    return [
+    faults.push(
       ...checked(`${path}[${at}].key`, `${policy}/${key}`, checkQualifiedName),
-      ...validateValueExpression(textOf(valueExpression), `${path}[${at}].valueExpression`, expressions),
+      ...(yield* validateValueExpression(textOf(valueExpression), `${path}[${at}].valueExpression`, expressions)),
       ...(keys.indexOf(key) < at ? [duplicate(`${path}[${at}].key`, key)] : []),
-    ]
-  })
+    )
+  }
   if (annotations.length <= AUDIT_ANNOTATIONS_MAX) return faults
   const why = `must not have more than ${AUDIT_ANNOTATIONS_MAX} auditAnnotations`
   return [invalidShown(path, goAnnotations(annotations), why), ...faults]
@@ -201,13 +212,13 @@ function goAnnotations(annotations: readonly Fields[]): string {
   return `[]${type}{${shown.join(', ')}}`
 }
 
-function validateValueExpression(expression: string, path: string, expressions: Expressions): FieldFault[] {
+function* validateValueExpression(expression: string, path: string, expressions: Expressions): Turns<FieldFault[]> {
   const text = expression.trim()
   if (text === '') return [required(path, 'valueExpression is not specified')]
   if (Buffer.byteLength(text) > VALUE_EXPRESSION_BYTES_MAX) {
     return [required(path, `must not exceed ${VALUE_EXPRESSION_BYTES_MAX} bytes in length`)]
   }
-  return expressions.check(text, path, { kinds: ['string', 'null'], shown: expression })
+  return yield* expressions.check(text, path, { kinds: ['string', 'null'], shown: expression })
 }
 
 function validateStatus(policy: KubeObject): FieldFault[] {

@@ -2,10 +2,12 @@
 import { type FieldFault, internalFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, itemsOf, textOf } from '../../../api/object.ts'
 import { type AdmissionNames, admissionEnvironment, PolicyVariables } from '../../../cel/admission.ts'
-import { type Compiled, compile } from '../../../cel/compile.ts'
+import { type Compiled, compileInTurns } from '../../../cel/compile.ts'
+import type { Slice } from '../../../cel/run.ts'
+import type { Turns } from '../../../cel/turns.ts'
 import { outputNameOf, type Type } from '../../../cel/types.ts'
 
-/** Of all expressions of an object: compiling a hundred thousand characters takes tenths of a second, and nobody else is served meanwhile. */
+/** Of all expressions of an object: compiling a hundred thousand characters takes tenths of a second of the server's time. */
 const CHARACTERS_MAX = 256 * 1024
 
 type Kind = 'bool' | 'string' | 'null'
@@ -24,36 +26,37 @@ export class Expressions {
   readonly #hasParams: boolean
   readonly #variables: PolicyVariables | undefined
   readonly #stored: ReadonlySet<string>
+  readonly #slice: Slice
   #characters = 0
 
   /** `stored`: the expressions that the object has had so far, which may use all that this server knows. */
-  constructor({ hasParams = false, hasVariables = false, stored = new Set<string>() } = {}) {
+  constructor(slice: Slice, { hasParams = false, hasVariables = false, stored = new Set<string>() } = {}) {
+    this.#slice = slice
     this.#hasParams = hasParams
     this.#variables = hasVariables ? new PolicyVariables() : undefined
     this.#stored = stored
   }
 
-  check(text: string, path: string, { kinds, hasAuthorizer = true, shown = text }: Wanted = {}): FieldFault[] {
-    const compiled = this.#compile(text, { hasAuthorizer, variables: this.#variables?.type })
+  *check(text: string, path: string, { kinds, hasAuthorizer = true, shown = text }: Wanted = {}): Turns<FieldFault[]> {
+    const compiled = yield* this.#compile(text, { hasAuthorizer, variables: this.#variables?.type })
     return faultsOf(compiled, path, { kinds, shown })
   }
 
   /** A variable, which those that follow may use. */
-  declare(name: string, text: string, path: string): FieldFault[] {
-    const compiled = this.#compile(text, { hasAuthorizer: true, variables: this.#variables?.type })
+  *declare(name: string, text: string, path: string): Turns<FieldFault[]> {
+    const compiled = yield* this.#compile(text, { hasAuthorizer: true, variables: this.#variables?.type })
     this.#variables?.declare(name, 'fault' in compiled ? undefined : compiled.type)
     return faultsOf(compiled, path, { kinds: undefined, shown: text })
   }
 
   /** A condition, which is looked at before there are variables. */
-  checkCondition(text: string, path: string): FieldFault[] {
-    return faultsOf(this.#compile(text, { hasAuthorizer: true, variables: undefined }), path, {
-      kinds: ['bool'],
-      shown: text,
-    })
+  *checkCondition(text: string, path: string): Turns<FieldFault[]> {
+    const compiled = yield* this.#compile(text, { hasAuthorizer: true, variables: undefined })
+    return faultsOf(compiled, path, { kinds: ['bool'], shown: text })
   }
 
-  #compile(text: string, names: Omit<AdmissionNames, 'hasParams'>): Compiled {
+  *#compile(text: string, names: Omit<AdmissionNames, 'hasParams'>): Turns<Compiled> {
+    if (this.#slice.isOver()) yield undefined
     this.#characters += text.length
     if (this.#characters > CHARACTERS_MAX) {
       return {
@@ -62,7 +65,8 @@ export class Expressions {
       }
     }
     const version = this.#stored.has(text) ? '1.33' : '1.32'
-    return compile(text, admissionEnvironment(version, { ...names, hasParams: this.#hasParams }))
+    const environment = admissionEnvironment(version, { ...names, hasParams: this.#hasParams })
+    return yield* compileInTurns(text, environment, this.#slice)
   }
 }
 

@@ -12,6 +12,7 @@ import {
 import { goStrings } from '../../../api/go-value.ts'
 import { checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
+import type { Turns } from '../../../cel/turns.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
 import type { Expressions } from './expression.ts'
 
@@ -116,23 +117,26 @@ function split(resource: string): readonly string[] {
   return slash < 0 ? [resource] : [resource.slice(0, slash), resource.slice(slash + 1)]
 }
 
-export function validateMatchConditions(list: Json | undefined, path: string, expressions: Expressions): FieldFault[] {
+export function* validateMatchConditions(
+  list: Json | undefined,
+  path: string,
+  expressions: Expressions,
+): Turns<FieldFault[]> {
   const conditions = itemsOf(list)
   const names = conditions.map(({ name }) => textOf(name))
   const { length } = conditions
-  return [
-    ...(length > CONDITIONS_MAX ? [tooMany(path, length, CONDITIONS_MAX)] : []),
-    ...conditions.flatMap(({ expression }, at) => {
-      const name = names[at] ?? ''
-      const namePath = `${path}[${at}].name`
-      const isRepeated = name !== '' && names.indexOf(name) < at
-      const text = textOf(expression).trim()
-      const textPath = `${path}[${at}].expression`
-      return [
-        ...(text === '' ? [required(textPath)] : expressions.checkCondition(text, textPath)),
-        ...(name === '' ? [required(namePath)] : checked(namePath, name, checkQualifiedName)),
-        ...(isRepeated ? [duplicate(namePath, name)] : []),
-      ]
-    }),
-  ]
+  const faults: FieldFault[] = length > CONDITIONS_MAX ? [tooMany(path, length, CONDITIONS_MAX)] : []
+  for (const [at, { expression }] of conditions.entries()) {
+    const name = names[at] ?? ''
+    const namePath = `${path}[${at}].name`
+    const isRepeated = name !== '' && names.indexOf(name) < at
+    const text = textOf(expression).trim()
+    const textPath = `${path}[${at}].expression`
+    faults.push(
+      ...(text === '' ? [required(textPath)] : yield* expressions.checkCondition(text, textPath)),
+      ...(name === '' ? [required(namePath)] : checked(namePath, name, checkQualifiedName)),
+      ...(isRepeated ? [duplicate(namePath, name)] : []),
+    )
+  }
+  return faults
 }

@@ -3,6 +3,8 @@ import { checked, duplicate, type FieldFault, invalidShown, invalidValue, requir
 import { goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import type { Slice } from '../../../cel/run.ts'
+import { inTurns, type Turns } from '../../../cel/turns.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
@@ -32,34 +34,35 @@ function rulesWith(validateOwn: ValidateOwn): KindRules {
       needsResourceVersion: true,
       generation: { fields: ['webhooks'], equality: 'exact' },
     },
-    validate: (object) => validate(object, validateOwn),
-    validateUpdate: (object, current) => validate(object, validateOwn, itemsOf(current['webhooks'])),
+    validate: () => [],
+    // Conditions have expressions to compile.
+    validateInSlices: (object, current, tools) =>
+      inTurns((slice) => validate(object, { validateOwn, before: itemsOf(current?.['webhooks']), slice }), tools),
   }
 }
 
-function validate(object: KubeObject, validateOwn: ValidateOwn, before: readonly Fields[] = []): FieldFault[] {
+type Context = { readonly validateOwn: ValidateOwn; readonly before: readonly Fields[]; readonly slice: Slice }
+
+function* validate(object: KubeObject, { validateOwn, before, slice }: Context): Turns<FieldFault[]> {
   const webhooks = itemsOf(object['webhooks'])
-  const conditions = areSameConditions(webhooks, before)
-    ? () => []
-    : conditionsWith(new Expressions({ stored: new Set(before.flatMap(expressionsIn)) }))
+  const areKnown = areSameConditions(webhooks, before)
+  const expressions = new Expressions(slice, { stored: new Set(before.flatMap(expressionsIn)) })
   const names = webhooks.map(({ name }) => textOf(name))
-  return webhooks.flatMap((webhook, at) => {
+  const faults: FieldFault[] = []
+  for (const [at, webhook] of webhooks.entries()) {
     const path = `webhooks[${at}]`
     const name = names[at] ?? ''
     const isRepeated = name !== '' && names.indexOf(name) < at
-    return [
+    const conditions = areKnown ? undefined : webhook['matchConditions']
+    faults.push(
       ...validateWebhook(webhook, path, validateOwn),
-      ...conditions(webhook, path),
+      ...(yield* validateMatchConditions(conditions, `${path}.matchConditions`, expressions)),
       ...validateVersions(textsOf(webhook['admissionReviewVersions']), `${path}.admissionReviewVersions`),
       ...(isRepeated ? [duplicate(`${path}.name`, name)] : []),
-    ]
-  })
+    )
+  }
+  return faults
 }
-
-const conditionsWith =
-  (expressions: Expressions): ValidateOwn =>
-  (webhook, path) =>
-    validateMatchConditions(webhook['matchConditions'], `${path}.matchConditions`, expressions)
 
 /** What was accepted once is not looked at again while all of it stays. */
 const areSameConditions = (webhooks: readonly Fields[], before: readonly Fields[]): boolean =>
