@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { measureFootprint } from '../../test/harness/leaks.ts'
 import { inTime, systemTimers, type Timers } from './timers.ts'
 
 /** Its timers fire when they are told to. */
@@ -33,4 +34,20 @@ test('work that takes longer', async () => {
   await assert.rejects(waiting[1] ?? Promise.resolve(), /too late/)
   reject(new Error('nobody hears of it'))
   await new Promise<void>((resolve) => systemTimers.soon(resolve))
+})
+
+test('who gave up waiting leaves nothing with work that never ends', async () => {
+  const { timers, open } = fakeTimers()
+  const { promise: work } = Promise.withResolvers<string>()
+  const giveUp = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time++) {
+      const waiting = inTime(work, 1, { late: () => 'late', timers })
+      open.get(1)?.()
+      await waiting
+    }
+  }
+  await giveUp(1_000)
+  const before = measureFootprint().memoryBytes
+  await giveUp(50_000)
+  assert.ok(measureFootprint().memoryBytes - before < 5_000_000)
 })

@@ -56,10 +56,28 @@ export type InTime<T> = {
   readonly timers?: Pick<Timers, 'after'>
 }
 
+/** Told when a promise has settled. One reaction for all of them: those who gave up leave nothing with a promise that never settles. */
+const waiting = new WeakMap<Promise<unknown>, Set<() => void>>()
+
+function waitersOf(work: Promise<unknown>): Set<() => void> {
+  const known = waiting.get(work)
+  if (known !== undefined) return known
+  const waiters = new Set<() => void>()
+  waiting.set(work, waiters)
+  const onSettled = (): void => {
+    waiting.delete(work)
+    for (const tell of waiters) tell()
+  }
+  work.then(onSettled, onSettled)
+  return waiters
+}
+
 /** What the work comes to within this time. Of what becomes of it later nobody hears. */
 export function inTime<T>(work: Promise<T>, msMax: number, { late, timers = systemTimers }: InTime<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const waiters = waitersOf(work)
   const onLate = (): void => {
+    waiters.delete(onSettled)
     try {
       resolve(late())
     } catch (error) {
@@ -68,15 +86,10 @@ export function inTime<T>(work: Promise<T>, msMax: number, { late, timers = syst
   }
   // Whole milliseconds: Node keeps one list of timers for each time that is asked for.
   const timer = timers.after(Math.max(0, Math.ceil(msMax)), onLate)
-  work.then(
-    (value) => {
-      timer.close()
-      resolve(value)
-    },
-    (error: unknown) => {
-      timer.close()
-      reject(error)
-    },
-  )
+  const onSettled = (): void => {
+    timer.close()
+    resolve(work)
+  }
+  waiters.add(onSettled)
   return promise
 }
