@@ -77,7 +77,7 @@ function equalList(one: ListValue, other: ListValue, meter: Metered): boolean | 
 
 type Sameness = { readonly identity: (item: Value) => string; readonly meter: Metered }
 
-function isSameSet(one: ListValue, other: ListValue, { identity, meter }: Sameness): boolean {
+function isSameSet(one: ListValue, other: ListValue, { identity, meter }: Sameness): boolean | CelError {
   const items = new Map<string, Value>()
   for (const item of itemsOf(one)) {
     const text = identity(item)
@@ -87,7 +87,9 @@ function isSameSet(one: ListValue, other: ListValue, { identity, meter }: Samene
   }
   for (const item of itemsOf(other)) {
     const mine = items.get(identity(item))
-    if (mine === undefined || !isEqual(mine, item, meter)) return false
+    if (mine === undefined) return false
+    const same = equal(mine, item, meter)
+    if (same !== true) return same
   }
   return true
 }

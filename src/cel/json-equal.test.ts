@@ -20,13 +20,19 @@ const schema: Fields = {
     set: { type: 'array', items: string, 'x-kubernetes-list-type': 'set' },
     map: { type: 'object', additionalProperties: { type: 'array', items: { type: 'integer' } } },
     any: { 'x-kubernetes-int-or-string': true },
+    keyed: {
+      type: 'array',
+      items: { type: 'object', properties: { key: string, any: { 'x-kubernetes-int-or-string': true } } },
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['key'],
+    },
   },
 }
 
-function areEqual(one: Json, other: Json): unknown {
+function areEqual(one: Json, other: Json, expression = 'self == other'): unknown {
   const type = typeOfSchema(schema, { name: 'self' })
   assert(type !== undefined)
-  const compiled = compile('self == other', withVariables(kubernetesEnvironment('1.33'), { self: type, other: type }))
+  const compiled = compile(expression, withVariables(kubernetesEnvironment('1.33'), { self: type, other: type }))
   assert('program' in compiled)
   const [self, against] = [valueOf(one, type), valueOf(other, type)]
   assert(!(self instanceof CelError) && !(against instanceof CelError))
@@ -74,3 +80,10 @@ for (const [one, other, isEqual] of cases) {
     assert.equal(areEqual(other, one), isEqual)
   })
 }
+
+test('items of a list by key that cannot be compared are an error, as those of other lists', () => {
+  const keyed = (any: Json): Json => ({ keyed: [{ key: 'a', any }] })
+  const compared = 'self.keyed == other.keyed'
+  assert.equal(areEqual(keyed([1]), keyed(1), compared), 'no such overload')
+  assert.equal(areEqual(keyed(1), keyed('x'), compared), false)
+})
