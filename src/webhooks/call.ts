@@ -2,6 +2,7 @@
 import { Agent, request } from 'node:https'
 import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
+import { type Answer, refusalOf } from './refusal.ts'
 import { type Address, addressOf, type ServicePlace } from './service-address.ts'
 
 /** More than any review of a page of objects needs. */
@@ -42,14 +43,10 @@ export class Webhook {
 
   /** The answer's body. Fails with a WebhookError. */
   async post(body: string, signal: AbortSignal): Promise<string> {
-    const { status, type, text } = await this.#sendSurely(body, signal)
-    if (status === 404) throw new WebhookError('the server could not find the requested resource')
-    if (status >= 500) {
-      throw new WebhookError('an error on the server ("unknown") has prevented the request from succeeding')
-    }
-    if (status >= 300) {
-      throw new WebhookError(`the server responded with the status code ${status} but did not return more information`)
-    }
+    const answer = await this.#sendSurely(body, signal)
+    const { status, type, text } = answer
+    const why = refusalOf(answer)
+    if (why !== undefined) throw new WebhookError(why)
     if (text === '') throw new WebhookError(`0-length response with status code: ${status} and content type: ${type}`)
     return text
   }
@@ -126,8 +123,6 @@ export class Webhook {
 }
 
 type Target = Address & { readonly servername?: string; readonly headers: { readonly host?: string } }
-
-type Answer = { readonly status: number; readonly type: string; readonly text: string }
 
 /** Before anything was answered, on a connection that had been used before. */
 class LostConnection extends Error {}

@@ -11,12 +11,11 @@ import {
   textOf,
   textsOf,
 } from '../api/object.ts'
-import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { quote } from '../api/quote.ts'
-import { readAny } from '../api/json-value.ts'
 import { printOrdered, printString } from '../codec/json.ts'
 import { objectText } from '../codec/object.ts'
 import type { Struct } from '../schema/schema.ts'
+import { fieldsIn } from './body.ts'
 import { type GetService, Webhook, WebhookError } from './call.ts'
 
 const TIMEOUT_MS = 30_000
@@ -90,11 +89,15 @@ export class ConversionWebhook {
     if (kind === '' || apiVersion === '') {
       return `expected webhook response of ${this.#reviewVersion}, Kind=ConversionReview, got /${apiVersion}, Kind=${kind}`
     }
+    if (kind === 'Status' && apiVersion === 'v1') return this.#otherType('v1.Status')
     if (kind !== 'ConversionReview' || !apiVersion.startsWith(`${reviewGroup}/`)) {
       return `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"`
     }
-    const [given, wanted] = [versionOf(apiVersion), versionOf(this.#reviewVersion)]
-    return `converting (${given}.ConversionReview) to (${wanted}.ConversionReview): unknown conversion`
+    return this.#otherType(`${versionOf(apiVersion)}.ConversionReview`)
+  }
+
+  #otherType(given: string): string {
+    return `converting (${given}) to (${versionOf(this.#reviewVersion)}.ConversionReview): unknown conversion`
   }
 }
 
@@ -110,15 +113,9 @@ const notAnObject =
 
 /** What is no JSON is a text to YAML. */
 function parse(text: string): Fields {
-  try {
-    const scanner = new JsonScanner(text)
-    const value = readAny(scanner)
-    scanner.end()
-    if (isFields(value)) return value
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error
-  }
-  throw new WebhookError(notAnObject)
+  const fields = fieldsIn(text)
+  if (fields === undefined) throw new WebhookError(notAnObject)
+  return fields
 }
 
 function readConverted(value: Json): Fields {

@@ -89,4 +89,53 @@ const owned = [
   on('owners-failing', 'owners in a version that an object cannot be converted to', converter({ spoil: (a) => (a.response.convertedObjects.some((o) => o.spec?.addr === 'bad') ? { ...a, response: { uid: a.response.uid, result: { status: 'Failure', message: 'cannot do that' } } } : a) }), [APPLY(v2('w'), 'me', applied({ addr: 'h' }, 'v2'), { compare: 'status' }), APPLY(at('w'), 'you', applied({ host: 'bad' }), { force: true }), PATCH(at('w'), 'merge', { spec: { host: 'bad' } }, { query: { fieldManager: 'u' }, pick: owners })]),
 ];
 
-export default [...good, ...bad, ...owned];
+/** Statuses other than 200: what the object's reader is told, by what came with them. */
+const text = { 'content-type': 'text/plain; charset=utf-8' };
+const status = (code, more = {}) => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'own words', reason: 'Invalid', code, ...more });
+const refused = [400, 401, 403, 405, 406, 409, 415, 418, 422, 429, 500, 502, 503, 504].flatMap((code) => [
+  spoiled(`status-${code}-text`, `status ${code} with a text`, () => ({ status: code, raw: '  out of order\n', headers: text })),
+  spoiled(`status-${code}-empty`, `status ${code} with nothing`, () => ({ status: code, raw: '', headers: text })),
+]);
+const refusedOtherwise = [
+  spoiled('status-403-json', 'status 403 with JSON that is no Status', () => ({ status: 403, body: { any: 'thing' } })),
+  spoiled('status-415-json', 'status 415 with JSON that is no Status', () => ({ status: 415, body: { any: 'thing' } })),
+  spoiled('status-503-json', 'status 503 with JSON that is no Status', () => ({ status: 503, body: { any: 'thing' } })),
+  spoiled('status-422-status', 'status 422 with a Status', () => ({ status: 422, body: status(422) })),
+  spoiled('status-500-status', 'status 500 with a Status', () => ({ status: 500, body: status(500, { reason: 'InternalError' }) })),
+  spoiled('status-500-status-silent', 'status 500 with a Status without a message', () => ({ status: 500, body: status(500, { message: undefined, reason: 'InternalError' }) })),
+  spoiled('status-422-status-text', 'status 422 with a Status that says it is text', () => ({ status: 422, raw: JSON.stringify(status(422)), headers: text })),
+  spoiled('status-422-success', 'status 422 with a Status of success', () => ({ status: 422, body: status(422, { status: 'Success' }) })),
+  spoiled('status-422-review', 'status 422 with a review', (review) => ({ status: 422, body: converter()(review) })),
+  spoiled('status-200-status', 'status 200 with a Status of failure', () => ({ status: 200, body: status(422) })),
+  spoiled('status-201-review', 'status 201 with a review', (review) => ({ status: 201, body: converter()(review) })),
+  on('bad-status-500-long', 'a long text with status 500 is cut', () => ({ status: 500, raw: 'x'.repeat(3000), headers: text }), [made(), GET(v2('w'), { pick: (b) => b.message?.length })]),
+];
+
+/** The answer to a write is what was stored, read again: in the other version it has been converted there and back. */
+const marking = converter({ change: (o, to) => ({ ...o, metadata: { ...o.metadata, labels: { ...o.metadata.labels, from: o.metadata.labels?.to ?? 'client', to: to.split('/')[1] } } }) });
+const asked = { pick: parts };
+const dry = { query: { dryRun: 'All' }, pick: parts };
+const defaulting = [
+  version('v1', { spec: object({ host: string(), x: string(), d: string({ default: 'one' }) }), status: anything(), subresources: { status: {} } }),
+  version('v2', { spec: object({ addr: string(), x: string(), d: string(), e: string({ default: 'two' }) }), status: anything(), storage: false, subresources: { status: {} } }),
+];
+const scaled = ['v1', 'v2'].map((v) => version(v, { spec: anything({ description: v }), status: anything(), storage: v === 'v1', subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } } }));
+const failing = (to) => converter({ spoil: (a, review) => (review.request.desiredAPIVersion.endsWith(`/${to}`) ? { ...a, response: { uid: a.response.uid, result: { status: 'Failure', message: 'cannot do that' } } } : a) });
+const other = (spec, metadata) => widget('w', { spec }, { v: 'v2', metadata });
+const answered = [
+  on('answer-create', 'the answer to a create has been converted both ways', marking, [POST(v2(), other({ addr: 'a' }), asked), GET(v2('w'), asked), GET(at('w'), asked)]),
+  on('answer-create-dry', 'the answer to a dry run of a create has been converted both ways', marking, [POST(v2(), other({ addr: 'a' }), dry), GET(at('w'), { compare: 'status' })]),
+  on('answer-update', 'the answer to an update has been converted both ways', marking, [made(), PUT(v2('w'), other({ addr: 'a' }, { resourceVersion: '${w.metadata.resourceVersion}' }), asked), PATCH(v2('w'), 'merge', { spec: { y: 1 } }, asked), PATCH(v2('w'), 'json-patch', [{ op: 'add', path: '/spec/z', value: 1 }], asked), GET(at('w'), asked)]),
+  on('answer-update-dry', 'the answer to a dry run of an update has been converted both ways', marking, [made(), PATCH(v2('w'), 'merge', { spec: { y: 1 } }, dry), GET(at('w'), asked)]),
+  on('answer-apply', 'the answer to an apply has been converted both ways', marking, [APPLY(v2('w'), 'me', other({ addr: 'a' }), asked), APPLY(v2('w'), 'me', other({ addr: 'b' }), asked), APPLY(v2('w'), 'me', other({ addr: 'c' }), dry), GET(at('w'), asked)]),
+  on('answer-same-version', 'the stored version is answered as it was written', marking, [POST(at(), widget('w', { spec: { host: 'h' } }), asked), PATCH(at('w'), 'merge', { spec: { x: 1 } }, asked)]),
+  on('answer-defaults', 'the answer has the defaults of the version asked for and of the stored one', converter(), [POST(v2(), other({ addr: 'a' }), asked), GET(v2('w'), asked), GET(at('w'), asked), PATCH(v2('w'), 'merge', { spec: { d: null, e: null } }, asked), PATCH(v2('w'), 'merge', { spec: { x: 'x' } }, dry), POST(v2(), { ...other({ addr: 'a' }), metadata: { name: 'v' } }, dry)], definition({}, defaulting)),
+  on('answer-status', 'the answer to a write of the status has been converted both ways', marking, [made(), PATCH(v2('w/status'), 'merge', { status: { s: 1 } }, { pick: (b) => [parts(b), b.status] }), GET(v2('w/status'), { pick: (b) => [parts(b), b.status] })], definition({}, scaled)),
+  on('answer-scale', 'scale through the other version', marking, [made(), PATCH(v2('w/scale'), 'merge', { spec: { replicas: 3 } }, { pick: (b) => [b.apiVersion, b.spec, b.status, b.metadata?.labels] }), GET(v2('w/scale'), { pick: (b) => [b.apiVersion, b.spec, b.status] }), GET(at('w'), asked)], definition({}, scaled)),
+  on('answer-finalizer', 'deletion of an object with a finalizer, and the last finalizer removed, in the other version', marking, [made('w', { finalizers: ['a.b/c'] }), DELETE(v2('w'), undefined, asked), PATCH(v2('w'), 'merge', { metadata: { finalizers: null } }, asked), GET(at('w'), { compare: 'status' })]),
+  on('answer-unchanged', 'an update that changes nothing in the other version', marking, [made('w', { labels: { to: 'v1', from: 'v2' } }), GET(v2('w'), { id: 'read', ...asked }), PATCH(v2('w'), 'merge', {}, asked), GET(at('w'), asked)]),
+  on('answer-failing-back', 'an object that was stored and cannot be converted back for the answer', failing('v2'), [POST(v2(), other({ addr: 'a' })), GET(at('w'), asked), PATCH(at('w'), 'merge', { spec: { x: 1 } }, asked)]),
+  on('answer-failing-there', 'an object that cannot be converted to be stored', failing('v1'), [POST(v2(), other({ addr: 'a' })), POST(v2(), other({ addr: 'a' }), { query: { dryRun: 'All' } }), GET(at('w'), { compare: 'status' }), made(), GET(v2('w'), asked), PATCH(v2('w'), 'merge', { spec: { y: 1 } })]),
+];
+
+export default [...good, ...bad, ...refused, ...refusedOtherwise, ...answered, ...owned];
