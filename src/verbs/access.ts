@@ -53,6 +53,8 @@ export type WriteAccess = ReadAccess & {
     objects: readonly KubeObject[],
     versions: { readonly from: Resource; readonly to: Resource },
   ) => Promise<readonly KubeObject[]>
+  /** Where a webhook converts what is stored: what a reader gets of bytes that were stored, or would be. Fails with an ApiError. */
+  readonly readBack?: (stored: Buffer) => Promise<KubeObject>
   /** Objects end by themselves after this time; undefined: never. */
   readonly ttlSeconds: number | undefined
 }

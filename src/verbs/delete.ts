@@ -50,12 +50,14 @@ export async function deleteObject(
   const key = access.keys.key(namespace, name)
   return translated(request.context, { resource, name, verb: 'delete' }, async () => {
     let deletion: Deletion = { step: 'keep' }
+    let decision: Decision = 'unchanged'
     const result = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
       if (current === undefined) throw notFound(resource, name)
       deletion = await decide(request, options, current, access)
-      return decisionOf(deletion, current.object, request)
+      decision = decisionOf(deletion, current.object, request)
+      return decision
     })
-    const end = await finish(request, { deletion, key, result, options, access })
+    const end = await finish(request, { deletion, decision, key, result, options, access })
     if (end.isRemoved && !options.isDryRun) await access.allocator?.release(end.object, namespace)
     return end
   })
@@ -63,21 +65,30 @@ export async function deleteObject(
 
 type Finish = {
   readonly deletion: Deletion
+  readonly decision: Decision
   readonly key: Key
   readonly result: Awaited<ReturnType<typeof commit>>
   readonly options: DeleteOptions
   readonly access: WriteAccess
 }
 
-async function finish(request: ResourceRequest, { deletion, key, result, options, access }: Finish): Promise<Deleted> {
+async function finish(
+  request: ResourceRequest,
+  { deletion, decision, key, result, options, access }: Finish,
+): Promise<Deleted> {
   const { resource, name } = request
   const before = result.previous?.object
   if (before === undefined) throw notFound(resource, name)
   if (deletion.step === 'remove') return { isRemoved: true, object: withVersion(before, result.revision) }
   if (deletion.step === 'keep') return { isRemoved: false, object: before }
-  const marked = withVersion(deletion.object, result.revision)
-  if (!options.isDryRun && result.outcome === 'put') written(marked, key, result.revision, { resource, access })
-  if (deletion.step === 'mark') return { isRemoved: false, object: marked }
+  const { revision } = result
+  const marked = withVersion(deletion.object, revision)
+  if (!options.isDryRun && result.outcome === 'put') written(marked, key, revision, { resource, access })
+  if (deletion.step === 'mark') {
+    // A webhook converts what it stored for the answer, too.
+    const back = typeof decision === 'object' ? await access.readBack?.(decision.put) : undefined
+    return { isRemoved: false, object: back === undefined ? marked : withVersion(back, revision) }
+  }
   if (options.isDryRun) return { isRemoved: true, object: marked }
   return { isRemoved: true, object: await removeMarked(request, marked, { key, access }) }
 }

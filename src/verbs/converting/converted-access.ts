@@ -1,6 +1,6 @@
 /** Access to a resource whose objects are stored in another version, which only a webhook can convert. The verbs do not notice. */
 import { assert } from '../../lib/assert.ts'
-import type { KubeObject } from '../../api/object.ts'
+import { type KubeObject, omit } from '../../api/object.ts'
 import type { Item, Matches } from '../../cache/item.ts'
 import type { At, Listed, ObjectReader } from '../../cache/reader.ts'
 import { encodeStored, markOutdated, printWire } from '../../codec/object.ts'
@@ -19,11 +19,8 @@ export function convertedAccess(
   stored: { readonly resource: Resource; readonly access: Access },
   converter: Converter,
 ): Access {
-  return {
-    ...own,
-    reader: convertedReader(stored.access.reader, converter),
-    store: new ConvertedStore(stored, converter),
-  }
+  const store = new ConvertedStore(stored, converter)
+  return { ...own, reader: convertedReader(stored.access.reader, converter), store, readBack: store.readBack }
 }
 
 function convertedReader(reader: ObjectReader, converter: Converter): ObjectReader {
@@ -83,6 +80,8 @@ async function listSelected(
 class ConvertedStore implements ObjectStore {
   readonly #stored: { readonly resource: Resource; readonly access: Access }
   readonly #converter: Converter
+  /** By what the verbs wrote: what of it was stored, so that an answer need not convert it a second time. */
+  readonly #storedAs = new WeakMap<Buffer, Buffer>()
 
   constructor(stored: { readonly resource: Resource; readonly access: Access }, converter: Converter) {
     this.#stored = stored
@@ -119,6 +118,12 @@ class ConvertedStore implements ObjectStore {
     return { ...result, previous: result.previous === undefined ? undefined : last }
   }
 
+  /** The answer to a write: with the defaults of the stored version, and what the webhook changes both ways. */
+  readonly readBack = async (value: Buffer): Promise<KubeObject> => {
+    const stored = this.#storedAs.get(value) ?? (await this.#toStored(value))
+    return this.#converter.object(this.#decode(stored))
+  }
+
   async #current<T>(current: Current<T | Raw>, decode: (stored: Stored) => T): Promise<Current<T>> {
     const { object } = current
     if (!(object instanceof Raw)) return { ...current, object }
@@ -131,13 +136,21 @@ class ConvertedStore implements ObjectStore {
   }
 
   async #toStored(value: Buffer): Promise<Buffer> {
-    const { resource, access } = this.#stored
-    const object = access.decode({ key: '', value, revision: 0, createRevision: 0, stale: false })
+    const { resource } = this.#stored
+    const object = this.#decode(value)
     assert(
       object.apiVersion === apiVersionOf(this.#converter.resource),
       'objects are written in the version of the path',
     )
-    return encodeStored(await this.#converter.toStored(object, resource), resource.shape)
+    const stored = encodeStored(await this.#converter.toStored(object, resource), resource.shape)
+    this.#storedAs.set(value, stored)
+    return stored
+  }
+
+  /** Without a version: it is yet to be written. */
+  #decode(value: Buffer): KubeObject {
+    const object = this.#stored.access.decode({ key: '', value, revision: 0, createRevision: 0, stale: false })
+    return { ...object, metadata: omit(object.metadata, 'resourceVersion') }
   }
 }
 

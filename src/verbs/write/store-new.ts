@@ -8,7 +8,7 @@ import { isMarked } from '../../registry/deletion.ts'
 import { uintFault } from '../options.ts'
 import type { Written } from '../represent/representation.ts'
 import type { Write } from './write.ts'
-import { asStored, written } from './written.ts'
+import { answered, readBack } from './written.ts'
 
 /** Of a dry run it is only looked whether the name is free. Returns the object, with its JSON where that was printed for the cache. */
 export async function storeNew(write: Write, object: KubeObject): Promise<Written> {
@@ -19,7 +19,7 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
   if (options.isDryRun) {
     const { item } = await access.reader.get(key, 'latest')
     if (item !== undefined) throw alreadyExists(resource, name, { isTerminating: isMarked(item.object()) })
-    return { object: asStored(object, resource.shape).object, json: undefined }
+    return { object: await readBack(object, { resource, access }), json: undefined }
   }
   if (uintFault(resourceVersion) === undefined && BigInt(resourceVersion) > 0n) {
     throw unclassified('resourceVersion should not be set on objects to be created')
@@ -29,7 +29,7 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
     try {
       const stored = encodeStored(made, resource.shape)
       const revision = await access.store.create(key, stored, { ttlSeconds, signal: context.signal })
-      return written(made, key, revision, { resource, access, stored })
+      return await answered(made, key, revision, { resource, access, stored })
     } catch (error) {
       if (isCode(error, 'exists')) throw await existing(write, name, key)
       // What has no room in the database with its owners is stored without them.

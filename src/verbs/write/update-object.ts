@@ -11,7 +11,7 @@ import { type Committed, commit } from './commit.ts'
 import { type Decided, decide } from './decide.ts'
 import { complete, mutate } from './steps.ts'
 import type { Change, Updated, Write } from './write.ts'
-import { asStored, withVersion, written } from './written.ts'
+import { answered, readBack, withVersion } from './written.ts'
 
 type Updating = {
   readonly options: WriteOptions
@@ -68,16 +68,17 @@ async function updatedOf(
   const { resource, namespace } = request
   const { decision } = decided
   const { outcome, previous } = committed
-  const object: KubeObject = options.isDryRun ? asStored(decided.object, resource.shape).object : decided.object
+  const bytes = typeof decision === 'object' ? { stored: decision.put } : {}
+  const writing = { resource, access, ...bytes }
+  const object: KubeObject = options.isDryRun ? await readBack(decided.object, writing) : decided.object
   if (outcome === 'deleted' && !options.isDryRun) await access.allocator?.release(object, namespace)
   const isNew = previous === undefined
   if (options.isDryRun && isNew) return { isNew, object: shownAt(request, object), json: undefined }
   // A write that lets go of the last finalizer removes the object; its answer has the version from before.
   const revision = outcome === 'deleted' ? (previous?.revision ?? committed.revision) : committed.revision
   const isStored = outcome === 'put' && !options.isDryRun
-  const bytes = typeof decision === 'object' ? { stored: decision.put } : {}
-  const stored = isStored ? written(object, key, revision, { resource, access, ...bytes }) : undefined
+  const stored = isStored ? await answered(object, key, revision, writing) : undefined
   if (stored !== undefined && viewOf(request) === undefined) return { isNew, ...stored }
   const json = viewOf(request) === undefined ? committed.unchanged?.wire() : undefined
-  return { isNew, object: shownAt(request, withVersion(object, revision)), json }
+  return { isNew, object: shownAt(request, stored?.object ?? withVersion(object, revision)), json }
 }

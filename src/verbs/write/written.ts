@@ -1,6 +1,13 @@
 /** What was written, as the answer shows it and as the cache will have it. */
 import type { KubeObject } from '../../api/object.ts'
-import { hasEmptyMetadata, markOutdated, printWire, wireOfStored, withoutEmptyMetadata } from '../../codec/object.ts'
+import {
+  encodeStored,
+  hasEmptyMetadata,
+  markOutdated,
+  printWire,
+  wireOfStored,
+  withoutEmptyMetadata,
+} from '../../codec/object.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { isSame } from '../../schema/equal.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
@@ -8,12 +15,18 @@ import type { Key, Revision } from '../../storage/engine.ts'
 import type { WriteAccess } from '../access.ts'
 import type { Written } from '../represent/representation.ts'
 
+/** What the answer to a write shows. */
+export async function answered(object: KubeObject, key: Key, revision: Revision, writing: Writing): Promise<Written> {
+  if (writing.access.readBack === undefined) return written(object, key, revision, writing)
+  return { object: withVersion(await readBack(object, writing), revision), json: undefined }
+}
+
 /** The object as it is now, for the answer and for the cache, which then need not read it from the database. */
 export function written(
   object: KubeObject,
   key: Key,
   revision: Revision,
-  { resource, access, stored }: { readonly resource: Resource; readonly access: WriteAccess; readonly stored?: Buffer },
+  { resource, access, stored }: Writing,
 ): Written {
   const { object: form, isOther } = asStored(object, resource.shape)
   const current = withVersion(form, revision)
@@ -24,6 +37,14 @@ export function written(
   return { object: current, json: wire.bytes }
 }
 
+type Writing = { readonly resource: Resource; readonly access: WriteAccess; readonly stored?: Buffer | undefined }
+
+/** The object as a reader gets it once it is stored. `stored`: the bytes that were, or would be, where they are known. */
+export async function readBack(object: KubeObject, { resource, access, stored }: Writing): Promise<KubeObject> {
+  if (access.readBack === undefined) return asStored(object, resource.shape).object
+  return access.readBack(stored ?? encodeStored(object, resource.shape))
+}
+
 type Stored = {
   readonly object: KubeObject
   /** Whether it is stored otherwise than it would be, were it read and written again. */
@@ -31,7 +52,7 @@ type Stored = {
 }
 
 /** Of a custom kind: what the stored version does not know is lost, and what was dropped has its defaults again. */
-export function asStored(object: KubeObject, { custom, stored, setDefaults, isDefaultedAgain }: ObjectSchema): Stored {
+function asStored(object: KubeObject, { custom, stored, setDefaults, isDefaultedAgain }: ObjectSchema): Stored {
   if (custom === undefined) {
     if (isDefaultedAgain !== true) return { object, isOther: false }
     const whole = setDefaults(object)
