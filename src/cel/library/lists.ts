@@ -58,14 +58,18 @@ const onList =
 /** An item looked at. */
 const ITEM_NANOS = 120
 
+/** Items that have an order, but none with each other, count as being in order. */
 function isSorted(items: ListValue): Result {
-  for (let at = 1; at < items.size; at++) {
-    const order = compare(items.at(at - 1), items.at(at))
-    if (order === undefined) return noSuchOverload
-    if (order > 0) return false
+  for (let at = 0; at < items.size; at++) {
+    const item = items.at(at)
+    if (!hasOrder(item)) return noSuchOverload
+    if (at > 0 && (compare(items.at(at - 1), item) ?? 0) > 0) return false
   }
   return true
 }
+
+/** With values of its own type at least. */
+const hasOrder = (value: Value): boolean => compare(value, value) !== undefined
 
 function sum(items: ListValue, meter: Meter): Result {
   if (items.size === 0) return 0n
@@ -80,9 +84,8 @@ const extreme =
     if (items.size === 0) return new CelError(`${name} called on empty list`)
     let best = items.at(0)
     for (const item of itemsOf(items)) {
-      const order = compare(item, best)
-      if (order === undefined) return noSuchOverload
-      if (order * sign > 0) best = item
+      if (!hasOrder(item)) return noSuchOverload
+      if ((compare(item, best) ?? 0) * sign > 0) best = item
     }
     return best
   }

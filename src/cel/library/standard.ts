@@ -94,6 +94,7 @@ function relation(name: string, id: string, holds: (order: number) => boolean): 
     ],
     run: (one, other) => {
       const order = compare(one, other)
+      if (Number.isNaN(order)) return new CelError('NaN values cannot be ordered')
       return order === undefined ? noSuchOverload : holds(order)
     },
     estimate: comparing,

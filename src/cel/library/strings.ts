@@ -35,15 +35,16 @@ const onText =
   (text) =>
     typeof text === 'string' ? run(text) : noSuchOverload
 
-/** Where a search starts: undefined means that it finds nothing. */
+/** The empty text is found wherever a search starts, even outside of the text; the last of an empty text starts there. */
 function search(text: Value, part: Value, from: Value, isLast: boolean): Result {
   if (typeof text !== 'string' || typeof part !== 'string') return noSuchOverload
-  const points = countPoints(text)
-  if (from === null) return toPoints(text, isLast ? text.lastIndexOf(part) : text.indexOf(part))
-  if (typeof from !== 'bigint') return noSuchOverload
-  if (from < 0n) return outOfRange(from)
-  if (from > points) return -1n
-  const at = toUnits(text, Number(from))
+  if (from === null && text !== '') return toPoints(text, isLast ? text.lastIndexOf(part) : text.indexOf(part))
+  const start = from ?? (isLast && part !== '' ? -1n : 0n)
+  if (typeof start !== 'bigint') return noSuchOverload
+  if (part === '') return start
+  if (start < 0n) return outOfRange(start)
+  if (start >= countPoints(text)) return -1n
+  const at = toUnits(text, Number(start))
   return toPoints(text, isLast ? text.lastIndexOf(part, at) : text.indexOf(part, at))
 }
 
