@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson } from './json-value.ts'
+import fc from 'fast-check'
+import { hasEscapedKey, parseJson } from './json-value.ts'
 
 const read = (text: string): unknown => parseJson(Buffer.from(text))
 
@@ -20,5 +21,38 @@ test('a key with an escape is itself, whatever was read before', () => {
         [key ?? '']: { [key ?? '']: [1234567890123456789n] },
       })
     }
+  }
+})
+
+test('property: keys with escapes are found, as a reader would find them', () => {
+  const key = fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom('\\', '"', '\n', 'a\\"', '": '))
+  const json = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      key,
+      fc.integer(),
+      fc.array(tie('value')),
+      fc.dictionary(key, tie('value')),
+    ),
+  })).value
+  const isEscaped = (text: string): boolean => JSON.stringify(text).includes('\\')
+  const hasSuch = (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(value).some(([name, below]) => (!Array.isArray(value) && isEscaped(name)) || hasSuch(below))
+  fc.assert(
+    fc.property(json, fc.constantFrom(undefined, ' ', '\n\t'), (value, space) => {
+      assert.equal(hasEscapedKey(JSON.stringify(value, null, space)), hasSuch(value))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a long text of escapes is looked over once', () => {
+  for (const escape of ['\\"', '\\\\', '\\n']) {
+    const text = `{"a":"${escape.repeat(500_000)}"}`
+    const { user } = process.cpuUsage()
+    assert.equal(hasEscapedKey(text), false)
+    assert.ok(process.cpuUsage().user - user < 500_000, 'microseconds')
   }
 })
