@@ -8,6 +8,7 @@ import { negotiate } from '../codec/negotiate.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
 import { isCode } from '../storage/errors.ts'
+import { keyAfter } from '../storage/keys.ts'
 import { decodeContinue, encodeContinue, encodeContinueFrom } from '../storage/paging.ts'
 import type { ReadAccess } from './access.ts'
 import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
@@ -48,13 +49,21 @@ export async function readPage(
 ): Promise<ReadPage> {
   const { resource, namespace, http, context } = request
   const { options, selectors } = readOptions(http.query)
-  const { range, isOneKey, matches, by, name } = choose(request, selectors, keys)
+  const { range, isOneKey, matches, by, indexed, name } = choose(request, selectors, keys)
   const folder = keys.folder(namespace === '' ? undefined : namespace)
   const start = pageStart(options, folder, { resource, isPaged: (isPaged || options.limit > 0) && !isOneKey })
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
+  /** Upstream reads the first page of the Pods of a node from an index, and knows where that ends. */
+  const hasNext = async ({ items, revision }: Listed): Promise<boolean> => {
+    const rest = { from: keyAfter(items.at(-1)?.key ?? range.from), to: range.to }
+    const next = await reader.list(rest, { exactly: revision }, { limit: 1, matches: indexed, by })
+    return next.items.length > 0
+  }
   return translated(context, { resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
     try {
-      const page = await reader.list({ from, to: range.to }, start.at, { limit: start.limit, matches, by, name })
+      const found = await reader.list({ from, to: range.to }, start.at, { limit: start.limit, matches, by, name })
+      const isEnd = found.more && start.at === 'latest' && indexed !== undefined && !(await hasNext(found))
+      const page = isEnd ? { ...found, more: false } : found
       return { page, metadata: listMetadata(page, folder, matches !== undefined) }
     } catch (error) {
       if (isCode(error, 'compacted') && start.from !== undefined) throw expiredToken(folder, start.from)

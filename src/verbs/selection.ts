@@ -19,6 +19,8 @@ export type Chosen = {
   readonly matches: Matches | undefined
   /** Values that all of them have, and that an index may lead to. */
   readonly by?: readonly IndexedValue[] | undefined
+  /** Where upstream has an index: what it leads to, whatever else is asked of them. */
+  readonly indexed?: Matches | undefined
   /** What all their keys end in. */
   readonly name?: Key | undefined
 }
@@ -56,8 +58,14 @@ export function choose(request: ResourceRequest, { requirements, terms }: Select
     isOneKey,
     matches: selects({ requirements, terms: selectorTerms }),
     by: isOneKey ? undefined : [...fieldsToLookUp(terms, resource), ...labelsToLookUp(requirements)],
+    indexed: isOneKey || resource.isCustom ? undefined : indexed(selectorTerms, resource),
     name: isOneKey || name === '' ? undefined : toKey(name),
   }
+}
+
+function indexed(terms: readonly SelectorTerm[], { indexedFields = [] }: Resource): Matches | undefined {
+  const found = terms.filter((term) => term.isEqual && 'field' in term && indexedFields.includes(term.field))
+  return found.length === 0 ? undefined : selects({ requirements: [], terms: found })
 }
 
 const fieldsToLookUp = (terms: readonly FieldTerm[], { indexedFields = [] }: Resource): IndexedValue[] =>

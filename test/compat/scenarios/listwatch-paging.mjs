@@ -1,6 +1,6 @@
 // Lists in pages: limit and continue.
 import { scenario, GET, SLEEP } from '../steps.ts';
-import { CM, SECRETS, EVENTS, NODES, q, cm, secret, event, node, update, remove, tick, LIST, make } from './kit/listwatch.mjs';
+import { CM, PODS, SECRETS, EVENTS, NODES, q, cm, pod, secret, event, node, update, remove, tick, LIST, make } from './kit/listwatch.mjs';
 
 const five = ['a', 'b', 'c', 'd', 'e'];
 const setup = (all = five) => [...make(CM, ...all.map((n) => cm(n))), tick()];
@@ -18,7 +18,17 @@ const badTokens = {
 
 const badLimits = { word: 'abc', fraction: '1.5', 'too-large': '99999999999999999999', hex: '0x10', space: ' 1', exponent: '1e2' };
 
+const onNodes = () => [...make(PODS, ...[['a', 'n1'], ['b', 'n2'], ['c', 'n1'], ['d', 'n1'], ['e', 'n3']].map(([name, nodeName]) => pod(name, undefined, { nodeName }))), tick(), SLEEP(300)];
+const byNode = (id, about, ...steps) => scenario(`page-by-node-${id}`, { section: '4.6', about }, [...onNodes(), ...steps]);
+const n1 = { fieldSelector: 'spec.nodeName=n1' };
+
 export default [
+  byNode('one', 'one of three on a node, then the others', ...pages(PODS, { ...n1, limit: '1' }, { ...n1, limit: '1' }, { ...n1, limit: '1' })),
+  byNode('two', 'two of three on a node, then the other', ...pages(PODS, { ...n1, limit: '2' }, { ...n1, limit: '2' })),
+  byNode('all', 'as many as there are on a node, and more', LIST(PODS, { ...n1, limit: '3' }), LIST(PODS, { ...n1, limit: '4' }), LIST(PODS, { fieldSelector: 'spec.nodeName=n2', limit: '1' }), LIST(PODS, { fieldSelector: 'spec.nodeName=n3', limit: '1' })),
+  byNode('memory', 'with a version: from memory or not', LIST(PODS, { ...n1, limit: '1', resourceVersion: '0' }), LIST(PODS, { fieldSelector: 'spec.nodeName=n2', limit: '1', resourceVersion: '${made_e.metadata.resourceVersion}' }), LIST(PODS, { fieldSelector: 'spec.nodeName=n2', limit: '1', resourceVersion: '${made_e.metadata.resourceVersion}', resourceVersionMatch: 'Exact' })),
+  byNode('other', 'by a field that is no index: phase, and not the node', LIST(PODS, { fieldSelector: 'spec.nodeName!=n1', limit: '1' }), LIST(PODS, { fieldSelector: 'status.phase=Pending', limit: '4' }), LIST(PODS, { fieldSelector: 'status.phase=Running', limit: '1' }), LIST(PODS, { fieldSelector: 'spec.nodeName=n1,status.phase=Running', limit: '1' })),
+  byNode('name', 'by name', LIST(PODS, { fieldSelector: 'metadata.name=a', limit: '1' }), LIST('/api/v1/pods', { fieldSelector: 'metadata.name=a,metadata.namespace=$ns', limit: '1' })),
   scenario('page-chunks-of-two', { section: '4.6', about: 'five items in pages of two: the version stays, remainingItemCount counts down and is absent on the last page' }, [
     ...setup(), ...pages(CM, { limit: '2' }, { limit: '2' }, { limit: '2' })]),
   scenario('page-chunks-of-one', { section: '4.6', about: 'three items in pages of one' }, [...setup(['a', 'b', 'c']), ...pages(CM, { limit: '1' }, { limit: '1' }, { limit: '1' })]),
