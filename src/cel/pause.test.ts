@@ -166,3 +166,30 @@ test('a long expression is compiled with pauses, to the same program', () => {
   assert(pauses > 4 * 5_000, `${pauses} pauses`)
   assert.deepEqual(turn.value.program.evaluate({}, 1_000_000), read(rule).program.evaluate({}, 1_000_000))
 })
+
+test('a pattern that takes long to compile is compiled elsewhere, in the text of a rule and in an object', () => {
+  const type = typeOfSchema(schema, { name: 'self' })
+  assert(type !== undefined)
+  const environment = withVariables(kubernetesEnvironment('1.33'), { self: type })
+  const compileAsking = (rule: string) => {
+    const asked: number[] = []
+    const compiling = compileInTurns(rule, environment, { isOver: () => false })
+    for (let turn = compiling.next(); ; turn = compiling.next()) {
+      if (turn.done === true) return { compiled: turn.value, asked }
+      if (turn.value === undefined) continue
+      asked.push(turn.value.question.pattern.length)
+      turn.value.tell(turn.value.question.answer())
+    }
+  }
+  const long = 'a|'.repeat(1_500)
+  const { compiled, asked } = compileAsking(`self.short.matches('${long}b') && self.short.find('${long}b') == 'a'`)
+  assert.deepEqual(asked, [3_001, 3_001, 3_001])
+  assert('program' in compiled)
+  const { self } = read('true')
+  const result = compiled.program.evaluate({ self }, 1_000_000)
+  assert.equal('value' in result && result.value, true)
+  assert.ok(evaluatePausing(`self.short.matches(self.line + '${long}') || true`, 1_000_000).pauses > 0)
+  const broken = compileAsking(`self.short.find('${long}(') == ''`).compiled
+  assert('fault' in broken)
+  assert.match(broken.fault, /missing closing \)/)
+})

@@ -7,6 +7,8 @@ import type { Call, Comprehension, Expr, List, MapExpr, Select } from './ast.ts'
 import type { Checked } from './checker.ts'
 import { anyOf, callStep, costOf } from './call.ts'
 import { IDENT_COST, LIST_COST, MAP_COST } from './cost.ts'
+import { longPatternFault } from './long-pattern.ts'
+import { isLongPattern } from './regex.ts'
 import { Loop, Run, type Slice, type Step } from './run.ts'
 import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
 import type { Turns } from './turns.ts'
@@ -295,6 +297,11 @@ class Planner {
     // Nothing is in it, so that what is looked for is not looked at.
     const [, second] = args
     if (expr.name === '@in' && second?.constant !== undefined && isEmptyList(second.constant)) return constant(false)
+    const pattern = overload?.part.isLong === true ? second?.constant : undefined
+    if (typeof pattern === 'string' && isLongPattern(pattern)) {
+      const fault = yield* longPatternFault(pattern)
+      if (fault !== undefined) throw new PlanFault(fault.message)
+    }
     const prepared = overload?.part.prepare?.(args.map(({ constant: value }) => value))
     if (prepared instanceof CelError) throw new PlanFault(prepared.message)
     // A conversion of a constant is a constant.

@@ -10,6 +10,11 @@ export type Pattern = RE2JS
 /** What is done with a pattern. `limit`: of findings, negative for all. */
 export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readonly limit: number }
 
+/** Compiling takes 3 to 6 µs for each character, and cannot pause: what is longer than this is compiled elsewhere as well. */
+const LONG_PATTERN_CHARACTERS = 2_000
+
+export const isLongPattern = (pattern: string): boolean => pattern.length > LONG_PATTERN_CHARACTERS
+
 /** To be answered elsewhere: another thread, or here by whoever may wait. */
 export class PatternQuestion {
   readonly pattern: string

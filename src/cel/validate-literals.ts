@@ -6,7 +6,8 @@ import { type Call, type Expr, partsOf } from './ast.ts'
 import type { Checked } from './checker.ts'
 import { toDuration, toTimestamp } from './conversions.ts'
 import { checkFormat } from './library/format-text.ts'
-import { compilePattern } from './regex.ts'
+import { longPatternFault } from './long-pattern.ts'
+import { compilePattern, isLongPattern } from './regex.ts'
 import type { Slice } from './run.ts'
 import type { Fault } from './source.ts'
 import type { Turns } from './turns.ts'
@@ -27,7 +28,7 @@ export function* validateLiterals(
     // What `format` prints may be of any types.
     const isInside = isFormatted || (expr.kind === 'call' && expr.name === 'format')
     for (const part of partsOf(expr)) yield* visit(part, isInside)
-    if (expr.kind === 'call') faults.push(...checkCall(expr, checked))
+    if (expr.kind === 'call') faults.push(...(yield* checkCall(expr, checked)))
     if (isFormatted || !isHomogeneous) return
     if (expr.kind === 'list') faults.push(...checkSame(expr.elements, (at) => expr.optional.has(at), checked))
     if (expr.kind === 'map') {
@@ -65,7 +66,7 @@ function checkSame(exprs: readonly Expr[], isOptionalAt: (at: number) => boolean
   return [{ offset: expr.offset, message: `expected type '${nameOf(first)}' but found '${nameOf(type)}'` }]
 }
 
-function checkCall(call: Call, checked: Checked): Fault[] {
+function* checkCall(call: Call, checked: Checked): Turns<Fault[]> {
   const reference = checked.referenceOf(call)
   if (reference?.kind !== 'call') return []
   const [first] = call.args
@@ -78,7 +79,12 @@ function checkCall(call: Call, checked: Checked): Fault[] {
   const { value } = first
   const isWrong =
     call.name === 'matches'
-      ? typeof value === 'string' && compilePattern(value) instanceof CelError
+      ? typeof value === 'string' && (yield* isNoPattern(value))
       : (call.name === 'duration' ? toDuration(value) : toTimestamp(value)) instanceof CelError
   return isWrong ? [{ offset: first.offset, message: `invalid ${call.name} argument` }] : []
+}
+
+function* isNoPattern(text: string): Turns<boolean> {
+  if (isLongPattern(text)) return (yield* longPatternFault(text)) !== undefined
+  return compilePattern(text) instanceof CelError
 }

@@ -2,7 +2,7 @@
 import type { Library } from '../environment.ts'
 import { type Estimate, type FunctionPart, type Meter, member } from '../functions.ts'
 import { unknownSize } from '../ranges.ts'
-import { compilePattern, type Pattern, usePattern } from '../regex.ts'
+import { compilePattern, isLongPattern, type Pattern, PatternQuestion, usePattern } from '../regex.ts'
 import { int, list, string } from '../types.ts'
 import { ArrayList, CelError, noSuchOverload, type Result, type Value } from '../values.ts'
 import { patternCost, patternRunCost } from './standard.ts'
@@ -23,12 +23,17 @@ function patternFunction(verb: Verb, overloads: FunctionPart['overloads']): Func
     isLong: true,
     run: (text, pattern, limit, _, meter) => {
       if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload
+      if (isLongPattern(pattern)) {
+        if (limit === 0n) return new ArrayList([])
+        if (limit !== null && typeof limit !== 'bigint') return noSuchOverload
+        return meter.ask(new PatternQuestion(pattern, text, { verb, limit: Number(limit ?? -1n) }))
+      }
       const compiled = meter.pattern(pattern)
       if (compiled instanceof CelError) return new CelError(`Illegal regex: ${compiled.message}`)
       return find({ verb, pattern: compiled, limit, meter }, text)
     },
     prepare: ([, pattern]) => {
-      if (typeof pattern !== 'string') return undefined
+      if (typeof pattern !== 'string' || isLongPattern(pattern)) return undefined
       const compiled = compilePattern(pattern)
       if (compiled instanceof CelError) return compiled
       return (text, _, limit, __, meter) =>

@@ -3,7 +3,7 @@
  * between two passes over the value, and known in the next one.
  */
 import { RE2JS } from 're2js'
-import { PatternQuestion, SHORT_STEPS_MAX, STEPS_MAX, stepsOf } from '../../cel/regex.ts'
+import { isLongPattern, PatternQuestion, SHORT_STEPS_MAX, STEPS_MAX, stepsOf } from '../../cel/regex.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
 import { CelError } from '../../cel/values.ts'
@@ -25,15 +25,18 @@ export class Patterns {
   matches(text: string, pattern: string): boolean {
     const known = this.#known.get(pattern)?.get(text)
     if (known !== undefined) return known
-    const compiled = compilePattern(pattern)
-    if (compiled === undefined) return false
-    const steps = stepsOf(compiled, text)
-    this.#stepsOfPass += steps
-    if (steps <= SHORT_STEPS_MAX && this.#stepsOfPass <= PASS_STEPS_MAX) return compiled.test(text)
+    const isLong = isLongPattern(pattern)
+    const compiled = isLong ? undefined : compilePattern(pattern)
+    if (compiled === undefined && !isLong) return false
+    // Of a long one the program is not known; it has about as many instructions as the pattern has characters.
+    const steps = compiled === undefined ? pattern.length * text.length : stepsOf(compiled, text)
+    const isShort = compiled !== undefined && steps <= SHORT_STEPS_MAX
+    this.#stepsOfPass += isLong ? 0 : steps
+    if (isShort && this.#stepsOfPass <= PASS_STEPS_MAX) return compiled.test(text)
     this.#steps += steps
     if (this.#steps > STEPS_MAX) return false
     const question = new PatternQuestion(pattern, text, matching)
-    this.#asked.push({ question, isShort: steps <= SHORT_STEPS_MAX })
+    this.#asked.push({ question, isShort })
     this.#know(question, true)
     return true
   }
@@ -57,7 +60,7 @@ export class Patterns {
   }
 }
 
-/** Compiled patterns, the last used ones. A pattern of a schema that nobody writes to is compiled again when it is. */
+/** Compiled patterns, the last ones that were compiled, in use or not: one that was let go of is compiled again with its next text. */
 const PATTERNS_MAX = 1000
 const compiled = new Map<string, RE2JS | undefined>()
 

@@ -4,7 +4,7 @@
  */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf } from '../../../api/object.ts'
-import { patternFaults } from './pattern-rules.ts'
+import { shortPatternFaults } from './pattern-rules.ts'
 import { validateStructural } from './structural-rules.ts'
 
 /** Undefined: all schemas are. */
@@ -24,6 +24,6 @@ function faultsOf({ schema }: Fields, at: number): FieldFault[] {
   const { openAPIV3Schema } = fieldsOf(schema)
   if (!isFields(openAPIV3Schema)) return []
   const path = `spec.versions[${at}].schema.openAPIV3Schema`
-  const patterns = [...patternFaults(openAPIV3Schema, path)].filter((fault) => fault !== undefined)
+  const patterns = shortPatternFaults(openAPIV3Schema, path)
   return [...validateStructural(openAPIV3Schema, path), ...patterns]
 }

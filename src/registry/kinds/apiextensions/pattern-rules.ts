@@ -1,39 +1,44 @@
 /** The patterns of a schema must be regular expressions. To compile one takes time, and a schema may have thousands. */
-import { RE2JS } from 're2js'
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
+import { longPatternFault } from '../../../cel/long-pattern.ts'
+import { compilePattern, isLongPattern } from '../../../cel/regex.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
+import { CelError } from '../../../cel/values.ts'
 
 export function* validatePatterns(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
-  for (const fault of patternFaults(schema, path)) {
-    if (fault !== undefined) faults.push(fault)
+  for (const { pattern, at } of patternsIn(schema, path)) {
+    const wrong = isLongPattern(pattern) ? yield* longPatternFault(pattern) : compilePattern(pattern)
+    if (wrong instanceof CelError) faults.push(describe(pattern, at, wrong))
     if (slice.isOver()) yield undefined
   }
   return faults
 }
 
-/** One after the other; undefined for a good one. */
-export function* patternFaults(schema: Fields, path: string): Generator<FieldFault | undefined> {
-  const pattern = textOf(schema['pattern'])
-  if (pattern !== '') yield validatePattern(pattern, `${path}.pattern`)
-  for (const name of ['items', 'additionalProperties', 'not']) {
-    const part = schema[name]
-    if (isFields(part)) yield* patternFaults(part, `${path}.${name}`)
-  }
-  for (const [name, property] of Object.entries(fieldsOf(schema['properties'])))
-    yield* patternFaults(fieldsOf(property), `${path}.properties[${name}]`)
-  for (const name of ['allOf', 'anyOf', 'oneOf'])
-    for (const [at, part] of itemsOf(schema[name]).entries()) yield* patternFaults(part, `${path}.${name}[${at}]`)
+/** At once: of patterns that are quick to compile. The long ones were looked at when they were written. */
+export function shortPatternFaults(schema: Fields, path: string): FieldFault[] {
+  return [...patternsIn(schema, path)].flatMap(({ pattern, at }) => {
+    const wrong = isLongPattern(pattern) ? undefined : compilePattern(pattern)
+    return wrong instanceof CelError ? [describe(pattern, at, wrong)] : []
+  })
 }
 
-function validatePattern(pattern: string, path: string): FieldFault | undefined {
-  try {
-    RE2JS.compile(pattern)
-    return undefined
-  } catch (error) {
-    const why = error instanceof Error ? error.message : ''
-    return invalidValue(path, pattern, `must be a valid regular expression, but isn't: ${why}`)
+const describe = (pattern: string, path: string, { message }: CelError): FieldFault =>
+  invalidValue(path, pattern, `must be a valid regular expression, but isn't: ${message}`)
+
+type Found = { readonly pattern: string; readonly at: string }
+
+function* patternsIn(schema: Fields, path: string): Generator<Found> {
+  const pattern = textOf(schema['pattern'])
+  if (pattern !== '') yield { pattern, at: `${path}.pattern` }
+  for (const name of ['items', 'additionalProperties', 'not']) {
+    const part = schema[name]
+    if (isFields(part)) yield* patternsIn(part, `${path}.${name}`)
   }
+  for (const [name, property] of Object.entries(fieldsOf(schema['properties'])))
+    yield* patternsIn(fieldsOf(property), `${path}.properties[${name}]`)
+  for (const name of ['allOf', 'anyOf', 'oneOf'])
+    for (const [at, part] of itemsOf(schema[name]).entries()) yield* patternsIn(part, `${path}.${name}[${at}]`)
 }

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Patterns } from './patterns.ts'
+
+test('a pattern that takes long to compile is asked for, and known in the next pass', () => {
+  const long = 'a|'.repeat(1_500)
+  const patterns = new Patterns()
+  assert.equal(patterns.matches('x', `${long}b`), true)
+  assert.equal(patterns.matches('x', `^(${long}x)$`), true)
+  const answering = patterns.answer({ isOver: () => false })
+  const asked: string[] = []
+  for (let turn = answering.next(); turn.done !== true; turn = answering.next()) {
+    if (turn.value === undefined) continue
+    asked.push(turn.value.question.text)
+    turn.value.tell(turn.value.question.pattern.startsWith('^'))
+  }
+  assert.deepEqual(asked, ['x', 'x'])
+  assert.equal(patterns.matches('x', `${long}b`), false)
+  assert.equal(patterns.matches('x', `^(${long}x)$`), true)
+})
