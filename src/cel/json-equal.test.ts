@@ -81,8 +81,9 @@ for (const [one, other, isEqual] of cases) {
   })
 }
 
+const keyed = (any: Json): Json => ({ keyed: [{ key: 'a', any }] })
+
 test('items of a list by key that cannot be compared are an error, as those of other lists', () => {
-  const keyed = (any: Json): Json => ({ keyed: [{ key: 'a', any }] })
   const compared = 'self.keyed == other.keyed'
   assert.equal(areEqual(keyed([1]), keyed(1), compared), 'no such overload')
   assert.equal(areEqual(keyed(1), keyed('x'), compared), false)
