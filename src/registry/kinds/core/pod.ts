@@ -53,7 +53,7 @@ function graceOf(pod: KubeObject, wanted: number | undefined): number {
 
 const validatePod = (pod: KubeObject, gates: Gates): FieldFault[] => [
   ...validatePodAnnotations(pod, 'metadata.annotations'),
-  ...validatePodSpec(fieldsOf(pod['spec']), 'spec', { podName: pod.metadata.name ?? '', gates }),
+  ...validatePodSpec(fieldsOf(pod['spec']), 'spec', { pod: pod.metadata, gates }),
 ]
 
 function validateNotEphemeral(pod: KubeObject): FieldFault[] {

@@ -8,6 +8,8 @@ export type PodCheck = Check & {
   readonly volumes: ReadonlyMap<string, Fields>
   /** Undefined in a template: its Pods get names later. */
   readonly podName: string | undefined
+  /** Whether the Pod mirrors one that a kubelet runs by itself. */
+  readonly isStatic: boolean
 }
 
 export type PodRule = Rule<PodCheck>

@@ -25,7 +25,7 @@ export function validateEphemeral(pod: KubeObject, current: KubeObject, gates: G
   const now = itemsOf(spec['ephemeralContainers'])
   const path = 'spec.ephemeralContainers'
   return [
-    ...validatePodSpec(spec, 'spec', { podName: pod.metadata.name ?? '', gates }),
+    ...validatePodSpec(spec, 'spec', { pod: pod.metadata, gates }),
     ...itemsOf(fieldsOf(current['spec'])['ephemeralContainers']).flatMap((old) => {
       const name = quote(textOf(old['name']))
       const one = now.find((container) => container['name'] === old['name'])

@@ -38,7 +38,7 @@ export function validateResize(pod: KubeObject, current: KubeObject, gates: Gate
   const was = fieldsOf(current['spec'])
   const moved = lists.flatMap((list) => validateOrder(list, itemsOf(spec[list]), itemsOf(was[list])))
   if (moved.length > 0) return moved
-  const faults = validatePodSpec(spec, 'spec', { podName: pod.metadata.name ?? '', gates })
+  const faults = validatePodSpec(spec, 'spec', { pod: pod.metadata, gates })
   if (faults.length > 0) return faults
   if (pod.metadata.annotations?.[mirror] !== undefined) {
     return [forbiddenField('[]', 'static pods cannot be resized')]

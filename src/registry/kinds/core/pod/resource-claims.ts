@@ -3,6 +3,7 @@ import {
   checked,
   duplicate,
   type FieldFault,
+  forbiddenField,
   invalidShown,
   invalidValue,
   notSupported,
@@ -16,9 +17,13 @@ import { quote } from '../../../../api/quote.ts'
 import type { Rule } from '../../../rules/rule.ts'
 import type { PodCheck, PodRule } from './check.ts'
 
-export function podClaims(spec: Fields, path: string, { faults }: PodCheck): void {
+export function podClaims(spec: Fields, path: string, { faults, isStatic }: PodCheck): void {
   const names = new Set<string>()
   for (const [at, claim] of itemsOf(spec['resourceClaims']).entries()) {
+    if (isStatic) {
+      faults.push(forbiddenField('[]', 'static pods do not support resource claims'))
+      continue
+    }
     const own = `${path}[${at}]`
     const name = textOf(claim['name'])
     if (name === '') faults.push(required(`${own}.name`))

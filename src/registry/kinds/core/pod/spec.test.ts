@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fields } from '../../../../api/object.ts'
+import type { Fields, ObjectMeta } from '../../../../api/object.ts'
 import { defaultGates } from '../../../../api/gates.ts'
 import { validatePodSpec } from './spec.ts'
 
@@ -12,8 +12,8 @@ const container: Fields = {
 }
 const spec: Fields = { containers: [container], restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' }
 
-const pathsOf = (change: Fields, podName: string | undefined = 'p'): string[] =>
-  validatePodSpec({ ...spec, ...change }, 'spec', { podName, gates: defaultGates }).map(({ path }) => path)
+const pathsOf = (change: Fields, pod: ObjectMeta = { name: 'p' }): string[] =>
+  validatePodSpec({ ...spec, ...change }, 'spec', { pod, gates: defaultGates }).map(({ path }) => path)
 
 const inContainer = (change: Fields): Fields => ({ containers: [{ ...container, ...change }] })
 
@@ -45,7 +45,18 @@ for (const [change, paths] of faults) {
 test('a template may say what only its Pods are asked about', () => {
   const padded = inContainer({ image: ' ' })
   assert.deepEqual(
-    [pathsOf(padded), validatePodSpec({ ...spec, ...padded }, 's', { podName: undefined, gates: defaultGates })],
+    [pathsOf(padded), validatePodSpec({ ...spec, ...padded }, 's', { pod: undefined, gates: defaultGates })],
     [['spec.containers[0].image'], []],
+  )
+})
+
+test('a static Pod claims nothing', () => {
+  const annotations = { 'kubernetes.io/config.mirror': 'x' }
+  const claims = { resourceClaims: [{ name: 'a', resourceClaimName: 'a' }, { name: '' }] }
+  const faults = validatePodSpec({ ...spec, ...claims }, 'spec', { pod: { annotations }, gates: defaultGates })
+  const refused = ['[]', 'Forbidden: static pods do not support resource claims']
+  assert.deepEqual(
+    faults.map(({ path, message }) => [path, message]),
+    [refused, refused],
   )
 })

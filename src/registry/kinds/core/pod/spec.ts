@@ -2,11 +2,12 @@
 import { type FieldFault, forbiddenField, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import type { Gates } from '../../../../api/gates.ts'
-import { type Fields, fieldsOf, textOf } from '../../../../api/object.ts'
+import { type Fields, fieldsOf, type ObjectMeta, textOf } from '../../../../api/object.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
 import { checkResourceName, resourceList } from '../../../rules/resources.ts'
 import { fields, given, type Rule, unlessEmpty } from '../../../rules/rule.ts'
 import { between, INT32_MAX, named, oneOf } from '../../../rules/scalars.ts'
+import { mirror } from './annotations.ts'
 import type { PodCheck, PodRule } from './check.ts'
 import { containers, ephemeralContainers, hostNetworkPorts, initContainers } from './containers.ts'
 import { dnsConfig, hostAliases } from './network.ts'
@@ -18,13 +19,15 @@ import { forSystem, hostProcess } from './windows.ts'
 
 export type PodOptions = {
   /** Undefined in a template. */
-  readonly podName: string | undefined
+  readonly pod: ObjectMeta | undefined
   readonly gates: Gates
 }
 
-export function validatePodSpec(value: Fields, path: string, { podName, gates }: PodOptions): FieldFault[] {
+export function validatePodSpec(value: Fields, path: string, { pod, gates }: PodOptions): FieldFault[] {
   const faults: FieldFault[] = []
-  const early: PodCheck = { faults, gates, spec: value, podName, volumes: new Map() }
+  const podName = pod && (pod.name ?? '')
+  const isStatic = pod?.annotations?.[mirror] !== undefined
+  const early: PodCheck = { faults, gates, spec: value, podName, isStatic, volumes: new Map() }
   const check: PodCheck = { ...early, volumes: checkVolumes(value, `${path}.volumes`, early) }
   podClaims(value, `${path}.resourceClaims`, check)
   containers(value, `${path}.containers`, check)

@@ -28,7 +28,7 @@ export function validatePodTemplate(
     ...validateLabels(labels, `${path}.labels`),
     ...validateAnnotations(annotations, `${path}.annotations`),
     ...validatePodAnnotations(fieldsOf(template), `${path}.annotations`),
-    ...validatePodSpec(fieldsOf(spec), `${path}.spec`, { podName: undefined, gates }),
+    ...validatePodSpec(fieldsOf(spec), `${path}.spec`, { pod: undefined, gates }),
     ...(itemsOf(fieldsOf(spec)['ephemeralContainers']).length > 0
       ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
       : []),
