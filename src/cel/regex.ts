@@ -10,10 +10,47 @@ export type Pattern = RE2JS
 /** What is done with a pattern. `limit`: of findings, negative for all. */
 export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readonly limit: number }
 
-/** Compiling takes 3 to 6 µs for each character, and cannot pause: what is longer than this is compiled elsewhere as well. */
-const LONG_PATTERN_CHARACTERS = 2_000
+/** Compiling takes 3 to 6 µs for each instruction, and cannot pause: what has more than these is compiled elsewhere as well. */
+const LONG_PATTERN_SIZE = 2_000
 
-export const isLongPattern = (pattern: string): boolean => pattern.length > LONG_PATTERN_CHARACTERS
+export const isLongPattern = (pattern: string): boolean =>
+  pattern.length > LONG_PATTERN_SIZE || patternSize(pattern) > LONG_PATTERN_SIZE
+
+const repeat = /\{(\d+)(?:,(\d*))?\}/y
+/** A bracket first in a class is a character of it. */
+const charClass = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/sy
+
+/** About as many instructions as it has at most: a repeated part counts as often as it may be repeated. */
+export function patternSize(pattern: string): number {
+  const outer: number[] = []
+  let [size, part] = [0, 0]
+  for (let at = 0; at < pattern.length; ) {
+    const found = matchAt(pattern[at] === '{' ? repeat : pattern[at] === '[' ? charClass : undefined, pattern, at)
+    if (found !== undefined && pattern[at] === '{') {
+      const times = Math.max(Number(found[1]), Number(found[2] ?? 0), 1)
+      size += part * (times - 1)
+      part *= times
+    } else if (pattern[at] === '(') {
+      outer.push(size)
+      size = 0
+    } else if (pattern[at] === ')') {
+      part = size + 2
+      size = part + (outer.pop() ?? 0)
+    } else {
+      // An operator such as `*` is one more of what it stands behind.
+      part = '*+?'.includes(pattern[at] ?? '') ? part + 1 : 1
+      size++
+    }
+    at += found?.[0].length ?? (pattern[at] === '\\' ? 2 : 1)
+  }
+  return outer.reduce((sum, one) => sum + one, size)
+}
+
+function matchAt(expression: RegExp | undefined, text: string, at: number): RegExpExecArray | undefined {
+  if (expression === undefined) return undefined
+  expression.lastIndex = at
+  return expression.exec(text) ?? undefined
+}
 
 /** To be answered elsewhere: another thread, or here by whoever may wait. */
 export class PatternQuestion {
