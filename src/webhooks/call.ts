@@ -139,7 +139,8 @@ const untrusted: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 
-function reasonOf(error: FailedCall): string {
+/** Why a call failed, in the words of Go's client. */
+export function reasonOf(error: FailedCall): string {
   const { code = '', name, address, port } = error
   if (untrusted.has(code)) return 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
   if (name === 'AbortError') return 'context deadline exceeded'

@@ -4,6 +4,7 @@ import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import { negotiate } from '../../codec/negotiate.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
+import { reasonOf } from '../../webhooks/call.ts'
 import { parseBoolean } from '../options.ts'
 import { translated } from '../storage-errors.ts'
 import { containerOf } from './container-of.ts'
@@ -49,7 +50,7 @@ const REFUSAL_BYTES_MAX = 2048
 
 async function streamLog(asked: Forwarded): Promise<ApiResponse> {
   const answer = await forward(asked).catch((error: Error) => {
-    throw unclassified(`Get "${asked.url.href}": ${error.message}`, error)
+    throw unclassified(`Get "${asked.url.href}": ${reasonOf(error)}`, error)
   })
   const { statusCode = 500 } = answer
   if (statusCode < 300) {
