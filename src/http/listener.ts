@@ -5,9 +5,9 @@
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server as TcpServer, Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { createServer, type Server, type TlsOptions, type TLSSocket } from 'node:tls'
+import { createServer, type Server as TlsServer, type TlsOptions, type TLSSocket } from 'node:tls'
 import { unreadableRequest } from '../api/errors.ts'
 import type { ApiResponse, Handler } from '../api/request.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
@@ -27,16 +27,16 @@ import { drain } from './drain.ts'
 import type { Exchange } from './exchange.ts'
 import { Http1Exchange } from './http1-exchange.ts'
 import { Http1Heads } from './http1-heads.ts'
+import { refuseHttp1 } from './http1-refusal.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { Responder } from './respond.ts'
 import { readTarget } from './target.ts'
+import { createTcpServer } from './tcp-server.ts'
 import { UpgradeExchange } from './upgrade-exchange.ts'
 
 /** Answers that do not move and idle connections are looked for this many times within the time that they are given. */
 const LOOKS_PER_LIMIT = 4
-/** Peers that vanished without a word are found out after this long; as kube-apiserver's listener. */
-const KEEP_ALIVE_PROBE_MS = 180_000
 
 export type ListenerOptions = Certificate & {
   readonly handler: Handler
@@ -65,7 +65,9 @@ export type StopTimes = {
 }
 
 export class Listener implements AsyncDisposable {
-  readonly #server: Server
+  readonly #tcp: TcpServer
+  /** Never listens: it is handed sockets. */
+  readonly #tlsServer: TlsServer
   #http1: Http1Server | undefined
   readonly #handler: Handler
   readonly #log: Log
@@ -81,7 +83,7 @@ export class Listener implements AsyncDisposable {
     headerMemory: new HeaderMemory(),
   }
   readonly #date = new AnswerDate()
-  readonly #connections = new Map<Socket, Connection>()
+  readonly #connections = new Map<Duplex, Connection>()
   readonly #exchanges = new Roster<Exchange>()
   /** Those whose answer goes on until somebody ends it: watches, and all others. */
   readonly #watching = new Set<Exchange>()
@@ -100,10 +102,14 @@ export class Listener implements AsyncDisposable {
     this.#endsUnauthenticated = options.endsUnauthenticated ?? true
     const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2' } = options
     this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion }
-    this.#server = createServer(serverOptions(options, this.#limits), (socket) => this.#onSocket(socket))
-    this.#server.on('connection', (socket) => this.#onHandshake(socket))
-    this.#server.maxConnections = this.#limits.connectionsMax
-    this.#server.on('tlsClientError', (error, socket) => {
+    this.#tcp = createTcpServer({
+      silentMsMax: this.#limits.handshakeMsMax,
+      onConnection: (socket) => this.#onHandshake(socket),
+      onBegun: (socket) => this.#tlsServer.emit('connection', socket),
+    })
+    this.#tcp.maxConnections = this.#limits.connectionsMax
+    this.#tlsServer = createServer(serverOptions(options, this.#limits), (socket) => this.#onSocket(socket))
+    this.#tlsServer.on('tlsClientError', (error, socket) => {
       this.#log('debug', 'TLS handshake failed', { error: error.message })
       socket.destroy()
     })
@@ -113,12 +119,12 @@ export class Listener implements AsyncDisposable {
 
   /** Comes back when clients can connect. Port 0 picks a free one. Fails when the address cannot be had. */
   async listen(port: number, address: string): Promise<void> {
-    this.#server.listen(port, address)
-    await once(this.#server, 'listening')
+    this.#tcp.listen(port, address)
+    await once(this.#tcp, 'listening')
   }
 
   get port(): number {
-    const address = this.#server.address()
+    const address = this.#tcp.address()
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
@@ -150,7 +156,7 @@ export class Listener implements AsyncDisposable {
   }
 
   #setTls(tls: TlsChoice): void {
-    this.#server.setSecureContext(secureContext(tls))
+    this.#tlsServer.setSecureContext(secureContext(tls))
     this.#tls = tls
   }
 
@@ -167,7 +173,7 @@ export class Listener implements AsyncDisposable {
   async #close({ graceMs, watchGraceMs = 0 }: StopTimes): Promise<void> {
     this.#isClosing = true
     const closed = new Promise<void>((resolve) => {
-      this.#server.close(() => resolve())
+      this.#tcp.close(() => resolve())
     })
     for (const socket of this.#handshaking.values()) socket.destroy()
     for (const connection of this.#connections.values()) this.#closeConnection(connection)
@@ -243,6 +249,9 @@ export class Listener implements AsyncDisposable {
     const { Server } = process.getBuiltinModule('node:http')
     const server = new Server(http1Options(this.#limits), (request, response) => this.#onHttp1(request, response))
     server.on('upgrade', (request, _socket, head) => this.#onUpgrade(request, head))
+    server.on('clientError', (error, socket) => {
+      refuseHttp1(socket, error, (this.#connections.get(socket)?.open ?? 0) > 0)
+    })
     // Begins to look for requests that do not come to an end.
     server.emit('listening')
     return server
@@ -415,9 +424,6 @@ function serverOptions(options: ListenerOptions, limits: Limits): TlsOptions {
     requestCert: options.clientCaPem !== undefined,
     rejectUnauthorized: false,
     handshakeTimeout: limits.handshakeMsMax,
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
   }
 }
 

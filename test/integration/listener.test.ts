@@ -7,6 +7,7 @@ import { request as httpsRequest } from 'node:https'
 import { connect as connectPlain } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Duplex } from 'node:stream'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
@@ -342,6 +343,37 @@ describe('limits', () => {
     const silent = connectPlain(port, '127.0.0.1')
     silent.on('error', () => undefined).resume()
     await Promise.all([once(slow, 'close'), once(silent, 'close')])
+  })
+
+  test('who sends more than a ClientHello before anything is answered is cut off', async () => {
+    await using server = await start(bodyLength)
+    const client = connectPlain(server.listener.port, '127.0.0.1')
+    client.on('error', () => undefined).resume()
+    client.write(Buffer.alloc(60_000, 0x16))
+    await once(client, 'close')
+    assert.equal((await askOnce(server.url, {})).status, 200)
+  })
+
+  test('a handshake may come in pieces', async () => {
+    await using server = await start(async () => text('ok'))
+    const plain = connectPlain(server.listener.port, '127.0.0.1')
+    const inPieces = new Duplex({
+      read: () => undefined,
+      write: (chunk: Buffer, _, done) => {
+        plain.write(chunk.subarray(0, 1))
+        setTimeout(() => plain.write(chunk.subarray(1), done), 20)
+      },
+      destroy: (error, done) => {
+        plain.destroy()
+        done(error)
+      },
+    })
+    plain.on('data', (chunk) => inPieces.push(chunk)).on('close', () => inPieces.push(null))
+    const client = connectTls({ socket: inPieces, rejectUnauthorized: false })
+    client.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+    let answer = ''
+    for await (const part of client) answer += String(part)
+    assert.match(answer, /^HTTP\/1.1 200 /)
   })
 
   test('a body that is too long is refused, and the connection goes on', async () => {
