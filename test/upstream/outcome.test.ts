@@ -24,6 +24,13 @@ test('a test whose subtests were all left out is left out', () => {
   assert.deepEqual(readOutcome(text, 'TestX').said, ['x_test.go:3: needs in-process hooks'])
 })
 
+test('a test that passes without a server outside is left out', () => {
+  const text = '--- PASS: TestX (1.00s)\n'
+  assert.equal(readOutcome(text, 'TestX').result, 'skip')
+  assert.deepEqual(readOutcome(text, 'TestX').said, ['it started no server outside'])
+  assert.equal(readOutcome(`    x.go:1: extserver: start keelson serve\n${text}`, 'TestX').result, 'pass')
+})
+
 test('a test that never ended has failed', () => {
   assert.deepEqual(readOutcome('panic: test timed out after 2m0s\n', 'TestX').said, ['timed out'])
   assert.equal(readOutcome('', 'TestX').result, 'fail')
