@@ -39,6 +39,7 @@ import type { Store } from './storage/store.ts'
 import type { Ids } from './api/ids.ts'
 import type { WriteAccess } from './verbs/access.ts'
 import { createOwnObjects } from './verbs/own-objects.ts'
+import { createNow } from './api/timestamps.ts'
 import { createHandlers } from './verbs/subresources/all.ts'
 import type { SubresourceAccess } from './verbs/subresources/handler.ts'
 
@@ -77,7 +78,8 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { allowsPrivileged, etcd, services } = config
   const ipFamily = services.ranges[0]?.family ?? 'IPv4'
   const { isServed } = config.runtime
-  const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed }
+  const now = createNow(clock.wallMs)
+  const options = { allowsPrivileged, storedAs: etcd.media, ipFamily, gates: config.featureGates, isServed, now }
   const registry = new Registry(builtInResources(options))
   const authorizer = authorizers[config.authorization]
   const { authorize } = authorizer

@@ -10,11 +10,11 @@ import { listsLibrary, setsLibrary } from './library/lists.ts'
 import { optionalsLibrary } from './library/optionals.ts'
 import { quantityLibrary } from './library/quantity.ts'
 import { regexLibrary } from './library/regex.ts'
-import { semverLibrary } from './library/semver.ts'
+import { firstSemverLibrary, semverLibrary } from './library/semver.ts'
 import { standardLibrary } from './library/standard.ts'
 import { basicStrings, formattedStrings } from './library/strings.ts'
 import { urlLibrary } from './library/url.ts'
-import { twoVariableMacros } from './macros.ts'
+import { bindingMacros, twoVariableMacros } from './macros.ts'
 
 /** In order of the minor version of Kubernetes that has them. */
 const libraries: readonly (readonly [number, Library])[] = [
@@ -36,14 +36,20 @@ const libraries: readonly (readonly [number, Library])[] = [
 
 export type KubernetesVersion = '1.32' | '1.33'
 
-const environments = new Map<KubernetesVersion, Environment>()
+const environments = new Map<string, Environment>()
 
 /** Made once: it is the same for all expressions. */
-export function kubernetesEnvironment(version: KubernetesVersion): Environment {
-  const known = environments.get(version) ?? make(Number(version.slice(2)))
-  environments.set(version, known)
+export const kubernetesEnvironment = (version: KubernetesVersion): Environment => once(version, version, [])
+
+/** Of selectors of devices, which may bind names. Semantic versions came to them before they came to everybody. */
+export const deviceLibraries = (version: KubernetesVersion): Environment =>
+  once(`${version} device`, version, [{ macros: bindingMacros }, ...(version === '1.32' ? [firstSemverLibrary] : [])])
+
+function once(name: string, version: KubernetesVersion, more: readonly Library[]): Environment {
+  const known = environments.get(name) ?? make(Number(version.slice(2)), more)
+  environments.set(name, known)
   return known
 }
 
-const make = (minor: number): Environment =>
-  createEnvironment(libraries.filter(([since]) => since <= minor).map(([, library]) => library))
+const make = (minor: number, more: readonly Library[]): Environment =>
+  createEnvironment([...libraries.filter(([since]) => since <= minor).map(([, library]) => library), ...more])

@@ -38,6 +38,8 @@ export class Source {
 
   #describeOne({ offset, message }: Fault): string {
     if (offset === NOWHERE) return `ERROR: <input>:-1:0: ${message}`
+    // An empty text has no place to point at.
+    if (this.points.length === 0) return `ERROR: <input>:1:0: ${message}`
     const line = Math.max(
       0,
       this.#lineStarts.findLastIndex((start) => start <= offset),

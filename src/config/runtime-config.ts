@@ -31,13 +31,8 @@ const versionsOf: { readonly [group: string]: readonly string[] } = {
   'storagemigration.k8s.io': ['v1alpha1'],
 }
 
-/** Versions of which a kind has no rules yet. */
-const unfinished: ReadonlySet<string> = new Set([
-  'admissionregistration.k8s.io/v1alpha1',
-  'resource.k8s.io/v1alpha3',
-  'resource.k8s.io/v1beta1',
-  'resource.k8s.io/v1beta2',
-])
+/** Versions whose kinds have no rules yet: they are not served, whatever the flag says of all versions. */
+const unfinished: ReadonlySet<string> = new Set(['admissionregistration.k8s.io/v1alpha1'])
 
 const stageKeys = ['api/all', 'api/ga', 'api/beta', 'api/alpha', 'api/legacy'] as const
 
@@ -66,6 +61,7 @@ export function parseRuntimeConfig(entries: readonly string[]): {
 /** The most exact key that says something counts. */
 function isServed({ group, version, plural }: ResourceId, values: ReadonlyMap<string, boolean>): boolean {
   const groupVersion = group === '' ? version : `${group}/${version}`
+  if (unfinished.has(groupVersion)) return false
   const stage = stageOf(version)
   return (
     values.get(`${groupVersion}/${plural}`) ??
@@ -85,10 +81,7 @@ function faultOf(key: string, value: string): string | undefined {
   if (!/^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False|)$/.test(value)) {
     return `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
   }
-  if (stageKeys.some((stage) => stage === key)) {
-    const asksForMore = isTrue(value) && (key === 'api/alpha' || key === 'api/beta' || key === 'api/all')
-    return asksForMore ? `--runtime-config: ${key}=true is not supported yet: name the versions you mean` : undefined
-  }
+  if (stageKeys.some((stage) => stage === key)) return undefined
   const words = key.split('/')
   if (words.length > 3) return `runtime-config invalid key ${key}`
   const [group = '', version = '', plural] = words[0] === 'v1' ? ['', ...words] : words

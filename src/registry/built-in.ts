@@ -1,6 +1,7 @@
 /** The built-in resources: rows of the catalogue, with what the rules in kinds/ say of their kinds. */
 import { defaultGates, type Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta, present } from '../api/object.ts'
+import { zeroTime } from '../api/time.ts'
 import { isEqual } from '../schema/equal.ts'
 import { Defaults } from '../schema/defaults.ts'
 import type { ObjectSchema, ReadForm, StorageMedia, StoredForm } from '../schema/object-schema.ts'
@@ -40,6 +41,7 @@ export function builtInResources({
   storedAs = 'json',
   ipFamily = 'IPv4',
   gates = defaultGates,
+  now = () => zeroTime,
   isServed = isServedByDefault,
 }: BuiltInOptions = {}): Resource[] {
   const gated = new GatedFields(gates)
@@ -50,7 +52,7 @@ export function builtInResources({
     const rules = rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
     return builtIn(row, allowsPrivileged ? rules : unprivileged(rules, name), {
       storedAs,
-      cluster: { ipFamily, gates },
+      cluster: { ipFamily, gates, now },
       gated,
       defaults,
     })
@@ -189,7 +191,7 @@ function schemaOf(
     ...(completeStored === undefined ? {} : { completeStored: (object) => completeStored(object, cluster) }),
     ...(isDefaultedAgain ? { isDefaultedAgain } : {}),
     setDefaults: (object) => {
-      const own = setDefaults?.(object, cluster.gates) ?? object
+      const own = setDefaults?.(object, cluster.gates, cluster.now) ?? object
       const { metadata, kind, apiVersion } = own
       const result = defaults.set(own, struct)
       return result === own ? own : { ...result, metadata, kind, apiVersion }

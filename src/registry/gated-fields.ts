@@ -8,7 +8,15 @@ import type { Field, Gate, Schema, Struct } from '../schema/schema.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
 
 /** Gates that are in use as a whole: who uses one of their fields may use the others. All other fields are looked at one by one. */
-const wholeGates: ReadonlySet<string> = new Set(['DynamicResourceAllocation', 'PodObservedGenerationTracking'])
+const wholeGates: ReadonlySet<string> = new Set([
+  'DRAAdminAccess',
+  'DRADeviceTaints',
+  'DRAPartitionableDevices',
+  'DRAPrioritizedList',
+  'DRAResourceClaimDeviceStatus',
+  'DynamicResourceAllocation',
+  'PodObservedGenerationTracking',
+])
 /** Gates whose fields are dropped even if they are in use. */
 const strictGates: ReadonlySet<string> = new Set(['ResourceHealthStatus'])
 

@@ -17,11 +17,8 @@ import { builtInResources } from './built-in.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 import { findType } from './types.ts'
 
-/** Every version, on or off by default, but of the group whose kinds cannot be converted yet. */
-const all = {
-  isServed: ({ group }: { readonly group: string }) => group !== 'resource.k8s.io',
-  gates: { isOn: () => true },
-} as const
+/** Every version, on or off by default. */
+const all = { isServed: () => true, gates: { isOn: () => true } } as const
 const resources = builtInResources(all)
 
 /** Upstream itself would write it differently the next time: it sets a default only when it reads. */

@@ -8,7 +8,12 @@ import type { Resource, UpdateRules } from './resource.ts'
 import type { Strategy } from './strategy.ts'
 
 /** What some kinds must know of the cluster. `ipFamily`: of its addresses, or of most of them. */
-export type ClusterFacts = { readonly ipFamily: IpFamily; readonly gates: Gates }
+export type ClusterFacts = {
+  readonly ipFamily: IpFamily
+  readonly gates: Gates
+  /** As a timestamp of metadata. */
+  readonly now: () => string
+}
 
 export type KindUpdateRules = Omit<UpdateRules, 'validateUpdate'> & {
   readonly strategy?: Strategy
@@ -41,7 +46,7 @@ export type KindRules = Partial<
   readonly selectableFields?: readonly string[] | Resource['selectableFields']
   readonly indexedFields?: readonly string[]
   /** What is set where a client said nothing. On top of the defaults in the catalogue. */
-  readonly setDefaults?: (object: KubeObject, gates: Gates) => KubeObject
+  readonly setDefaults?: (object: KubeObject, gates: Gates, now: () => string) => KubeObject
   /** What older servers left out of what they stored. */
   readonly completeStored?: (object: KubeObject, cluster: ClusterFacts) => KubeObject
   /** Whether they are set again once the object is stored. */

@@ -2,7 +2,7 @@
 import { badRequest } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
-import type { Resource } from '../registry/resource.ts'
+import { apiVersionOf, type Resource } from '../registry/resource.ts'
 
 /** Fails with a BadRequest. */
 export function fieldReader(resource: Resource, field: string): (object: KubeObject) => string {
@@ -17,6 +17,9 @@ export function fieldReader(resource: Resource, field: string): (object: KubeObj
   if (read !== undefined) return read
   const isJob = resource.kind === 'Job' && resource.group === 'batch'
   if (isJob) throw badRequest(`field label ${quote(field)} not supported for Job`)
+  if (resource.kind === 'ResourceSlice' && resource.group === 'resource.k8s.io') {
+    throw badRequest(`field label not supported for ${apiVersionOf(resource)}, Kind=ResourceSlice: ${field}`)
+  }
   if (hasOwn || resource.isCustom) throw badRequest(`field label not supported: ${field}`)
   throw badRequest(`${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`)
 }

@@ -32,6 +32,10 @@ const moreVersions = `
   coordination.k8s.io/v1beta1 internal.apiserver.k8s.io/v1alpha1 networking.k8s.io/v1beta1 storage.k8s.io/v1alpha1
   storage.k8s.io/v1beta1 storagemigration.k8s.io/v1alpha1`
 
+/** Gates of kinds and fields of versions that are off by default. */
+const ofVersions =
+  'ClusterTrustBundle StorageVersionMigrator DynamicResourceAllocation DRADeviceTaints DRAPartitionableDevices DRAPrioritizedList'
+
 const settings = (names: string, isOn: boolean): string =>
   names
     .trim()
@@ -57,6 +61,8 @@ export const setUps: ReadonlyMap<string, SetUp> = new Map([
       ],
     },
   ],
+  ['all-versions', { flags: ['--runtime-config=api/all=true', gates(ofVersions, true)] }],
+  ['beta-versions', { flags: ['--runtime-config=api/beta=true,resource.k8s.io/v1beta1/deviceclasses=false'] }],
   ['compacted', { flags: [], isCompacted: true }],
 ])
 

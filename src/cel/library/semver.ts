@@ -67,19 +67,25 @@ const comparison = (name: string, run: (order: number) => Result, result = bool)
       : noSuchOverload,
 })
 
-export const semverLibrary: Library = {
+/** `isLenient`: whether a second argument may ask for leniency, which came later. */
+const semverFunctions = (isLenient: boolean): Library => ({
   functions: [
     {
       name: 'semver',
-      overloads: [global('string_to_semver', [string], type), global('string_bool_to_semver', [string, bool], type)],
+      overloads: [
+        global('string_to_semver', [string], type),
+        ...(isLenient ? [global('string_bool_to_semver', [string, bool], type)] : []),
+      ],
       run: read,
       ...parsing,
     },
     {
       name: 'isSemver',
-      overloads: [global('is_semver_string', [string], bool), global('is_semver_string_bool', [string, bool], bool)],
-      run: (text, isLenient) =>
-        typeof text === 'string' ? !(versionOf(text, isLenient) instanceof CelError) : noSuchOverload,
+      overloads: [
+        global('is_semver_string', [string], bool),
+        ...(isLenient ? [global('is_semver_string_bool', [string, bool], bool)] : []),
+      ],
+      run: (text, asked) => (typeof text === 'string' ? !(versionOf(text, asked) instanceof CelError) : noSuchOverload),
       ...parsing,
     },
     number('major', 0),
@@ -89,4 +95,8 @@ export const semverLibrary: Library = {
     comparison('isGreaterThan', (order) => order > 0),
     comparison('compareTo', (order) => BigInt(order), int),
   ],
-}
+})
+
+export const semverLibrary: Library = semverFunctions(true)
+/** As selectors of devices have had it. */
+export const firstSemverLibrary: Library = semverFunctions(false)

@@ -21,8 +21,8 @@ ResourceSliceSpec
   nodeSelector *core.NodeSelector 4
   allNodes bool 5
   devices+ []Device 6 atomic
-  perDeviceNodeSelection *bool 7
-  sharedCounters []CounterSet 8 atomic
+  perDeviceNodeSelection *bool 7 gate=DRAPartitionableDevices
+  sharedCounters []CounterSet 8 atomic gate=DRAPartitionableDevices
 
 CounterSet
   name! string 1
@@ -43,11 +43,11 @@ Device
 BasicDevice
   attributes map[QualifiedName]DeviceAttribute 1
   capacity map[QualifiedName]Quantity 2
-  consumesCounters []DeviceCounterConsumption 3 atomic
-  nodeName *string 4
-  nodeSelector *core.NodeSelector 5
-  allNodes *bool 6
-  taints []DeviceTaint 7 atomic
+  consumesCounters []DeviceCounterConsumption 3 atomic gate=DRAPartitionableDevices
+  nodeName *string 4 gate=DRAPartitionableDevices
+  nodeSelector *core.NodeSelector 5 gate=DRAPartitionableDevices
+  allNodes *bool 6 gate=DRAPartitionableDevices
+  taints []DeviceTaint 7 atomic gate=DRADeviceTaints
 
 DeviceCounterConsumption
   counterSet! string 1
@@ -85,8 +85,8 @@ DeviceRequest
   selectors []DeviceSelector 3 atomic
   allocationMode DeviceAllocationMode 4
   count int64 5
-  adminAccess *bool 6
-  firstAvailable []DeviceSubRequest 7 atomic
+  adminAccess *bool 6 gate=DRAAdminAccess
+  firstAvailable []DeviceSubRequest 7 atomic gate=DRAPrioritizedList
   tolerations []DeviceToleration 8 atomic
 
 DeviceSubRequest
@@ -128,7 +128,7 @@ DeviceToleration
 ResourceClaimStatus
   allocation *AllocationResult 1
   reservedFor []ResourceClaimConsumerReference 2 map=uid patch=merge key=uid
-  devices []AllocatedDeviceStatus 4 map=driver,device,pool
+  devices []AllocatedDeviceStatus 4 map=driver,device,pool gate=DRAResourceClaimDeviceStatus
 
 ResourceClaimConsumerReference
   apiGroup string 1
@@ -149,7 +149,7 @@ DeviceRequestAllocationResult
   driver! string 2
   pool! string 3
   device! string 4
-  adminAccess+ *bool 5
+  adminAccess+ *bool 5 gate=DRAAdminAccess
   tolerations []DeviceToleration 6 atomic
 
 DeviceAllocationConfiguration
@@ -228,8 +228,8 @@ ResourceSliceSpec
   nodeSelector *core.NodeSelector 4
   allNodes bool 5
   devices+ []Device 6 atomic
-  perDeviceNodeSelection *bool 7
-  sharedCounters []CounterSet 8 atomic
+  perDeviceNodeSelection *bool 7 gate=DRAPartitionableDevices
+  sharedCounters []CounterSet 8 atomic gate=DRAPartitionableDevices
 
 CounterSet
   name! string 1
@@ -250,11 +250,11 @@ Device
 BasicDevice
   attributes map[QualifiedName]DeviceAttribute 1
   capacity map[QualifiedName]DeviceCapacity 2
-  consumesCounters []DeviceCounterConsumption 3 atomic
-  nodeName *string 4
-  nodeSelector *core.NodeSelector 5
-  allNodes *bool 6
-  taints []DeviceTaint 7 atomic
+  consumesCounters []DeviceCounterConsumption 3 atomic gate=DRAPartitionableDevices
+  nodeName *string 4 gate=DRAPartitionableDevices
+  nodeSelector *core.NodeSelector 5 gate=DRAPartitionableDevices
+  allNodes *bool 6 gate=DRAPartitionableDevices
+  taints []DeviceTaint 7 atomic gate=DRADeviceTaints
 
 DeviceCounterConsumption
   counterSet! string 1
@@ -295,8 +295,8 @@ DeviceRequest
   selectors []DeviceSelector 3 atomic
   allocationMode DeviceAllocationMode 4
   count int64 5
-  adminAccess *bool 6
-  firstAvailable []DeviceSubRequest 7 atomic
+  adminAccess *bool 6 gate=DRAAdminAccess
+  firstAvailable []DeviceSubRequest 7 atomic gate=DRAPrioritizedList
   tolerations []DeviceToleration 8 atomic
 
 DeviceSubRequest
@@ -338,7 +338,7 @@ DeviceToleration
 ResourceClaimStatus
   allocation *AllocationResult 1
   reservedFor []ResourceClaimConsumerReference 2 map=uid patch=merge key=uid
-  devices []AllocatedDeviceStatus 4 map=driver,device,pool
+  devices []AllocatedDeviceStatus 4 map=driver,device,pool gate=DRAResourceClaimDeviceStatus
 
 ResourceClaimConsumerReference
   apiGroup string 1
@@ -359,7 +359,7 @@ DeviceRequestAllocationResult
   driver! string 2
   pool! string 3
   device! string 4
-  adminAccess+ *bool 5
+  adminAccess+ *bool 5 gate=DRAAdminAccess
   tolerations []DeviceToleration 6 atomic
 
 DeviceAllocationConfiguration
@@ -422,8 +422,8 @@ ResourceSliceSpec
   nodeSelector *core.NodeSelector 4
   allNodes *bool 5
   devices+ []Device 6 atomic
-  perDeviceNodeSelection *bool 7
-  sharedCounters []CounterSet 8 atomic
+  perDeviceNodeSelection *bool 7 gate=DRAPartitionableDevices
+  sharedCounters []CounterSet 8 atomic gate=DRAPartitionableDevices
 
 CounterSet
   name! string 1
@@ -438,11 +438,11 @@ Device
   name! string 1
   attributes map[QualifiedName]DeviceAttribute 2
   capacity map[QualifiedName]DeviceCapacity 3
-  consumesCounters []DeviceCounterConsumption 4 atomic
-  nodeName *string 5
-  nodeSelector *core.NodeSelector 6
-  allNodes *bool 7
-  taints []DeviceTaint 8 atomic
+  consumesCounters []DeviceCounterConsumption 4 atomic gate=DRAPartitionableDevices
+  nodeName *string 5 gate=DRAPartitionableDevices
+  nodeSelector *core.NodeSelector 6 gate=DRAPartitionableDevices
+  allNodes *bool 7 gate=DRAPartitionableDevices
+  taints []DeviceTaint 8 atomic gate=DRADeviceTaints
 
 DeviceCounterConsumption
   counterSet! string 1
@@ -483,14 +483,14 @@ DeviceClaim
 DeviceRequest
   name! string 1
   exactly *ExactDeviceRequest 2
-  firstAvailable []DeviceSubRequest 3 atomic
+  firstAvailable []DeviceSubRequest 3 atomic gate=DRAPrioritizedList
 
 ExactDeviceRequest
   deviceClassName! string 1
   selectors []DeviceSelector 2 atomic
   allocationMode DeviceAllocationMode 3
   count int64 4
-  adminAccess *bool 5
+  adminAccess *bool 5 gate=DRAAdminAccess
   tolerations []DeviceToleration 6 atomic
 
 DeviceSubRequest
@@ -532,7 +532,7 @@ DeviceToleration
 ResourceClaimStatus
   allocation *AllocationResult 1
   reservedFor []ResourceClaimConsumerReference 2 map=uid patch=merge key=uid
-  devices []AllocatedDeviceStatus 4 map=driver,device,pool
+  devices []AllocatedDeviceStatus 4 map=driver,device,pool gate=DRAResourceClaimDeviceStatus
 
 ResourceClaimConsumerReference
   apiGroup string 1
@@ -553,7 +553,7 @@ DeviceRequestAllocationResult
   driver! string 2
   pool! string 3
   device! string 4
-  adminAccess+ *bool 5
+  adminAccess+ *bool 5 gate=DRAAdminAccess
   tolerations []DeviceToleration 6 atomic
 
 DeviceAllocationConfiguration

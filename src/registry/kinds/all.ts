@@ -17,6 +17,7 @@ import { rules as networkingRules } from './networking/rules.ts'
 import { rules as nodeRules } from './node/rules.ts'
 import { rules as policyRules } from './policy/rules.ts'
 import { rules as rbacRules } from './rbac/rules.ts'
+import { rules as resourceRules } from './resource/rules.ts'
 import { rules as schedulingRules } from './scheduling/rules.ts'
 import { rules as storageRules } from './storage/rules.ts'
 import { rules as storagemigrationRules } from './storagemigration/rules.ts'
@@ -39,6 +40,7 @@ export const rulesByKind: ReadonlyMap<string, KindRules> = new Map([
   ...nodeRules,
   ...policyRules,
   ...rbacRules,
+  ...resourceRules,
   ...schedulingRules,
   ...storageRules,
   ...storagemigrationRules,

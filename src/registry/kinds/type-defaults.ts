@@ -10,6 +10,7 @@ import { typeDefaults as flowcontrolTypes } from './flowcontrol/type-defaults.ts
 import { typeDefaults as networkingTypes } from './networking/type-defaults.ts'
 import { typeDefaults as nodeTypes } from './node/type-defaults.ts'
 import { typeDefaults as rbacTypes } from './rbac/type-defaults.ts'
+import { typeDefaults as resourceTypes } from './resource/type-defaults.ts'
 import { typeDefaults as schedulingTypes } from './scheduling/type-defaults.ts'
 import { typeDefaults as storageTypes } from './storage/type-defaults.ts'
 
@@ -26,6 +27,7 @@ export const typeDefaults: ReadonlyMap<string, TypeDefaults> = new Map([
   ...networkingTypes,
   ...nodeTypes,
   ...rbacTypes,
+  ...resourceTypes,
   ...schedulingTypes,
   ...storageTypes,
 ])

@@ -35,6 +35,14 @@ export function checkCanonicalCidr(text: string): string[] {
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`]
 }
 
+/** An address and how many of its bits name the network, in the one form that is written for them. */
+export function checkInterfaceAddress(text: string): string[] {
+  const cidr = parseCidr(text)
+  if (cidr === undefined) return ['must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)']
+  const canonical = `${formatIp(cidr.address)}/${cidr.prefixBits}`
+  return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`]
+}
+
 /** Go's newer parsers refuse these. */
 const hasLeadingZeros = (text: string, { family, isMapped }: Ip): boolean =>
   /\/0[0-9]/.test(text) || (family === 'IPv4' && !isMapped && /(^|\.)0[0-9]/.test(text))

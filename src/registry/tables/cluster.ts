@@ -1,6 +1,6 @@
 /** Tables of nodes, namespaces, settings and who may do what. */
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
-import { durationText, type TableKind } from '../../api/table.ts'
+import { ageOf, durationText, type TableKind } from '../../api/table.ts'
 import {
   columnsOf,
   createdAgo,
@@ -167,6 +167,30 @@ const storageVersionMigrations: TableKind = {
   },
 }
 
+const namesAndAges = table('Name | Age', (object) => [nameOf(object), createdAgo(object)])
+
+const resourceClaims = table('Name | State | Age', (object) => [nameOf(object), claimState(object), createdAgo(object)])
+
+function claimState(claim: KubeObject): string {
+  const { allocation, reservedFor } = statusOf(claim)
+  const isDeleted = claim.metadata.deletionTimestamp !== undefined
+  const states = isDeleted ? ['deleted'] : []
+  if (allocation !== undefined) states.push('allocated', ...(itemsOf(reservedFor).length > 0 ? ['reserved'] : []))
+  else if (!isDeleted) states.push('pending')
+  return states.join(',')
+}
+
+const resourceSlices = table('Name | Node | Driver | Pool | Age', (object) => {
+  const { nodeName, driver, pool } = specOf(object)
+  return [nameOf(object), textOf(nodeName), textOf(driver), textOf(fieldsOf(pool)['name']), createdAgo(object)]
+})
+
+const deviceTaintRules = table('Name | Key | Value | Effect | TimeAdded | Age', (object) => {
+  const { key, value, effect, timeAdded } = fieldsOf(specOf(object)['taint'])
+  const added = timeAdded === undefined ? '' : ageOf(textOf(timeAdded))
+  return [nameOf(object), textOf(key), textOf(value), textOf(effect), added, createdAgo(object)]
+})
+
 const apiServices = table('Name | Service | Available | Age', (object) => {
   const { service } = specOf(object)
   const { namespace, name } = fieldsOf(service)
@@ -294,6 +318,11 @@ export const clusterTables: readonly (readonly [string, TableKind])[] = [
   ['ClusterTrustBundle.certificates.k8s.io', trustBundles],
   ['StorageVersion.internal.apiserver.k8s.io', storageVersions],
   ['StorageVersionMigration.storagemigration.k8s.io', storageVersionMigrations],
+  ['DeviceClass.resource.k8s.io', namesAndAges],
+  ['DeviceTaintRule.resource.k8s.io', deviceTaintRules],
+  ['ResourceClaim.resource.k8s.io', resourceClaims],
+  ['ResourceClaimTemplate.resource.k8s.io', namesAndAges],
+  ['ResourceSlice.resource.k8s.io', resourceSlices],
   ['APIService.apiregistration.k8s.io', apiServices],
   ['CertificateSigningRequest.certificates.k8s.io', certificateRequests],
   ['MutatingWebhookConfiguration.admissionregistration.k8s.io', webhookConfigurations],

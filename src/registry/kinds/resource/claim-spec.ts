@@ -1,0 +1,185 @@
+/** What a claim asks for: requests of devices, constraints on them, and configuration for their drivers. */
+import { type FieldFault, invalidValue, notSupported, required, tooLong } from '../../../api/field-fault.ts'
+import { goPointer, goStruct, goStrings } from '../../../api/go-value.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, numberOf, textOf, textsOf } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { validateDriverName } from '../storage/csi-node.ts'
+import { validateClassName, validateLabel, validateList, validateQualified, validateSet } from './names.ts'
+import type { Selectors } from './selectors.ts'
+import { validateToleration } from './taints.ts'
+
+export const REQUESTS_MAX = 32
+const CONSTRAINTS_MAX = 32
+export const CONFIG_MAX = 32
+const FIRST_AVAILABLE_MAX = 8
+const PARAMETERS_BYTES_MAX = 10 * 1024
+
+/** Names of requests, with those of the requests that each may be met by. */
+export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>
+
+export function requestNames(spec: Fields): RequestNames {
+  return new Map(
+    itemsOf(fieldsOf(spec['devices'])['requests']).map(({ name, firstAvailable }) => [
+      textOf(name),
+      new Set(itemsOf(firstAvailable).map((one) => textOf(one['name']))),
+    ]),
+  )
+}
+
+type How = { readonly selectors: Selectors; readonly isStored: boolean }
+
+export function validateClaimSpec(spec: Fields, path: string, how: How): FieldFault[] {
+  const { requests, constraints, config } = fieldsOf(spec['devices'])
+  const names = requestNames(spec)
+  const own = `${path}.devices`
+  return [
+    ...validateSet(itemsOf(requests), `${own}.requests`, {
+      validate: (request, place) => validateRequest(request, place, how),
+      key: { of: ({ name }) => textOf(name), name: 'name' },
+      max: REQUESTS_MAX,
+    }),
+    ...validateList(
+      itemsOf(constraints),
+      `${own}.constraints`,
+      (constraint, place) => validateConstraint(constraint, place, names),
+      CONSTRAINTS_MAX,
+    ),
+    ...validateList(
+      itemsOf(config),
+      `${own}.config`,
+      (one, place) => [
+        ...validateReferences(one['requests'], `${place}.requests`, names),
+        ...validateConfiguration(one, place, how.isStored),
+      ],
+      CONFIG_MAX,
+    ),
+  ]
+}
+
+function validateRequest({ name, exactly, firstAvailable }: Fields, path: string, how: How): FieldFault[] {
+  const alternatives = itemsOf(firstAvailable)
+  const count = (alternatives.length > 0 ? 1 : 0) + (isFields(exactly) ? 1 : 0)
+  const why = 'exactly one of `exactly` or `firstAvailable` is required'
+  return [
+    ...validateLabel(textOf(name), `${path}.name`),
+    ...(alternatives.length === 0
+      ? []
+      : validateSet(alternatives, `${path}.firstAvailable`, {
+          validate: (one, place) => [
+            ...validateLabel(textOf(one['name']), `${place}.name`),
+            ...validateExact(one, place, how),
+          ],
+          key: { of: (one) => textOf(one['name']), name: 'name' },
+          max: FIRST_AVAILABLE_MAX,
+        })),
+    ...(isFields(exactly) ? validateExact(exactly, `${path}.exactly`, how) : []),
+    ...(count === 0 ? [required(path, why)] : []),
+    ...(count > 1 ? [invalidValue(path, null, `${why}, but multiple fields are set`)] : []),
+  ]
+}
+
+function validateExact(request: Fields, path: string, { selectors, isStored }: How): FieldFault[] {
+  return [
+    ...validateClassName(textOf(request['deviceClassName']), `${path}.deviceClassName`),
+    ...selectors.validate(request['selectors'], `${path}.selectors`, isStored),
+    ...validateMode(request, path),
+    ...itemsOf(request['tolerations']).flatMap((one, at) => validateToleration(one, `${path}.tolerations[${at}]`)),
+  ]
+}
+
+function validateMode({ allocationMode, count }: Fields, path: string): FieldFault[] {
+  const [mode, number] = [textOf(allocationMode), numberOf(count)]
+  if (mode === 'All') {
+    const why = "must not be specified when allocationMode is 'All'"
+    return number === 0 ? [] : [invalidValue(`${path}.count`, number, why)]
+  }
+  if (mode === 'ExactCount') {
+    return number > 0 ? [] : [invalidValue(`${path}.count`, number, 'must be greater than zero')]
+  }
+  return [notSupported(`${path}.allocationMode`, mode, ['All', 'ExactCount'])]
+}
+
+function validateConstraint({ requests, matchAttribute }: Fields, path: string, names: RequestNames): FieldFault[] {
+  const place = `${path}.matchAttribute`
+  const faults = validateReferences(requests, `${path}.requests`, names)
+  if (matchAttribute === undefined || matchAttribute === null) return [...faults, required(place)]
+  const attribute = textOf(matchAttribute)
+  const isPlain = attribute !== '' && !attribute.includes('/')
+  return [
+    ...faults,
+    ...validateQualified(attribute, place),
+    ...(isPlain ? [invalidValue(place, attribute, 'must include a domain')] : []),
+  ]
+}
+
+export const validateReferences = (list: Json | undefined, path: string, names: RequestNames): FieldFault[] =>
+  validateSet(textsOf(list), path, {
+    validate: (name, place) => validateReference(name, place, names),
+    key: { of: (name) => name },
+    max: REQUESTS_MAX,
+  })
+
+/** Of a request, or of a request and one that it may be met by. */
+export function validateReference(name: string, path: string, names: RequestNames): FieldFault[] {
+  const why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+  const parts = name.split('/')
+  if (parts.length > 2) return [invalidValue(path, name, why)]
+  const [request = '', alternative] = parts
+  const isThere = alternative === undefined ? names.has(request) : names.get(request)?.has(alternative) === true
+  return [...parts.flatMap((part) => validateLabel(part, path)), ...(isThere ? [] : [invalidValue(path, name, why)])]
+}
+
+export function validateConfiguration({ opaque }: Fields, path: string, isStored: boolean): FieldFault[] {
+  if (!isFields(opaque)) return [required(`${path}.opaque`)]
+  return [
+    ...validateDriverName(textOf(opaque['driver']), `${path}.opaque.driver`),
+    ...validateData(opaque['parameters'], `${path}.opaque.parameters`, isStored),
+  ]
+}
+
+/** JSON as it was sent, which must be of an object; of limited size when it is new. */
+export function validateData(data: Json | undefined, path: string, isStored: boolean): FieldFault[] {
+  const text = textOf(data)
+  if (text === '') return [required(path)]
+  if (!isStored && Buffer.byteLength(text) > PARAMETERS_BYTES_MAX) return [tooLong(path, PARAMETERS_BYTES_MAX)]
+  if (text === 'null') return [required(path)]
+  return text.startsWith('{') ? [] : [invalidValue(path, '<value omitted>', 'parameters must be a valid JSON object')]
+}
+
+/** As Go dumps it. */
+export function goClaimSpec(spec: Fields): string {
+  const { requests, constraints, config } = fieldsOf(spec['devices'])
+  return goStruct('resource.ResourceClaimSpec', {
+    Devices: goStruct('resource.DeviceClaim', {
+      Requests: goItems('resource.DeviceRequest', requests, ({ name, exactly, firstAvailable }) =>
+        goStruct('resource.DeviceRequest', {
+          Name: quote(textOf(name)),
+          Exactly: goPointer('resource.ExactDeviceRequest', isFields(exactly)),
+          FirstAvailable: goItems('resource.DeviceSubRequest', firstAvailable, (one) =>
+            goStruct('resource.DeviceSubRequest', { Name: quote(textOf(one['name'])) }),
+          ),
+        }),
+      ),
+      Constraints: goItems('resource.DeviceConstraint', constraints, ({ requests: of, matchAttribute }) =>
+        goStruct('resource.DeviceConstraint', {
+          Requests: goStrings(textsOf(of)),
+          MatchAttribute: goPointer('resource.FullyQualifiedName', matchAttribute !== undefined),
+        }),
+      ),
+      Config: goItems('resource.DeviceClaimConfiguration', config, ({ requests: of, opaque }) =>
+        goStruct('resource.DeviceClaimConfiguration', {
+          Requests: goStrings(textsOf(of)),
+          DeviceConfiguration: goStruct('resource.DeviceConfiguration', {
+            Opaque: goPointer('resource.OpaqueDeviceConfiguration', isFields(opaque)),
+          }),
+        }),
+      ),
+    }),
+  })
+}
+
+/** A list of structs. */
+export function goItems(type: string, list: Json | undefined, show: (item: Fields) => string): string {
+  const items = itemsOf(list)
+  return items.length === 0 ? `[]${type}(nil)` : `[]${type}{${items.map(show).join(', ')}}`
+}

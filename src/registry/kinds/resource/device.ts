@@ -1,0 +1,133 @@
+/** A device of a slice: what it is, what it has, and where it can be used. */
+import { type FieldFault, invalidShown, invalidValue, required, tooLong } from '../../../api/field-fault.ts'
+import { goPointer, goStruct } from '../../../api/go-value.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
+import { faultsOf } from '../../rules/rule.ts'
+import { nodeSelector } from '../core/pod/scheduling.ts'
+import { validateLabel, validateList, validateMap, validateQualified, validateSet, validateSubdomain } from './names.ts'
+import { validateTaint } from './taints.ts'
+
+const ENTRIES_MAX = 32
+const COUNTERS_MAX = 32
+const TAINTS_MAX = 4
+const VALUE_BYTES_MAX = 64
+const LABEL_CHARACTERS_MAX = 63
+
+type Slice = {
+  /** The names of counters by the sets that the slice has. */
+  readonly counters: ReadonlyMap<string, ReadonlySet<string>>
+  /** Whether each device says where it is. */
+  readonly isPerDevice: boolean
+}
+
+export const counterNames = (sets: readonly Fields[]): Slice['counters'] =>
+  new Map(sets.map(({ name, counters }) => [textOf(name), new Set(Object.keys(fieldsOf(counters)))]))
+
+export const countersOf = (sets: readonly Fields[]): number =>
+  sets.reduce((sum, { counters }) => sum + Object.keys(fieldsOf(counters)).length, 0)
+
+export function validateCounters(counters: Json | undefined, path: string): FieldFault[] {
+  const map = fieldsOf(counters)
+  if (Object.keys(map).length === 0) return [required(path)]
+  return validateMap(map, path, { key: validateLabel }, LABEL_CHARACTERS_MAX)
+}
+
+export function validateDevice(device: Fields, path: string, slice: Slice): FieldFault[] {
+  const [attributes, capacity] = [fieldsOf(device['attributes']), fieldsOf(device['capacity'])]
+  const consumed = itemsOf(device['consumesCounters'])
+  const entries = Object.keys(attributes).length + Object.keys(capacity).length
+  const counters = countersOf(consumed)
+  return [
+    ...validateLabel(textOf(device['name']), `${path}.name`),
+    ...(entries > ENTRIES_MAX
+      ? [invalidValue(path, entries, `the total number of attributes and capacities must not exceed ${ENTRIES_MAX}`)]
+      : []),
+    ...validateMap(attributes, `${path}.attributes`, { key: validateQualified, item: validateAttribute }),
+    ...validateMap(capacity, `${path}.capacity`, { key: validateQualified }),
+    ...validateList(itemsOf(device['taints']), `${path}.taints`, validateTaint, TAINTS_MAX),
+    ...validateSet(consumed, `${path}.consumesCounters`, {
+      validate: ({ counterSet, counters: own }, place) => [
+        ...(textOf(counterSet) === '' ? [required(`${place}.counterSet`)] : []),
+        ...validateCounters(own, `${place}.counters`),
+      ],
+      key: { of: ({ counterSet }) => textOf(counterSet), name: 'counterSet' },
+    }),
+    ...(counters > COUNTERS_MAX
+      ? [invalidValue(path, counters, `the total number of counters must not exceed ${COUNTERS_MAX}`)]
+      : []),
+    ...consumed.flatMap((one, at) => validateConsumption(one, `${path}.consumesCounters[${at}]`, slice)),
+    ...validateNodes(device, path, slice.isPerDevice),
+  ]
+}
+
+function validateConsumption({ counterSet, counters }: Fields, path: string, slice: Slice): FieldFault[] {
+  const known = slice.counters.get(textOf(counterSet))
+  if (known === undefined) {
+    const why = 'must reference a counterSet defined in the ResourceSlice sharedCounters'
+    return [invalidValue(`${path}.counterSet`, textOf(counterSet), why)]
+  }
+  const why = 'must reference a counter defined in the ResourceSlice sharedCounters'
+  return Object.keys(fieldsOf(counters))
+    .filter((name) => !known.has(name))
+    .map((name) => invalidValue(`${path}.counters`, name, why))
+}
+
+const semver =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$/
+
+function validateAttribute(value: Json | undefined, path: string): FieldFault[] {
+  const attribute = fieldsOf(value)
+  const given = ['bool', 'int', 'string', 'version'].filter((type) => attribute[type] !== undefined)
+  const { string, version } = attribute
+  const limited = (text: Json | undefined, name: string): FieldFault[] =>
+    Buffer.byteLength(textOf(text)) > VALUE_BYTES_MAX ? [tooLong(`${path}.${name}`, VALUE_BYTES_MAX)] : []
+  const why = 'exactly one value must be specified'
+  const isVersion = version === undefined || semver.test(textOf(version))
+  return [
+    ...limited(string, 'string'),
+    ...(isVersion
+      ? []
+      : [invalidValue(`${path}.version`, textOf(version), 'must be a string compatible with semver.org spec 2.0.0')]),
+    ...limited(version, 'version'),
+    ...(given.length === 0 ? [required(path, why)] : []),
+    ...(given.length > 1 ? [invalidShown(path, goAttribute(attribute), why)] : []),
+  ]
+}
+
+const goAttribute = ({ int, bool, string, version }: Fields): string =>
+  goStruct('resource.DeviceAttribute', {
+    IntValue: goPointer('int64', int !== undefined),
+    BoolValue: goPointer('bool', bool !== undefined),
+    StringValue: goPointer('string', string !== undefined),
+    VersionValue: goPointer('string', version !== undefined),
+  })
+
+function validateNodes(device: Fields, path: string, isPerDevice: boolean): FieldFault[] {
+  const { nodeName, nodeSelector: selector, allNodes } = device
+  const isSaid = nodeName !== undefined || selector !== undefined || allNodes !== undefined
+  if (!isPerDevice) {
+    const why =
+      '`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec'
+    return isSaid ? [invalidValue(path, null, why)] : []
+  }
+  const faults: FieldFault[] = []
+  const chosen: string[] = []
+  if (nodeName === '') faults.push(invalidValue(`${path}.nodeName`, '', 'must not be empty'))
+  else if (nodeName !== undefined) {
+    chosen.push('`nodeName`')
+    faults.push(...validateSubdomain(textOf(nodeName), `${path}.nodeName`))
+  }
+  if (isFields(selector)) {
+    chosen.push('`nodeSelector`')
+    faults.push(...faultsOf(nodeSelector, selector, `${path}.nodeSelector`))
+  }
+  if (allNodes === true) chosen.push('`allNodes`')
+  if (allNodes === false) {
+    faults.push(invalidValue(`${path}.allNodes`, false, 'must be either unset or set to true'))
+  }
+  const why =
+    'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec'
+  if (chosen.length === 0) faults.push(required(path, why))
+  if (chosen.length > 1) faults.push(invalidValue(path, `{${chosen.join(', ')}}`, why))
+  return faults
+}

@@ -1,0 +1,100 @@
+/** Names of drivers, pools, devices and what devices have, and lists of them. */
+import { checked, duplicateShown, type FieldFault, required, tooLong, tooMany } from '../../../api/field-fault.ts'
+import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
+import type { Fields, Json } from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import { validateDriverName } from '../storage/csi-node.ts'
+
+const POOL_NAME_BYTES_MAX = 253
+const IDENTIFIER_BYTES_MAX = 32
+/** A domain, a slash and an identifier: longer keys are told without their middle. */
+const KEY_SHOWN_MAX = 63 + 1 + IDENTIFIER_BYTES_MAX
+
+export const validateLabel = (name: string, path: string): FieldFault[] => checked(path, name, checkDnsLabel)
+export const validateSubdomain = (name: string, path: string): FieldFault[] => checked(path, name, checkDnsSubdomain)
+
+export function validateClassName(name: string, path: string): FieldFault[] {
+  return name === '' ? [required(path)] : validateSubdomain(name, path)
+}
+
+export function validatePoolName(name: string, path: string): FieldFault[] {
+  if (name === '') return [required(path)]
+  return [
+    ...(Buffer.byteLength(name) > POOL_NAME_BYTES_MAX ? [tooLong(path, POOL_NAME_BYTES_MAX)] : []),
+    ...name.split('/').flatMap((part) => validateSubdomain(part, path)),
+  ]
+}
+
+const identifierRule =
+  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')"
+
+function validateIdentifier(id: string, path: string): FieldFault[] {
+  const faults = Buffer.byteLength(id) > IDENTIFIER_BYTES_MAX ? [tooLong(path, IDENTIFIER_BYTES_MAX)] : []
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(id)) return faults
+  const message = `Invalid value: ${quote(id)}: ${identifierRule}`
+  return [...faults, { path, reason: 'FieldValueTypeInvalid', message }]
+}
+
+/** `name` or `domain/name`. Names with more parts are not looked at, as upstream. */
+export function validateQualified(name: string, path: string): FieldFault[] {
+  if (name === '') return [required(path, 'name required')]
+  const parts = name.split('/')
+  const [domain = '', id = ''] = parts
+  if (parts.length === 1) return validateIdentifier(domain, path)
+  if (parts.length > 2) return []
+  return [
+    ...(domain === '' ? [required(path, 'the domain must not be empty')] : validateDriverName(domain, path)),
+    ...(id === '' ? [required(path, 'the name must not be empty')] : validateIdentifier(id, path)),
+  ]
+}
+
+type Validate<T> = (item: T, path: string) => FieldFault[]
+
+export function validateList<T>(
+  items: readonly T[],
+  path: string,
+  validate: Validate<T>,
+  max = Infinity,
+): FieldFault[] {
+  return [
+    ...items.flatMap((item, at) => validate(item, `${path}[${at}]`)),
+    ...(items.length > max ? [tooMany(path, items.length, max)] : []),
+  ]
+}
+
+type Key<T> = { readonly of: (item: T) => string; readonly name?: string; readonly isPlain?: boolean }
+
+/** Items are told apart by a key, which is told as it is or quoted. */
+export function validateSet<T>(
+  items: readonly T[],
+  path: string,
+  { validate, key, max = Infinity }: { readonly validate: Validate<T>; readonly key: Key<T>; readonly max?: number },
+): FieldFault[] {
+  const keys = items.map((item) => key.of(item))
+  const suffix = key.name === undefined ? '' : `.${key.name}`
+  return [
+    ...validateList(items, path, validate, max),
+    ...keys.flatMap((text, at) => {
+      const shown = key.isPlain === true ? text : quote(text)
+      return keys.indexOf(text) < at ? [duplicateShown(`${path}[${at}]${suffix}`, shown)] : []
+    }),
+  ]
+}
+
+export function validateMap(
+  map: Fields,
+  path: string,
+  { key, item }: { readonly key: Validate<string>; readonly item?: Validate<Json | undefined> },
+  shownMax = KEY_SHOWN_MAX,
+): FieldFault[] {
+  return Object.entries(map).flatMap(([name, value]) => {
+    const place = `${path}[${shortened(name, shownMax)}]`
+    return [...key(name, place), ...(item?.(value, place) ?? [])]
+  })
+}
+
+function shortened(text: string, max: number): string {
+  if (text.length <= max) return text
+  const rest = max - '...'.length
+  return `${text.slice(0, Math.floor((rest + 1) / 2))}...${text.slice(text.length - Math.floor(rest / 2))}`
+}

@@ -1,0 +1,176 @@
+/** ResourceSlice: devices of a driver on a node, on some nodes, or on all. */
+import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { goStrings } from '../../../api/go-value.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isFields,
+  itemsOf,
+  type Json,
+  type KubeObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../../../api/object.ts'
+import { quote } from '../../../api/quote.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { faultsOf } from '../../rules/rule.ts'
+import { nodeSelector } from '../core/pod/scheduling.ts'
+import { validateDriverName } from '../storage/csi-node.ts'
+import { counterNames, countersOf, validateCounters, validateDevice } from './device.ts'
+import { validateLabel, validatePoolName, validateSet, validateSubdomain } from './names.ts'
+import { withTime } from './taints.ts'
+
+const DEVICES_MAX = 128
+const SHARED_COUNTERS_MAX = 32
+/** Of all devices together. */
+const DEVICE_COUNTERS_MAX = 1024
+const choice = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
+const immutable = 'field is immutable'
+
+export const resourceSliceRules: KindRules = {
+  strategy: { returnsDeleted: true, generation: { fields: ['spec'] } },
+  selectableFields: ['spec.nodeName', 'spec.driver'],
+  setDefaults: (object, _, now) => withTimes(object, now),
+  validate: (object) => validate(specOf(object), undefined),
+  validateUpdate: (object, current) => validate(specOf(object), specOf(current)),
+}
+
+/** Older versions always show the part that all of a device stands in. */
+export const olderSliceRules: KindRules = {
+  ...resourceSliceRules,
+  setDefaults: (object, _, now) => {
+    const timed = withTimes(object, now)
+    const spec = specOf(timed)
+    const devices = itemsOf(spec['devices'])
+    if (devices.every((device) => isFields(device['basic']))) return timed
+    return {
+      ...timed,
+      spec: { ...spec, devices: devices.map((device) => ({ ...device, basic: device['basic'] ?? {} })) },
+    }
+  },
+}
+
+const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
+
+/** Taints stand in the device, or in its `basic` part. */
+function withTimes(object: KubeObject, now: () => string): KubeObject {
+  const spec = specOf(object)
+  const devices = itemsOf(spec['devices'])
+  const timed = (part: Fields): Fields =>
+    Array.isArray(part['taints'])
+      ? { ...part, taints: part['taints'].map((taint: Json) => withTime(taint, now) ?? null) }
+      : part
+  if (
+    !devices.some((device) => Array.isArray(device['taints']) || Array.isArray(fieldsOf(device['basic'])['taints']))
+  ) {
+    return object
+  }
+  const changed = devices.map((device) =>
+    isFields(device['basic']) ? { ...timed(device), basic: timed(device['basic']) } : timed(device),
+  )
+  return { ...object, spec: { ...spec, devices: changed } }
+}
+
+function validate(spec: Fields, before: Fields | undefined): FieldFault[] {
+  const { driver, pool, devices, sharedCounters } = spec
+  const sets = itemsOf(sharedCounters)
+  const known = counterNames(sets)
+  const list = itemsOf(devices)
+  const deviceCounters = list.reduce((sum, { consumesCounters }) => sum + countersOf(itemsOf(consumesCounters)), 0)
+  const shared = countersOf(sets)
+  return [
+    ...validateDriverName(textOf(driver), 'spec.driver'),
+    ...validatePool(fieldsOf(pool)),
+    ...(before === undefined ? [] : validateChange(spec, before)),
+    ...validateNodes(spec),
+    ...validateSet(list, 'spec.devices', {
+      validate: (device, path) =>
+        validateDevice(device, path, { counters: known, isPerDevice: spec['perDeviceNodeSelection'] === true }),
+      key: { of: ({ name }) => textOf(name), name: 'name' },
+      max: DEVICES_MAX,
+    }),
+    ...atMost('spec.devices', deviceCounters, DEVICE_COUNTERS_MAX, 'the total number of counters in devices'),
+    ...atMost('spec.sharedCounters', shared, SHARED_COUNTERS_MAX, 'the total number of shared counters'),
+    ...validateSet(sets, 'spec.sharedCounters', {
+      validate: ({ name, counters }, path) => [
+        ...(textOf(name) === '' ? [required(`${path}.name`)] : validateLabel(textOf(name), `${path}.name`)),
+        ...validateCounters(counters, `${path}.counters`),
+      ],
+      key: { of: ({ name }) => textOf(name), name: 'name' },
+    }),
+  ]
+}
+
+const atMost = (path: string, count: number, max: number, what: string): FieldFault[] =>
+  count > max ? [invalidValue(path, count, `${what} must not exceed ${max}`)] : []
+
+function validatePool({ name, resourceSliceCount, generation }: Fields): FieldFault[] {
+  const [count, number] = [numberOf(resourceSliceCount), numberOf(generation)]
+  return [
+    ...validatePoolName(textOf(name), 'spec.pool.name'),
+    ...(count > 0 ? [] : [invalidValue('spec.pool.resourceSliceCount', count, 'must be greater than zero')]),
+    ...(number < 0 ? [invalidValue('spec.pool.generation', number, 'must be greater than or equal to zero')] : []),
+  ]
+}
+
+function validateChange(spec: Fields, before: Fields): FieldFault[] {
+  const name = textOf(fieldsOf(spec['pool'])['name'])
+  const faults =
+    name === textOf(fieldsOf(before['pool'])['name']) ? [] : [invalidValue('spec.pool.name', name, immutable)]
+  const driver = textOf(spec['driver'])
+  if (driver !== textOf(before['driver'])) faults.push(invalidValue('spec.driver', driver, immutable))
+  const { nodeName } = spec
+  if (nodeName !== before['nodeName']) {
+    faults.push(invalidValue('spec.nodeName', typeof nodeName === 'string' ? nodeName : null, immutable))
+  }
+  return faults
+}
+
+function validateNodes(spec: Fields): FieldFault[] {
+  const { nodeName, nodeSelector: selector } = spec
+  const faults: FieldFault[] = []
+  const chosen: string[] = []
+  if (nodeName === '') {
+    faults.push(invalidValue('spec.nodeName', '', 'must be either unset or set to a non-empty string'))
+  } else if (nodeName !== undefined) {
+    chosen.push('`nodeName`')
+    faults.push(...validateSubdomain(textOf(nodeName), 'spec.nodeName'))
+  }
+  if (isFields(selector)) {
+    chosen.push('`nodeSelector`')
+    faults.push(...faultsOf(nodeSelector, selector, 'spec.nodeSelector'))
+    const { nodeSelectorTerms } = selector
+    if (itemsOf(nodeSelectorTerms).length !== 1) {
+      const why = 'must have exactly one node selector term'
+      faults.push(invalidShown('spec.nodeSelector.nodeSelectorTerms', goTerms(nodeSelectorTerms), why))
+    }
+  }
+  for (const field of ['allNodes', 'perDeviceNodeSelection']) {
+    if (spec[field] === true) chosen.push(`\`${field}\``)
+    if (spec[field] === false) faults.push(invalidValue(`spec.${field}`, false, 'must be either unset or set to true'))
+  }
+  if (chosen.length === 0) faults.push(required('spec', choice))
+  if (chosen.length > 1) {
+    faults.push(invalidValue('spec', `{${chosen.join(', ')}}`, `${choice}, but multiple fields are set`))
+  }
+  return faults
+}
+
+function goTerms(terms: Json | undefined): string {
+  if (!Array.isArray(terms)) return '[]core.NodeSelectorTerm(nil)'
+  const shown = itemsOf(terms).map(
+    ({ matchExpressions, matchFields }) =>
+      `core.NodeSelectorTerm{MatchExpressions:${goRequirements(matchExpressions)}, MatchFields:${goRequirements(matchFields)}}`,
+  )
+  return `[]core.NodeSelectorTerm{${shown.join(', ')}}`
+}
+
+function goRequirements(list: Json | undefined): string {
+  if (!Array.isArray(list)) return '[]core.NodeSelectorRequirement(nil)'
+  const shown = itemsOf(list).map(
+    ({ key, operator, values }) =>
+      `core.NodeSelectorRequirement{Key:${quote(textOf(key))}, Operator:${quote(textOf(operator))}, Values:${goStrings(textsOf(values))}}`,
+  )
+  return `[]core.NodeSelectorRequirement{${shown.join(', ')}}`
+}

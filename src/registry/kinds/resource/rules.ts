@@ -1,0 +1,21 @@
+/** The kinds of this group that have rules of their own, by the name that errors give them and version. */
+import type { KindRules } from '../../kind-rules.ts'
+import { deviceClassRules } from './device-class.ts'
+import { resourceClaimRules, resourceClaimTemplateRules } from './resource-claim.ts'
+import { olderSliceRules, resourceSliceRules } from './resource-slice.ts'
+import { deviceTaintRuleRules } from './taints.ts'
+import { inVersion, type Version } from './versions.ts'
+
+const versions: readonly Version[] = ['v1alpha3', 'v1beta1', 'v1beta2']
+
+const kinds = (version: Version): readonly (readonly [string, KindRules])[] => [
+  ['DeviceClass', deviceClassRules],
+  ['DeviceTaintRule', deviceTaintRuleRules],
+  ['ResourceClaim', resourceClaimRules],
+  ['ResourceClaimTemplate', resourceClaimTemplateRules],
+  ['ResourceSlice', version === 'v1beta2' ? resourceSliceRules : olderSliceRules],
+]
+
+export const rules: readonly (readonly [string, KindRules])[] = versions.flatMap((version) =>
+  kinds(version).map(([kind, own]) => [`${kind}.resource.k8s.io ${version}`, inVersion(own, version)] as const),
+)

@@ -1,0 +1,83 @@
+/** Taints of devices, what tolerates them, and DeviceTaintRule, which adds them (gate DRADeviceTaints). */
+import { checked, type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
+import { type Fields, fieldsOf, isFields, type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import { isSame } from '../../../schema/equal.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { validateDriverName } from '../storage/csi-node.ts'
+import { validateLabel, validatePoolName, validateSubdomain } from './names.ts'
+import { Selectors } from './selectors.ts'
+
+const effects = ['NoExecute', 'NoSchedule']
+
+export function validateTaint({ key, value, effect }: Fields, path: string): FieldFault[] {
+  const [taintValue, taintEffect] = [textOf(value), textOf(effect)]
+  return [
+    ...checked(`${path}.key`, textOf(key), checkQualifiedName),
+    ...(taintValue === '' ? [] : checked(`${path}.value`, taintValue, checkLabelValue)),
+    ...(taintEffect === '' ? [required(`${path}.effect`)] : validateEffect(taintEffect, path)),
+  ]
+}
+
+const validateEffect = (effect: string, path: string): FieldFault[] =>
+  effects.includes(effect) ? [] : [notSupported(`${path}.effect`, effect, effects)]
+
+export function validateToleration({ key, operator, value, effect }: Fields, path: string): FieldFault[] {
+  return [
+    ...(textOf(key) === '' ? [] : checked(`${path}.key`, textOf(key), checkQualifiedName)),
+    ...validateOperator(textOf(operator), textOf(value), path),
+    ...(textOf(effect) === '' ? [] : validateEffect(textOf(effect), path)),
+  ]
+}
+
+function validateOperator(operator: string, value: string, path: string): FieldFault[] {
+  switch (operator) {
+    case 'Exists':
+      return value === '' ? [] : [invalidValue(`${path}.value`, value, 'must be empty for operator `Exists`')]
+    case 'Equal':
+      return checked(`${path}.value`, value, checkLabelValue)
+    case '':
+      return [required(`${path}.operator`)]
+    default:
+      return [notSupported(`${path}.operator`, operator, ['Equal', 'Exists'])]
+  }
+}
+
+/** When a taint came is told by the server, unless the client knows. */
+export function withTime(taint: Json | undefined, now: () => string): Json | undefined {
+  return isFields(taint) && (taint['timeAdded'] === undefined || taint['timeAdded'] === null)
+    ? { ...taint, timeAdded: now() }
+    : taint
+}
+
+export const deviceTaintRuleRules: KindRules = {
+  strategy: { returnsDeleted: true, generation: { fields: ['spec'] } },
+  setDefaults: (object, _, now) => {
+    const spec = fieldsOf(object['spec'])
+    const taint = withTime(spec['taint'] ?? {}, now)
+    return taint === spec['taint'] ? object : { ...object, spec: { ...spec, taint } }
+  },
+  validate: (object) => validateRule(object, undefined),
+  validateUpdate: (object, current) => validateRule(object, current),
+}
+
+const selectorOf = (object: KubeObject | undefined): Fields => fieldsOf(fieldsOf(object?.['spec'])['deviceSelector'])
+
+function validateRule(object: KubeObject, current: KubeObject | undefined): FieldFault[] {
+  const path = 'spec.deviceSelector'
+  const { deviceClassName, driver, pool, device, selectors } = selectorOf(object)
+  const given = (
+    value: Json | undefined,
+    name: string,
+    validate: (text: string, place: string) => FieldFault[],
+  ): FieldFault[] => (value === undefined || value === null ? [] : validate(textOf(value), `${path}.${name}`))
+  const isStored = current !== undefined && isSame(selectors, selectorOf(current)['selectors'])
+  return [
+    ...given(deviceClassName, 'deviceClassName', validateSubdomain),
+    ...given(driver, 'driver', validateDriverName),
+    ...given(pool, 'pool', validatePoolName),
+    ...given(device, 'device', validateLabel),
+    ...new Selectors().validate(selectors, `${path}.selectors`, isStored),
+    ...validateTaint(fieldsOf(fieldsOf(object['spec'])['taint']), 'spec.taint'),
+  ]
+}

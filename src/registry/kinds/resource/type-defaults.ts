@@ -1,0 +1,25 @@
+/** What types of this group get wherever they occur, besides the published defaults. */
+import { type Fields, numberOf, textOf } from '../../../api/object.ts'
+import type { TypeDefaults } from '../../../schema/schema.ts'
+
+/** One device, unless it is said otherwise. */
+function withMode(request: Fields): Fields {
+  const allocationMode = textOf(request['allocationMode']) || 'ExactCount'
+  const isCounted = allocationMode === 'ExactCount' && numberOf(request['count']) === 0
+  return { ...request, allocationMode, ...(isCounted ? { count: 1 } : {}) }
+}
+
+/** In the older versions an exact request is one that names a class. */
+const withClassMode = (request: Fields): Fields =>
+  textOf(request['deviceClassName']) === '' ? request : withMode(request)
+
+/** By package and name. `set` sees what the fixed values have filled in. */
+export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
+  ['resource/v1alpha3 DeviceRequest', { fields: {}, set: withClassMode }],
+  ['resource/v1beta1 DeviceRequest', { fields: {}, set: withClassMode }],
+  ['resource/v1beta2 ExactDeviceRequest', { fields: {}, set: withMode }],
+  ...['v1alpha3', 'v1beta1', 'v1beta2'].map((version): [string, TypeDefaults] => [
+    `resource/${version} DeviceSubRequest`,
+    { fields: {}, set: withMode },
+  ]),
+]

@@ -1,0 +1,124 @@
+/**
+ * The kinds of resource.k8s.io in their three versions. Rules look at objects as v1beta2 has them, like upstream's; v1beta1, in which they are
+ * stored, and v1alpha3 have the fields of an exact request in the request itself, and those of a device in `basic`.
+ */
+import { JsonMap } from '../../../api/json-map.ts'
+import { type Fields, fieldsOf, isFields, type Json, type KubeObject, present } from '../../../api/object.ts'
+import type { KindRules, KindUpdateRules } from '../../kind-rules.ts'
+
+export type Version = 'v1alpha3' | 'v1beta1' | 'v1beta2'
+
+type Change = (value: Fields) => Fields
+
+const exactFields = ['deviceClassName', 'selectors', 'allocationMode', 'count', 'adminAccess', 'tolerations'] as const
+
+/** An exact request is meant where any of its fields is there; it may be wrong, which its rules tell. */
+function requestToHub({ name, firstAvailable, ...rest }: Fields): Fields {
+  const exactly = Object.fromEntries(exactFields.map((field) => [field, rest[field]]))
+  const isExact = exactFields.some((field) => isSet(rest[field]))
+  return present({ name, exactly: isExact ? present(exactly) : undefined, firstAvailable })
+}
+
+const isSet = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== '' && value !== 0
+
+const requestFromHub = ({ name, exactly, firstAvailable }: Fields): Fields =>
+  present({ name, ...fieldsOf(exactly), firstAvailable })
+
+/** `capacity` is of amounts in v1alpha3, of structs that have one in the others. */
+const mapCapacity = (device: Fields, change: (amount: Json) => Json | undefined): Fields => {
+  const { capacity } = device
+  if (!isFields(capacity)) return device
+  const changed = new JsonMap()
+  for (const [name, amount] of Object.entries(capacity)) changed[name] = change(amount ?? null) ?? null
+  return { ...device, capacity: changed }
+}
+
+const wrapped = (device: Fields): Fields => mapCapacity(device, (value) => ({ value }))
+const unwrapped = (device: Fields): Fields => mapCapacity(device, (amount) => fieldsOf(amount)['value'])
+
+const deviceToHub: Change = ({ name, basic }) => present({ name, ...fieldsOf(basic) })
+const deviceFromHub: Change = ({ name, ...basic }) => ({ name, basic })
+const alphaDevice =
+  (change: Change): Change =>
+  (device) =>
+    isFields(device['basic']) ? { ...device, basic: change(device['basic']) } : device
+
+/** Of a list of structs below `path`; what is not there is left alone. */
+function mapList(value: Json | undefined, [name = '', ...rest]: readonly string[], change: Change): Json | undefined {
+  if (!isFields(value) || value[name] === undefined) return value
+  const inner = value[name]
+  if (rest.length > 0) return { ...value, [name]: mapList(inner, rest, change) }
+  if (!Array.isArray(inner)) return value
+  return { ...value, [name]: inner.map((item: Json) => (isFields(item) ? change(item) : item)) }
+}
+
+/** Where each kind has what differs. */
+const requestPaths: ReadonlyMap<string, readonly string[]> = new Map([
+  ['ResourceClaim', ['devices', 'requests']],
+  ['ResourceClaimTemplate', ['spec', 'devices', 'requests']],
+])
+
+function withSpec(object: KubeObject, change: (spec: Json | undefined) => Json | undefined): KubeObject {
+  return object['spec'] === undefined ? object : { ...object, spec: change(object['spec']) }
+}
+
+/** What is absent and what is zero are one in the older versions. */
+function sliceToHub(spec: Json | undefined): Json | undefined {
+  if (!isFields(spec)) return spec
+  const { nodeName, allNodes, ...rest } = spec
+  return present({
+    ...rest,
+    nodeName: nodeName === '' ? undefined : nodeName,
+    allNodes: allNodes === true || undefined,
+  })
+}
+
+export function toHub(object: KubeObject, version: Version): KubeObject {
+  if (version === 'v1beta2') return object
+  const requests = requestPaths.get(object.kind ?? '')
+  if (requests !== undefined) return withSpec(object, (spec) => mapList(spec, requests, requestToHub))
+  if (object.kind !== 'ResourceSlice') return object
+  const change: Change = version === 'v1beta1' ? deviceToHub : (device) => wrapped(deviceToHub(device))
+  return withSpec(object, (spec) => sliceToHub(mapList(spec, ['devices'], change)))
+}
+
+function fromHub(object: KubeObject): KubeObject {
+  const requests = requestPaths.get(object.kind ?? '')
+  if (requests !== undefined) return withSpec(object, (spec) => mapList(spec, requests, requestFromHub))
+  if (object.kind !== 'ResourceSlice') return object
+  return withSpec(object, (spec) => mapList(spec, ['devices'], deviceFromHub))
+}
+
+const devices = (object: KubeObject, change: Change): KubeObject =>
+  object.kind === 'ResourceSlice' ? withSpec(object, (spec) => mapList(spec, ['devices'], alphaDevice(change))) : object
+
+/** To v1beta1 and back. */
+const conversions: { readonly [version in Version]: KindRules['convert'] } = {
+  v1alpha3: {
+    toStored: (object) => devices(object, wrapped),
+    fromStored: (object) => devices(object, unwrapped),
+  },
+  v1beta1: undefined,
+  v1beta2: { toStored: fromHub, fromStored: (object) => toHub(object, 'v1beta1') },
+}
+
+/** The rules of a kind for one of its versions. */
+export function inVersion(rules: KindRules, version: Version): KindRules {
+  const { validate, validateUpdate, status } = rules
+  const convert = conversions[version]
+  const hub = (object: KubeObject): KubeObject => toHub(object, version)
+  const updating = (
+    update: KindUpdateRules['validateUpdate'] | undefined,
+  ): KindUpdateRules['validateUpdate'] | undefined =>
+    update && ((object, current, gates) => update(hub(object), hub(current), gates))
+  const [whole, ofStatus] = [updating(validateUpdate), updating(status?.validateUpdate)]
+  return {
+    ...rules,
+    ...(convert === undefined ? {} : { convert }),
+    ...(validate === undefined ? {} : { validate: (object, gates) => validate(hub(object), gates) }),
+    ...(whole === undefined ? {} : { validateUpdate: whole }),
+    ...(status === undefined
+      ? {}
+      : { status: { ...status, ...(ofStatus === undefined ? {} : { validateUpdate: ofStatus }) } }),
+  }
+}
