@@ -7,7 +7,7 @@ import { quote } from '../../api/quote.ts'
 import { type Fields, isFields, type Json, type KubeObject, present } from '../../api/object.ts'
 import type { TableKind } from '../../api/table.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
-import { validateStructural } from '../kinds/apiextensions/structural-rules.ts'
+import { isStructural } from '../kinds/apiextensions/structural-rules.ts'
 import { compareVersions } from '../priorities.ts'
 import type { Resource, Subresource, UpdateRules, Verb, View } from '../resource.ts'
 import { CustomSchema } from './custom-schema.ts'
@@ -115,7 +115,7 @@ function customResource(definition: Definition, version: Version, { schemas, inV
 
 /** Old definitions may have a schema of another kind, or none. */
 const structuralOf = (schema: Fields): Fields | undefined =>
-  Object.keys(schema).length > 0 && validateStructural(schema, '').length === 0 ? schema : undefined
+  Object.keys(schema).length > 0 && isStructural(schema) ? schema : undefined
 
 /** Whoever writes a finalizer should be known by it. */
 function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undefined): string[] {

@@ -4,6 +4,8 @@
  */
 import { Enumeration } from './enumeration.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
+import type { Slice } from '../../cel/run.ts'
+import { atOnce, type Turns } from '../../cel/turns.ts'
 import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule } from './structural.ts'
 
 export type ReadOptions = {
@@ -13,41 +15,57 @@ export type ReadOptions = {
   readonly isOfDefaults?: boolean
 }
 
-export function readStructural(schema: Json | undefined, options: ReadOptions = {}): Structural {
-  return new Reader(options).read(fieldsOf(schema))
-}
+/** At once: of a schema that was accepted. */
+export const readStructural = (schema: Json | undefined, options: ReadOptions = {}): Structural =>
+  atOnce((slice) => readInTurns(schema, { ...options, slice }))
+
+export const readInTurns = (
+  schema: Json | undefined,
+  options: ReadOptions & { readonly slice: Slice },
+): Turns<Structural> => new Reader(options).read(fieldsOf(schema))
 
 class Reader {
   readonly #keepsUnknown: boolean
   readonly #isOfDefaults: boolean
+  readonly #slice: Slice
   /** By what they say, their parts named by number. */
   readonly #known = new Map<string, Structural>()
   readonly #numbers = new Map<Structural, number>()
 
-  constructor({ keepsUnknown = false, isOfDefaults = false }: ReadOptions) {
+  constructor({ keepsUnknown = false, isOfDefaults = false, slice }: ReadOptions & { readonly slice: Slice }) {
+    this.#slice = slice
     this.#keepsUnknown = keepsUnknown
     this.#isOfDefaults = isOfDefaults
   }
 
-  read(schema: Fields): Structural {
-    const properties = isFields(schema['properties']) ? this.#readMap(schema['properties']) : undefined
-    const additional = this.#readAdditional(schema['additionalProperties'])
-    const items = isFields(schema['items']) ? this.read(schema['items']) : undefined
-    const junctors = this.#readJunctors(schema)
+  *read(schema: Fields): Turns<Structural> {
+    if (this.#slice.isOver()) yield undefined
+    const properties = isFields(schema['properties']) ? yield* this.#readMap(schema['properties']) : undefined
+    const others = schema['additionalProperties']
+    const additional = isFields(others) ? yield* this.read(others) : typeof others === 'boolean' ? others : undefined
+    const items = isFields(schema['items']) ? yield* this.read(schema['items']) : undefined
+    const junctors = hasJunctors(schema) ? yield* this.#readJunctors(schema) : noJunctors
     const read = readOwn(schema)
     const own = {
       ...read,
       ...(this.#keepsUnknown ? { keepsUnknown: true } : {}),
       ...(this.#isOfDefaults ? asOfDefaults(schema, read) : {}),
     }
-    const parts: unknown[] = [
-      own,
-      properties === undefined ? null : [...properties].map(([name, part]) => [name, this.#numbers.get(part)]),
+    const key = [
+      keyOf(own),
+      properties === undefined
+        ? ''
+        : JSON.stringify([...properties].map(([name, part]) => [name, this.#numbers.get(part)])),
       typeof additional === 'object' ? this.#numbers.get(additional) : additional,
-      items === undefined ? null : this.#numbers.get(items),
-      Object.entries(junctors).map(([name, part]) => [name, [part].flat().map((each) => this.#numbers.get(each))]),
-    ]
-    const key = JSON.stringify(parts, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+      items === undefined ? '' : this.#numbers.get(items),
+      ...Object.entries(junctors).map(
+        ([name, part]) =>
+          `${name}${[part]
+            .flat()
+            .map((each) => this.#numbers.get(each))
+            .join()}`,
+      ),
+    ].join(' ')
     const found = this.#known.get(key)
     if (found !== undefined) return found
     const { checks, ...rest } = own
@@ -61,26 +79,60 @@ class Reader {
     return made
   }
 
-  #readMap(schemas: Fields): ReadonlyMap<string, Structural> {
-    return new Map(Object.entries(schemas).map(([name, schema]) => [name, this.read(fieldsOf(schema))]))
+  *#readMap(schemas: Fields): Turns<ReadonlyMap<string, Structural>> {
+    const read = new Map<string, Structural>()
+    for (const [name, schema] of Object.entries(schemas)) read.set(name, yield* this.read(fieldsOf(schema)))
+    return read
   }
 
-  #readAdditional(schema: Json | undefined): Structural | boolean | undefined {
-    if (typeof schema === 'boolean') return schema
-    return isFields(schema) ? this.read(schema) : undefined
-  }
-
-  #readJunctors(schema: Fields): Pick<Checks, 'allOf' | 'anyOf' | 'oneOf' | 'not'> {
-    const list = (name: string): readonly Structural[] => itemsOf(schema[name]).map((part) => this.read(part))
-    const [allOf, anyOf, oneOf] = [list('allOf'), list('anyOf'), list('oneOf')]
+  *#readJunctors(schema: Fields): Turns<Junctors> {
+    const [allOf, anyOf, oneOf] = [
+      yield* this.#readList(schema['allOf']),
+      yield* this.#readList(schema['anyOf']),
+      yield* this.#readList(schema['oneOf']),
+    ]
     return {
       ...(allOf.length > 0 ? { allOf } : {}),
       ...(anyOf.length > 0 ? { anyOf } : {}),
       ...(oneOf.length > 0 ? { oneOf } : {}),
-      ...(isFields(schema['not']) ? { not: this.read(schema['not']) } : {}),
+      ...(isFields(schema['not']) ? { not: yield* this.read(schema['not']) } : {}),
     }
   }
+
+  *#readList(list: Json | undefined): Turns<readonly Structural[]> {
+    const read: Structural[] = []
+    for (const part of itemsOf(list)) read.push(yield* this.read(part))
+    return read
+  }
 }
+
+type Junctors = Pick<Checks, 'allOf' | 'anyOf' | 'oneOf' | 'not'>
+
+const noJunctors: Junctors = {}
+const hasJunctors = ({ allOf, anyOf, oneOf, not }: Fields): boolean =>
+  allOf !== undefined || anyOf !== undefined || oneOf !== undefined || not !== undefined
+
+/** Most have a type and one or two checks; a schema may have tens of thousands, so that what is not there is not printed. */
+function keyOf({
+  types,
+  isNullable,
+  keepsUnknown,
+  isEmbedded,
+  isAtomic,
+  list,
+  rules,
+  checks,
+  default: value,
+}: Own): string {
+  const flags = (isNullable ? 1 : 0) + (keepsUnknown ? 2 : 0) + (isEmbedded ? 4 : 0) + (isAtomic ? 8 : 0)
+  const start = `${types.length === 1 ? JSON.stringify(types[0]) : JSON.stringify(types)}${flags}`
+  const isPlain = list === undefined && rules.length === 0 && value === undefined
+  if (isPlain && checks?.enum === undefined) return start + JSON.stringify(checks)
+  // Only values can have numbers that JSON.stringify refuses.
+  return start + JSON.stringify([list, rules, value, checks], withBigInts)
+}
+
+const withBigInts = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value)
 
 /** What is an integer or a string may be anything; types, formats and patterns are taken as they are. */
 function asOfDefaults(schema: Fields, { types, checks }: Own): Partial<Own> {
@@ -162,19 +214,18 @@ const numbers = [
 ] as const
 
 function readChecks(schema: Fields): Checks {
-  const limits = numbers.flatMap((name) => {
+  const checks: { -readonly [name in keyof Checks]: Checks[name] } = {}
+  for (const name of numbers) {
     const limit = schema[name]
-    return typeof limit === 'number' || typeof limit === 'bigint' ? [[name, Number(limit)] as const] : []
-  })
-  const { format, pattern, enum: values, required, exclusiveMinimum, exclusiveMaximum } = schema
-  return {
-    ...Object.fromEntries(limits),
-    ...(typeof format === 'string' && format !== '' ? { format } : {}),
-    ...(typeof pattern === 'string' && pattern !== '' ? { pattern } : {}),
-    ...(Array.isArray(values) && values.length > 0 ? { enum: new Enumeration(values) } : {}),
-    ...(Array.isArray(required) && required.length > 0 ? { required: textsOf(required) } : {}),
-    ...(exclusiveMinimum === true ? { exclusiveMinimum } : {}),
-    ...(exclusiveMaximum === true ? { exclusiveMaximum } : {}),
-    ...(schema['uniqueItems'] === true ? { uniqueItems: true } : {}),
+    if (typeof limit === 'number' || typeof limit === 'bigint') checks[name] = Number(limit)
   }
+  const { format, pattern, enum: values, required, exclusiveMinimum, exclusiveMaximum } = schema
+  if (typeof format === 'string' && format !== '') checks.format = format
+  if (typeof pattern === 'string' && pattern !== '') checks.pattern = pattern
+  if (Array.isArray(values) && values.length > 0) checks.enum = new Enumeration(values)
+  if (Array.isArray(required) && required.length > 0) checks.required = textsOf(required)
+  if (exclusiveMinimum === true) checks.exclusiveMinimum = true
+  if (exclusiveMaximum === true) checks.exclusiveMaximum = true
+  if (schema['uniqueItems'] === true) checks.uniqueItems = true
+  return checks
 }

@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, isFields, itemsOf, type Json } from '../../../ap
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { prune, pruneObject } from '../../../schema/structural/prune.ts'
-import { readStructural } from '../../../schema/structural/read-structural.ts'
+import { readInTurns, readStructural } from '../../../schema/structural/read-structural.ts'
 import { compileRules } from '../../../schema/structural/rules.ts'
 import { checkDefault } from '../../../schema/structural/run-rules.ts'
 import type { Structural } from '../../../schema/structural/structural.ts'
@@ -16,8 +16,9 @@ import { validateEmbedded } from './embedded-resources.ts'
 export function* validateDefaults(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
   if (!hasDefaults(schema)) return faults
+  if (slice.isOver()) yield undefined
   const root = { path, faults, schema, metadata: undefined, isRoot: true, slice }
-  yield* visit(readStructural(schema, { isOfDefaults: true }), root)
+  yield* visit(yield* readInTurns(schema, { isOfDefaults: true, slice }), root)
   return faults
 }
 
@@ -74,7 +75,7 @@ function* visit(schema: Structural, place: Place): Turns<void> {
 }
 
 function* validateDefault(value: Json, schema: Structural, place: Place): Turns<readonly FieldFault[]> {
-  const { path, metadata, isRoot } = place
+  const { path, metadata, isRoot, slice } = place
   const prefix = `${path}.default`
   if (metadata !== undefined) {
     const object = { apiVersion: 'v1', kind: 'Any', ...metadata(value) }
@@ -87,6 +88,7 @@ function* validateDefault(value: Json, schema: Structural, place: Place): Turns<
   const isObject = isRoot || schema.isEmbedded
   const { unknown } = isObject && isFields(value) ? pruneObject(value, schema) : prune(value, schema)
   const unpruned = unknown.length > 0 ? [invalidShown(prefix, goSyntax(value), 'must not have unknown fields')] : []
+  if (slice.isOver()) yield undefined
   const unreadable = embeddedFault(value, schema, { path: prefix, isObject })
   const embedded = unreadable === undefined ? validateEmbedded(value, schema, prefix, isObject) : [unreadable]
   return [...unpruned, ...(embedded.length > 0 ? embedded : yield* validateOwn(value, schema, place))]
@@ -98,6 +100,7 @@ function* validateOwn(value: Json, schema: Structural, place: Place): Turns<read
   const path = `${place.path}.default`
   if (slice.isOver()) yield undefined
   const faults = yield* validateValues(value, schema, { prefix: path, slice })
+  if (slice.isOver()) yield undefined
   const rules = faults.length > 0 ? undefined : yield* compileRules(fieldsOf(place.schema), { isRoot, slice })
   return rules === undefined ? faults : yield* checkDefault(value, rules, { path, slice })
 }

@@ -26,6 +26,7 @@ import { validateColumns, validateDeprecation, validateSelectable, validateSubre
 
 export function* validateSpec(given: Fields, slice: Slice, before?: Before): Turns<FieldFault[]> {
   const spec = toStoredSpec(given)
+  if (slice.isOver()) yield undefined
   const accepted = new AcceptedSchemas(before?.was)
   const versions = itemsOf(spec['versions'])
   const names = fieldsOf(spec['names'])

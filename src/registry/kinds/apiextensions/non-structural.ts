@@ -4,6 +4,7 @@
  */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf } from '../../../api/object.ts'
+import { atOnce } from '../../../cel/turns.ts'
 import { shortPatternFaults } from './pattern-rules.ts'
 import { validateStructural } from './structural-rules.ts'
 
@@ -25,5 +26,5 @@ function faultsOf({ schema }: Fields, at: number): FieldFault[] {
   if (!isFields(openAPIV3Schema)) return []
   const path = `spec.versions[${at}].schema.openAPIV3Schema`
   const patterns = shortPatternFaults(openAPIV3Schema, path)
-  return [...validateStructural(openAPIV3Schema, path), ...patterns]
+  return [...atOnce((slice) => validateStructural(openAPIV3Schema, path, slice)), ...patterns]
 }

@@ -20,9 +20,13 @@ export function* validateSchema(
   { hasStatus, accepted, slice }: SchemaContext,
 ): Turns<FieldFault[]> {
   const unreadable = unreadableKeyword(schema)
+  if (slice.isOver()) yield undefined
   const structural =
     unreadable === undefined
-      ? sortFaults([...validateStructural(schema, path), ...(yield* validatePatterns(schema, path, slice))])
+      ? sortFaults([
+          ...(yield* validateStructural(schema, path, slice)),
+          ...(yield* validatePatterns(schema, path, slice)),
+        ])
       : []
   const defective =
     structural.length > 0 || unreadable !== undefined ? structural : yield* validateDefaults(schema, path, slice)

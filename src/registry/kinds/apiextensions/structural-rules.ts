@@ -4,14 +4,20 @@
  */
 import { type FieldFault, forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, omit, textOf } from '../../../api/object.ts'
+import type { Slice } from '../../../cel/run.ts'
+import { atOnce, type Turns } from '../../../cel/turns.ts'
 import { isEmpty } from '../../rules/rule.ts'
 
-export function validateStructural(schema: Fields, path: string): FieldFault[] {
+export function* validateStructural(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
-  visit(schema, 'root', { path, faults })
+  yield* visit(schema, 'root', { path, faults, slice })
   visitJunctors(schema, { path, faults }, (part, at) => requireOutside(part, schema, { inner: at, path, faults }))
   return sortFaults(faults)
 }
+
+/** At once. */
+export const isStructural = (schema: Fields): boolean =>
+  atOnce((slice) => validateStructural(schema, '', slice)).length === 0
 
 /** By their text, as upstream sorts those of a schema that is not structural. */
 export const sortFaults = (faults: readonly FieldFault[]): FieldFault[] =>
@@ -28,14 +34,17 @@ const emptyType: { readonly [level in Level]: string } = {
   field: 'must not be empty for specified object fields',
 }
 
-function visit(schema: Fields, level: Level, { path, faults }: Place): void {
+type Visited = Place & { readonly slice: Slice }
+
+function* visit(schema: Fields, level: Level, { path, faults, slice }: Visited): Turns<void> {
+  if (slice.isOver()) yield undefined
   const { items, additionalProperties } = schema
-  if (isFields(items)) visit(items, 'item', { path: `${path}.items`, faults })
+  if (isFields(items)) yield* visit(items, 'item', { path: `${path}.items`, faults, slice })
   if (isFields(additionalProperties)) {
-    visit(additionalProperties, 'field', { path: `${path}.additionalProperties`, faults })
+    yield* visit(additionalProperties, 'field', { path: `${path}.additionalProperties`, faults, slice })
   }
   for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
-    visit(fieldsOf(property), 'field', { path: `${path}.properties[${name}]`, faults })
+    yield* visit(fieldsOf(property), 'field', { path: `${path}.properties[${name}]`, faults, slice })
   }
   faults.push(
     ...validateType(schema, level, path),
