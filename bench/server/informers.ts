@@ -1,12 +1,14 @@
 /**
  * Informers that start: all Pods at any resourceVersion as one list, or as a watch that begins with them (KEP-3157), in JSON
- * and in protobuf; from a server that was asked before (warm), and from one that has just started (cold).
+ * and in protobuf; from a server that was asked before (warm), from one that has just become ready (cold), and the latter counted from the
+ * start of the server (restart): the reference reads all objects before it says that it is ready, Keelson when it is first asked.
  */
 import { filteredPods } from './filtered-lists.ts'
 import type { Figures } from './h2load.ts'
 import { Http2Client } from './http2-client.ts'
 import { measureLanes } from './lanes.ts'
 import { createManyPods, podsPath } from './many-pods.ts'
+import { cpuSeconds } from './process-usage.ts'
 import type { Target } from './targets.ts'
 import type { Workload, WorkloadOptions } from './workloads.ts'
 
@@ -45,9 +47,16 @@ export function informers({ scale }: Pick<WorkloadOptions, 'scale'>): Workload[]
       run: async (target) => {
         if (target.restart === undefined)
           throw new Error(`${target.name}: this load starts the server again, and cannot`)
-        await target.restart()
+        await target.restart('SIGTERM')
         return await measure(target, start, 1)
       },
+    },
+    {
+      name: `${name}-restart`,
+      about: `an informer of ${filteredPods.count} pods starts with ${about}, counted from the start of the server`,
+      prepare,
+      warmUps: 0,
+      run: (target) => measureRestart(target, start),
     },
   ])
 }
@@ -60,6 +69,18 @@ function measure(target: Target, start: (client: Http2Client) => Promise<number>
     using client = new Http2Client(target)
     return await start(client)
   })
+}
+
+/** The old server is killed: what it does before it ends is not what is measured. */
+async function measureRestart(target: Target, start: (client: Http2Client) => Promise<number>): Promise<Figures> {
+  if (target.restart === undefined) throw new Error(`${target.name}: this load starts the server again, and cannot`)
+  const beganMs = performance.now()
+  await target.restart('SIGKILL')
+  using client = new Http2Client(target)
+  const bytes = await start(client)
+  const ms = performance.now() - beganMs
+  const cpuMicros = cpuSeconds(target.pid) * 1e6
+  return { failed: 0, perSecond: 1000 / ms, p50: ms, p99: ms, megabytes: bytes / 1e6, cpuMicros }
 }
 
 async function list(client: Http2Client, accept: string): Promise<number> {

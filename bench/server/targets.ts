@@ -10,7 +10,7 @@ export type Target = {
   /** Where the server stores, for loads that write what it is to have. */
   readonly etcd?: string
   /** Ends it and starts it again, for loads that ask a server which has just begun. */
-  readonly restart?: () => Promise<void>
+  readonly restart?: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
 }
 
 /** A server that this process has started. */
@@ -19,7 +19,7 @@ export const targetOf = (name: string, server: ApiServerProcess, etcd: string): 
   server: server.url,
   token: server.token,
   etcd,
-  restart: () => server.restart('SIGTERM'),
+  restart: (signal) => server.restart(signal),
   get pid() {
     return server.pid
   },
