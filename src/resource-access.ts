@@ -114,7 +114,8 @@ export class ResourceAccess {
       print: (object) => printWire(object, resource.shape),
       facts: new Facts(() => resource.selectableFields),
     }
-    const converter = new Converter(resource, { webhook, kept: this.#convertedItems, home: cache.homeOf(form) })
+    const home = cache.homeOf(form)
+    const converter = new Converter(resource, { webhook, kept: this.#convertedItems, home, frames: cache.frames })
     const { prefix } = access.keys
     if (this.#retired.has(resource)) converter.close()
     else this.#converters.set(prefix, [...(this.#converters.get(prefix) ?? []), converter])

@@ -114,6 +114,11 @@ export class Cache implements AsyncDisposable {
     return this.#feed.isLive
   }
 
+  /** Where frames of events are kept for watchers who come soon after. */
+  get frames(): Shelf {
+    return this.#parts.frames
+  }
+
   /** Moves when the database turns out to be another one, or an older state of it: revisions from before mean nothing any more. */
   get databaseLife(): number {
     return this.#feed.life

@@ -1,7 +1,7 @@
 /** What happened to one object, and its one framed form that all watchers share. */
 import type { Key, Revision } from '../storage/engine.ts'
 import type { Item } from './item.ts'
-import type { Shelf } from './made.ts'
+import type { Dropped, Shelf } from './made.ts'
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
@@ -65,9 +65,36 @@ export class Change {
 /** An object that was there when the watch began. */
 export const initialEvent = (item: Item): Shown => new SharedFrame('ADDED', item.revision, item, undefined)
 
-/** An object that nobody shares. */
-export const shownItem = (type: ChangeType, revision: Revision, item: Item): Shown =>
-  new SharedFrame(type, revision, item, undefined)
+/**
+ * Frames of events that each watcher has an object of its own for, as those of converted objects are: who follows another closely finds
+ * the frame made. Without that a hundred watchers hold a hundred copies of what they are being shown.
+ */
+export class LateFrames {
+  readonly #shelf: Shelf
+  readonly #frames = new Map<Item, LateFrame>()
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf
+  }
+
+  shown(type: ChangeType, revision: Revision, item: Item): Shown {
+    const shown: Shown = { type, revision, item, isShared: false, frame: () => this.#frameOf(shown) }
+    return shown
+  }
+
+  #frameOf({ type, revision, item }: Shown): Buffer {
+    const known = this.#frames.get(item)
+    if (known !== undefined && known.type === type && known.revision === revision) return known.bytes
+    const bytes = joined(partsOf(type, revision, item))
+    const drop = (): void => void (this.#frames.get(item) === frame && this.#frames.delete(item))
+    const frame: LateFrame = { type, revision, bytes, drop }
+    this.#frames.set(item, frame)
+    this.#shelf.add(frame, bytes.length)
+    return bytes
+  }
+}
+
+type LateFrame = Dropped & { readonly type: ChangeType; readonly revision: Revision; readonly bytes: Buffer }
 
 class SharedFrame implements Shown {
   readonly type: ChangeType
@@ -104,16 +131,16 @@ class SharedFrame implements Shown {
   }
 
   #make(): Buffer {
-    const parts = this.#parts()
+    const parts = partsOf(this.type, this.revision, this.item)
     return this.isShared ? joined(parts) : Buffer.concat(parts)
   }
+}
 
-  #parts(): readonly Buffer[] {
-    const begin = opened[this.type]
-    if (this.revision === this.item.revision) return [begin, this.item.wire().subarray(0, -1), closed]
-    const { before, after } = this.item.aroundVersion()
-    return [begin, before, Buffer.from(String(this.revision)), after, closed]
-  }
+function partsOf(type: ChangeType, revision: Revision, item: Item): readonly Buffer[] {
+  const begin = opened[type]
+  if (revision === item.revision) return [begin, item.wire().subarray(0, -1), closed]
+  const { before, after } = item.aroundVersion()
+  return [begin, before, Buffer.from(String(revision)), after, closed]
 }
 
 /** In memory of its own: a small Buffer is a part of one of 64 KB, all of which a frame that is kept would hold on to. */

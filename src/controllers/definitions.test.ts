@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
-import type { WatchEvent } from '../cache/event.ts'
-import { shownItem } from '../cache/event.ts'
+import { LateFrames, type WatchEvent } from '../cache/event.ts'
 import { Item } from '../cache/item.ts'
+import { Shelf } from '../cache/made.ts'
 import type { EventSource } from '../cache/watch.ts'
 import { silent } from '../lib/log.ts'
 import { Registry } from '../registry/registry.ts'
@@ -80,7 +80,8 @@ function sourceOf(...told: WatchEvent[][]): EventSource & { readonly tell: (even
   }
 }
 
-const added = (object: KubeObject): WatchEvent => shownItem('ADDED', 1, itemOf(object))
+const frames = new LateFrames(new Shelf(0))
+const added = (object: KubeObject): WatchEvent => frames.shown('ADDED', 1, itemOf(object))
 const listEnd: WatchEvent = { type: 'BOOKMARK', revision: 1, initialEventsEnd: true }
 
 const unused = async (): Promise<never> => {
@@ -106,7 +107,7 @@ test('a definition that stays refused when another one goes is looked at once', 
   const has = definition('has', true)
   const refused = definition('refused', false)
   const other = definition('other', false)
-  const told = [...[has, refused, other].map(added), listEnd, shownItem('DELETED', 2, itemOf(other))]
+  const told = [...[has, refused, other].map(added), listEnd, frames.shown('DELETED', 2, itemOf(other))]
   const registry = new Registry([])
   await using definitions = new Definitions(partsOf(async () => sourceOf(told), { registry }))
   await definitions.start()
@@ -129,7 +130,7 @@ test('a name is not free before the list has shown everybody', { timeout: 5_000 
   await definitions.start()
   await turn()
   assert.deepEqual(written, [])
-  source.tell(shownItem('DELETED', 2, itemOf(late)))
+  source.tell(frames.shown('DELETED', 2, itemOf(late)))
   await turn()
   assert.deepEqual(written, [['same']])
 })

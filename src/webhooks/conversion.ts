@@ -34,9 +34,12 @@ export class ConversionWebhook {
     this.#newId = newId
   }
 
-  /** All are of one kind and version. Fails with an ApiError. */
-  async convert(objects: readonly KubeObject[], apiVersion: string, struct: Struct): Promise<readonly KubeObject[]> {
-    const [first] = objects
+  /**
+   * All are of one kind and version. They are asked for at once, and again when the answer has come: nobody need hold them while the
+   * webhook works. Fails with an ApiError.
+   */
+  async convert(objects: Originals, apiVersion: string, struct: Struct): Promise<readonly KubeObject[]> {
+    const first = typeOf(objects.at(0))
     if (first === undefined) return []
     const gvk = `conversion webhook for ${first.apiVersion}, Kind=${first.kind}`
     const converted = await this.#call(objects, { apiVersion, struct, gvk })
@@ -45,18 +48,20 @@ export class ConversionWebhook {
     }
     const read = converted.map(readConverted)
     for (const [at, one] of read.entries()) checkType(one, { at, gvk, apiVersion, kind: first.kind })
-    return read.map((one, at) => restored(one, objects[at] ?? first, gvk))
+    return read.flatMap((one, at) => {
+      const original = objects.at(at)
+      return original === undefined ? [] : [restored(one, original, gvk)]
+    })
   }
 
   async #call(
-    objects: readonly KubeObject[],
+    objects: Originals,
     { apiVersion, struct, gvk }: { readonly apiVersion: string; readonly struct: Struct; readonly gvk: string },
   ): Promise<readonly Json[]> {
     const uid = this.#newId()
-    const texts = objects.map((object) => objectText(withoutVersion(object), struct))
     const review =
       `{"kind":"ConversionReview","apiVersion":${printString(this.#reviewVersion)},` +
-      `"request":{"uid":${printString(uid)},"desiredAPIVersion":${printString(apiVersion)},"objects":[${texts.join(',')}]},` +
+      `"request":{"uid":${printString(uid)},"desiredAPIVersion":${printString(apiVersion)},"objects":[${printAll(objects, struct)}]},` +
       '"response":{"uid":"","convertedObjects":null,"result":{"metadata":{}}}}'
     try {
       const text = await this.#webhook.post(review, AbortSignal.timeout(TIMEOUT_MS))
@@ -99,6 +104,20 @@ export class ConversionWebhook {
   #otherType(given: string): string {
     return `converting (${given}) to (${versionOf(this.#reviewVersion)}.ConversionReview): unknown conversion`
   }
+}
+
+export type Originals = Pick<readonly KubeObject[], 'length' | 'at'>
+
+const typeOf = (object: KubeObject | undefined): Pick<KubeObject, 'apiVersion' | 'kind'> | undefined =>
+  object && { apiVersion: object.apiVersion, kind: object.kind }
+
+function printAll(objects: Originals, struct: Struct): string {
+  const texts: string[] = []
+  for (let at = 0; at < objects.length; at++) {
+    const object = objects.at(at)
+    if (object !== undefined) texts.push(objectText(withoutVersion(object), struct))
+  }
+  return texts.join(',')
 }
 
 const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)

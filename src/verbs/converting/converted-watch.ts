@@ -3,7 +3,7 @@
  * first that cannot be converted ends the watch, and the client is told why.
  */
 import { ApiError, internalError } from '../../api/errors.ts'
-import { shownItem, type Shown, type WatchEvent } from '../../cache/event.ts'
+import type { Shown, WatchEvent } from '../../cache/event.ts'
 import type { Item, Matches } from '../../cache/item.ts'
 import type { EventSource } from '../../cache/watch.ts'
 import type { Converter } from './converter.ts'
@@ -110,14 +110,15 @@ export class ConvertedWatch implements EventSource {
 
   /** What an event is to somebody who sees only some objects; undefined: nothing. */
   #shown({ type, revision, item, previous }: Shown, converted: ReadonlyMap<Item, Item>): Shown | undefined {
+    const { frames } = this.#converter
     const now = converted.get(item) ?? item
     const matches = this.#matches
-    if (matches === undefined) return shownItem(type, revision, now)
+    if (matches === undefined) return frames.shown(type, revision, now)
     const before = type === 'MODIFIED' ? previous && converted.get(previous) : type === 'DELETED' ? now : undefined
     const wasSelected = before !== undefined && matches(before)
     const isSelected = type !== 'DELETED' && matches(now)
-    if (isSelected) return shownItem(wasSelected ? 'MODIFIED' : 'ADDED', revision, now)
-    return wasSelected ? shownItem('DELETED', revision, before) : undefined
+    if (isSelected) return frames.shown(wasSelected ? 'MODIFIED' : 'ADDED', revision, now)
+    return wasSelected ? frames.shown('DELETED', revision, before) : undefined
   }
 
   #wake(): void {

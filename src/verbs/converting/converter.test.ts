@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
+import { LateFrames } from '../../cache/event.ts'
 import { Item, type ItemHome } from '../../cache/item.ts'
+import { Shelf } from '../../cache/made.ts'
 import { Slabs } from '../../cache/slabs.ts'
 import { customResources } from '../../registry/custom/custom-resource.ts'
 import { readDefinition } from '../../registry/custom/definition.ts'
+import type { Originals } from '../../webhooks/conversion.ts'
 import { ConvertedItems } from './converted-items.ts'
 import { Converter } from './converter.ts'
 
@@ -53,8 +56,11 @@ function itemOf(name: string, { revision = 1, bytes = 100 } = {}): Item {
 class FakeWebhook {
   readonly reviews: string[][] = []
   answer: Promise<void> = Promise.resolve()
+  originals: Originals | undefined
 
-  async convert(objects: readonly KubeObject[], apiVersion: string): Promise<readonly KubeObject[]> {
+  async convert(originals: Originals, apiVersion: string): Promise<readonly KubeObject[]> {
+    this.originals = originals
+    const objects = Array.from({ length: originals.length }, (_, at) => originals.at(at) ?? assert.fail())
     const names = objects.map(({ metadata }) => metadata.name ?? '')
     this.reviews.push(names)
     await this.answer
@@ -66,7 +72,11 @@ class FakeWebhook {
 function setUp(bytesMax?: number): { webhook: FakeWebhook; kept: ConvertedItems; converter: Converter } {
   const webhook = new FakeWebhook()
   const kept = new ConvertedItems((item) => slabs.release(item), bytesMax)
-  return { webhook, kept, converter: new Converter(v2 ?? assert.fail(), { webhook, kept, home }) }
+  return {
+    webhook,
+    kept,
+    converter: new Converter(v2 ?? assert.fail(), { webhook, kept, home, frames: new Shelf(1 << 20) }),
+  }
 }
 
 test('many who want the same at the same time make one review', async () => {
@@ -144,4 +154,31 @@ test('many who waited for a review that failed ask again once for each object', 
   for (const end of await Promise.allSettled(readers)) assert.equal(end.status, 'rejected')
   const reviews = webhook.reviews.map((names) => names.join()).toSorted()
   assert.deepEqual(reviews, ['bad', 'fine', 'good', 'good,bad,fine'])
+})
+
+test('watchers who are shown the same soon after each other share its frame', async () => {
+  const { converter } = setUp()
+  const [item = assert.fail()] = await converter.items([itemOf('a', { revision: 7 })])
+  const show = (type: 'ADDED' | 'MODIFIED'): Buffer => converter.frames.shown(type, 7, item).frame()
+  assert.equal(show('ADDED'), show('ADDED'))
+  assert.match(show('MODIFIED').toString(), /^\{"type":"MODIFIED","object":\{/)
+  const other = new LateFrames(new Shelf(0))
+  assert.notEqual(other.shown('ADDED', 7, item).frame(), other.shown('ADDED', 7, item).frame(), 'nothing is kept')
+})
+
+test('objects are asked for again when they are converted: nobody holds them meanwhile', async () => {
+  const { webhook, converter } = setUp()
+  const gate = Promise.withResolvers<void>()
+  webhook.answer = gate.promise
+  const item = itemOf('a')
+  const decoded: KubeObject[] = []
+  item.peek = () => {
+    decoded.push({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' } })
+    return decoded.at(-1) ?? assert.fail()
+  }
+  const converting = converter.items([item])
+  assert.equal(decoded.length, 1, 'once for the version and the review')
+  assert.notEqual(webhook.originals?.at(0), decoded[0])
+  gate.resolve()
+  await converting
 })

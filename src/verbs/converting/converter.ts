@@ -3,10 +3,12 @@
  * converted once for all who want it: who comes while it is on its way waits for it, who comes later finds it kept.
  */
 import type { KubeObject } from '../../api/object.ts'
+import { LateFrames } from '../../cache/event.ts'
 import { Item, type ItemHome } from '../../cache/item.ts'
+import type { Shelf } from '../../cache/made.ts'
 import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
-import type { ConversionWebhook } from '../../webhooks/conversion.ts'
+import type { ConversionWebhook, Originals } from '../../webhooks/conversion.ts'
 import { type ConvertedItems, Owner } from './converted-items.ts'
 
 /** One review: what is printed and read in some milliseconds, and what any webhook takes. An object that is larger goes alone. */
@@ -20,21 +22,26 @@ export type ConverterParts = {
   readonly kept: ConvertedItems
   /** Where converted objects have their bytes. */
   readonly home: ItemHome
+  /** Where frames of their events are kept for a while. */
+  readonly frames: Shelf
 }
 
 export class Converter {
   readonly resource: Resource
+  /** For all who watch. */
+  readonly frames: LateFrames
   readonly #webhook: ConverterParts['webhook']
   readonly #kept: ConvertedItems
   readonly #owner = new Owner()
   readonly #home: ItemHome
-  /** Objects on their way to the webhook and back. */
-  readonly #coming = new Map<string, Promise<Item>>()
+  /** Objects on their way to the webhook and back, by id. */
+  readonly #coming = new Map<string, Promise<Reviewed>>()
   /** Those that are stored as they are wanted. */
   readonly #fitting = new WeakSet<Item>()
 
-  constructor(resource: Resource, { webhook, kept, home }: ConverterParts) {
+  constructor(resource: Resource, { webhook, kept, home, frames }: ConverterParts) {
     this.resource = resource
+    this.frames = new LateFrames(frames)
     this.#webhook = webhook
     this.#kept = kept
     this.#home = home
@@ -83,50 +90,69 @@ export class Converter {
     // A batch of events may have an object twice: as it is after one change, and before the next.
     const missing = [...new Set(items.filter((_, at) => known[at] === undefined))]
     // Before anything is awaited, so that nobody else begins with them.
-    const sent = missing.length === 0 ? none : this.#review(missing)
-    const found = known.map(async (one, at) => (one instanceof Promise ? one.catch(() => this.#alone(items[at])) : one))
-    const [others, own] = await Promise.all([Promise.all(found), sent])
-    const made = new Map(missing.map((item, at) => [item, own[at]]))
-    return items.map((item, at) => others[at] ?? made.get(item) ?? item)
+    const sent = missing.length === 0 ? noneYet : this.#review(missing)
+    // A promise for each review, not for each object: a hundred watchers who wait for the same would have thousands.
+    const reviews = new Set(known.filter((one) => one instanceof Promise))
+    const made = await Promise.all([sent, ...[...reviews].map((review) => review.catch(() => noneYet))])
+    const find = (item: Item): Item | undefined => {
+      const id = idOf(item)
+      for (const review of made) if (review.has(id)) return review.get(id)
+      return undefined
+    }
+    const found = items.map((item, at) => (known[at] instanceof Item ? known[at] : find(item)))
+    if (found.every((one) => one !== undefined)) return found
+    return Promise.all(items.map(async (item, at) => found[at] ?? this.#alone(item)))
   }
 
   /** A promise: somebody else has sent it. */
-  #known(item: Item): Item | Promise<Item> | undefined {
+  #known(item: Item): Item | Promise<Reviewed> | undefined {
     if (this.#fitting.has(item)) return item
     return this.#kept.get(this.#owner, item) ?? this.#coming.get(idOf(item))
   }
 
   /** A review may have failed for the sake of another object in it. Who waited for it too may have sent this one already. */
-  async #alone(item: Item | undefined): Promise<Item | undefined> {
-    return item && (this.#known(item) ?? (await this.#review([item]))[0])
+  async #alone(item: Item): Promise<Item> {
+    const known = this.#known(item)
+    const converted = known instanceof Item ? known : (await (known ?? this.#review([item]))).get(idOf(item))
+    return converted ?? item
   }
 
-  /** In the order of the items. */
-  #review(items: readonly Item[]): Promise<readonly Item[]> {
+  async #review(items: readonly Item[]): Promise<Reviewed> {
     const wanted = apiVersionOf(this.resource)
-    const promises = new Map<Item, Promise<Item>>()
     const objects = new Map(items.map((item) => [item, item.peek()]))
-    for (const [version, group] of Map.groupBy(items, (item) => objects.get(item)?.apiVersion)) {
-      if (version === wanted) {
-        for (const item of group) this.#fitting.add(item)
-        continue
-      }
-      const answers = this.#convert(group.flatMap((item) => objects.get(item) ?? []))
-      for (const [at, item] of group.entries()) promises.set(item, this.#send(item, answers, at))
-    }
-    return Promise.all(items.map(async (item) => promises.get(item) ?? item))
+    const groups = Map.groupBy(items, (item) => objects.get(item)?.apiVersion)
+    const fitting = groups.get(wanted) ?? []
+    for (const item of fitting) this.#fitting.add(item)
+    groups.delete(wanted)
+    const sent = [...groups.values()].map((group) => this.#send(group, (item) => objects.get(item) ?? item.peek()))
+    // The reviews are written. Objects that many who wait for them hold would outlive the young generation.
+    objects.clear()
+    const made = [new Map(fitting.map((item) => [idOf(item), item])), ...(await Promise.all(sent))]
+    return new Map(made.flatMap((review) => [...review]))
   }
 
-  #send(item: Item, answers: Promise<readonly KubeObject[]>, at: number): Promise<Item> {
-    const id = idOf(item)
-    const promise = answers
-      .then((objects) => {
-        const object = objects[at]
-        return object === undefined ? item : this.#keep(item, object)
+  /** All are of one version. */
+  #send(items: readonly Item[], objectOf: (item: Item) => KubeObject): Promise<Reviewed> {
+    const originals: Originals = {
+      length: items.length,
+      at: (index) => {
+        const item = items[index]
+        return item && objectOf(item)
+      },
+    }
+    const review = this.#convert(originals)
+      .then((converted) => {
+        const made = items.map((item, at) => {
+          const object = converted[at]
+          return [idOf(item), object === undefined ? item : this.#keep(item, object)] as const
+        })
+        return new Map(made)
       })
-      .finally(() => this.#coming.delete(id))
-    this.#coming.set(id, promise)
-    return promise
+      .finally(() => {
+        for (const item of items) this.#coming.delete(idOf(item))
+      })
+    for (const item of items) this.#coming.set(idOf(item), review)
+    return review
   }
 
   #keep(item: Item, object: KubeObject): Item {
@@ -138,14 +164,17 @@ export class Converter {
   }
 
   /** What the webhook made is not checked, but what the schema does not know is left out. All are of one version. */
-  async #convert(objects: readonly KubeObject[]): Promise<readonly KubeObject[]> {
+  async #convert(objects: Originals): Promise<readonly KubeObject[]> {
     const { shape } = this.resource
     const converted = await this.#webhook.convert(objects, apiVersionOf(this.resource), shape.struct)
     return converted.map((object) => shape.custom?.prune(object).object ?? object)
   }
 }
 
-const none: Promise<readonly Item[]> = Promise.resolve([])
+/** What a review made, by id. */
+type Reviewed = ReadonlyMap<string, Item>
+
+const noneYet: Reviewed = new Map()
 
 const idOf = ({ key, revision }: Item): string => `${revision} ${key}`
 
