@@ -24,6 +24,8 @@ test('a key with an escape is itself, whatever was read before', () => {
   }
 })
 
+const isEscaped = (text: string): boolean => JSON.stringify(text).includes('\\')
+
 test('property: keys with escapes are found, as a reader would find them', () => {
   const key = fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom('\\', '"', '\n', 'a\\"', '": '))
   const json = fc.letrec((tie) => ({
@@ -35,7 +37,6 @@ test('property: keys with escapes are found, as a reader would find them', () =>
       fc.dictionary(key, tie('value')),
     ),
   })).value
-  const isEscaped = (text: string): boolean => JSON.stringify(text).includes('\\')
   const hasSuch = (value: unknown): boolean =>
     typeof value === 'object' &&
     value !== null &&

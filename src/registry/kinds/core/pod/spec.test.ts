@@ -53,10 +53,10 @@ test('a template may say what only its Pods are asked about', () => {
 test('a static Pod claims nothing', () => {
   const annotations = { 'kubernetes.io/config.mirror': 'x' }
   const claims = { resourceClaims: [{ name: 'a', resourceClaimName: 'a' }, { name: '' }] }
-  const faults = validatePodSpec({ ...spec, ...claims }, 'spec', { pod: { annotations }, gates: defaultGates })
+  const found = validatePodSpec({ ...spec, ...claims }, 'spec', { pod: { annotations }, gates: defaultGates })
   const refused = ['[]', 'Forbidden: static pods do not support resource claims']
   assert.deepEqual(
-    faults.map(({ path, message }) => [path, message]),
+    found.map(({ path, message }) => [path, message]),
     [refused, refused],
   )
 })
