@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gateRows } from '../api/gate-rows.ts'
+import { gatesActedOn } from './feature-gates.ts'
+
+const page = join(import.meta.dirname, '..', '..', 'docs', 'gates.md')
+
+test('docs/gates.md has each gate that can be changed upstream and not here, and no other', () => {
+  const told = [...readFileSync(page, 'utf8').matchAll(/(?<=\| .*)`([A-Z]\w+)`/g)].map(([, name = '']) => name)
+  const unchanged = gateRows
+    .filter(({ isLocked }) => !isLocked)
+    .flatMap(({ names }) => names)
+    .filter((name) => !gatesActedOn.includes(name))
+  assert.deepEqual(told.toSorted(), unchanged.toSorted())
+})
