@@ -56,6 +56,13 @@ export const knownDifferences: readonly KnownDifference[] = [
       diff(want, got).every((line) => line.startsWith('$.body.metadata.resourceVersion: expected')),
   },
   {
+    row: 'a strategic patch of a ControllerRevision whose data has keys out of order',
+    holds: ({ step, want }) =>
+      step.path.includes('/controllerrevisions/') &&
+      step.type === 'application/strategic-merge-patch+json' &&
+      /"field":"data","message":"Invalid value: [^"]*: field is immutable"/.test(JSON.stringify(want)),
+  },
+  {
     row: 'a null that was applied as the value of a label, an annotation or binary data',
     holds: ({ want, got }) =>
       diff(want, got).every((line) => line.startsWith('$.body.metadata.resourceVersion: expected')) &&
