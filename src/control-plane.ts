@@ -190,14 +190,14 @@ type AdmissionParts = {
 }
 
 function createAdmission(
-  { admission }: Config,
+  { admission, featureGates }: Config,
   { authorize, objects, surroundings: { clock, ids } }: AdmissionParts,
 ): Admission {
   const mayDo: MayDo = async (user, action) => {
     const asked = { kind: 'resource', version: '*', subresource: '', namespace: '', ...action } as const
     return (await authorize(user, asked)).verdict === 'allow'
   }
-  const plugins = createPlugins({ objects, clock, nameSuffix: ids.nameSuffix, mayDo })
+  const plugins = createPlugins({ objects, clock, nameSuffix: ids.nameSuffix, mayDo, gates: featureGates })
   return new Admission(plugins.filter(({ name }) => admission.isOn(name)))
 }
 

@@ -1,4 +1,5 @@
 /** The built-in plugins, in upstream's order, which no flag changes. */
+import type { Gates } from '../api/gates.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Plugin } from './admission.ts'
 import {
@@ -13,7 +14,7 @@ import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createNamespaceRules } from './namespace-rules.ts'
 import type { Objects, ResourceId } from './objects.ts'
-import { createPodSecurity } from './pod-security.ts'
+import { createPodSecurity, noExemptions } from './pod-security.ts'
 import { createPriority } from './priority.ts'
 import { createResourceQuota } from './resource-quota.ts'
 import { resourceQuotas } from './resource-quota/ledger.ts'
@@ -30,11 +31,12 @@ export type PluginParts = {
   /** The random end of a generated name. */
   readonly nameSuffix: () => string
   readonly mayDo: MayDo
+  readonly gates: Gates
 }
 
 const core = (plural: string): ResourceId => ({ group: '', version: 'v1', plural })
 
-export function createPlugins({ objects, clock, nameSuffix, mayDo }: PluginParts): readonly Plugin[] {
+export function createPlugins({ objects, clock, nameSuffix, mayDo, gates }: PluginParts): readonly Plugin[] {
   const namespaces = core('namespaces')
   return [
     createNamespaceLifecycle({
@@ -44,7 +46,7 @@ export function createPlugins({ objects, clock, nameSuffix, mayDo }: PluginParts
     createLimitRanger(createNamespaceRules(objects, core('limitranges'), clock)),
     createServiceAccount({ objects, nameSuffix }),
     taintNodesByCondition,
-    createPodSecurity(objects),
+    createPodSecurity(objects, noExemptions, gates),
     createPriority(objects),
     defaultTolerationSeconds,
     createDefaultStorageClass(objects),

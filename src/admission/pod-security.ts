@@ -2,6 +2,7 @@
  * The Pod Security Standards: labels of a namespace say which level its pods must meet, and below which level the writer is
  * warned or the audit log told. Only pods are refused; of workloads the writer learns that their pods would be.
  */
+import { defaultGates, type Gates } from '../api/gates.ts'
 import { fieldsOf, isFields, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from './objects.ts'
@@ -38,6 +39,7 @@ const templates: ReadonlyMap<string, (object: KubeObject) => Json | undefined> =
 export function createPodSecurity(
   objects: Pick<Objects, 'get' | 'list'>,
   exemptions: Exemptions = noExemptions,
+  gates: Gates = defaultGates,
 ): Plugin {
   const evaluate = async (attributes: Attributes, pod: PodView, enforces: boolean): Promise<void> => {
     const { namespace, context } = attributes
@@ -66,12 +68,12 @@ export function createPodSecurity(
       const target = targetOf(attributes)
       if (target === 'namespaces') {
         const isExempt = exemptions.namespaces.has(object.metadata.name ?? '')
-        return checkNamespace(attributes, object, { objects, isExempt })
+        return checkNamespace(attributes, object, { objects, isExempt, gates })
       }
       const template = templates.get(target)?.(object)
-      if (isFields(template)) return evaluate(attributes, viewPod(template['metadata'], template['spec']), false)
+      if (isFields(template)) return evaluate(attributes, viewPod(template['metadata'], template['spec'], gates), false)
       if (!podTargets.has(target) || (oldObject !== undefined && !isChanged(object, oldObject))) return
-      return evaluate(attributes, viewPod(object.metadata, object['spec']), true)
+      return evaluate(attributes, viewPod(object.metadata, object['spec'], gates), true)
     },
   }
 }

@@ -52,6 +52,7 @@ export const gatesActedOn: readonly string[] = [
   'StorageVersionMigrator',
   'SupplementalGroupsPolicy',
   'UnauthenticatedHTTP2DOSMitigation',
+  'UserNamespacesPodSecurityStandards',
   'UserNamespacesSupport',
   'WatchList',
 ]

@@ -15,11 +15,11 @@ const offByDefault = `
   ClusterTrustBundleProjection ContainerStopSignals CoordinatedLeaderElection 
   DeploymentReplicaSetTerminatingReplicas DynamicResourceAllocation HPAConfigurableTolerance
   HPAScaleToZero ImageVolume MaxUnavailableStatefulSet MutableCSINodeAllocatableCount 
-  PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus
+  PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus UserNamespacesPodSecurityStandards
   `
 /** Those that Keelson cannot turn on yet. */
 const later = `
-  CrossNamespaceVolumeDataSource InPlacePodVerticalScalingAllocatedStatus PodLevelResources PodTopologyLabelsAdmission StrictIPCIDRValidation UserNamespacesPodSecurityStandards VolumeAttributesClass`
+  CrossNamespaceVolumeDataSource InPlacePodVerticalScalingAllocatedStatus PodLevelResources PodTopologyLabelsAdmission StrictIPCIDRValidation VolumeAttributesClass`
 /** And those that are on and may be turned off. */
 const onByDefault = `
   InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction

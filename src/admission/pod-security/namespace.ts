@@ -1,4 +1,5 @@
 /** What is checked of the namespaces that ask for levels: their labels, and whether the pods they have meet a stricter level. */
+import type { Gates } from '../../api/gates.ts'
 import { invalid } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { Attributes } from '../admission.ts'
@@ -12,13 +13,13 @@ const pods = { group: '', version: 'v1', plural: 'pods' } as const
 /** Of a larger namespace only so many pods are looked at, as upstream does: the answer is not to wait for the rest. */
 const PODS_MAX = 3000
 
-type Options = { readonly objects: Pick<Objects, 'list'>; readonly isExempt: boolean }
+type Options = { readonly objects: Pick<Objects, 'list'>; readonly isExempt: boolean; readonly gates: Gates }
 
 /** Fails with Invalid; warns of pods that a stricter level would not let in again. */
 export async function checkNamespace(
   { oldObject, context }: Attributes,
   namespace: KubeObject,
-  { objects, isExempt }: Options,
+  { objects, isExempt, gates }: Options,
 ): Promise<void> {
   const name = namespace.metadata.name ?? ''
   const { policy, faults } = policyOf(namespace.metadata.labels)
@@ -27,7 +28,7 @@ export async function checkNamespace(
   if (faults.length > 0 && !isKnown) throw invalid({ group: '', kind: 'Namespace' }, name, faults)
   if (before === undefined || isExempt || !isTightened(policy.enforce, before.policy.enforce)) return
   const found = await objects.list(pods, name, 'any')
-  for (const warning of warnings(name, found, policy.enforce)) context.warn(warning)
+  for (const warning of warnings(name, found, { level: policy.enforce, gates })) context.warn(warning)
 }
 
 function isTightened(level: LevelVersion, before: LevelVersion): boolean {
@@ -36,10 +37,14 @@ function isTightened(level: LevelVersion, before: LevelVersion): boolean {
 }
 
 /** Pods with the same violations are named together. */
-function warnings(namespace: string, found: readonly KubeObject[], level: LevelVersion): string[] {
+function warnings(
+  namespace: string,
+  found: readonly KubeObject[],
+  { level, gates }: { readonly level: LevelVersion; readonly gates: Gates },
+): string[] {
   const namesByReasons = new Map<string, string[]>()
   for (const { metadata, spec } of found.slice(0, PODS_MAX)) {
-    const reasons = violations(viewPod(metadata, spec), level).map(({ reason }) => reason)
+    const reasons = violations(viewPod(metadata, spec, gates), level).map(({ reason }) => reason)
     if (reasons.length === 0) continue
     const key = reasons.join(', ')
     namesByReasons.set(key, [...(namesByReasons.get(key) ?? []), metadata.name ?? ''])

@@ -1,4 +1,5 @@
 /** A pod as the controls look at it, and the words in which they complain. */
+import { defaultGates, type Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 
 export type ContainerView = { readonly name: string; readonly fields: Fields; readonly security: Fields }
@@ -10,10 +11,12 @@ export type PodView = {
   /** In the order in which they are named: those of the start, the regular ones, those that were added later. */
   readonly containers: readonly ContainerView[]
   readonly isWindows: boolean
+  /** Root of the pod is nobody on the node, and the standards ask less of it (gate UserNamespacesPodSecurityStandards). */
+  readonly isRelaxed: boolean
 }
 
 /** Of a pod, or of the template of one. */
-export function viewPod(metadata: Json | undefined, podSpec: Json | undefined): PodView {
+export function viewPod(metadata: Json | undefined, podSpec: Json | undefined, gates: Gates = defaultGates): PodView {
   const spec = fieldsOf(podSpec)
   return {
     annotations: fieldsOf(fieldsOf(metadata)['annotations']),
@@ -27,6 +30,7 @@ export function viewPod(metadata: Json | undefined, podSpec: Json | undefined): 
       })),
     ),
     isWindows: fieldsOf(spec['os'])['name'] === 'windows',
+    isRelaxed: spec['hostUsers'] === false && gates.isOn('UserNamespacesPodSecurityStandards'),
   }
 }
 

@@ -58,7 +58,8 @@ export const restrictedVolumes: Control = ({ spec }) => {
   return { reason: 'restricted volume types', detail: `${who} ${verb} restricted ${named('volume type', types)}` }
 }
 
-export const runAsNonRoot: Control = ({ security, containers }) => {
+export const runAsNonRoot: Control = ({ security, containers, isRelaxed }) => {
+  if (isRelaxed) return undefined
   const ofPod = security['runAsNonRoot']
   const refusing = setters(
     ofPod === false,
@@ -72,7 +73,8 @@ export const runAsNonRoot: Control = ({ security, containers }) => {
   return { reason, detail: `pod or ${containersNamed(silent)} must set securityContext.runAsNonRoot=true` }
 }
 
-export const runAsUser: Control = ({ security, containers }) => {
+export const runAsUser: Control = ({ security, containers, isRelaxed }) => {
+  if (isRelaxed) return undefined
   const isRoot = (context: typeof security): boolean => Number(context['runAsUser'] ?? -1) === 0
   const who = setters(
     isRoot(security),

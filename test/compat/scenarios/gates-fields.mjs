@@ -208,7 +208,7 @@ export default [
     PATCH('/api/v1/nodes/$ns-n/status', 'merge', { status: { nodeInfo: { kubeProxyVersion: 'v1', architecture: 'a', bootID: '', containerRuntimeVersion: '', kernelVersion: '', kubeletVersion: '', machineID: '', operatingSystem: '', osImage: '', systemUUID: '' } } }),
   ], { cleanup: ['/api/v1/nodes/$ns-n'] }),
   ...gated('lease-strategy', false, 'strategy of a Lease', ['OldestEmulationVersion', 'example.com/x', 'x'].map((strategy, at) => POST('/apis/coordination.k8s.io/v1/namespaces/$ns/leases', { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: `l${at}` }, spec: { strategy, preferredHolder: at === 0 ? undefined : 'h' } }))),
-  ...gatedLater('user-namespaces-standards', false, 'pod security standards with user namespaces', [
+  ...gated('user-namespaces-standards', false, 'pod security standards with user namespaces', [
     PATCH('/api/v1/namespaces/$ns', 'merge', { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } }, { compare: 'status' }),
     ...pods(
       [{ hostUsers: false, securityContext: { seccompProfile: { type: 'RuntimeDefault' } } }, { securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } }],
