@@ -169,6 +169,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     clientCaPem: config.clientCaPem ?? undefined,
     tlsMinVersion: config.tlsMinVersion,
     servesHttp2: config.servesHttp2,
+    compresses: config.featureGates.isOn('APIResponseCompression'),
     takesCbor: config.featureGates.isOn('CBORServingAndStorage'),
     endsUnauthenticated: config.featureGates.isOn('UnauthenticatedHTTP2DOSMitigation'),
     limits,

@@ -17,6 +17,7 @@ export type ParsedGates = {
 
 /** Those whose value changes what Keelson does. Any other one can only be set to what it is. */
 export const gatesActedOn: readonly string[] = [
+  'APIResponseCompression',
   'CBORServingAndStorage',
   'ClusterTrustBundle',
   'ClusterTrustBundleProjection',

@@ -51,6 +51,8 @@ export type ListenerOptions = Certificate & {
   readonly limits?: Partial<Limits>
   /** Whether clients are offered HTTP/2. Absent: they are. */
   readonly servesHttp2?: boolean
+  /** Whether long answers are compressed for clients that take it; absent: they are. */
+  readonly compresses?: boolean
   /** Whether answers and bodies may be CBOR. */
   readonly takesCbor?: boolean
   /** Whether an HTTP/2 connection ends after an answer to somebody who has not shown who they are. Absent: it does. */
@@ -75,7 +77,7 @@ export class Listener implements AsyncDisposable {
   readonly #takesCbor: boolean
   readonly #endsUnauthenticated: boolean
   #tls: TlsChoice
-  readonly #responder = new Responder()
+  readonly #responder: Responder
   readonly #http2 = {
     encoder: new HpackEncoder(),
     blocks: new Blocks(),
@@ -99,6 +101,7 @@ export class Listener implements AsyncDisposable {
     this.#log = options.log
     this.#limits = { ...defaultLimits, ...options.limits }
     this.#takesCbor = options.takesCbor ?? false
+    this.#responder = new Responder({ compresses: options.compresses ?? true })
     this.#endsUnauthenticated = options.endsUnauthenticated ?? true
     const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2' } = options
     this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion }

@@ -4,7 +4,12 @@ import { GZIP_BYTES_MIN, Gzip } from './gzip.ts'
 import { type Outgoing, write } from './outgoing.ts'
 
 export class Responder {
-  readonly #gzip = new Gzip()
+  /** Undefined: answers are never compressed. */
+  readonly #gzip: Gzip | undefined
+
+  constructor({ compresses = true }: { readonly compresses?: boolean } = {}) {
+    this.#gzip = compresses ? new Gzip() : undefined
+  }
 
   /** Comes back when all has been handed to the socket, or the client has gone away; at once if that is so already. */
   respond(outgoing: Outgoing, response: Exclude<ApiResponse, { tunnel: unknown }>): Promise<void> | undefined {
@@ -22,7 +27,13 @@ export class Responder {
     { status, headers, body, isEncoded = false }: Extract<ApiResponse, { body: unknown }>,
   ): Promise<void> | undefined {
     const length = lengthOf(body)
-    if (length > GZIP_BYTES_MIN && !isEncoded && outgoing.takesBody && outgoing.takesGzip()) {
+    if (
+      length > GZIP_BYTES_MIN &&
+      this.#gzip !== undefined &&
+      !isEncoded &&
+      outgoing.takesBody &&
+      outgoing.takesGzip()
+    ) {
       const tag = 'chunks' in body ? body.tag : undefined
       return this.#gzip.respond(outgoing, { status, headers, chunks: chunksOf(body), length, tag })
     }

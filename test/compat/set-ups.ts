@@ -22,7 +22,7 @@ const later = `
   CrossNamespaceVolumeDataSource InPlacePodVerticalScalingAllocatedStatus PodLevelResources PodTopologyLabelsAdmission StrictIPCIDRValidation VolumeAttributesClass`
 /** And those that are on and may be turned off. */
 const onByDefault = `
-  InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
+  APIResponseCompression InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
   PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
   SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`
 

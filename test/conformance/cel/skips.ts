@@ -27,6 +27,7 @@ const cases: { readonly [path: string]: string } = {
     'the last value of a repeated key counts (cel-corners-repeated-key)',
   'string_ext/value_errors/indexof_out_of_range': 'the reference gives -1 (cel-strings-errors)',
   'string_ext/value_errors/lastindexof_out_of_range': 'the reference gives -1 (cel-strings-errors)',
+  'string_ext/last_index_of/empty_string': 'the reference says that the index is out of range (cel-corners-order)',
 }
 
 const formats: readonly string[] = [
