@@ -14,8 +14,12 @@ export function goBytes(base64: string | undefined): string {
   return `[]byte{${Array.from(Buffer.from(base64, 'base64'), (byte) => `0x${byte.toString(16)}`).join(', ')}}`
 }
 
+/** No time is longer, with all digits of a fraction. */
+const TIME_CHARACTERS_MAX = 64
+
 /** `2001-02-03 04:05:06 +0000 UTC` of a timestamp in UTC; a fraction without its last zeros. */
 export function goTime(timestamp: string): string {
+  if (timestamp.length > TIME_CHARACTERS_MAX) return timestamp
   const [, date = '', time = '', fraction = ''] = /^(.*)T([^.Z]*)(\.\d*?)?0*Z$/.exec(timestamp) ?? []
   return `${date} ${time}${fraction === '.' ? '' : fraction} +0000 UTC`
 }

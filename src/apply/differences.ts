@@ -21,6 +21,8 @@ export class Differences {
   readonly #ignored: FieldSet
   readonly #known = new Map<string, Comparison | undefined>()
   readonly #read = new Map<string, Versions | undefined>()
+  /** What is the same for all owners of a version is made once: there may be thousands. */
+  readonly #taken = new Map<Comparison, FieldSet>()
 
   /** `versions`: undefined where the kind has no such version. `ignored`: what this path does not write. */
   constructor(versions: (apiVersion: string) => Versions | undefined, ignored: FieldSet) {
@@ -54,12 +56,18 @@ export class Differences {
     return versions.isWhole === true ? comparison : excluding(comparison, this.#ignored)
   }
 
+  #takenBy(comparison: Comparison): FieldSet {
+    const known = this.#taken.get(comparison) ?? taken(comparison)
+    this.#taken.set(comparison, known)
+    return known
+  }
+
   /** The owners that stand in the way of the write, each with what it would lose. */
   conflicts(owners: Owners, writer: string): readonly Owner[] {
     return [...owners].flatMap(([identity, owner]) => {
       const comparison = identity === writer ? undefined : this.in(owner.apiVersion)
       if (comparison === undefined || !isDifferent(comparison)) return []
-      const fields = intersection(owner.fields, taken(comparison))
+      const fields = intersection(owner.fields, this.#takenBy(comparison))
       return isEmptySet(fields) ? [] : [withFields(owner, fields)]
     })
   }
@@ -71,7 +79,7 @@ export class Differences {
       const comparison = this.in(owner.apiVersion)
       if (identity === writer || (comparison !== undefined && !isDifferent(comparison))) left.set(identity, owner)
       else if (comparison !== undefined) {
-        const fields = difference(difference(owner.fields, taken(comparison)), comparison.removed)
+        const fields = difference(difference(owner.fields, this.#takenBy(comparison)), comparison.removed)
         if (!isEmptySet(fields)) left.set(identity, withFields(owner, fields))
       }
     }

@@ -41,9 +41,10 @@ type Step = {
 /** Walks what both have; branches that only `set` has stay. */
 function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): FieldSet {
   let children: Map<string, FieldSet> | undefined
-  for (const [element, theirs] of other.children) {
-    const ours = set.children.get(element)
-    if (ours === undefined) continue
+  const fewer = set.children.size < other.children.size ? set.children : other.children
+  for (const element of fewer.keys()) {
+    const [ours, theirs] = [set.children.get(element), other.children.get(element)]
+    if (ours === undefined || theirs === undefined) continue
     const left = below(ours, theirs)
     if (left === ours) continue
     children ??= new Map(set.children)
@@ -52,6 +53,14 @@ function filtered(set: FieldSet, other: FieldSet, { isOwned, below }: Step): Fie
   }
   if (children === undefined && isOwned === set.isOwned) return set
   return { isOwned, children: children ?? set.children }
+}
+
+/** In pairs, so that what has grown is copied seldom. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  const [first = noFields, second] = sets
+  if (second === undefined) return first
+  const middle = sets.length >> 1
+  return union(unionOf(sets.slice(0, middle)), unionOf(sets.slice(middle)))
 }
 
 export function intersection(one: FieldSet, other: FieldSet): FieldSet {

@@ -91,10 +91,13 @@ export function childOf(key: string, type: MergeType): Child {
 
 /** The items of a list by their elements; of those that stand several times all. */
 export function itemsByElement(list: readonly Json[], type: ListMerge): Map<string, readonly Json[]> {
-  const items = new Map<string, readonly Json[]>()
+  const items = new Map<string, Json[]>()
   for (const item of list) {
     const element = itemElement(item, type)
-    if (element !== undefined) items.set(element, [...(items.get(element) ?? []), item])
+    if (element === undefined) continue
+    const known = items.get(element)
+    if (known === undefined) items.set(element, [item])
+    else known.push(item)
   }
   return items
 }

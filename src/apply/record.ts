@@ -5,7 +5,7 @@
 import { taken } from './compare.ts'
 import type { Differences } from './differences.ts'
 import { fitOwners } from './fit-owners.ts'
-import { difference, isEmptySet, noFields, union } from './field-set.ts'
+import { difference, type FieldSet, isEmptySet, noFields, union, unionOf } from './field-set.ts'
 import { neverOwned } from './field-paths.ts'
 import { identityOf, type Owner, type Owners, type Writer } from './managers.ts'
 
@@ -37,6 +37,7 @@ function capped(owners: Map<string, Owner>): Owners {
       compareText(first, second) || compareText(one, other),
   )
   const firstOf = new Map<string, readonly [string, Owner]>()
+  const merged = new Map<string, Merged>()
   let count = updaters.length
   for (const [identity, owner] of oldestFirst) {
     if (count <= UPDATE_OWNERS_MAX) break
@@ -51,10 +52,20 @@ function capped(owners: Map<string, Owner>): Owners {
     const known = owners.get(ancient) ?? first[1]
     if (!owners.has(ancient)) owners.delete(first[0])
     owners.delete(identity)
-    owners.set(ancient, { ...writer, time, fields: union(known.fields, owner.fields), entry: undefined })
+    owners.set(ancient, { ...writer, time, fields: noFields, entry: undefined })
+    const { sets } = merged.get(ancient) ?? { sets: [known.fields] }
+    sets.push(owner.fields)
+    merged.set(ancient, { sets })
     count--
+  }
+  // At the end: there may be thousands, and what is united grows with each.
+  for (const [ancient, { sets }] of merged) {
+    const owner = owners.get(ancient)
+    if (owner !== undefined) owners.set(ancient, { ...owner, fields: unionOf(sets) })
   }
   return owners
 }
+
+type Merged = { readonly sets: FieldSet[] }
 
 const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

@@ -42,7 +42,7 @@ export function toUint(value: Value): Result {
   return made instanceof CelError ? cannot('string', 'uint') : made
 }
 
-const float = /^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)$/i
+const float = /^[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)$/i
 
 export function toDouble(value: Value): Result {
   if (typeof value === 'number') return value

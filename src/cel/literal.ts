@@ -42,7 +42,7 @@ export function readBytes(text: string): ReadLiteral {
   if (isRaw) return { value: encoder.encode(body) }
   const bytes: number[] = []
   for (const piece of pieces(body)) {
-    if (piece.code === undefined) bytes.push(...encoder.encode(piece.text))
+    if (piece.code === undefined) for (const byte of encoder.encode(piece.text)) bytes.push(byte)
     else if (piece.isByte) bytes.push(piece.code)
     else return { fault: 'unable to unescape string' }
   }

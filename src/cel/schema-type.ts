@@ -107,7 +107,10 @@ function textTypeOf(schema: Fields): Type {
   if (length !== undefined) return { kind: 'string', sizeMax: length * POINT_BYTES_MAX }
   const choices = schema['enum']
   if (!Array.isArray(choices) || choices.length === 0) return { kind: 'string', sizeMax: CONTENT_BYTES_MAX }
-  return { kind: 'string', sizeMax: Math.max(...choices.map((choice) => Buffer.byteLength(textOf(choice)))) }
+  return {
+    kind: 'string',
+    sizeMax: choices.reduce((most, choice) => Math.max(most, Buffer.byteLength(textOf(choice))), 0),
+  }
 }
 
 const limit = (value: Json | undefined): number | undefined =>

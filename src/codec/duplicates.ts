@@ -5,6 +5,8 @@ import { DEPTH_MAX } from '../api/json-value.ts'
 
 /** As many as Go keeps. */
 const FAULTS_MAX = 100
+/** Of the paths of all repeats together: a key may be as long as a body, and have many below it. */
+export const PATHS_CHARACTERS_MAX = 8 << 20
 
 /** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. */
 export function duplicateFields(text: string, path = ''): readonly string[] {
@@ -17,6 +19,7 @@ class Search {
   readonly faults: string[] = []
   readonly #scanner: JsonScanner
   readonly #path: string[]
+  #charactersLeft = PATHS_CHARACTERS_MAX
 
   constructor(text: string, path: string) {
     this.#scanner = new JsonScanner(text)
@@ -59,8 +62,10 @@ class Search {
   }
 
   #found(): void {
-    if (this.faults.length >= FAULTS_MAX) return
-    const fault = `duplicate field ${quote(this.#path.join(''))}`
+    if (this.faults.length >= FAULTS_MAX || this.#charactersLeft < 0) return
+    const path = this.#path.join('')
+    this.#charactersLeft -= path.length
+    const fault = `duplicate field ${quote(path)}`
     if (!this.faults.includes(fault)) this.faults.push(fault)
   }
 }

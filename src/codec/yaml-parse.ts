@@ -60,7 +60,7 @@ function firstDocument(text: string): string {
   const marker = /^(?:---|\.\.\.)(?=[\s]|$)/gm
   for (let match = marker.exec(text); match !== null; match = marker.exec(text)) {
     const before = text.slice(0, match.index)
-    const isStart = match[0] === '---' && /^(?:\ufeff?[ \t]*(?:#.*|%.*)?(?:\r\n?|\n))*\ufeff?$/.test(before)
+    const isStart = match[0] === '---' && /^(?:\ufeff?[ \t]*(?:#.*|%.*)?(?:\r\n|\r(?!\n)|\n))*\ufeff?$/.test(before)
     if (!isStart) return before
   }
   return text
@@ -78,8 +78,8 @@ class Builder {
   #nodes = 0
   #aliasedNodes = 0
   #bytes = 0
-  #line = 1
-  #lineAt = 0
+  /** Where lines end; made when a line is asked for. */
+  #lineEnds: readonly number[] | undefined
 
   constructor(text: string, events: readonly Event[]) {
     this.#text = text
@@ -243,12 +243,14 @@ class Builder {
 
   /** Offsets are asked for in rising order, nearly always, so that the text is counted through once. */
   #lineOf(offset: number): number {
-    if (offset < this.#lineAt) {
-      this.#line = 1
-      this.#lineAt = 0
+    this.#lineEnds ??= Array.from(this.#text.matchAll(/\n/g), ({ index }) => index)
+    let [low, high] = [0, this.#lineEnds.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#lineEnds[middle] ?? 0) < offset) low = middle + 1
+      else high = middle
     }
-    for (; this.#lineAt < offset; this.#lineAt++) if (this.#text.charCodeAt(this.#lineAt) === 0x0a) this.#line++
-    return this.#line
+    return low + 1
   }
 }
 

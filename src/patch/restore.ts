@@ -6,6 +6,7 @@ import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { type Target, zeroOf } from '../codec/decode.ts'
+import { PATHS_CHARACTERS_MAX } from '../codec/duplicates.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from '../codec/scalars.ts'
 import type { Scalar, Schema, Struct } from '../schema/schema.ts'
@@ -35,6 +36,7 @@ export function restoreStruct(tree: Json, struct: Struct, known?: Known): Restor
 class Restorer {
   readonly unknown: string[] = []
   readonly #path: string[] = []
+  #charactersLeft = PATHS_CHARACTERS_MAX
 
   struct(tree: Json, { fields, byName }: Struct, known?: Known): Target {
     if (!isFields(tree)) throw new RestoreError(`cannot restore struct from: ${kindOf(tree)}`)
@@ -50,7 +52,10 @@ class Restorer {
       if (value !== undefined && (isPointer || !isZero)) target[name] = value
     }
     for (const key in tree) {
-      if (!byName.has(key)) this.unknown.push(`unknown field ${quote([...this.#path, `.${key}`].join('').slice(1))}`)
+      if (byName.has(key) || this.#charactersLeft < 0) continue
+      const path = [...this.#path, `.${key}`].join('').slice(1)
+      this.#charactersLeft -= path.length
+      this.unknown.push(`unknown field ${quote(path)}`)
     }
     return target
   }

@@ -42,7 +42,8 @@ function retainKeys(live: JsonMap, patch: JsonMap): void {
   if (!(RETAIN in patch)) return
   const keys = patch[RETAIN]
   delete patch[RETAIN]
-  const isNamed = (key: string): boolean => Array.isArray(keys) && keys.includes(key)
+  const named = new Set(Array.isArray(keys) ? keys : [])
+  const isNamed = (key: string): boolean => named.has(key)
   const isComplete = Object.entries(patch).every(([key, value]) => value === null || isDirective(key) || isNamed(key))
   if (!Array.isArray(keys) || !isComplete) throw badRequest('invalid patch format of retainKeys')
   for (const key of Object.keys(live)) if (!isNamed(key)) delete live[key]

@@ -2,16 +2,39 @@
 
 export type PemBlock = { readonly label: string; readonly hasHeaders: boolean; readonly bytes: Buffer }
 
-const block = /^-----BEGIN ([^\r\n]*?)-----[ \t]*\r?\n([\s\S]*?)^-----END \1-----[ \t]*$/gm
+const headerLines = /^((?:[^\r\n:]+:[^\r\n]*\r?\n)*)([\s\S]*)$/
 
-/** Text around blocks, and what only looks like one, is passed over. */
+/** Text around blocks, and what only looks like one, is passed over. A block goes from the last beginning before an end to that end. */
 export function decodePem(text: string): PemBlock[] {
   const blocks: PemBlock[] = []
-  for (const [, label = '', content = ''] of text.matchAll(block)) {
-    const [, headers = '', body = ''] = /^((?:[^\r\n:]+:[^\r\n]*\r?\n)*)([\s\S]*)$/.exec(content) ?? []
-    const base64 = body.replace(/\s/g, '')
-    const isBase64 = base64.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(base64)
-    if (isBase64) blocks.push({ label, hasHeaders: headers !== '', bytes: Buffer.from(base64, 'base64') })
+  let open: { readonly label: string; readonly lines: string[] } | undefined
+  for (const line of text.split('\n')) {
+    const begun = labelIn(line, '-----BEGIN ')
+    const ended = open === undefined ? undefined : labelIn(line, '-----END ')
+    if (begun !== undefined) open = { label: begun, lines: [] }
+    else if (open === undefined) continue
+    else if (ended === undefined) open.lines.push(line)
+    else {
+      if (ended === open.label) blocks.push(...blockOf(ended, open.lines))
+      open = undefined
+    }
   }
   return blocks
+}
+
+function labelIn(line: string, start: string): string | undefined {
+  if (!line.startsWith(start)) return undefined
+  const whole = line.trimEnd()
+  return whole.length >= start.length + DASHES.length && whole.endsWith(DASHES)
+    ? whole.slice(start.length, -DASHES.length)
+    : undefined
+}
+
+const DASHES = '-----'
+
+function blockOf(label: string, lines: readonly string[]): PemBlock[] {
+  const [, headers = '', body = ''] = headerLines.exec(lines.map((line) => `${line}\n`).join('')) ?? []
+  const base64 = body.replace(/\s/g, '')
+  const isBase64 = base64.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(base64)
+  return isBase64 ? [{ label, hasHeaders: headers !== '', bytes: Buffer.from(base64, 'base64') }] : []
 }

@@ -15,7 +15,7 @@ const card =
   /^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\d{3})\d{11})$/
 const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10ffff}-]+"
 const address = `(?:${atom}(?:\\.${atom})*|"(?:[^"\\\\\\r\\n]|\\\\.)*")@(?:${atom}(?:\\.${atom})*|\\[[^\\[\\]\\\\]*\\])`
-const email = new RegExp(`^\\s*(?:${address}|[^<>()@,;:]*<${address}>)\\s*$`, 'u')
+const email = new RegExp(`^(?:[ \\t]*${address}|[^<>()@,;:]*<${address}>)[ \\t]*$`, 'u')
 
 const uuid = (version: string, variant: string): RegExp =>
   new RegExp(
@@ -69,7 +69,7 @@ function isHostname(text: string): boolean {
 
 /** Leading zeros in parts of IPv4 were accepted once, and still are. */
 const isSloppyIp = (text: string): boolean =>
-  isIP(text.replace(/(^|[.:])0+(?=[0-9]+(?:\.|$))/g, '$1')) !== 0 && !text.includes('%')
+  isIP(text.replace(/(^|[.:])0+([1-9][0-9]*|0)(?=\.|$)/g, '$1$2')) !== 0 && !text.includes('%')
 
 function isCidr(text: string): boolean {
   const slash = text.indexOf('/')

@@ -39,6 +39,11 @@ export class Place {
     return this.#trail.isRoot
   }
 
+  /** There may be more than a call takes arguments. */
+  tell(faults: readonly Fault[]): void {
+    for (const fault of faults) this.faults.push(fault)
+  }
+
   below(step: string | number, old: Json | undefined): Place {
     return new Place(new Trail(this.#trail, step), this, old)
   }

@@ -173,7 +173,7 @@ function checkJunctors(value: Json, { allOf, anyOf, oneOf, not }: Checks, place:
     const all = allOf.map(tried)
     const failed = all.filter(({ faults }) => faults.length > 0)
     for (const each of all) count += each.count
-    for (const { faults } of failed) place.faults.push(...faults)
+    for (const { faults } of failed) place.tell(faults)
     if (failed.length > 0) {
       const none = failed.length === all.length ? '. None validated' : ''
       place.faults.push(junctorFault(place, `must validate all the schemas (allOf)${none}`))
@@ -194,7 +194,8 @@ function checkAny(schemas: readonly Structural[], tried: (schema: Structural) =>
     if (result.faults.length === 0) return result.count
     if (best === undefined || result.count > best.count) best = result
   }
-  place.faults.push(junctorFault(place, 'must validate at least one schema (anyOf)'), ...(best?.faults ?? []))
+  place.faults.push(junctorFault(place, 'must validate at least one schema (anyOf)'))
+  place.tell(best?.faults ?? [])
   return best?.count ?? 0
 }
 
@@ -209,6 +210,6 @@ function checkOne(schemas: readonly Structural[], tried: (schema: Structural) =>
   if (valid === 1) return 1
   const found = valid === 0 ? 'none valid' : `${valid} valid alternatives`
   place.faults.push(junctorFault(place, `must validate one and only one schema (oneOf). Found ${found}`))
-  if (valid === 0) place.faults.push(...(best?.faults ?? []))
+  if (valid === 0) place.tell(best?.faults ?? [])
   return best?.count ?? 0
 }

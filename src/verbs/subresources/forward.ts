@@ -132,9 +132,9 @@ export const answerHeaders = (headers: IncomingHttpHeaders): Headers =>
   endToEnd(headers, (name) => corsHeaders.has(name))
 
 function endToEnd(headers: IncomingHttpHeaders, isOwn: (name: string) => boolean): Headers {
-  const named = (headers.connection ?? '').toLowerCase().split(/\s*,\s*/)
+  const named = new Set(tokensOf(headers.connection))
   const passed = Object.entries(headers).flatMap(([name, value]): [string, string | readonly string[]][] =>
-    value === undefined || hopHeaders.has(name) || named.includes(name) || isOwn(name) ? [] : [[name, value]],
+    value === undefined || hopHeaders.has(name) || named.has(name) || isOwn(name) ? [] : [[name, value]],
   )
   return Object.fromEntries(passed)
 }
@@ -151,7 +151,10 @@ export function encodedPath(segments: readonly string[]): string {
 }
 
 export const isUpgrade = ({ headers }: ApiRequest): boolean =>
-  (headers.connection ?? '')
+  tokensOf(headers.connection).includes('upgrade') && headers.upgrade !== undefined
+
+const tokensOf = (header = ''): string[] =>
+  header
     .toLowerCase()
-    .split(/\s*,\s*/)
-    .includes('upgrade') && headers.upgrade !== undefined
+    .split(',')
+    .map((token) => token.trim())

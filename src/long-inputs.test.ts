@@ -1,0 +1,76 @@
+/** Inputs within the limits of a request that once took time in proportion to their square, or worse. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Json } from './api/object.ts'
+import { goTime } from './api/go-value.ts'
+import { itemsByElement } from './apply/owned.ts'
+import { isSameButTimes } from './apply/managers.ts'
+import { toDouble } from './cel/conversions.ts'
+import { readBytes } from './cel/literal.ts'
+import { bodyForm } from './codec/body-form.ts'
+import { duplicateFields } from './codec/duplicates.ts'
+import { negotiateError } from './codec/negotiate.ts'
+import { convertYaml } from './codec/yaml.ts'
+import { decodePem } from './lib/x509/pem.ts'
+import { matchesFormat } from './schema/structural/formats.ts'
+
+const HEADER_CHARACTERS = 1_000_000
+const BODY_CHARACTERS = 3_000_000
+/** Of CPU, of a machine that does other things too. A second pass over all of it is fine, one for each character is not. */
+const CPU_MS_MAX = 1_000
+
+const attempt = (run: () => unknown) => (): void => {
+  try {
+    run()
+  } catch {
+    // To be refused is fine.
+  }
+}
+
+const accept = (text: string) => ({ headers: { accept: text }, query: new URLSearchParams() })
+const yaml = (text: string): unknown => convertYaml(Buffer.from(text))
+const entries = Array.from({ length: 20_000 }, (_, at): Json => ({ manager: `m${at}`, operation: 'Update' }))
+
+const inputs: readonly (readonly [string, () => unknown])[] = [
+  [
+    'clauses of Accept',
+    () => negotiateError(accept('*,'.repeat(HEADER_CHARACTERS / 4) + 'a,'.repeat(HEADER_CHARACTERS / 4))),
+  ],
+  [
+    'blanks in Content-Type',
+    () => bodyForm({ headers: { 'content-type': `application/json;a=${' '.repeat(HEADER_CHARACTERS)},` } }),
+  ],
+  ['ends of lines before a document', () => yaml(`${'\r\n'.repeat(100_000)}a: 1\n---\n`)],
+  ['repeats in merged maps', () => yaml('- {a: 1, <<: {a: 1, a: 2}}\n'.repeat(5_000))],
+  [
+    'repeats below a long key',
+    () => duplicateFields(`{"${'k'.repeat(1_000_000)}":{${'"a":1,'.repeat(300_000)}"a":1}}`),
+  ],
+  ['beginnings of PEM blocks', () => decodePem('-----BEGIN A-----\n'.repeat(150_000))],
+  [
+    'beginnings of PEM blocks, and one end',
+    () => decodePem(`${'-----BEGIN A-----\n'.repeat(150_000)}-----END A-----\n`),
+  ],
+  ['blanks of an email', () => matchesFormat(`${' '.repeat(BODY_CHARACTERS)}(`, 'email')],
+  ['zeros of an address', () => matchesFormat(`${'0'.repeat(BODY_CHARACTERS)}x.`, 'ipv4')],
+  ['digits of a double', () => toDouble(`${'1'.repeat(BODY_CHARACTERS)}x`)],
+  ['bytes of a literal', () => readBytes(`b'${'é'.repeat(200_000)}'`)],
+  [
+    'the same item again and again',
+    () =>
+      itemsByElement(
+        Array.from({ length: 500_000 }, () => 'a'),
+        { form: 'list', by: 'value', keys: [], of: { form: 'scalar', scalar: 'string' } },
+      ),
+  ],
+  ['entries of managedFields', () => isSameButTimes(entries, entries.toReversed())],
+  ['a time', () => goTime('T'.repeat(BODY_CHARACTERS))],
+]
+
+for (const [what, run] of inputs) {
+  test(what, () => {
+    const { user } = process.cpuUsage()
+    attempt(run)()
+    assert.ok((process.cpuUsage().user - user) / 1000 < CPU_MS_MAX)
+  })
+}
