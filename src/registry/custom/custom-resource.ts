@@ -109,7 +109,7 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     get table() {
       return (table ??= customTable(version.columns))
     },
-    views: scale === undefined ? noViews : { scale: customScaleView(scale, (object) => own.prune(object).object) },
+    views: scale === undefined ? noViews : { scale: customScaleView(scale) },
   }
 }
 

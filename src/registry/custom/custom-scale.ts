@@ -1,4 +1,5 @@
 /** The scale of a custom kind: the definition says where the numbers are. */
+import { unclassified } from '../../api/errors.ts'
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { goPlain } from '../../api/go-value.ts'
 import { fieldsOf, isFields, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
@@ -7,11 +8,8 @@ import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
 import type { ScalePaths } from './definition.ts'
 import { readPath, valueAtPath, withValueAt } from './simple-path.ts'
 
-/**
- * Of one that shows no number of replicas where it should, nothing can be shown. `prune`: by the schema, which may know no such
- * number.
- */
-export function customScaleView(paths: ScalePaths, prune: (object: KubeObject) => KubeObject): View {
+/** Of one that shows no number of replicas where it should, nothing can be shown. */
+export function customScaleView(paths: ScalePaths): View {
   const [spec, status] = [readPath(paths.spec), readPath(paths.status)]
   const selector = paths.selector === '' ? undefined : readPath(paths.selector)
   return {
@@ -35,24 +33,30 @@ export function customScaleView(paths: ScalePaths, prune: (object: KubeObject) =
     },
     whyHidden: (object) => hiddenScale(object, paths),
     change: (object, scale) => ({
-      ...withReplicas(object, spec, scale, prune),
+      ...withReplicas(object, spec, scale),
       metadata: withVersionOf(object.metadata, scale.metadata),
     }),
     validate: () => [],
   }
 }
 
-/** A number that is refused must be there to be seen. */
-function withReplicas(
-  object: KubeObject,
-  path: readonly string[],
-  scale: KubeObject,
-  prune: (object: KubeObject) => KubeObject,
-): KubeObject {
+/** The schema may know no such field: the change still counts as one, and whoever reads the object is not shown it. */
+function withReplicas(object: KubeObject, path: readonly string[], scale: KubeObject): KubeObject {
+  refuseScalarOnWay(object, path)
   const { apiVersion, kind, metadata } = object
   const replicas = numberOf(fieldsOf(scale['spec'])['replicas'])
-  const changed = { ...withValueAt(object, path, replicas), apiVersion, kind, metadata }
-  return replicas >= 0 && replicas <= REPLICAS_MAX ? prune(changed) : changed
+  return { ...withValueAt(object, path, replicas), apiVersion, kind, metadata }
+}
+
+function refuseScalarOnWay(object: KubeObject, path: readonly string[]): void {
+  let value: Json | undefined = object
+  for (const [at, name] of path.slice(0, -1).entries()) {
+    value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined
+    if (value === undefined) return
+    if (isFields(value)) continue
+    const where = path.slice(0, at + 1).join('.')
+    throw unclassified(`value cannot be set because .${where} is not a map[string]interface{}`)
+  }
 }
 
 /** What is of another type is told before that there is none. */

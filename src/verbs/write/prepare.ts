@@ -51,11 +51,9 @@ function prepareUpdate(
   const { request } = write
   const view = viewOf(request)
   const shown = withoutDuplicateOwners(mutated, request.context, { isMutated: true })
-  if (view !== undefined) {
-    refuseInvalid(view, shown, view.validate(shown))
-    checkShownUid(request, shown, before)
-  }
+  if (view !== undefined) refuseInvalid(view, shown, view.validate(shown))
   const given = view === undefined ? shown : view.change(before, shown)
+  if (view !== undefined) checkShownUid(request, shown, before)
   checkVersion(request, given, { revision, isView: view !== undefined })
   const metadata = present({ ...given.metadata, generation: before.metadata.generation })
   const prepared = rulesOf(request).prepareUpdate({ ...given, metadata }, before, writerOf(write))

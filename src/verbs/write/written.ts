@@ -26,9 +26,9 @@ export function written(
   object: KubeObject,
   key: Key,
   revision: Revision,
-  { resource, access, stored }: Writing,
+  { resource, access, stored, mayHoldUnknown }: Writing,
 ): Written {
-  const { object: form, isOther } = asStored(object, resource.shape)
+  const { object: form, isOther } = asStored(object, resource.shape, mayHoldUnknown)
   const current = withVersion(form, revision)
   if (isOther) markOutdated(current)
   const made = stored === undefined || form !== object ? undefined : wireOfStored(stored, current, resource.shape)
@@ -37,11 +37,18 @@ export function written(
   return { object: current, json: wire.bytes }
 }
 
-type Writing = { readonly resource: Resource; readonly access: WriteAccess; readonly stored?: Buffer | undefined }
+type Writing = {
+  readonly resource: Resource
+  readonly access: WriteAccess
+  readonly stored?: Buffer | undefined
+  /** Whether the object may have fields that its schema does not know: a scale sets its number where the definition says. */
+  readonly mayHoldUnknown?: boolean
+}
 
 /** The object as a reader gets it once it is stored. `stored`: the bytes that were, or would be, where they are known. */
-export async function readBack(object: KubeObject, { resource, access, stored }: Writing): Promise<KubeObject> {
-  if (access.readBack === undefined) return asStored(object, resource.shape).object
+export async function readBack(object: KubeObject, writing: Writing): Promise<KubeObject> {
+  const { resource, access, stored, mayHoldUnknown } = writing
+  if (access.readBack === undefined) return asStored(object, resource.shape, mayHoldUnknown).object
   return access.readBack(stored ?? encodeStored(object, resource.shape))
 }
 
@@ -52,14 +59,15 @@ type Stored = {
 }
 
 /** Of a custom kind: what the stored version does not know is lost, and what was dropped has its defaults again. */
-function asStored(object: KubeObject, { custom, stored, setDefaults, isDefaultedAgain }: ObjectSchema): Stored {
+function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = false): Stored {
+  const { custom, stored, setDefaults, isDefaultedAgain } = schema
   if (custom === undefined) {
     if (isDefaultedAgain !== true) return { object, isOther: false }
     const whole = setDefaults(object)
     return { object: whole, isOther: !isSame(whole, object) }
   }
   const kept = stored?.toStored(withoutEmptyMetadata(object)) ?? object
-  const whole = stored?.fromStored(kept) ?? setDefaults(object)
+  const whole = stored?.fromStored(kept) ?? (mayHoldUnknown ? custom.fromStored(object) : setDefaults(object))
   const isOther = hasEmptyMetadata(kept) || (stored === undefined ? whole !== object : !custom.isCurrent(kept))
   return { object: withoutEmptyMetadata(whole), isOther }
 }
