@@ -31,7 +31,7 @@ export type Application = {
   readonly now: string
   /** Of the version of an owner; undefined where the kind has none such: what is owned in it cannot be found. */
   readonly typeIn: (apiVersion: string) => StructMerge | undefined
-  /** What is written of the object in one version, in another; absent where all versions write the same. */
+  /** What is written of the object in one version, in another; absent where only a webhook could tell. */
   readonly convert?: Convert
   /** The object before and after, in the version of an owner; undefined where there is no such version. */
   readonly versions: (after: Fields) => Promise<(apiVersion: string) => Versions | undefined>
@@ -81,7 +81,7 @@ function pruneStated(merged: Json, { before, all, stated, application }: Pruning
   const { type, typeIn, convert, writer } = application
   if (before === undefined || typeIn(before.apiVersion) === undefined) return merged
   const isMixed = [before, ...all.values()].some(({ apiVersion }) => apiVersion !== writer.apiVersion)
-  if (convert !== undefined && isMixed && isFields(merged)) {
+  if (convert !== undefined && isMixed && !isEmptySet(before.fields) && isFields(merged)) {
     return pruneAcross(merged, { before, owners: all, version: writer.apiVersion, typeIn, convert })
   }
   return prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })

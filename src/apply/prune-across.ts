@@ -9,7 +9,8 @@ import type { StructMerge } from './merge-type.ts'
 import { appliedSet } from './owned.ts'
 import { prune } from './prune.ts'
 
-export type Convert = (fields: Fields, from: string, to: string) => Fields
+/** Fails where the fields do not fit the other version; `step` says what failed, in upstream's words. */
+export type Convert = (fields: Fields, versions: { readonly from: string; readonly to: string }, step: string) => Fields
 
 type Across = {
   readonly before: Owner
@@ -25,21 +26,31 @@ export function pruneAcross(merged: Fields, { before, owners, version, typeIn, c
   const lastType = typeIn(last)
   if (lastType === undefined) return merged
   const owned = ownedByVersion(owners)
-  const whole = convert(merged, version, last)
+  const whole = convert(
+    merged,
+    { from: version, to: last },
+    'failed to convert merged object to last applied version: ',
+  )
   let shown = last
   let pruned = fieldsOf(prune(whole, lastType, { before: before.fields, owned: owned.get(last) ?? noFields }))
   for (const [other, fields] of owned) {
     const type = typeIn(other)
     if (other === last || type === undefined) continue
-    const wholeThere = convert(merged, version, other)
-    const kept = union(appliedSet(convert(pruned, shown, other), type), fields)
+    const wholeThere = convert(merged, { from: version, to: other }, ofOwned('merged', other))
+    const prunedThere = convert(pruned, { from: shown, to: other }, ofOwned('pruned', other))
+    const kept = union(appliedSet(prunedThere, type), fields)
     pruned = fieldsOf(prune(wholeThere, type, { before: appliedSet(wholeThere, type), owned: kept }))
     shown = other
   }
-  const kept = appliedSet(convert(pruned, shown, last), lastType)
+  const kept = appliedSet(convert(pruned, { from: shown, to: last }, ofDangling), lastType)
   const result = fieldsOf(prune(whole, lastType, { before: before.fields, owned: kept }))
-  return convert(result, last, version)
+  return convert(result, { from: last, to: version }, '')
 }
+
+const ofOwned = (object: string, version: string): string =>
+  `failed add back owned items: failed to convert ${object} object at version ${version}: `
+
+const ofDangling = 'failed add back dangling items: failed to convert pruned object to last applied version: '
 
 const fieldsOf = (value: Json): Fields => (isFields(value) ? value : {})
 

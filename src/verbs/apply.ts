@@ -16,8 +16,8 @@ import { decodePatched } from '../codec/decode-body.ts'
 import { printOrdered } from '../codec/json.ts'
 import { RestoreError, restoreStruct } from '../patch/restore.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, type View, viewOf } from '../registry/resource.ts'
-import { askWebhook, otherVersion, UnknownVersionError, versionsOf, wireIn } from './owner-versions.ts'
-import { emptyObject, emptyWire, hasOtherVersion, ignoredAt, trackingOf, writerOf } from './owners.ts'
+import { askWebhook, fittingIn, otherVersion, UnknownVersionError, versionsOf, wireIn } from './owner-versions.ts'
+import { emptyObject, emptyWire, ignoredAt, trackingOf, writerOf } from './owners.ts'
 import { type AppliedBody, type GivenBody, readApplied } from './read-applied.ts'
 import { type Change, mayCreateAt, type Write } from './write/write.ts'
 import type { PatchOptions } from './write-options.ts'
@@ -65,7 +65,8 @@ async function applyTo(
   const live = current === undefined ? emptyWire(struct) : storedWire(current, struct)
   const writer: Writer = { ...writerOf(request, options), operation: 'Apply' }
   const tracking = trackingOf(request, stored)
-  const misfits = request.resource.isCustom ? misfitsOf(request, live, tracking.owners) : validateStored(live, type)
+  const misfits =
+    request.resource.isCustom && viewOf(request) === undefined ? validateTyped(live, type) : validateStored(live, type)
   if (misfits.length > 0 && tracking.owners.size === 0) {
     const what = `failed to convert new object (${nameOf(live, expected)}) to smd typed`
     throw unclassified(`failed to create manager for existing fields: ${what}: ${formatFaults(misfits)}`)
@@ -102,7 +103,9 @@ async function applyTo(
     ignored: ignoredAt(request),
     now: access.now(),
     typeIn: typeOfOwner,
-    ...(request.resource.isCustom || viewOf(request) !== undefined ? {} : { convert: convertIn(request, writing) }),
+    ...(viewOf(request) !== undefined || access.convertTo !== undefined
+      ? {}
+      : { convert: convertIn(request, writing) }),
     versions: async (after) => {
       const before = current ?? emptyObject
       const made = (): KubeObject => objectOf(after, { applied, expected, live, current, isDefaulted: false })
@@ -125,20 +128,16 @@ async function applyTo(
   return withManagedFields(withLastApplied(object, applied, writer), managedFields)
 }
 
-/** What of a custom object that was written in another version does not fit into this one. */
-function misfitsOf(request: ResourceRequest, live: Fields, owners: Owners): readonly string[] {
+/** Between versions of a kind; those of a custom one differ in nothing but what fits them. */
+function convertIn(request: ResourceRequest, { access }: Applying): Convert {
   const { resource } = request
-  if (!resource.isCustom || viewOf(request) !== undefined) return []
-  const mayDiffer = owners.size === 0 || hasOtherVersion(owners, apiVersionOf(resource))
-  return mayDiffer ? validateTyped(live, mergeTypeOfObjects(resource.shape.struct)) : []
-}
-
-/** Between versions of a built-in kind. */
-function convertIn({ resource }: ResourceRequest, { access }: Applying): Convert {
   const inVersion = (apiVersion: string): Resource =>
     apiVersion === apiVersionOf(resource) ? resource : (access.inVersion(apiVersion) ?? resource)
-  return (fields, from, to) => {
+  return (fields, { from, to }, step) => {
     if (from === to) return fields
+    if (resource.isCustom) {
+      return fittingIn({ ...fields, apiVersion: to }, inVersion(to), `failed to prune fields: ${step}`)
+    }
     const { shape, kind } = inVersion(from)
     const { value } = restoreStruct(fields, shape.struct)
     const object = { ...value, kind, apiVersion: from, metadata: fieldsOf(value['metadata']) }

@@ -134,11 +134,7 @@ function customVersion(to: Resource): OtherVersion {
   const { struct } = to.shape
   const type = mergeTypeOfObjects(struct)
   const apiVersion = apiVersionOf(to)
-  const fitting = (wire: Fields, what: string): Fields => {
-    const faults = validateTyped(wire, type)
-    if (faults.length > 0) throw new UnknownVersionError(what + formatFaults(faults))
-    return wire
-  }
+  const fitting = (wire: Fields, what: string): Fields => fittingIn(wire, to, what)
   const wireOf = (object: KubeObject): Fields => storedWire({ ...object, apiVersion }, struct)
   return {
     type,
@@ -149,4 +145,11 @@ function customVersion(to: Resource): OtherVersion {
       after: fitting({ ...after, apiVersion }, ofNewObject),
     }),
   }
+}
+
+/** Fails where what is written of a custom object does not fit a version; `what` is told first. */
+export function fittingIn(wire: Fields, { shape }: Resource, what: string): Fields {
+  const faults = validateTyped(wire, mergeTypeOfObjects(shape.struct))
+  if (faults.length > 0) throw new UnknownVersionError(what + formatFaults(faults))
+  return wire
 }
