@@ -10,6 +10,7 @@ import {
 } from '../../api/field-fault.ts'
 import { checkQualifiedName } from '../../api/names.ts'
 import { type Fields, itemsOf, type Json, textOf } from '../../api/object.ts'
+import { repeatsIn } from './long-lists.ts'
 
 const REASON_BYTES_MAX = 1024
 const MESSAGE_BYTES_MAX = 32 * 1024
@@ -21,8 +22,9 @@ const isReason = new RegExp(`^${reasonPattern}$`)
 export function validateConditions(list: Json | undefined, path: string): FieldFault[] {
   const conditions = itemsOf(list)
   const types = conditions.map(({ type }) => textOf(type))
+  const repeats = repeatsIn(types)
   return conditions.flatMap((condition, at) => [
-    ...(types.indexOf(types[at] ?? '') < at ? [duplicate(`${path}[${at}].type`, types[at] ?? '')] : []),
+    ...(repeats.has(at) ? [duplicate(`${path}[${at}].type`, types[at] ?? '')] : []),
     ...validateCondition(condition, `${path}[${at}]`),
   ])
 }

@@ -19,6 +19,7 @@ import { isEqualAs } from '../../rules/equality.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
+import { addAll, repeatsIn } from '../../rules/long-lists.ts'
 import { Expressions, expressionsIn, isIdentifier } from './expression.ts'
 import { validateMatchConditions, validateMatchResources, validateOneOf } from './matching.ts'
 import { failurePolicies } from './webhook-configuration.ts'
@@ -98,7 +99,7 @@ function* eachOf(
   check: (item: Fields, path: string) => Turns<FieldFault[]>,
 ): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
-  for (const [at, item] of itemsOf(spec[list]).entries()) faults.push(...(yield* check(item, `spec.${list}[${at}]`)))
+  for (const [at, item] of itemsOf(spec[list]).entries()) addAll(faults, yield* check(item, `spec.${list}[${at}]`))
   return faults
 }
 
@@ -190,13 +191,14 @@ function* validateAuditAnnotations(
 ): Turns<FieldFault[]> {
   const path = 'spec.auditAnnotations'
   const keys = annotations.map(({ key }) => textOf(key))
+  const repeats = repeatsIn(keys)
   const faults: FieldFault[] = []
   for (const [at, { valueExpression }] of annotations.entries()) {
     const key = keys[at] ?? ''
     faults.push(
       ...checked(`${path}[${at}].key`, `${policy}/${key}`, checkQualifiedName),
       ...(yield* validateValueExpression(textOf(valueExpression), `${path}[${at}].valueExpression`, expressions)),
-      ...(keys.indexOf(key) < at ? [duplicate(`${path}[${at}].key`, key)] : []),
+      ...(repeats.has(at) ? [duplicate(`${path}[${at}].key`, key)] : []),
     )
   }
   if (annotations.length <= AUDIT_ANNOTATIONS_MAX) return faults
@@ -255,7 +257,7 @@ function validateParamRef({ name, parameterNotFoundAction, selector }: Fields, p
       faults.push(forbiddenField(`${path}.${field}`, 'name and selector are mutually exclusive'))
     }
   } else if (selector !== undefined) {
-    faults.push(...validateLabelSelector(fieldsOf(selector), `${path}.selector`))
+    addAll(faults, validateLabelSelector(fieldsOf(selector), `${path}.selector`))
   } else if (text === '') {
     faults.push(required(path, 'one of name or selector must be specified'))
   }
@@ -266,9 +268,10 @@ function validateParamRef({ name, parameterNotFoundAction, selector }: Fields, p
 
 function validateActions(given: readonly string[], path: string): FieldFault[] {
   if (given.length === 0) return [required(path, 'at least one validation action is required')]
+  const repeats = repeatsIn(given)
   const faults = given.flatMap((action, at) => {
     if (!actions.includes(action)) return [notSupported(`${path}[${at}]`, action, actions)]
-    return given.indexOf(action) < at ? [duplicate(`${path}[${at}]`, action)] : []
+    return repeats.has(at) ? [duplicate(`${path}[${at}]`, action)] : []
   })
   if (!given.includes('Deny') || !given.includes('Warn')) return faults
   const why =

@@ -14,6 +14,7 @@ import { checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../../../api/object.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
 import type { Expressions } from './expression.ts'
 
 const CONDITIONS_MAX = 64
@@ -44,9 +45,10 @@ export function validateMatchResources(resources: Fields, path: string): FieldFa
 }
 
 function validateResourceNames(names: readonly string[], path: string): FieldFault[] {
+  const repeats = repeatsIn(names)
   return names.flatMap((name, at) => [
     ...checked(`${path}[${at}]`, name, checkPathSegment),
-    ...(names.indexOf(name) < at ? [duplicate(`${path}[${at}]`, name)] : []),
+    ...(repeats.has(at) ? [duplicate(`${path}[${at}]`, name)] : []),
   ])
 }
 
@@ -89,16 +91,18 @@ function validateNames(names: readonly string[], path: string, { type, others, c
 /** What one says of all subresources, or of a subresource of all resources, no other says again. */
 function validateResources(resources: readonly string[], path: string): FieldFault[] {
   if (resources.length === 0) return [required(path)]
+  const before = new Set<string>()
   const faults = resources.flatMap((resource, at) => {
     if (resource === '') return [required(`${path}[${at}]`)]
     const [name = '', subresource] = split(resource)
     if (subresource === undefined) return []
-    const before = resources.slice(0, at)
-    return [`${name}/*`, `*/${subresource}`]
-      .filter((pattern) => before.includes(pattern))
+    const found = [`${name}/*`, `*/${subresource}`]
+      .filter((pattern) => before.has(pattern))
       .map((pattern) =>
         invalidValue(`${path}[${at}]`, resource, `if '${pattern}' is present, must not specify ${resource}`),
       )
+    before.add(resource)
+    return found
   })
   const refuse = (why: string): FieldFault => invalidShown(path, goStrings(resources), why)
   if (resources.length > 1 && resources.includes('*/*')) {
@@ -123,13 +127,13 @@ export function* validateMatchConditions(
   expressions: Expressions,
 ): Turns<FieldFault[]> {
   const conditions = itemsOf(list)
-  const names = conditions.map(({ name }) => textOf(name))
+  const repeats = repeatsIn(conditions.map(({ name }) => textOf(name)))
   const { length } = conditions
   const faults: FieldFault[] = length > CONDITIONS_MAX ? [tooMany(path, length, CONDITIONS_MAX)] : []
-  for (const [at, { expression }] of conditions.entries()) {
-    const name = names[at] ?? ''
+  for (const [at, { expression, name: given }] of conditions.entries()) {
+    const name = textOf(given)
     const namePath = `${path}[${at}].name`
-    const isRepeated = name !== '' && names.indexOf(name) < at
+    const isRepeated = name !== '' && repeats.has(at)
     const text = textOf(expression).trim()
     const textPath = `${path}[${at}].expression`
     faults.push(

@@ -8,6 +8,7 @@ import { inTurns, type Turns } from '../../../cel/turns.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
+import { addAll, repeatsIn } from '../../rules/long-lists.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'
 import { Expressions, expressionsIn } from './expression.ts'
 import { validateMatchConditions, validateMatchPolicy, validateOneOf, validateRule } from './matching.ts'
@@ -47,19 +48,17 @@ function* validate(object: KubeObject, { validateOwn, before, slice }: Context):
   const webhooks = itemsOf(object['webhooks'])
   const areKnown = areSameConditions(webhooks, before)
   const expressions = new Expressions(slice, { stored: new Set(before.flatMap(expressionsIn)) })
-  const names = webhooks.map(({ name }) => textOf(name))
+  const repeats = repeatsIn(webhooks.map(({ name }) => textOf(name)))
   const faults: FieldFault[] = []
   for (const [at, webhook] of webhooks.entries()) {
     const path = `webhooks[${at}]`
-    const name = names[at] ?? ''
-    const isRepeated = name !== '' && names.indexOf(name) < at
+    const name = textOf(webhook['name'])
+    const isRepeated = name !== '' && repeats.has(at)
     const conditions = areKnown ? undefined : webhook['matchConditions']
-    faults.push(
-      ...validateWebhook(webhook, path, validateOwn),
-      ...(yield* validateMatchConditions(conditions, `${path}.matchConditions`, expressions)),
-      ...validateVersions(textsOf(webhook['admissionReviewVersions']), `${path}.admissionReviewVersions`),
-      ...(isRepeated ? [duplicate(`${path}.name`, name)] : []),
-    )
+    addAll(faults, validateWebhook(webhook, path, validateOwn))
+    addAll(faults, yield* validateMatchConditions(conditions, `${path}.matchConditions`, expressions))
+    addAll(faults, validateVersions(textsOf(webhook['admissionReviewVersions']), `${path}.admissionReviewVersions`))
+    if (isRepeated) faults.push(duplicate(`${path}.name`, name))
   }
   return faults
 }
@@ -104,8 +103,9 @@ function validateTimeout(seconds: Json | undefined, path: string): FieldFault[] 
 function validateVersions(versions: readonly string[], path: string): FieldFault[] {
   const known = reviewVersions.join(', ')
   if (versions.length === 0) return [required(path, `must specify one of ${known}`)]
+  const repeats = repeatsIn(versions)
   const faults = versions.flatMap((version, at) =>
-    versions.indexOf(version) < at
+    repeats.has(at)
       ? [invalidValue(`${path}[${at}]`, version, 'duplicate version')]
       : checked(`${path}[${at}]`, version, checkDns1035Label),
   )

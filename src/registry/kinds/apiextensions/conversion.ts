@@ -12,6 +12,7 @@ import {
 import { goBytes, goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../../../api/object.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'
 
 /** What the definition was before an update. */
@@ -48,8 +49,9 @@ function validateStrategy(strategy: string): FieldFault[] {
 function validateReviewVersions(versions: readonly string[]): FieldFault[] {
   const own = `${path}.conversionReviewVersions`
   if (versions.length === 0) return [required(own)]
+  const repeats = repeatsIn(versions)
   const faults = versions.flatMap((version, at) =>
-    versions.indexOf(version) < at
+    repeats.has(at)
       ? [invalidValue(`${own}[${at}]`, version, 'duplicate version')]
       : checked(`${own}[${at}]`, version, checkDns1035Label),
   )

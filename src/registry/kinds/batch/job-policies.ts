@@ -12,6 +12,7 @@ import { goStruct } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
 import { each, fields, given, type Rule } from '../../rules/rule.ts'
 import { named, nonNegative } from '../../rules/scalars.ts'
 import { parseIndexes } from './indexes.ts'
@@ -43,11 +44,12 @@ const exitCodeValues: Rule = (value, path, { faults }) => {
   const shown = Array.isArray(values) ? `[]int32{${codes.join(', ')}}` : '[]int32(nil)'
   if (codes.length === 0) faults.push(invalidShown(at, shown, 'at least one value is required'))
   else if (codes.length > EXIT_CODES_MAX) faults.push(tooMany(at, codes.length, EXIT_CODES_MAX))
+  const repeats = repeatsIn(codes)
   for (const [index, code] of codes.entries()) {
     if (code === 0 && operator === 'In') {
       faults.push(invalidValue(`${at}[${index}]`, code, 'must not be 0 for the In operator'))
     }
-    if (codes.indexOf(code) < index) faults.push(duplicate(`${at}[${index}]`, code))
+    if (repeats.has(index)) faults.push(duplicate(`${at}[${index}]`, code))
   }
   if (codes.some((code, index) => index > 0 && code < (codes[index - 1] ?? 0))) {
     faults.push(invalidShown(at, shown, 'must be ordered'))
@@ -55,11 +57,11 @@ const exitCodeValues: Rule = (value, path, { faults }) => {
 }
 
 const exitCodes =
-  (containers: readonly string[]): Rule =>
+  (containers: ReadonlySet<string>): Rule =>
   (value, path, check) => {
     const { operator, containerName } = fieldsOf(value)
     knownWord('In', 'NotIn')(operator, `${path}.operator`, check)
-    if (containerName !== undefined && !containers.includes(textOf(containerName))) {
+    if (containerName !== undefined && !containers.has(textOf(containerName))) {
       const why = 'must be one of the container or initContainer names in the pod template'
       check.faults.push(invalidValue(`${path}.containerName`, textOf(containerName), why))
     }
@@ -76,7 +78,9 @@ export const podFailurePolicy: Rule = (value, path, check) => {
   const { rules } = fieldsOf(policy)
   const at = `${path}.podFailurePolicy.rules`
   const pod = fieldsOf(fieldsOf(template)['spec'])
-  const containers = [...itemsOf(pod['containers']), ...itemsOf(pod['initContainers'])].map(({ name }) => textOf(name))
+  const containers = new Set(
+    [...itemsOf(pod['containers']), ...itemsOf(pod['initContainers'])].map(({ name }) => textOf(name)),
+  )
   atMost(RULES_MAX)(rules, at, check)
   for (const [index, rule] of itemsOf(rules).entries()) {
     const ruleAt = `${at}[${index}]`

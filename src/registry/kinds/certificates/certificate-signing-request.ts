@@ -20,6 +20,7 @@ import { readRequest, RequestError } from '../../../lib/x509/request.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateSigner } from '../../rules/signer.ts'
 import { decisions, validateConditions, withDecisions, withTimes } from './conditions.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
 
 const EXPIRATION_SECONDS_MIN = 600
 const legacySigner = 'kubernetes.io/legacy-unknown'
@@ -137,10 +138,11 @@ function validateRequest(request: Fields[string]): FieldFault[] {
 
 function validateUsages(given: readonly string[]): FieldFault[] {
   if (given.length === 0) return [required('spec.usages')]
+  const repeats = repeatsIn(given)
   return given.flatMap((usage, at) => {
     const path = `spec.usages[${at}]`
     if (!usages.includes(usage)) return [notSupported(path, usage, usages)]
-    return given.indexOf(usage) < at ? [duplicate(path, usage)] : []
+    return repeats.has(at) ? [duplicate(path, usage)] : []
   })
 }
 

@@ -1,23 +1,27 @@
 /** The conditions of certificate requests, two of which are decisions: Approved and Denied. */
 import { duplicate, type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
 import { type Fields, textOf } from '../../../api/object.ts'
+import { firstBy, repeatsIn } from '../../rules/long-lists.ts'
 
 export const decisions: readonly string[] = ['Approved', 'Denied']
 
 export function validateConditions(conditions: readonly Fields[]): FieldFault[] {
   const types = conditions.map(({ type }) => textOf(type))
+  const repeats = repeatsIn(types)
+  const firstDecisions = new Map(decisions.map((decision) => [decision, types.indexOf(decision)]))
   return conditions.flatMap((condition, at) => {
     const type = types[at] ?? ''
     const path = `status.conditions[${at}]`
     const opposite = decisions.find((other) => decisions.includes(type) && other !== type)
-    const isOpposed = opposite !== undefined && types.slice(0, at).includes(opposite)
+    const opposedAt = firstDecisions.get(opposite ?? '') ?? -1
+    const isOpposed = opposedAt !== -1 && opposedAt < at
     return [
       ...(type === '' ? [required(`${path}.type`)] : []),
       ...validateStatus(type, textOf(condition['status']), `${path}.status`),
       ...(isOpposed
         ? [invalidValue(`${path}.type`, type, 'Approved and Denied conditions are mutually exclusive')]
         : []),
-      ...(types.indexOf(type) < at ? [duplicate(`${path}.type`, type)] : []),
+      ...(repeats.has(at) ? [duplicate(`${path}.type`, type)] : []),
     ]
   })
 }
@@ -35,9 +39,10 @@ export function withTimes(
   before: readonly Fields[],
   now: () => string,
 ): readonly Fields[] {
+  const known = firstBy(before, stateOf)
   return conditions.map((condition) => {
-    const { lastTransitionTime, lastUpdateTime, status, type } = condition
-    const same = before.find((old) => old['type'] === type && old['status'] === status)
+    const { lastTransitionTime, lastUpdateTime } = condition
+    const same = known.get(stateOf(condition))
     return {
       ...condition,
       lastTransitionTime: lastTransitionTime ?? same?.['lastTransitionTime'] ?? now(),
@@ -46,11 +51,14 @@ export function withTimes(
   })
 }
 
+const stateOf = ({ type, status }: Fields): string => `${textOf(status)} ${textOf(type)}`
+
 /** Decisions that were there already are as they were. */
 export function withDecisions(conditions: readonly Fields[], before: readonly Fields[]): readonly Fields[] {
+  const known = firstBy(before, ({ type }) => textOf(type))
   return conditions.map((condition) => {
     const type = textOf(condition['type'])
-    const same = before.find((old) => old['type'] === type)
+    const same = known.get(type)
     return decisions.includes(type) && same !== undefined ? same : condition
   })
 }

@@ -12,6 +12,7 @@ import { goStrings } from '../../../api/go-value.ts'
 import { parseIp } from '../../../api/ip.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
 import { checkIp } from '../../rules/addresses.ts'
+import { addAll, repeatsIn } from '../../rules/long-lists.ts'
 import { isHeadless, NO_ADDRESS, typeOf } from './service-needs.ts'
 
 const families = ['IPv4', 'IPv6'] as const
@@ -41,11 +42,12 @@ function validatePair(spec: Fields, ips: readonly string[]): FieldFault[] {
 function validateFamilies(spec: Fields): FieldFault[] {
   const given = textsOf(spec['ipFamilies'])
   const policy = spec['ipFamilyPolicy']
+  const repeats = repeatsIn(given)
   const faults = given.flatMap((family, at) => {
     const path = `spec.ipFamilies[${at}]`
     return [
       ...(families.some((known) => known === family) ? [] : [notSupported(path, family, families)]),
-      ...(given.indexOf(family) < at ? [duplicate(path, family)] : []),
+      ...(repeats.has(at) ? [duplicate(path, family)] : []),
     ]
   })
   if (typeof policy !== 'string' || policies.some((known) => known === policy)) return faults
@@ -58,7 +60,7 @@ function validateIps(spec: Fields, ips: readonly string[]): FieldFault[] {
   if (isHeadless(spec)) {
     if (ips.length > 1) faults.push(invalidShown(path, goStrings(ips), "'None' must be the first and only value"))
   } else {
-    faults.push(...ips.flatMap((ip, at) => checked(`${path}[${at}]`, ip, checkIp)))
+    for (const [at, ip] of ips.entries()) addAll(faults, checked(`${path}[${at}]`, ip, checkIp))
   }
   if (ips.length > IPS_MAX) faults.push(invalidShown(path, goStrings(ips), `may only hold up to ${IPS_MAX} values`))
   return faults

@@ -1,12 +1,14 @@
 import { duplicate, type FieldFault, required } from '../../../api/field-fault.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
 
 /** Conditions of both kinds need types, and nothing else. */
 export function validateConditionTypes(object: KubeObject): FieldFault[] {
   const types = itemsOf(fieldsOf(object['status'])['conditions']).map(({ type }) => textOf(type))
+  const repeats = repeatsIn(types)
   return types.flatMap((type, at) => {
     const path = `status.conditions[${at}].type`
     if (type === '') return [required(path, 'must not be empty')]
-    return types.indexOf(type) < at ? [duplicate(path, type)] : []
+    return repeats.has(at) ? [duplicate(path, type)] : []
   })
 }

@@ -3,6 +3,7 @@ import { checked, duplicateShown, type FieldFault, required, tooLong, tooMany } 
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { Fields, Json } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 
 const POOL_NAME_BYTES_MAX = 253
@@ -71,12 +72,13 @@ export function validateSet<T>(
   { validate, key, max = Infinity }: { readonly validate: Validate<T>; readonly key: Key<T>; readonly max?: number },
 ): FieldFault[] {
   const keys = items.map((item) => key.of(item))
+  const repeats = repeatsIn(keys)
   const suffix = key.name === undefined ? '' : `.${key.name}`
   return [
     ...validateList(items, path, validate, max),
     ...keys.flatMap((text, at) => {
-      const shown = key.isPlain === true ? text : quote(text)
-      return keys.indexOf(text) < at ? [duplicateShown(`${path}[${at}]${suffix}`, shown)] : []
+      if (!repeats.has(at)) return []
+      return [duplicateShown(`${path}[${at}]${suffix}`, key.isPlain === true ? text : quote(text))]
     }),
   ]
 }

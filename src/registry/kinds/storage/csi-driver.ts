@@ -3,6 +3,7 @@ import { goStrings } from '../../../api/go-value.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
 import { validateTokenLifetime } from '../../rules/token.ts'
 
 /** Less would keep nodes busy with nothing else. */
@@ -23,7 +24,7 @@ function validate(object: KubeObject): FieldFault[] {
     volumeLifecycleModes,
     nodeAllocatableUpdatePeriodSeconds: period,
   } = fieldsOf(object['spec'])
-  const audiences = itemsOf(tokenRequests).map(({ audience }) => textOf(audience))
+  const repeats = repeatsIn(itemsOf(tokenRequests).map(({ audience }) => textOf(audience)))
   const faults: FieldFault[] = []
   if (!fsGroupPolicies.includes(textOf(fsGroupPolicy))) {
     faults.push(notSupported('spec.fsGroupPolicy', textOf(fsGroupPolicy), fsGroupPolicies))
@@ -31,7 +32,7 @@ function validate(object: KubeObject): FieldFault[] {
   for (const [at, request] of itemsOf(tokenRequests).entries()) {
     const path = `spec.tokenRequests[${at}]`
     const audience = textOf(request['audience'])
-    if (audiences.indexOf(audience) < at) faults.push(duplicate(`${path}.audience`, audience))
+    if (repeats.has(at)) faults.push(duplicate(`${path}.audience`, audience))
     faults.push(...validateTokenLifetime(`${path}.expirationSeconds`, request['expirationSeconds']))
   }
   for (const mode of textsOf(volumeLifecycleModes)) {

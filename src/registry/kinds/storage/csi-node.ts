@@ -14,6 +14,7 @@ import { quote } from '../../../api/quote.ts'
 import type { Gates } from '../../../api/gates.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
 
 /** With the path before it, the name of a driver must fit into the longest path of a socket. */
 const DRIVER_NAME_BYTES_MAX = 63
@@ -33,7 +34,7 @@ export const csiNodeRules: KindRules = {
 const driversOf = (object: KubeObject): readonly Fields[] => itemsOf(fieldsOf(object['spec'])['drivers'])
 
 function validate(object: KubeObject): FieldFault[] {
-  const names = driversOf(object).map(({ name }) => textOf(name))
+  const repeats = repeatsIn(driversOf(object).map(({ name }) => textOf(name)))
   return driversOf(object).flatMap((driver, at) => {
     const path = `spec.drivers[${at}]`
     const name = textOf(driver['name'])
@@ -41,7 +42,7 @@ function validate(object: KubeObject): FieldFault[] {
       ...validateDriverName(name, `${path}.name`),
       ...validateNodeId(textOf(driver['nodeID']), `${path}.nodeID`),
       ...validateCount(fieldsOf(driver['allocatable'])['count'], `${path}.allocatable.count`),
-      ...(names.indexOf(name) < at ? [duplicate(`${path}.name`, name)] : []),
+      ...(repeats.has(at) ? [duplicate(`${path}.name`, name)] : []),
       ...validateTopologyKeys(textsOf(driver['topologyKeys']), path),
     ]
   })
@@ -66,9 +67,10 @@ function validateCount(count: Fields[string], path: string): FieldFault[] {
 
 /** Told of the driver as a whole. */
 function validateTopologyKeys(keys: readonly string[], path: string): FieldFault[] {
+  const repeats = repeatsIn(keys)
   return keys.flatMap((key, at) => [
     ...(key === '' ? [required(path)] : []),
-    ...(keys.indexOf(key) < at ? [duplicate(path, key)] : []),
+    ...(repeats.has(at) ? [duplicate(path, key)] : []),
     ...checked(path, key, checkQualifiedName),
   ])
 }

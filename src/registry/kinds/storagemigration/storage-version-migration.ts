@@ -5,6 +5,7 @@ import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../.
 import { quote } from '../../../api/quote.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateCondition } from '../../rules/conditions.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
 
 export const storageVersionMigrationRules: KindRules = {
   strategy: {
@@ -80,8 +81,9 @@ function validateVersion(version: string): FieldFault[] {
 /** The time of a condition is its last update, and told by another name; both are upstream's. */
 function validateTypes(conditions: readonly Fields[], path: string): FieldFault[] {
   const types = conditions.map(({ type }) => textOf(type))
+  const repeats = repeatsIn(types)
   return conditions.flatMap((condition, at) => [
-    ...(types.indexOf(types[at] ?? '') < at ? [duplicate(`${path}[${at}].type`, types[at] ?? '')] : []),
+    ...(repeats.has(at) ? [duplicate(`${path}[${at}].type`, types[at] ?? '')] : []),
     ...validateCondition({ ...condition, lastTransitionTime: condition['lastUpdateTime'] }, `${path}[${at}]`),
   ])
 }
