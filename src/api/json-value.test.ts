@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hasEscapedKey, parseJson } from './json-value.ts'
+import { hasEscapedKey, parseJson, parseText } from './json-value.ts'
 
 const read = (text: string): unknown => parseJson(Buffer.from(text))
 
@@ -56,4 +56,16 @@ test('a long text of escapes is looked over once', () => {
     assert.equal(hasEscapedKey(text), false)
     assert.ok(process.cpuUsage().user - user < 500_000, 'microseconds')
   }
+})
+
+test('what follows a value is no JSON, also behind a key with an escape', () => {
+  for (const text of ['{"a":1} x', String.raw`{"a\n":1} x`]) assert.throws(() => parseText(text))
+})
+
+test('a number beyond 64 bits is rounded, however long it is', () => {
+  const { user } = process.cpuUsage()
+  assert.equal(parseText('9'.repeat(300)), Number('9'.repeat(300)))
+  assert.equal(parseText('9007199254740993'), 9007199254740993n)
+  parseText(`[${`${'9'.repeat(300)},`.repeat(5_000)}0]`)
+  assert.ok(process.cpuUsage().user - user < 500_000, 'microseconds')
 })

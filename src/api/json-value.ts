@@ -106,7 +106,12 @@ export const parseJson = (bytes: Buffer): Json => parseText(bytes.toString('utf8
 
 /** The same of a text. Objects are plain ones. */
 export function parseText(text: string): Json {
-  if (hasEscapedKey(text)) return structuredClone(readAny(new JsonScanner(text)))
+  if (hasEscapedKey(text)) {
+    const scanner = new JsonScanner(text)
+    const value = readAny(scanner)
+    scanner.end()
+    return structuredClone(value)
+  }
   const value: Json = longNumber.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
   return value
 }
@@ -114,6 +119,5 @@ export function parseText(text: string): Json {
 /** The third argument (the text of a primitive) is in the language, but not yet in the library's types. */
 function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
-  const source = context?.source ?? ''
-  return /^-?[0-9]+$/.test(source) ? BigInt(source) : value
+  return Number.isFinite(value) ? readNumber(context?.source ?? String(value)) : value
 }

@@ -6,7 +6,7 @@ export type Semver = { readonly numbers: readonly bigint[]; readonly pre: readon
 /** No number of a version is longer. */
 const TEXT_CHARACTERS_MAX = 256
 
-/** The faults are those of the library that upstream uses. */
+/** The faults are those of the library that upstream uses, but for the limit of the length. */
 export function parseSemver(text: string): Semver | { readonly fault: string } {
   if (text === '') return { fault: 'Version string empty' }
   if (text.length > TEXT_CHARACTERS_MAX) return { fault: 'the version is too long' }
@@ -38,6 +38,8 @@ function numberFault(name: string, text: string): string | undefined {
 
 function preFault(part: string): string | undefined {
   if (part === '') return 'Prerelease is empty'
+  if (/^\d+$/.test(part) && !part.startsWith('0') && BigInt(part) > UINT64_MAX)
+    return `strconv.ParseUint: parsing ${quote(part)}: value out of range`
   if (/^0[0-9]+$/.test(part)) return `Numeric PreRelease version must not contain leading zeroes ${quote(part)}`
   return /[^0-9A-Za-z-]/.test(part) ? `Invalid character(s) found in prerelease ${quote(part)}` : undefined
 }

@@ -114,11 +114,14 @@ function compareItemKeys(one: { readonly [key: string]: Json | undefined }, othe
   return names.length - otherNames.length
 }
 
+const isNumeric = (value: Json): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
+
 /** Numbers before texts, texts before booleans, the rest last. */
 function compareValues(one: Json, other: Json): number {
   const byType = typeRank(one) - typeRank(other)
   if (byType !== 0) return byType
-  if (typeof one === 'number' && typeof other === 'number') return one - other
+  // Numbers and bigints compare exactly.
+  if (isNumeric(one) && isNumeric(other)) return one < other ? -1 : one > other ? 1 : 0
   if (typeof one === 'string' && typeof other === 'string') return compareKeys(one, other)
   return compareKeys(printSorted(one), printSorted(other))
 }

@@ -1,7 +1,7 @@
 /** What happened to one object, and its one framed form that all watchers share. */
 import type { Key, Revision } from '../storage/engine.ts'
 import type { Item } from './item.ts'
-import type { Dropped, Shelf } from './made.ts'
+import { type Dropped, ENTRY_BYTES, type Shelf } from './made.ts'
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
@@ -71,7 +71,8 @@ export const initialEvent = (item: Item): Shown => new SharedFrame('ADDED', item
  */
 export class LateFrames {
   readonly #shelf: Shelf
-  readonly #frames = new Map<Item, LateFrame>()
+  /** A frame knows nothing of its object, whose slab would otherwise be held for as long as the frame. */
+  readonly #frames = new WeakMap<Item, LateFrame>()
 
   constructor(shelf: Shelf) {
     this.#shelf = shelf
@@ -84,17 +85,30 @@ export class LateFrames {
 
   #frameOf({ type, revision, item }: Shown): Buffer {
     const known = this.#frames.get(item)
-    if (known !== undefined && known.type === type && known.revision === revision) return known.bytes
+    if (known?.bytes !== undefined && known.type === type && known.revision === revision) return known.bytes
     const bytes = joined(partsOf(type, revision, item))
-    const drop = (): void => void (this.#frames.get(item) === frame && this.#frames.delete(item))
-    const frame: LateFrame = { type, revision, bytes, drop }
+    const frame = new LateFrame(type, revision, bytes)
     this.#frames.set(item, frame)
-    this.#shelf.add(frame, bytes.length)
+    this.#shelf.add(frame, bytes.length + ENTRY_BYTES)
     return bytes
   }
 }
 
-type LateFrame = Dropped & { readonly type: ChangeType; readonly revision: Revision; readonly bytes: Buffer }
+class LateFrame implements Dropped {
+  readonly type: ChangeType
+  readonly revision: Revision
+  bytes: Buffer | undefined
+
+  constructor(type: ChangeType, revision: Revision, bytes: Buffer) {
+    this.type = type
+    this.revision = revision
+    this.bytes = bytes
+  }
+
+  drop(): void {
+    this.bytes = undefined
+  }
+}
 
 class SharedFrame implements Shown {
   readonly type: ChangeType

@@ -58,7 +58,7 @@ export class Shelf {
 }
 
 /** What is on a shelf besides its bytes: an entry there, an entry in a map, a slot. */
-const ENTRY_BYTES = 250
+export const ENTRY_BYTES = 250
 
 /** One form of each of many things, in bytes, made when it is first asked for. */
 export class ShelvedBytes<K extends WeakKey> {

@@ -100,7 +100,8 @@ export class Reader {
     const selected = await select(version?.tree ?? state.tree, range, selection, parts)
     if (by.length > 0 && among === undefined) this.#resource.noteScan(by, selected.refused ?? 0)
     if (version !== undefined && selected.more) {
-      if (among !== undefined) keepFound(version, by, among)
+      // What a name led to is not all that have these values.
+      if (among !== undefined && selection.name === undefined) keepFound(version, by, among)
       this.#resource.keep(version)
     }
     return { revision, state: name, ...selected }

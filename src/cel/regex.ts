@@ -14,14 +14,18 @@ export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readon
 const LONG_PATTERN_SIZE = 2_000
 
 export const isLongPattern = (pattern: string): boolean =>
-  pattern.length > LONG_PATTERN_SIZE || patternSize(pattern) > LONG_PATTERN_SIZE
+  pattern.length > LONG_PATTERN_SIZE || opaque.test(pattern) || patternSize(pattern) > LONG_PATTERN_SIZE
+
+/** Quoted text may look like operators, and a class whose case does not count has as many ranges as it has letters. */
+const opaque = /\\Q|\(\?[a-zA-Z]*i/
 
 const repeat = /\{(\d+)(?:,(\d*))?\}/y
 /** A bracket first in a class is a character of it. */
 const charClass = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/sy
 
-/** About as many instructions as it has at most: a repeated part counts as often as it may be repeated. */
+/** About as many instructions as it has at most: a repeated part counts as often as it may be repeated. Of a long text its length. */
 export function patternSize(pattern: string): number {
+  if (pattern.length > LONG_PATTERN_SIZE) return pattern.length
   const outer: number[] = []
   let [size, part] = [0, 0]
   for (let at = 0; at < pattern.length; ) {

@@ -85,7 +85,7 @@ function faultOf(key: string, value: string): string | undefined {
   const words = key.split('/')
   if (words.length > 3) return `runtime-config invalid key ${key}`
   const [group = '', version = '', plural] = words[0] === 'v1' ? ['', ...words] : words
-  const versions = versionsOf[group]
+  const versions = Object.hasOwn(versionsOf, group) ? versionsOf[group] : undefined
   if (versions === undefined) return `unknown api groups ${group}`
   const groupVersion = group === '' ? version : `${group}/${version}`
   if (!versions.includes(version)) return `group version ${groupVersion} that has not been registered`

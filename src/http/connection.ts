@@ -22,6 +22,8 @@ export class Connection {
   isOutdated = false
   /** Absent for HTTP/1.1. */
   http2: ServerConnection | undefined
+  /** Of the last request of HTTP/1.1: whether some of its answer is on its way, but not all. */
+  hasBegunAnswer: (() => boolean) | undefined
   /** Absent for HTTP/2. */
   heads: Http1Heads | undefined
   readonly #resets: Bucket

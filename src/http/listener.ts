@@ -253,7 +253,8 @@ export class Listener implements AsyncDisposable {
     const server = new Server(http1Options(this.#limits), (request, response) => this.#onHttp1(request, response))
     server.on('upgrade', (request, _socket, head) => this.#onUpgrade(request, head))
     server.on('clientError', (error, socket) => {
-      refuseHttp1(socket, error, (this.#connections.get(socket)?.open ?? 0) > 0)
+      const connection = this.#connections.get(socket)
+      refuseHttp1(socket, error, (connection?.open ?? 0) > 1 || connection?.hasBegunAnswer?.() === true)
     })
     // Begins to look for requests that do not come to an end.
     server.emit('listening')
@@ -273,6 +274,7 @@ export class Listener implements AsyncDisposable {
     const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
     const isClosing = (): boolean => this.#isClosing || connection.isOutdated
     const exchange = new Http1Exchange(head, { request, response, isClosing })
+    connection.hasBegunAnswer = () => response.headersSent && !response.writableFinished
     response.on('close', () => this.#end(exchange))
     this.#begin(exchange, target !== undefined)
   }

@@ -1,6 +1,6 @@
 /**
  * Connections, each handed on when its first bytes have come. A TLSSocket that has bytes to begin with reads into a buffer of about
- * their length from then on. One that has none asks for the 64 KB that libuv suggests, and keeps them for as long as it
+ * their length, and into another of 16 KB once that was full. One that has none asks for the 64 KB that libuv suggests, and keeps them for as long as it
  * lives: whoever once sent as much at once would hold twice the memory of all others together.
  */
 import { createServer, type Server, type Socket } from 'node:net'

@@ -5,7 +5,7 @@ import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { decodeStored, encodeStored, printObject } from '../codec/object.ts'
 import { builtInResources } from './built-in.ts'
 import { Registry } from './registry.ts'
-import type { Resource } from './resource.ts'
+import { apiVersionOf, type Resource } from './resource.ts'
 import { validateCreate, validateUpdate } from './validate.ts'
 
 const registry = new Registry(builtInResources())
@@ -138,4 +138,34 @@ test('an autoscaler keeps through v1 what only v2 knows', () => {
   assert.equal(fieldsOf(seen['spec'])['targetCPUUtilizationPercentage'], 70)
   const again = decodeStored(encodeStored(seen, v1), v2, 7)
   assert.deepEqual(encodeStored(again, v2), encodeStored(given, v2))
+})
+
+test('what another version of today stored is read', () => {
+  const all = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
+  const stored: readonly (readonly [string, string, string, object])[] = [
+    ['ValidatingAdmissionPolicy', 'v1', 'admissionregistration.k8s.io/v1beta1', { spec: { failurePolicy: 'Ignore' } }],
+    ['IPAddress', 'v1beta1', 'networking.k8s.io/v1', { spec: { parentRef: { resource: 'services', name: 's' } } }],
+    ['ClusterTrustBundle', 'v1beta1', 'certificates.k8s.io/v1alpha1', { spec: { trustBundle: 'x' } }],
+    ['VolumeAttributesClass', 'v1beta1', 'storage.k8s.io/v1alpha1', { driverName: 'd' }],
+    [
+      'LeaseCandidate',
+      'v1beta1',
+      'coordination.k8s.io/v1alpha2',
+      { spec: { leaseName: 'l', strategy: 'OldestEmulationVersion' } },
+    ],
+    [
+      'ResourceClaim',
+      'v1beta1',
+      'resource.k8s.io/v1alpha3',
+      { spec: { devices: { requests: [{ name: 'r', deviceClassName: 'c' }] } } },
+    ],
+  ]
+  for (const [kind, version, apiVersion, rest] of stored) {
+    const found = all.find((one) => one.kind === kind && one.version === version)
+    assert.ok(found, kind)
+    const bytes = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: { name: 'x' }, ...rest }))
+    const object = decodeStored(bytes, found.shape, 1)
+    assert.equal(object.apiVersion, apiVersionOf(found), kind)
+    for (const [name, value] of Object.entries(rest)) assert.partialDeepStrictEqual(object[name], value, kind)
+  }
 })

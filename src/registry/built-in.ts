@@ -235,9 +235,17 @@ function otherForm(
     const served = apiVersionOf(row)
     return { struct, fromStored: (object) => ({ ...object, apiVersion: served }) }
   }
-  if (stored === undefined || old.fields !== stored.struct.fields) return undefined
-  return { struct: stored.struct, fromStored: (object) => stored.fromStored({ ...object, ...current }) }
+  if (stored !== undefined && old.fields === stored.struct.fields)
+    return { struct: stored.struct, fromStored: (object) => stored.fromStored({ ...object, ...current }) }
+  const { group, version } = splitApiVersion(apiVersion)
+  if (group !== row.group) return undefined
+  // Another version of today: by way of the one that is stored, as it writes itself.
+  const toStored = rulesByKind.get(`${kindName(row)} ${version}`)?.convert?.toStored ?? sameFields
+  const renew = (object: KubeObject): KubeObject => ({ ...toStored(object), ...current })
+  return { struct: old, fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object) }
 }
+
+const sameFields = (object: KubeObject): KubeObject => object
 
 /** Of the group itself, or of one that the kind has come from. */
 function packageOf(apiVersion: string, row: Row): string {

@@ -53,16 +53,17 @@ export async function readPage(
   const folder = keys.folder(namespace === '' ? undefined : namespace)
   const start = pageStart(options, folder, { resource, isPaged: (isPaged || options.limit > 0) && !isOneKey })
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
+  const isFirst = start.at === 'latest' && start.from === undefined
   /** Upstream reads the first page of the Pods of a node from an index, and knows where that ends. */
   const hasNext = async ({ items, revision }: Listed): Promise<boolean> => {
     const rest = { from: keyAfter(items.at(-1)?.key ?? range.from), to: range.to }
-    const next = await reader.list(rest, { exactly: revision }, { limit: 1, matches: indexed, by })
+    const next = await reader.list(rest, { exactly: revision }, { limit: 1, matches: indexed })
     return next.items.length > 0
   }
   return translated(context, { resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
     try {
       const found = await reader.list({ from, to: range.to }, start.at, { limit: start.limit, matches, by, name })
-      const isEnd = found.more && start.at === 'latest' && indexed !== undefined && !(await hasNext(found))
+      const isEnd = found.more && isFirst && indexed !== undefined && !(await hasNext(found))
       const page = isEnd ? { ...found, more: false } : found
       return { page, metadata: listMetadata(page, folder, matches !== undefined) }
     } catch (error) {

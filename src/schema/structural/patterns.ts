@@ -3,7 +3,7 @@
  * between two passes over the value, and known in the next one.
  */
 import { RE2JS } from 're2js'
-import { isLongPattern, PatternQuestion, SHORT_STEPS_MAX, STEPS_MAX, stepsOf } from '../../cel/regex.ts'
+import { isLongPattern, patternSize, PatternQuestion, SHORT_STEPS_MAX, STEPS_MAX, stepsOf } from '../../cel/regex.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
 import { CelError } from '../../cel/values.ts'
@@ -17,6 +17,7 @@ export class Patterns {
   /** By pattern and text; what has been asked counts as a match until there is an answer. */
   readonly #known = new Map<string, Map<string, boolean>>()
   #asked: { readonly question: PatternQuestion; readonly isShort: boolean }[] = []
+  readonly #longSizes = new Map<string, number | undefined>()
   #stepsOfPass = 0
   /** Of what was asked. All texts of a value together may not take longer than one may. */
   #steps = 0
@@ -25,11 +26,11 @@ export class Patterns {
   matches(text: string, pattern: string): boolean {
     const known = this.#known.get(pattern)?.get(text)
     if (known !== undefined) return known
-    const isLong = isLongPattern(pattern)
-    const compiled = isLong ? undefined : compilePattern(pattern)
-    if (compiled === undefined && !isLong) return false
-    // Of a long one the program is not known; it has about as many instructions as the pattern has characters.
-    const steps = compiled === undefined ? pattern.length * text.length : stepsOf(compiled, text)
+    const size = this.#longSizeOf(pattern)
+    const compiled = size === undefined ? compilePattern(pattern) : undefined
+    if (compiled === undefined && size === undefined) return false
+    const isLong = compiled === undefined
+    const steps = compiled === undefined ? (size ?? 0) * text.length : stepsOf(compiled, text)
     const isShort = compiled !== undefined && steps <= SHORT_STEPS_MAX
     this.#stepsOfPass += isLong ? 0 : steps
     if (isShort && this.#stepsOfPass <= PASS_STEPS_MAX) return compiled.test(text)
@@ -39,6 +40,14 @@ export class Patterns {
     this.#asked.push({ question, isShort })
     this.#know(question, true)
     return true
+  }
+
+  /** Of a pattern whose program takes long to make, and is not known here; undefined: it does not. */
+  #longSizeOf(pattern: string): number | undefined {
+    if (this.#longSizes.has(pattern)) return this.#longSizes.get(pattern)
+    const size = isLongPattern(pattern) ? Math.max(pattern.length, patternSize(pattern)) : undefined
+    this.#longSizes.set(pattern, size)
+    return size
   }
 
   /** Finds out what the last pass did not know. False: it knew all. */

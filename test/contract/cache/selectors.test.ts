@@ -200,3 +200,21 @@ for (const by of ['field', 'label'] as const)
     one.close()
     two.close()
   })
+
+test('who asks for a name takes nothing from the pages of others', async () => {
+  await using etcd = await startEtcd()
+  await using plain = new PlainCache([etcd.clientUrl])
+  await plain.cache.start()
+  const facts = new Facts(() => ({ value: nodeOf }))
+  const reader = plain.cache.resource({ name: NAME, prefix: `${root}${NAME}/`, ...form, facts })
+  const range = plain.range(NAME)
+  const names = ['a', 'b', 'c'].flatMap((folder) => ['x', 'y', 'z'].map((name) => `${folder}/${name}`))
+  for (const name of names) await plain.store.create(key(name), encode(name, 'n'))
+  const selection = { matches: withLabel('on=n'), by: [{ label: 'on', value: 'n' }], limit: 2 }
+  const first = await reader.list(range, 'latest', selection)
+  const named = (item: { readonly key: string }): boolean => item.key.endsWith('/x')
+  await reader.list(range, 'latest', { ...selection, limit: 1, matches: named, name: 'x' })
+  const rest = { from: keyAfter(first.items.at(-1)?.key ?? ''), to: range.to }
+  const second = await reader.list(rest, { exactly: first.revision }, { ...selection, limit: 100 })
+  assert.deepEqual([...keysIn(first), ...keysIn(second)], names.map(key))
+})

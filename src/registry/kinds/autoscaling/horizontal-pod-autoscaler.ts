@@ -196,8 +196,10 @@ const itemsOf = (list: Json | undefined): Fields[] =>
 
 const printList = (items: readonly Fields[]): string | undefined => (items.length === 0 ? undefined : printJson(items))
 
+const plainNumber = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
+
 const printJson = (value: Json): string =>
-  JSON.stringify(value).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)
+  JSON.stringify(value, plainNumber).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)
 
 function withoutAnnotations(object: KubeObject): KubeObject {
   const { annotations } = object.metadata
