@@ -164,8 +164,8 @@ test('what another version of today stored is read', () => {
     const found = all.find((one) => one.kind === kind && one.version === version)
     assert.ok(found, kind)
     const bytes = Buffer.from(JSON.stringify({ kind, apiVersion, metadata: { name: 'x' }, ...rest }))
-    const object = decodeStored(bytes, found.shape, 1)
-    assert.equal(object.apiVersion, apiVersionOf(found), kind)
-    for (const [name, value] of Object.entries(rest)) assert.partialDeepStrictEqual(object[name], value, kind)
+    const read = decodeStored(bytes, found.shape, 1)
+    assert.equal(read.apiVersion, apiVersionOf(found), kind)
+    for (const [name, value] of Object.entries(rest)) assert.partialDeepStrictEqual(read[name], value, kind)
   }
 })

@@ -201,6 +201,8 @@ for (const by of ['field', 'label'] as const)
     two.close()
   })
 
+const isNamedX = (item: { readonly key: string }): boolean => item.key.endsWith('/x')
+
 test('who asks for a name takes nothing from the pages of others', async () => {
   await using etcd = await startEtcd()
   await using plain = new PlainCache([etcd.clientUrl])
@@ -212,8 +214,7 @@ test('who asks for a name takes nothing from the pages of others', async () => {
   for (const name of names) await plain.store.create(key(name), encode(name, 'n'))
   const selection = { matches: withLabel('on=n'), by: [{ label: 'on', value: 'n' }], limit: 2 }
   const first = await reader.list(range, 'latest', selection)
-  const named = (item: { readonly key: string }): boolean => item.key.endsWith('/x')
-  await reader.list(range, 'latest', { ...selection, limit: 1, matches: named, name: 'x' })
+  await reader.list(range, 'latest', { ...selection, limit: 1, matches: isNamedX, name: 'x' })
   const rest = { from: keyAfter(first.items.at(-1)?.key ?? ''), to: range.to }
   const second = await reader.list(rest, { exactly: first.revision }, { ...selection, limit: 100 })
   assert.deepEqual([...keysIn(first), ...keysIn(second)], names.map(key))
