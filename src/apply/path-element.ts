@@ -12,7 +12,7 @@ export const fieldElement = (name: string): string => `f:${name}`
 
 /** Undefined for an item that has no place in such a list: itemFault says why. */
 export function itemElement(item: Json, { by, keys }: ListMerge): string | undefined {
-  if (by === 'value') return item === null ? undefined : `v:${printSorted(item)}`
+  if (by === 'value') return typeof item === 'object' ? undefined : `v:${printSorted(item)}`
   if (!isFields(item)) return undefined
   let text = ''
   for (const key of keys) {
@@ -25,7 +25,10 @@ export function itemElement(item: Json, { by, keys }: ListMerge): string | undef
 
 /** In the words of upstream. */
 export function itemFault(item: Json, { by, keys }: ListMerge): string {
-  if (by === 'value') return "associative list without keys has an element that's an explicit null"
+  if (by === 'value') {
+    if (Array.isArray(item)) return 'not supported: associative list with lists as elements'
+    return `associative list without keys has an element that's ${isFields(item) ? 'a map type' : 'an explicit null'}`
+  }
   if (item === null) return 'associative list with keys may not have a null element'
   if (!isFields(item)) return 'associative list with keys may not have non-map elements'
   const name = keys.find((key) => (item[key.name] ?? key.default) === undefined)?.name ?? ''
@@ -149,4 +152,12 @@ export function printElement(element: string): string {
   }
 }
 
-const shown = (value: Json): string => (typeof value === 'string' ? quote(value) : printSorted(value))
+/** Go's print of a value, with nothing around or between the fields of a map. */
+function shown(value: Json): string {
+  if (typeof value === 'string') return quote(value)
+  if (Array.isArray(value)) return `[${value.map(shown).join(',')}]`
+  if (!isFields(value)) return printSorted(value)
+  return Object.entries(value)
+    .map(([name, below]) => `${name}=${shown(below ?? null)}`)
+    .join('')
+}

@@ -21,30 +21,40 @@ function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonl
 export const validateStored = (wire: Json, type: MergeType): readonly string[] =>
   mayOmitKeys(type) ? validateTyped(wire, type) : []
 
-const omitting = new WeakMap<MergeType, boolean>()
+type Known = WeakMap<MergeType, boolean>
+const omitting: Known = new WeakMap()
+const objectSets: Known = new WeakMap()
 
 /** Whether there are lists whose items may leave out their key, as the secrets of a ServiceAccount. */
-export function mayOmitKeys(type: MergeType): boolean {
-  const found = omitting.get(type)
+export const mayOmitKeys = (type: MergeType): boolean => hasList(type, isOmitting, omitting)
+
+/** Whether there are sets whose items may be maps or lists, as custom kinds may have them. */
+export const hasSetsOfAny = (type: MergeType): boolean => hasList(type, isSetOfAny, objectSets)
+
+const isOmitting = ({ keys }: ListMerge): boolean => keys.some((key) => key.default === undefined)
+const isSetOfAny = ({ by, of }: ListMerge): boolean => by === 'value' && of.form !== 'scalar'
+
+function hasList(type: MergeType, is: (list: ListMerge) => boolean, known: Known): boolean {
+  const found = known.get(type)
   if (found !== undefined) return found
   // A type may contain itself.
-  omitting.set(type, false)
-  const may = mayOmitKeysIn(type)
-  omitting.set(type, may)
-  return may
+  known.set(type, false)
+  const has = hasListIn(type, is, known)
+  known.set(type, has)
+  return has
 }
 
-function mayOmitKeysIn(type: MergeType): boolean {
+function hasListIn(type: MergeType, is: (list: ListMerge) => boolean, known: Known): boolean {
   switch (type.form) {
     case 'any':
     case 'scalar':
       return false
     case 'map':
-      return mayOmitKeys(type.of)
+      return hasList(type.of, is, known)
     case 'list':
-      return type.keys.some((key) => key.default === undefined) || mayOmitKeys(type.of)
+      return is(type) || hasList(type.of, is, known)
     case 'struct':
-      return [...type.fields.values()].some(({ below }) => mayOmitKeys(below))
+      return [...type.fields.values()].some(({ below }) => hasList(below, is, known))
   }
 }
 

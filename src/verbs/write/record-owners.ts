@@ -6,7 +6,7 @@ import { type Owners, printOwners, readOwners } from '../../apply/managers.ts'
 import { mergeTypeOfObjects } from '../../apply/object-merge-type.ts'
 import { childOf } from '../../apply/owned.ts'
 import { recordUpdate } from '../../apply/record.ts'
-import { mayOmitKeys, validateApplied, validateStored, validateTyped } from '../../apply/validate.ts'
+import { hasSetsOfAny, mayOmitKeys, validateApplied, validateTyped } from '../../apply/validate.ts'
 import { isEqual } from '../../apply/value.ts'
 import { givenWire, storedWire } from '../../apply/wire.ts'
 import { isFields, type Json, type KubeObject, omit, withManagedFields } from '../../api/object.ts'
@@ -45,7 +45,7 @@ export function ownersAfterCreate(
   const { struct } = request.resource.shape
   const ignored = ignoredAt(request)
   const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: givenWire(object, struct) }
-  if (!isTyped(versions)) return undefined
+  if (!isTyped(request, versions)) return undefined
   const differences = new Differences(() => versions, ignored)
   const update = { writer: writerOf(request, options), now: access.now(), differences }
   return printOwners(recordUpdate(given, update))
@@ -72,7 +72,7 @@ async function ownersAfterUpdate(
     const versions = versionsOf(request, access, { ...objects, asked })
     if (mayBeUntyped(request)) {
       const own = versions(writerOf(request, options).apiVersion)
-      if (own !== undefined && !isTyped(own)) return undefined
+      if (own !== undefined && !isTyped(request, own)) return undefined
     }
     const differences = new Differences(versions, ignoredAt(request))
     return tracking.finish(recordUpdate(owners, { writer: writerOf(request, options), now: access.now(), differences }))
@@ -109,12 +109,14 @@ const isUnfitElsewhere = ({ resource }: ResourceRequest, object: KubeObject, own
   hasOtherVersion(owners, apiVersionOf(resource)) &&
   validateApplied(storedWire(object, resource.shape.struct), mergeTypeOfObjects(resource.shape.struct)).length > 0
 
-const mayBeUntyped = (request: ResourceRequest): boolean =>
-  !request.resource.isCustom && mayOmitKeys(mergeTypeOfObjects((viewOf(request) ?? request.resource).shape.struct))
+function mayBeUntyped(request: ResourceRequest): boolean {
+  const type = mergeTypeOfObjects((viewOf(request) ?? request.resource).shape.struct)
+  return request.resource.isCustom ? hasSetsOfAny(type) : mayOmitKeys(type)
+}
 
 /** Upstream leaves an object without owners where it cannot tell the items of a list apart. */
-const isTyped = ({ type, before, after }: Versions): boolean =>
-  validateStored(before, type).length === 0 && validateStored(after, type).length === 0
+const isTyped = (request: ResourceRequest, { type, before, after }: Versions): boolean =>
+  !mayBeUntyped(request) || [before, after].every((wire) => validateTyped(wire, type).length === 0)
 
 /** An update may write the list itself, all of it or nothing; one that cannot be read does not count. */
 function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owners | undefined {
