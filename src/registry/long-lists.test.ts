@@ -5,7 +5,15 @@ import { defaultGates } from '../api/gates.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { admissionPolicyBindingRules } from './kinds/admissionregistration/admission-policy.ts'
 import { validatingWebhookRules } from './kinds/admissionregistration/webhook-configuration.ts'
+import { resourceQuotaRules } from './kinds/core/resource-quota.ts'
+import { deviceHealth } from './kinds/core/pod/resource-claims.ts'
+import { withPullPolicy } from './kinds/core/pod/image.ts'
+import { validatePodSpec } from './kinds/core/pod/spec.ts'
+import { validatePodStatus } from './kinds/core/pod/status.ts'
+import { validatePodChange } from './kinds/core/pod/update.ts'
+import { podWarnings } from './kinds/core/pod/warnings.ts'
 import type { KindRules } from './kind-rules.ts'
+import { faultsOf } from './rules/rule.ts'
 import { validateConditions } from './rules/conditions.ts'
 
 /** Of CPU, all threads together; a quadratic loop takes a second and more for as many items. */
@@ -25,6 +33,26 @@ function validating(rules: KindRules, fields: Fields, before?: Fields): () => un
   return () => rules.validateInSlices?.(object, current) ?? rules.validateUpdate?.(object, current, defaultGates)
 }
 
+/** Of a Pod with one container besides what is given. */
+function validatingPod(fields: Fields): () => unknown {
+  const spec = { containers: [{ name: 'c', image: 'i' }], ...fields }
+  return () => validatePodSpec(spec, 'spec', { pod: { name: 'x' }, gates: defaultGates })
+}
+
+const warningOfPod = (spec: Fields): (() => unknown) => {
+  const pod = objectOf({ spec })
+  return () => podWarnings(pod)
+}
+
+const withItems = (path: (at: number) => string): Fields => ({
+  name: 'v',
+  secret: { items: many((at) => ({ path: path(at) })) },
+})
+
+const requiredTerms = (terms: Fields[]): Fields => ({
+  nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+})
+
 const cases: { readonly [about: string]: () => () => unknown } = {
   'conditions of distinct types': () => {
     const conditions = many((at) => ({ type: `t${at}`, status: 'True', reason: 'R', lastTransitionTime: 'now' }))
@@ -36,15 +64,115 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     }),
   'review versions of a webhook': () =>
     validating(validatingWebhookRules, { webhooks: [{ admissionReviewVersions: many((at) => `v${at}`) }] }),
+  'ports of one number': () =>
+    warningOfPod({ containers: [{ ports: many((at) => ({ containerPort: 1, hostPort: at + 1 })) }] }),
+  'ports all alike': () => warningOfPod({ containers: [{ ports: many(() => ({ containerPort: 1 })) }] }),
+  'ports alike in each of many containers': () =>
+    warningOfPod({ containers: many(() => ({ ports: many(() => ({ containerPort: 1 }), 100) }), 400) }),
+  'files all alike': () => warningOfPod({ volumes: [withItems(() => 'a')] }),
+  'files in distinct folders': () => warningOfPod({ volumes: [withItems((at) => `${at}/a`)] }),
+  'a file in many folders': () => warningOfPod({ volumes: [withItems((at) => '/'.repeat(at ? 1 : ITEMS * 10))] }),
+  'an image of digits': () => () => withPullPolicy({ image: `a@a${'0'.repeat(ITEMS)}-` }),
+  'a path of a field with brackets': () =>
+    validatingPod({
+      containers: [
+        { env: [{ name: 'a', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: "['".repeat(ITEMS) } } }] },
+      ],
+    }),
+  'mounts and devices': () =>
+    validatingPod({
+      containers: [
+        {
+          volumeMounts: many((at) => ({ name: `m${at}`, mountPath: `/m${at}` }), ITEMS / 2),
+          volumeDevices: many((at) => ({ name: `d${at}`, devicePath: `/d${at}` }), ITEMS / 2),
+        },
+      ],
+    }),
+  'constraints of spreading': () =>
+    validatingPod({
+      topologySpreadConstraints: many(
+        (at) => ({
+          topologyKey: `k${at}`,
+          whenUnsatisfiable: 'DoNotSchedule',
+          maxSkew: 1,
+          labelSelector: {},
+        }),
+        ITEMS / 2,
+      ),
+    }),
+  'keys of an affinity': () =>
+    validatingPod({
+      affinity: {
+        podAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [
+            {
+              topologyKey: 'k',
+              labelSelector: { matchExpressions: many((at) => ({ key: `e${at}`, operator: 'Exists' }), ITEMS / 2) },
+              matchLabelKeys: many((at) => `m${at}`, ITEMS / 2),
+              mismatchLabelKeys: many((at) => `n${at}`, ITEMS / 2),
+            },
+          ],
+        },
+      },
+    }),
+  'claims that each of many containers uses': () =>
+    validatingPod({
+      resourceClaims: many((at) => ({ name: `c${at}`, resourceClaimName: 'a' }), ITEMS / 10),
+      containers: many((at) => ({ name: `a${at}`, resources: { claims: [{ name: 'other' }] } }), ITEMS / 10),
+    }),
+  'tolerations that are kept': () => {
+    const tolerations = many((at) => ({ key: `k${at}`, operator: 'Exists' }), ITEMS / 2)
+    const [pod, current] = [tolerations.toReversed(), tolerations].map((list) =>
+      objectOf({ spec: { tolerations: list } }),
+    )
+    return () => pod && current && validatePodChange(pod, current)
+  },
+  'node expressions that are kept': () => {
+    const matchExpressions = many((at) => ({ key: `k${at}`, operator: 'Exists' }), ITEMS / 2)
+    const [pod, current] = [matchExpressions.toReversed(), matchExpressions].map((list) =>
+      objectOf({ spec: { schedulingGates: [{ name: 'g' }], affinity: requiredTerms([{ matchExpressions: list }]) } }),
+    )
+    return () => pod && current && validatePodChange(pod, current)
+  },
+  'statuses of containers that have ended': () => {
+    const statuses = many((at) => ({ name: `c${at}`, state: { terminated: { exitCode: 1 } } }), ITEMS / 2)
+    const pod = objectOf({ status: { initContainerStatuses: statuses.toReversed() } })
+    const current = objectOf({ status: { initContainerStatuses: statuses } })
+    return () => validatePodStatus(pod, current)
+  },
+  'the health of devices': () => {
+    const claims = many((at) => ({ name: `c${at}` }))
+    const statuses = [{ name: 'c', allocatedResourcesStatus: many((at) => ({ name: `claim:c${at}` }), ITEMS / 2) }]
+    return () => faultsOf(deviceHealth([{ name: 'c', resources: { claims } }]), statuses, 'status')
+  },
+  'annotations of containers': () => {
+    const prefix = 'container.apparmor.security.beta.kubernetes.io'
+    const annotations = Object.fromEntries(many((at) => [`${prefix}/c${at}`, 'unconfined'], ITEMS / 10))
+    const pod = { ...objectOf({ spec: { containers: many((at) => ({ name: `c${at}` }), ITEMS / 4) } }) }
+    const annotated = { ...pod, metadata: { ...pod.metadata, annotations } }
+    return () => validatePodChange(annotated, annotated)
+  },
+  'scopes of a quota': () => validating(resourceQuotaRules, { spec: { scopes: many((at) => `s${at}`) } }),
+  'scopes of a quota that stay': () =>
+    validating(
+      resourceQuotaRules,
+      { spec: { scopes: many((at) => `s${at}`, ITEMS / 2) } },
+      { spec: { scopes: many((at) => `s${at}`, ITEMS / 2).toReversed() } },
+    ),
 }
 
 for (const [about, build] of Object.entries(cases)) {
   test(`${about}: no square of time`, async () => {
     const run = build()
-    const since = process.cpuUsage()
-    await run()
-    const { user, system } = process.cpuUsage(since)
-    const ms = Math.round((user + system) / 1000)
+    // The collector may have had the garbage of another test to do.
+    const ms = Math.min(await cpuMsOf(run), await cpuMsOf(run))
     assert.ok(ms < CPU_MS_MAX, `took ${ms} ms of CPU`)
   })
+}
+
+async function cpuMsOf(run: () => unknown): Promise<number> {
+  const since = process.cpuUsage()
+  await run()
+  const { user, system } = process.cpuUsage(since)
+  return Math.round((user + system) / 1000)
 }

@@ -12,6 +12,7 @@ import { type Fields, fieldsOf, isFields, itemsOf, textOf, textsOf } from '../..
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { isEmpty } from '../../rules/rule.ts'
+import { addAll, repeatsIn } from '../../rules/long-lists.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
 import { countBelow, RuleChecks, type RulePlace, validateRuleFields } from './expression-rules.ts'
 
@@ -74,8 +75,10 @@ function* visit(schema: Fields, place: Place): Turns<void> {
     const uncorrelated = place.uncorrelated === '' && !isCorrelated ? path : place.uncorrelated
     yield* visit(items, { ...below, path: `${path}.items`, count: countBelow(count, schema['maxItems']), uncorrelated })
   }
-  faults.push(...validateOwn(schema, place), ...validateLists(schema, path), ...validateMapType(schema, path))
-  faults.push(...validateRuleFields(schema, path))
+  addAll(faults, validateOwn(schema, place))
+  addAll(faults, validateLists(schema, path))
+  addAll(faults, validateMapType(schema, path))
+  addAll(faults, validateRuleFields(schema, path))
   // Rules of a schema with a fault in it or below would be told of what is not theirs.
   if (faults.length === start && place.rules !== undefined) yield* place.rules.check(schema, place)
 }
@@ -194,15 +197,15 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
   }
   const properties = fieldsOf(item['properties'])
   const isKnown = (key: string): boolean => Object.hasOwn(properties, key)
+  const shown = goStrings(keys)
+  const repeats = repeatsIn(keys)
   for (const [at, key] of keys.entries()) {
-    if (!isKnown(key)) {
-      faults.push(invalidShown(own, goStrings(keys), 'entries must all be names of item properties'))
-    }
-    if (keys.indexOf(key) < at) faults.push(invalidShown(own, goStrings(keys), 'must not contain duplicate entries'))
+    if (!isKnown(key)) faults.push(invalidShown(own, shown, 'entries must all be names of item properties'))
+    if (repeats.has(at)) faults.push(invalidShown(own, shown, 'must not contain duplicate entries'))
   }
-  const needed = textsOf(item['required'])
+  const needed = new Set(textsOf(item['required']))
   for (const key of new Set(keys.filter(isKnown))) {
-    faults.push(...validateKey(fieldsOf(properties[key]), `${path}.items.properties[${key}]`, needed.includes(key)))
+    faults.push(...validateKey(fieldsOf(properties[key]), `${path}.items.properties[${key}]`, needed.has(key)))
   }
   return faults
 }

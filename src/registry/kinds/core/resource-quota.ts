@@ -45,23 +45,24 @@ const goScopes = (names: readonly string[]): string => goStrings(names, 'core.Re
 const areConflicting = (names: readonly string[]): boolean =>
   conflicts.some((pair) => pair.every((name) => names.includes(name)))
 
-/** A scope must be one for each of the resources that the quota is about. */
-function misapplied(scope: string, resources: readonly string[]): boolean {
-  const fitting = scopes.get(scope)
-  return resources.some((name) => isQuotaResource(name) && fitting?.has(name) === false)
+/** Scopes that cannot be applied to one of the resources that the quota is about. */
+function misappliedTo(resources: readonly string[]): ReadonlySet<string> {
+  const own = resources.filter(isQuotaResource)
+  const misapplied = [...scopes].filter(([, fitting]) => own.some((name) => !fitting.has(name)))
+  return new Set(misapplied.map(([scope]) => scope))
 }
 
 const scopeList: Rule = (value, path, { faults }) => {
   const { scopes: list, hard } = fieldsOf(value)
   const names = textsOf(list)
   const at = `${path}.scopes`
+  const shown = goScopes(names)
+  const misapplied = misappliedTo(Object.keys(fieldsOf(hard)))
   for (const name of names) {
-    if (!scopes.has(name)) faults.push(invalidShown(at, goScopes(names), 'unsupported scope'))
-    if (misapplied(name, Object.keys(fieldsOf(hard)))) {
-      faults.push(invalidShown(at, goScopes(names), 'unsupported scope applied to resource'))
-    }
+    if (!scopes.has(name)) faults.push(invalidShown(at, shown, 'unsupported scope'))
+    if (misapplied.has(name)) faults.push(invalidShown(at, shown, 'unsupported scope applied to resource'))
   }
-  if (areConflicting(names)) faults.push(invalidShown(at, goScopes(names), 'conflicting scopes'))
+  if (areConflicting(names)) faults.push(invalidShown(at, shown, 'conflicting scopes'))
 }
 
 /** The paths have no index; upstream has none either. */
@@ -69,12 +70,13 @@ const scopeSelector: Rule = (value, path, { faults }) => {
   const { scopeSelector: selector, scopes: list, hard } = fieldsOf(value)
   const at = `${path}.scopeSelector.matchExpressions`
   const expressions = itemsOf(fieldsOf(selector)['matchExpressions'])
+  const misapplied = misappliedTo(Object.keys(fieldsOf(hard)))
   for (const expression of expressions) {
     const name = textOf(expression['scopeName'])
     const operator = textOf(expression['operator'])
     const values = textsOf(expression['values'])
     if (!scopes.has(name)) faults.push(invalidValue(`${at}.scopeName`, name, 'unsupported scope'))
-    if (misapplied(name, Object.keys(fieldsOf(hard)))) {
+    if (misapplied.has(name)) {
       faults.push(invalidShown(at, 'core.ScopeSelector{...}', 'unsupported scope applied to resource'))
     }
     if (plainScopes.has(name) && operator !== 'Exists')
@@ -117,7 +119,7 @@ export const resourceQuotaRules: KindRules = {
 /** In any order. */
 function validateScopes(object: KubeObject, current: KubeObject): FieldFault[] {
   const now = textsOf(fieldsOf(object['spec'])['scopes'])
-  const before = textsOf(fieldsOf(current['spec'])['scopes'])
-  const isSameSet = now.every((name) => before.includes(name)) && before.every((name) => now.includes(name))
+  const before = new Set(textsOf(fieldsOf(current['spec'])['scopes']))
+  const isSameSet = now.every((name) => before.has(name)) && new Set(now).size === before.size
   return isSameSet ? [] : [invalidShown('spec.scopes', goScopes(now), 'field is immutable')]
 }

@@ -1,7 +1,7 @@
 /** Annotations that say what fields say by now, and those that others act upon. */
 import { type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import { jsonFault } from '../../../../api/json-scanner.ts'
-import { entriesOf, type Fields, fieldsOf, textOf } from '../../../../api/object.ts'
+import { entriesOf, type Fields, fieldsOf, type Json, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { faultsOf } from '../../../rules/rule.ts'
 import { INT32_MAX, relativePath } from '../../../rules/scalars.ts'
@@ -17,7 +17,10 @@ export const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/'
 /** `path` is that of the annotations. */
 export function validatePodAnnotations(pod: Fields, path: string): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
-  return entriesOf(fieldsOf(pod['metadata'])['annotations']).flatMap(([key, value]) => {
+  const annotations = entriesOf(fieldsOf(pod['metadata'])['annotations'])
+  if (annotations.length === 0) return []
+  const containers = new Set(containersOf(spec).map(({ container }) => container['name']))
+  return annotations.flatMap(([key, value]) => {
     const at = `${path}[${key}]`
     switch (key) {
       case mirror:
@@ -33,7 +36,7 @@ export function validatePodAnnotations(pod: Fields, path: string): FieldFault[] 
         return seccompFaults(value, `${path}.${key}`)
       default:
         if (key.startsWith(containerSeccomp)) return seccompFaults(value, `${path}.${key}`)
-        return key.startsWith(appArmorPrefix) ? appArmorFaults(key, value, { at, spec }) : []
+        return key.startsWith(appArmorPrefix) ? appArmorFaults(key, value, { at, containers }) : []
     }
   })
 }
@@ -52,12 +55,10 @@ function seccompFaults(profile: string, path: string): FieldFault[] {
 function appArmorFaults(
   key: string,
   profile: string,
-  { at, spec }: { readonly at: string; readonly spec: Fields },
+  { at, containers }: { readonly at: string; readonly containers: ReadonlySet<Json | undefined> },
 ): FieldFault[] {
   const name = key.slice(appArmorPrefix.length)
-  const faults = containersOf(spec).some(({ container }) => container['name'] === name)
-    ? []
-    : [invalidValue(at, name, 'container not found')]
+  const faults = containers.has(name) ? [] : [invalidValue(at, name, 'container not found')]
   if (isAppArmorProfile(profile)) return faults
   return [...faults, invalidValue(at, profile, `invalid AppArmor profile name: ${quote(profile)}`)]
 }

@@ -6,6 +6,8 @@ export type PodCheck = Check & {
   readonly spec: Fields
   /** The volumes that containers may use, by name. Those with faulty names are not among them. */
   readonly volumes: ReadonlyMap<string, Fields>
+  /** The names of its resource claims, and how messages show them. */
+  readonly claims: { readonly names: ReadonlySet<string>; readonly shown: string }
   /** Undefined in a template: its Pods get names later. */
   readonly podName: string | undefined
   /** Whether the Pod mirrors one that a kubelet runs by itself. */

@@ -50,7 +50,9 @@ type Reference = {
 }
 
 function checkFieldPath(text: string, { path, apiVersion, supported, check }: Reference): void {
-  const [, base = text, key] = /^(.*)\['(.*)'\]$/s.exec(text) ?? []
+  // The last bracket that opens a key; without the end a pattern would look for it again and again.
+  const keyAt = text.endsWith("']") ? text.lastIndexOf("['", text.length - 4) : -1
+  const [base, key] = keyAt === -1 ? [text] : [text.slice(0, keyAt), text.slice(keyAt + 2, -2)]
   const fail = (why: string): void => {
     check.faults.push(invalidValue(`${path}.fieldPath`, text, `error converting fieldPath: ${why}`))
   }

@@ -4,6 +4,7 @@ import type { Gates } from '../../../../api/gates.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
+import { firstBy } from '../../../rules/long-lists.ts'
 import { validatePodSpec } from './spec.ts'
 
 /** The object as it is, but asked for in the version that the client knows. */
@@ -22,13 +23,13 @@ export function prepareEphemeral(pod: KubeObject, current: KubeObject): KubeObje
 
 export function validateEphemeral(pod: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
-  const now = itemsOf(spec['ephemeralContainers'])
+  const now = firstBy(itemsOf(spec['ephemeralContainers']), ({ name }) => name)
   const path = 'spec.ephemeralContainers'
   return [
     ...validatePodSpec(spec, 'spec', { pod: pod.metadata, gates }),
     ...itemsOf(fieldsOf(current['spec'])['ephemeralContainers']).flatMap((old) => {
       const name = quote(textOf(old['name']))
-      const one = now.find((container) => container['name'] === old['name'])
+      const one = now.get(old['name'])
       if (one === undefined) return [forbiddenField(path, `existing ephemeral containers ${name} may not be removed\n`)]
       return isEqualAs('core/v1 EphemeralContainer', one, old)
         ? []

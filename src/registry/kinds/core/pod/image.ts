@@ -15,7 +15,9 @@ export function withVolumePullPolicy(given: Fields): Fields {
 
 /** Longer names are no references. */
 const NAME_CHARACTERS_MAX = 255
-const reference = /^(.*?)(?::([\w][\w.-]{0,127}))?(@[A-Za-z][\w+.:-]*[0-9a-fA-F]{32,})?$/
+const reference = /^([^@]*?)(?::([\w][\w.-]{0,127}))?(@[A-Za-z][\w+.:-]*)?$/
+/** The end of a digest, at least. */
+const digestEnd = /^[0-9a-fA-F]{32}$/
 const pathPart = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
 /** An image's id, which is no name. */
 const identifier = /^[a-f0-9]{64}$/
@@ -24,6 +26,8 @@ const domainPart = /^[A-Za-z0-9.-]+(:[0-9]+)?$/
 /** What cannot be understood is not the latest of anything. */
 function isLatest(image: string): boolean {
   const [, name = '', tag, digest] = reference.exec(image) ?? []
+  // Apart from the pattern, which would look for the end again and again.
+  if (digest !== undefined && !digestEnd.test(digest.slice(2).slice(-32))) return false
   if (name.length > NAME_CHARACTERS_MAX || !isName(name) || identifier.test(image)) return false
   return tag === undefined ? digest === undefined : tag === 'latest'
 }

@@ -10,6 +10,8 @@ const recursions = ['Disabled', 'Enabled', 'IfPossible'] as const
 /** Faults of most fields of a mount name the list, not the item. */
 export function volumeMounts(container: Fields, path: string, check: PodCheck): void {
   const devices = itemsOf(container['volumeDevices'])
+  const deviceNames = new Set(devices.map(({ name }) => name))
+  const devicePaths = new Set(devices.map(({ devicePath }) => devicePath))
   const paths = new Set<string>()
   for (const [at, mount] of itemsOf(container['volumeMounts']).entries()) {
     const name = textOf(mount['name'])
@@ -19,10 +21,10 @@ export function volumeMounts(container: Fields, path: string, check: PodCheck): 
     if (mountPath === '') check.faults.push(required(`${own}.mountPath`))
     if (paths.has(mountPath)) check.faults.push(invalidValue(`${own}.mountPath`, mountPath, 'must be unique'))
     paths.add(mountPath)
-    const isDevice = devices.some((device) => device['name'] === mount['name'])
     if (!check.volumes.has(name)) check.faults.push(notThere(`${own}.name`, name))
-    if (isDevice) check.faults.push(invalidValue(`${own}.name`, name, 'must not already exist in volumeDevices'))
-    if (devices.some((device) => device['devicePath'] === mount['mountPath'])) {
+    if (deviceNames.has(mount['name']))
+      check.faults.push(invalidValue(`${own}.name`, name, 'must not already exist in volumeDevices'))
+    if (devicePaths.has(mount['mountPath'])) {
       const why = 'must not already exist as a path in volumeDevices'
       check.faults.push(invalidValue(`${own}.mountPath`, mountPath, why))
     }
@@ -77,6 +79,8 @@ function recursiveReadOnly(mount: Fields, path: string, { faults }: PodCheck): v
 
 export function volumeDevices(container: Fields, path: string, { faults, volumes }: PodCheck): void {
   const mounts = itemsOf(container['volumeMounts'])
+  const mountNames = new Set(mounts.map(({ name }) => name))
+  const mountPaths = new Set(mounts.map(({ mountPath }) => mountPath))
   const names = new Set<string>()
   const paths = new Set<string>()
   for (const [at, device] of itemsOf(container['volumeDevices']).entries()) {
@@ -96,10 +100,10 @@ export function volumeDevices(container: Fields, path: string, { faults, volumes
     if (devicePath.split('/').includes('..')) {
       faults.push(invalidValue(`${own}.devicePath`, devicePath, "can not contain backsteps ('..')"))
     } else paths.add(devicePath)
-    if (mounts.some((mount) => mount['name'] === device['name'])) {
+    if (mountNames.has(device['name'])) {
       faults.push(invalidValue(`${own}.name`, name, 'must not already exist in volumeMounts'))
     }
-    if (mounts.some((mount) => mount['mountPath'] === device['devicePath'])) {
+    if (mountPaths.has(device['devicePath'])) {
       faults.push(invalidValue(`${own}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts'))
     }
     if (name !== '') names.add(name)

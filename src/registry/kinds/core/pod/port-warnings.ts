@@ -1,40 +1,87 @@
 /** Ports of containers that stand in each other's way. */
 import { type Fields, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
+import { TOLD_MAX } from '../../../rules/long-lists.ts'
 
-type Placed = { readonly port: Fields; readonly at: string }
+type Placed = { readonly port: Fields; readonly at: string; readonly index: number }
 
 export function portWarnings(spec: Fields, path: string): string[] {
   const placed = ['initContainers', 'containers'].flatMap((list) =>
-    itemsOf(spec[list]).map(({ ports }, index) =>
-      itemsOf(ports).map((port, at): Placed => ({ port, at: `${path}.${list}[${index}].ports[${at}]` })),
+    itemsOf(spec[list]).map(({ ports }, containerAt) =>
+      itemsOf(ports).map(
+        (port, index): Placed => ({ port, index, at: `${path}.${list}[${containerAt}].ports[${index}]` }),
+      ),
     ),
   )
-  return [...placed.flatMap(sameContainer), ...sameName(placed.flat())]
+  const warnings: string[] = []
+  for (const ports of placed) warnOfContainer(ports, warnings)
+  return [...warnings, ...sameName(placed.flat())]
 }
 
-function sameContainer(ports: readonly Placed[]): string[] {
-  return ports.flatMap(({ port, at }, index) => {
-    const alone =
-      textOf(port['hostIP']) !== '' && numberOf(port['hostPort']) === 0
-        ? [`${at}: hostIP set without hostPort: ${goPort(port)}`]
-        : []
-    const others = ports.slice(0, index).flatMap((other) => {
-      const what = conflictOf(port, other.port)
-      return what === undefined ? [] : [`${at}: ${what} port definition with ${other.at}`]
-    })
-    return [...alone, ...others]
-  })
+/** Adds to `warnings`. */
+function warnOfContainer(ports: readonly Placed[], warnings: string[]): void {
+  const before = new PortsBefore()
+  for (const placed of ports) {
+    const { port, at } = placed
+    if (textOf(port['hostIP']) !== '' && numberOf(port['hostPort']) === 0) {
+      warnings.push(`${at}: hostIP set without hostPort: ${goPort(port)}`)
+    }
+    for (const other of before.conflicting(port)) {
+      if (warnings.length >= TOLD_MAX) return
+      warnings.push(`${at}: ${conflictOf(port, other.port)} port definition with ${other.at}`)
+    }
+    before.add(placed)
+  }
 }
 
-function conflictOf(one: Fields, other: Fields): string | undefined {
-  if (one['containerPort'] !== other['containerPort'] || one['protocol'] !== other['protocol']) return undefined
+/** Those of a container so far, by what ports have in common that are in conflict. */
+class PortsBefore {
+  readonly #known = new Map<string, Placed[]>()
+
+  add(placed: Placed): void {
+    const { any, sameHostPort, sameAddress } = keysOf(placed.port)
+    for (const key of [any, sameHostPort, sameAddress]) {
+      const known = this.#known.get(key)
+      if (known === undefined) this.#known.set(key, [placed])
+      else known.push(placed)
+    }
+  }
+
+  /** In their order. */
+  conflicting(port: Fields): readonly Placed[] {
+    const { any, noHostPort, sameHostPort, sameAddress, anyAddress } = keysOf(port)
+    const at = (key: string): readonly Placed[] => this.#known.get(key) ?? []
+    if (sameHostPort === noHostPort) return at(any)
+    const same = sameAddress === anyAddress ? at(sameHostPort) : [...at(sameAddress), ...at(anyAddress)]
+    return [...at(noHostPort), ...same].toSorted((one, other) => one.index - other.index)
+  }
+}
+
+type Keys = {
+  readonly any: string
+  readonly noHostPort: string
+  readonly sameHostPort: string
+  readonly sameAddress: string
+  readonly anyAddress: string
+}
+
+function keysOf({ containerPort, protocol, hostPort, hostIP }: Fields): Keys {
+  const any = `${numberOf(containerPort)}/${textOf(protocol)}`
+  const sameHostPort = `${any} ${numberOf(hostPort)}`
+  return {
+    any,
+    noHostPort: `${any} 0`,
+    sameHostPort,
+    sameAddress: `${sameHostPort} ip ${textOf(hostIP)}`,
+    anyAddress: `${sameHostPort} ip `,
+  }
+}
+
+/** Of two in conflict. */
+function conflictOf(one: Fields, other: Fields): string {
   const [port, otherPort] = [numberOf(one['hostPort']), numberOf(other['hostPort'])]
-  const [ip, otherIp] = [textOf(one['hostIP']), textOf(other['hostIP'])]
-  if (port === otherPort && ip === otherIp) return 'duplicate'
-  if (port === 0 || otherPort === 0) return 'overlapping'
-  if (port !== otherPort) return undefined
-  return ip === '' || otherIp === '' ? 'dangerously ambiguous' : undefined
+  if (port === otherPort && textOf(one['hostIP']) === textOf(other['hostIP'])) return 'duplicate'
+  return port === 0 || otherPort === 0 ? 'overlapping' : 'dangerously ambiguous'
 }
 
 function sameName(ports: readonly Placed[]): string[] {

@@ -76,8 +76,9 @@ function validateClass(spec: Fields, was: Fields): FieldFault[] {
 function validateList(list: (typeof lists)[number], spec: Fields, was: Fields): FieldFault[] {
   const amountFaults: FieldFault[] = []
   const otherFaults: FieldFault[] = []
+  const containersBefore = itemsOf(was[list])
   for (const [at, now] of itemsOf(spec[list]).entries()) {
-    const before = itemsOf(was[list])[at] ?? {}
+    const before = containersBefore[at] ?? {}
     if (isSame(now, before)) continue
     if (list === 'initContainers' && before['restartPolicy'] !== 'Always') {
       otherFaults.push(forbiddenField('spec', 'resources for non-sidecar init containers are immutable'))

@@ -12,8 +12,9 @@ import {
 } from '../../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../../api/go-value.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
+import { firstBy } from '../../../rules/long-lists.ts'
 import type { Rule } from '../../../rules/rule.ts'
 import type { PodCheck, PodRule } from './check.ts'
 
@@ -53,9 +54,13 @@ function validateSource(claim: Fields, path: string): FieldFault[] {
   return [invalidShown(path, shown, why), ...faults]
 }
 
+export function claimsOf(spec: Fields): PodCheck['claims'] {
+  const names = new Set(itemsOf(spec['resourceClaims']).map(({ name }) => textOf(name)))
+  return { names, shown: names.size === 0 ? ' which is empty' : `: ${[...names].toSorted().join(', ')}` }
+}
+
 /** What a container uses of them: a claim as a whole, or single requests of it. */
-export const usedClaims: PodRule = (value, path, { faults, spec }) => {
-  const claims = new Set(itemsOf(spec['resourceClaims']).map(({ name }) => textOf(name)))
+export const usedClaims: PodRule = (value, path, { faults, claims }) => {
   const used = new Set<string>()
   /** Claims of which single requests are used. */
   const parted = new Set<string>()
@@ -76,14 +81,13 @@ export const usedClaims: PodRule = (value, path, { faults, spec }) => {
       used.add(key)
       if (request !== '') parted.add(name)
     }
-    if (!claims.has(name)) faults.push(unknownClaim(own, name, claims))
+    if (!claims.names.has(name)) faults.push(unknownClaim(own, name, claims.shown))
   }
 }
 
-function unknownClaim(path: string, name: string, claims: ReadonlySet<string>): FieldFault {
-  const which = claims.size === 0 ? ' which is empty' : `: ${[...claims].toSorted().join(', ')}`
+function unknownClaim(path: string, name: string, shown: string): FieldFault {
   const fault = notThere(path, name)
-  return { ...fault, message: `${fault.message}: must be one of the names in pod.spec.resourceClaims${which}` }
+  return { ...fault, message: `${fault.message}: must be one of the names in pod.spec.resourceClaims${shown}` }
 }
 
 /** Which claims were made for those of the spec. The odd path of the second fault is upstream's. */
@@ -110,13 +114,17 @@ const noSuchClaim =
 
 /** How the devices of a container do (gate ResourceHealthStatus). */
 export function deviceHealth(containers: readonly Fields[]): Rule {
+  const byName = firstBy(containers, ({ name }) => name)
+  const known = new Map<Json | undefined, KnownNames>()
   return (value, path, check) => {
     for (const [at, status] of itemsOf(value).entries()) {
-      const container = containers.find(({ name }) => name === status['name'])
+      const container = byName.get(status['name'])
+      const names = known.get(status['name']) ?? knownNames(fieldsOf(container?.['resources']))
+      known.set(status['name'], names)
       const own = `${path}[${at}].allocatedResourcesStatus`
       for (const [index, resource] of itemsOf(status['allocatedResourcesStatus']).entries()) {
         const name = textOf(resource['name'])
-        const why = container === undefined ? undefined : nameFault(name, fieldsOf(container['resources']))
+        const why = container === undefined ? undefined : nameFault(name, names)
         if (why !== undefined) check.faults.push(invalidShown(`${own}[${index}].name`, name, why))
         health(resource['resources'], `${own}[${index}].resources`, check)
       }
@@ -124,14 +132,20 @@ export function deviceHealth(containers: readonly Fields[]): Rule {
   }
 }
 
-function nameFault(name: string, { claims, requests }: Fields): string | undefined {
-  if (!name.startsWith('claim:')) {
-    return Object.hasOwn(fieldsOf(requests), name) ? undefined : "must match one of the container's resource requests"
-  }
-  const known = itemsOf(claims).map(({ name: claim, request }) =>
-    textOf(request) === '' ? `claim:${textOf(claim)}` : `claim:${textOf(claim)}/${textOf(request)}`,
-  )
-  return known.includes(name) ? undefined : noSuchClaim
+type KnownNames = { readonly requests: Fields; readonly claims: ReadonlySet<string> }
+
+const knownNames = ({ claims, requests }: Fields): KnownNames => ({
+  requests: fieldsOf(requests),
+  claims: new Set(
+    itemsOf(claims).map(({ name, request }) =>
+      textOf(request) === '' ? `claim:${textOf(name)}` : `claim:${textOf(name)}/${textOf(request)}`,
+    ),
+  ),
+})
+
+function nameFault(name: string, { claims, requests }: KnownNames): string | undefined {
+  if (name.startsWith('claim:')) return claims.has(name) ? undefined : noSuchClaim
+  return Object.hasOwn(requests, name) ? undefined : "must match one of the container's resource requests"
 }
 
 const health: Rule = (value, path, { faults }) => {

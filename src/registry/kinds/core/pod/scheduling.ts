@@ -91,11 +91,11 @@ const podAffinityTerm: Rule = (value, path, check) => {
 
 /** Keys whose values come from the Pod itself. */
 function affinityKeys(term: Fields, path: string, check: Check): void {
-  const mismatched = textsOf(term['mismatchLabelKeys'])
+  const mismatched = new Set(textsOf(term['mismatchLabelKeys']))
   labelKeys(term, { list: 'matchLabelKeys', path, check })
   labelKeys(term, { list: 'mismatchLabelKeys', path, check })
   for (const [at, key] of textsOf(term['matchLabelKeys']).entries()) {
-    if (!mismatched.includes(key)) continue
+    if (!mismatched.has(key)) continue
     const why = 'exists in both matchLabelKeys and mismatchLabelKeys'
     check.faults.push(invalidValue(`${path}.matchLabelKeys[${at}]`, key, why))
   }
@@ -105,10 +105,11 @@ function affinityKeys(term: Fields, path: string, check: Check): void {
 /** The server adds an expression for each key on create: an own one for the same key would hide it. The odd path is upstream's. */
 function doubleKeys(term: Fields, path: string, check: Check): void {
   const { matchLabels, matchExpressions } = fieldsOf(term['labelSelector'])
+  const expressions = Map.groupBy(itemsOf(matchExpressions), ({ key }) => key)
   for (const list of ['matchLabelKeys', 'mismatchLabelKeys'] as const) {
     const added = list === 'matchLabelKeys' ? 'In' : 'NotIn'
     for (const [at, key] of textsOf(term[list]).entries()) {
-      const own = itemsOf(matchExpressions).filter((one) => one['key'] === key)
+      const own = expressions.get(key) ?? []
       const isAdded = own.length === 1 && own[0]?.['operator'] === added
       if (!Object.hasOwn(fieldsOf(matchLabels), key) && (own.length === 0 || isAdded)) continue
       check.faults.push(invalidValue(`${path}[${at}]`, key, `exists in both ${list} and labelSelector`))
@@ -183,9 +184,10 @@ function spreadKeys(constraint: Fields, path: string, check: Check): void {
 export const topologySpread: Rule = (value, path, check) => {
   each(spread)(value, path, check)
   const pairs = itemsOf(value).map((one) => `{${textOf(one['topologyKey'])}, ${textOf(one['whenUnsatisfiable'])}}`)
+  const lasts = new Map(pairs.map((pair, at) => [pair, at]))
   for (const [at, pair] of pairs.entries()) {
     // The first of two is the one that is named.
-    if (!pairs.slice(at + 1).includes(pair)) continue
+    if (lasts.get(pair) === at) continue
     check.faults.push(duplicate(`${path}[${at}].{topologyKey, whenUnsatisfiable}`, pair))
   }
 }

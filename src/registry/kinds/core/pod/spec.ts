@@ -14,7 +14,7 @@ import { dnsConfig, hostAliases } from './network.ts'
 import { affinity, readinessGates, schedulingGates, tolerations, topologySpread } from './scheduling.ts'
 import { podSecurity } from './security.ts'
 import { checkVolumes } from './volumes.ts'
-import { podClaims } from './resource-claims.ts'
+import { claimsOf, podClaims } from './resource-claims.ts'
 import { forSystem, hostProcess } from './windows.ts'
 
 export type PodOptions = {
@@ -27,7 +27,7 @@ export function validatePodSpec(value: Fields, path: string, { pod, gates }: Pod
   const faults: FieldFault[] = []
   const podName = pod && (pod.name ?? '')
   const isStatic = pod?.annotations?.[mirror] !== undefined
-  const early: PodCheck = { faults, gates, spec: value, podName, isStatic, volumes: new Map() }
+  const early: PodCheck = { faults, gates, spec: value, podName, isStatic, claims: claimsOf(value), volumes: new Map() }
   const check: PodCheck = { ...early, volumes: checkVolumes(value, `${path}.volumes`, early) }
   podClaims(value, `${path}.resourceClaims`, check)
   containers(value, `${path}.containers`, check)

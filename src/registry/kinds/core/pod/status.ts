@@ -12,6 +12,7 @@ import { checkDnsSubdomain, checkQualifiedName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { checkIp, warnOfIp } from '../../../rules/addresses.ts'
+import { firstBy } from '../../../rules/long-lists.ts'
 import { each, faultsOf, fields, given, type Rule } from '../../../rules/rule.ts'
 import { accountId, named } from '../../../rules/scalars.ts'
 import { deviceHealth, validateClaimStatuses } from './resource-claims.ts'
@@ -30,12 +31,8 @@ function withGenerations(status: Fields, was: Fields): Fields {
   if (!hasGeneration(was) && before.length === 0) return status
   const kept = (now: Fields, then: Fields | undefined): Fields =>
     hasGeneration(now) || then === undefined ? now : { ...now, observedGeneration: then['observedGeneration'] }
-  const conditions = itemsOf(status['conditions']).map((now) =>
-    kept(
-      now,
-      before.find(({ type }) => type === now['type']),
-    ),
-  )
+  const known = firstBy(before, ({ type }) => type)
+  const conditions = itemsOf(status['conditions']).map((now) => kept(now, known.get(now['type'])))
   return { ...kept(status, hasGeneration(was) ? was : undefined), ...(conditions.length > 0 ? { conditions } : {}) }
 }
 
@@ -93,14 +90,21 @@ const users: Rule = each(
 
 /** A container that has ended for good does not run again. */
 function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFault[] {
+  const initContainers = firstBy(itemsOf(spec['initContainers']), ({ name }) => name)
+  const policy = textOf(spec['restartPolicy'])
   return statusLists.flatMap((list) => {
     const now = itemsOf(status[list])
+    const places = firstBy([...now.keys()], (place) => now[place]?.['name'])
     return itemsOf(was[list]).flatMap((old) => {
-      const at = now.findIndex(({ name }) => name === old['name'])
+      const at = places.get(old['name']) ?? -1
       const one = now[at]
       const ended = fieldsOf(fieldsOf(old['state'])['terminated'])
       if (one === undefined || Object.keys(ended).length === 0) return []
-      if (fieldsOf(one['state'])['terminated'] !== undefined || mayRestart(list, old, { ended, spec })) return []
+      if (
+        fieldsOf(one['state'])['terminated'] !== undefined ||
+        mayRestart(list, { ended, policy, init: initContainers.get(old['name']) })
+      )
+        return []
       return [forbiddenField(`status.${list}[${at}].state`, 'may not be transitioned to non-terminated state')]
     })
   })
@@ -108,13 +112,10 @@ function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFa
 
 function mayRestart(
   list: (typeof statusLists)[number],
-  { name }: Fields,
-  { ended, spec }: { readonly ended: Fields; readonly spec: Fields },
+  { ended, policy, init }: { readonly ended: Fields; readonly policy: string; readonly init: Fields | undefined },
 ): boolean {
   if (list === 'ephemeralContainerStatuses') return false
-  const init = itemsOf(spec['initContainers']).find((container) => container['name'] === name)
   if (list === 'initContainerStatuses' && init?.['restartPolicy'] === 'Always') return true
-  const policy = textOf(spec['restartPolicy'])
   if (policy === 'Always') return true
   return policy === 'OnFailure' && numberOf(ended['exitCode']) !== 0
 }

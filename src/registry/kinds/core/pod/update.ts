@@ -17,6 +17,7 @@ import { quote } from '../../../../api/quote.ts'
 import { isSame } from '../../../../schema/equal.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
 import { goLabels } from '../../../rules/label-selector.ts'
+import { identityOf } from '../../../rules/long-lists.ts'
 import { faultsOf } from '../../../rules/rule.ts'
 import { between, INT32_MAX } from '../../../rules/scalars.ts'
 import { appArmorPrefix, mirror, validatePodAnnotations } from './annotations.ts'
@@ -100,13 +101,14 @@ function validateGates(now: Json | undefined, before: Json | undefined): FieldFa
   })
 }
 
+const tolerationId = (toleration: Fields): string => identityOf(omit(toleration, 'tolerationSeconds'))
+
 /** They may be added, and wait longer or shorter. */
 function validateTolerations(now: Json | undefined, before: Json | undefined): FieldFault[] {
   if (isSame(now, before)) return []
   const path = 'spec.tolerations'
-  const isKept = itemsOf(before).every((old) =>
-    itemsOf(now).some((one) => isSame(omit(one, 'tolerationSeconds'), omit(old, 'tolerationSeconds'))),
-  )
+  const known = new Set(itemsOf(now).map(tolerationId))
+  const isKept = itemsOf(before).every((old) => known.has(tolerationId(old)))
   if (!isKept) {
     return [forbiddenField(path, 'existing toleration can not be modified except its tolerationSeconds')]
   }
@@ -139,9 +141,10 @@ function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): F
     return [invalidShown(path, shown, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
   }
   return now.flatMap((term, at) => {
-    const isGrown = ['matchExpressions', 'matchFields'].every((list) =>
-      itemsOf(before[at]?.[list]).every((old) => itemsOf(term[list]).some((one) => isSame(one, old))),
-    )
+    const isGrown = ['matchExpressions', 'matchFields'].every((list) => {
+      const known = new Set(itemsOf(term[list]).map(identityOf))
+      return itemsOf(before[at]?.[list]).every((old) => known.has(identityOf(old)))
+    })
     if (isGrown) return []
     return [invalidShown(`${path}[${at}]`, goTerm(term), 'only additions are allowed (no mutations or deletions)')]
   })

@@ -16,7 +16,9 @@ import { fractionWarnings } from '../../../rules/resources.ts'
 import { claimSpecWarnings } from '../claim-spec.ts'
 import { warnOfIp } from '../../../rules/addresses.ts'
 import { deprecatedKeyWarnings, deprecatedLabelWarnings } from '../../../rules/deprecated-labels.ts'
+import { addAll, TOLD_MAX } from '../../../rules/long-lists.ts'
 import { appArmorPrefix, containerSeccomp, podSeccomp } from './annotations.ts'
+import { overlapWarnings } from './overlap-warnings.ts'
 import { portWarnings } from './port-warnings.ts'
 import { containersOf } from './windows.ts'
 
@@ -84,7 +86,7 @@ const specWarnings = (spec: Fields, path: string): string[] => [
   ...affinityWarnings(fieldsOf(spec['affinity']), `${path}.affinity`),
   ...spreadWarnings(spec['topologySpreadConstraints'], `${path}.topologySpreadConstraints`),
   ...doubles(spec['hostAliases'], { path: `${path}.hostAliases`, field: 'ip' }),
-  ...itemsOf(spec['volumes']).flatMap((volume, at) => volumeWarnings(volume, `${path}.volumes[${at}]`)),
+  ...volumesWarnings(itemsOf(spec['volumes']), `${path}.volumes`),
   ...pullSecretWarnings(spec['imagePullSecrets'], `${path}.imagePullSecrets`),
   ...containersOf(spec).flatMap(({ container, at }) => containerWarnings(container, `${path}.${at}`)),
   ...portWarnings(spec, path),
@@ -187,32 +189,22 @@ const goneVolumes: readonly (readonly [string, string])[] = [
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ]
 
+function volumesWarnings(volumes: readonly Fields[], path: string): string[] {
+  const warnings: string[] = []
+  for (const [at, volume] of volumes.entries()) {
+    addAll(warnings, volumeWarnings(volume, `${path}[${at}]`))
+    addAll(warnings, overlapWarnings(volume, TOLD_MAX - warnings.length))
+  }
+  return warnings
+}
+
 function volumeWarnings(volume: Fields, path: string): string[] {
   const gone = goneVolumes.flatMap(([source, why]) =>
     volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${why}`],
   )
   const template = fieldsOf(fieldsOf(fieldsOf(volume['ephemeral'])['volumeClaimTemplate'])['spec'])
   const claim = claimSpecWarnings(template, `${path}.ephemeral.volumeClaimTemplate.spec`)
-  return [...gone, ...claim, ...overlapWarnings(volume)]
-}
-
-/** A file cannot be a folder as well. */
-function overlapWarnings({ name, configMap, secret, downwardAPI }: Fields): string[] {
-  const about = [
-    { source: configMap, shown: `ConfigMap ${quote(textOf(fieldsOf(configMap)['name']))}` },
-    { source: secret, shown: `Secret ${quote(textOf(fieldsOf(secret)['secretName']))}` },
-    { source: downwardAPI, shown: 'DownwardAPI' },
-  ]
-  return about.flatMap(({ source, shown }) => {
-    const paths = itemsOf(fieldsOf(source)['items']).map(({ path }) => textOf(path))
-    return paths.flatMap((path, at) =>
-      paths
-        .filter((other, index) => (index < at && other === path) || path.startsWith(`${other}/`))
-        .map(
-          (other) => `volume ${quote(textOf(name))} (${shown}): overlapping paths: ${quote(path)} with ${quote(other)}`,
-        ),
-    )
-  })
+  return [...gone, ...claim]
 }
 
 function containerWarnings(container: Fields, path: string): string[] {
