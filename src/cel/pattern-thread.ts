@@ -4,6 +4,7 @@
  */
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { tooManyRequests } from '../api/errors.ts'
 import type { PatternQuestion } from './regex.ts'
 import { ArrayList, CelError, type Result } from './values.ts'
 
@@ -27,8 +28,9 @@ export class PatternThread implements AsyncDisposable {
   #waiting = 0
   #isEnded = false
 
+  /** Fails with a 429 when too many wait. */
   async answer(question: PatternQuestion): Promise<Result> {
-    if (this.#waiting >= WAITING_MAX) return new CelError('too many long texts are matched at once, try again')
+    if (this.#waiting >= WAITING_MAX) throw tooManyRequests('too many long patterns are matched at once, try again', 1)
     this.#waiting++
     const before = this.#last
     const answered = (async () => {
@@ -63,7 +65,7 @@ export class PatternThread implements AsyncDisposable {
     clearTimeout(timer)
     if (answer === undefined) {
       await this.#end()
-      return new CelError('the text is too long for the pattern')
+      return new CelError(text === '' ? 'it takes too long to compile' : 'the text is too long for the pattern')
     }
     this.#unused = setTimeout(() => void this.#end(), UNUSED_MS)
     this.#unused.unref()

@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads'
 import { assert } from '../lib/assert.ts'
 import type { PatternAnswer } from './pattern-thread.ts'
-import { PatternQuestion } from './regex.ts'
+import { compilePattern, PatternQuestion } from './regex.ts'
 import { CelError, isList, itemsOf } from './values.ts'
 
 const port = parentPort
@@ -12,8 +12,22 @@ port.on('message', ({ pattern, text, use }: PatternQuestion) => {
   port.postMessage(answer(new PatternQuestion(pattern, text, use)))
 })
 
+/** One object asks for the same pattern with many texts. */
+const PATTERNS_MAX = 16
+const compiled = new Map<string, ReturnType<typeof compilePattern>>()
+
+function compileOnce(pattern: string): ReturnType<typeof compilePattern> {
+  const known = compiled.get(pattern)
+  if (known !== undefined) return known
+  const made = compilePattern(pattern)
+  const [oldest] = compiled.keys()
+  if (compiled.size >= PATTERNS_MAX && oldest !== undefined) compiled.delete(oldest)
+  compiled.set(pattern, made)
+  return made
+}
+
 function answer(question: PatternQuestion): PatternAnswer {
-  const result = question.answer()
+  const result = question.answer(compileOnce)
   if (result instanceof CelError) return { fault: result.message }
   if (isList(result)) return { value: [...itemsOf(result)].filter((item) => typeof item === 'string') }
   assert(typeof result === 'boolean' || typeof result === 'string', 'a pattern gives a text or whether it matches')

@@ -68,9 +68,10 @@ export class PatternQuestion {
     this.use = use
   }
 
-  answer(): Result {
-    const compiled = compilePattern(this.pattern)
-    if (compiled instanceof CelError) return compiled
+  answer(compile = compilePattern): Result {
+    const compiled = compile(this.pattern)
+    if (compiled instanceof CelError)
+      return this.use.verb === 'matches' ? compiled : new CelError(`Illegal regex: ${compiled.message}`)
     return apply(compiled, this.text, this.use, Number.POSITIVE_INFINITY) ?? null
   }
 }
@@ -90,6 +91,14 @@ export function usePattern(pattern: Pattern, text: string, use: PatternUse, mete
   meter.last(steps * STEP_NANOS)
   const known = steps > SHORT_STEPS_MAX ? undefined : apply(pattern, text, use, performance.now() + SHORT_MS)
   return known ?? meter.ask(new PatternQuestion(pattern.pattern(), text, use))
+}
+
+/** The same of a pattern that is long, whose program is not known here. */
+export function useLongPattern(pattern: string, text: string, use: PatternUse, meter: Asking): Result {
+  const steps = patternSize(pattern) * text.length
+  if (steps > STEPS_MAX) return new CelError('the text is too long for the pattern')
+  meter.last(steps * STEP_NANOS)
+  return meter.ask(new PatternQuestion(pattern, text, use))
 }
 
 type Asking = { last(nanos: number): void; ask(question: PatternQuestion): never }

@@ -2,7 +2,7 @@
 import type { Library } from '../environment.ts'
 import { type Estimate, type FunctionPart, type Meter, member } from '../functions.ts'
 import { unknownSize } from '../ranges.ts'
-import { compilePattern, isLongPattern, type Pattern, PatternQuestion, usePattern } from '../regex.ts'
+import { compilePattern, isLongPattern, type Pattern, useLongPattern, usePattern } from '../regex.ts'
 import { int, list, string } from '../types.ts'
 import { ArrayList, CelError, noSuchOverload, type Result, type Value } from '../values.ts'
 import { patternCost, patternRunCost } from './standard.ts'
@@ -26,7 +26,7 @@ function patternFunction(verb: Verb, overloads: FunctionPart['overloads']): Func
       if (isLongPattern(pattern)) {
         if (limit === 0n) return new ArrayList([])
         if (limit !== null && typeof limit !== 'bigint') return noSuchOverload
-        return meter.ask(new PatternQuestion(pattern, text, { verb, limit: Number(limit ?? -1n) }))
+        return useLongPattern(pattern, text, { verb, limit: Number(limit ?? -1n) }, meter)
       }
       const compiled = meter.pattern(pattern)
       if (compiled instanceof CelError) return new CelError(`Illegal regex: ${compiled.message}`)

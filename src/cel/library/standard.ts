@@ -16,7 +16,7 @@ import {
 } from '../functions.ts'
 import { standardMacros } from '../macros.ts'
 import { fixed, plus, scaled, times, unknownSize } from '../ranges.ts'
-import { compilePattern, isLongPattern, PatternQuestion, usePattern } from '../regex.ts'
+import { compilePattern, isLongPattern, useLongPattern, usePattern } from '../regex.ts'
 import { index } from '../selection.ts'
 import {
   bool,
@@ -282,7 +282,7 @@ const strings: readonly FunctionPart[] = [
     isLong: true,
     run: (text, pattern, _, __, meter) => {
       if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload
-      if (isLongPattern(pattern)) return meter.ask(new PatternQuestion(pattern, text, matching))
+      if (isLongPattern(pattern)) return useLongPattern(pattern, text, matching, meter)
       const compiled = meter.pattern(pattern)
       return compiled instanceof CelError ? compiled : usePattern(compiled, text, matching, meter)
     },
