@@ -60,6 +60,7 @@ const recording = (ports: NumberSet, taken: number[]): Pool => ({
 function newPorts(name: string, spec: Fields, pool: Pool): readonly Fields[] {
   const ports = itemsOf(spec['ports'])
   const byNumber = new Map<number, number>()
+  const namedPorts = namedByNumber(ports)
   return ports.map((port, at) => {
     const number = numberOf(port['port'])
     const wanted = numberOf(port['nodePort'])
@@ -69,7 +70,7 @@ function newPorts(name: string, spec: Fields, pool: Pool): readonly Fields[] {
       if (wanted !== 0 && wanted !== known) takeNamed(name, { at, port: wanted }, pool)
       return { ...port, nodePort: wanted === 0 ? known : wanted }
     }
-    const named = wanted === 0 ? namedFor(number, ports) : wanted
+    const named = wanted === 0 ? (namedPorts.get(number) ?? 0) : wanted
     if (named !== 0) takeNamed(name, { at, port: named }, pool)
     const nodePort = named === 0 ? takeAny(pool) : named
     byNumber.set(number, nodePort)
@@ -77,9 +78,15 @@ function newPorts(name: string, spec: Fields, pool: Pool): readonly Fields[] {
   })
 }
 
-/** The node port that another protocol of the same port asks for. */
-const namedFor = (number: number, ports: readonly Fields[]): number =>
-  numberOf(ports.find(({ port, nodePort }) => numberOf(port) === number && numberOf(nodePort) !== 0)?.['nodePort'])
+/** The node port that the first of the protocols of a port asks for, by the number of the port. */
+function namedByNumber(ports: readonly Fields[]): ReadonlyMap<number, number> {
+  const named = new Map<number, number>()
+  for (const { port, nodePort } of ports) {
+    const [number, wanted] = [numberOf(port), numberOf(nodePort)]
+    if (wanted !== 0 && !named.has(number)) named.set(number, wanted)
+  }
+  return named
+}
 
 function changedPorts(name: string, spec: Fields, before: Fields, pool: Pool): readonly Fields[] {
   const held = new Set(mayHaveNodePorts(before) ? portsHeld(before) : [])

@@ -5,6 +5,8 @@ import { defaultGates } from '../api/gates.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { admissionPolicyBindingRules } from './kinds/admissionregistration/admission-policy.ts'
 import { validatingWebhookRules } from './kinds/admissionregistration/webhook-configuration.ts'
+import { customResourceDefinitionRules } from './kinds/apiextensions/custom-resource-definition.ts'
+import { type Indexes, overlapOf } from './kinds/batch/indexes.ts'
 import { resourceQuotaRules } from './kinds/core/resource-quota.ts'
 import { deviceHealth } from './kinds/core/pod/resource-claims.ts'
 import { withPullPolicy } from './kinds/core/pod/image.ts'
@@ -12,8 +14,14 @@ import { validatePodSpec } from './kinds/core/pod/spec.ts'
 import { validatePodStatus } from './kinds/core/pod/status.ts'
 import { validatePodChange } from './kinds/core/pod/update.ts'
 import { podWarnings } from './kinds/core/pod/warnings.ts'
+import { runtimeClassRules } from './kinds/node/runtime-class.ts'
+import { storageClassRules } from './kinds/storage/storage-class.ts'
+import { readJsonPath } from './custom/json-path.ts'
 import type { KindRules } from './kind-rules.ts'
+import { labelMap } from './rules/label-selector.ts'
 import { faultsOf } from './rules/rule.ts'
+import { validateSigner } from './rules/signer.ts'
+import { validateClientConfig } from './rules/webhook.ts'
 import { validateConditions } from './rules/conditions.ts'
 
 /** Of CPU, all threads together; a quadratic loop takes a second and more for as many items. */
@@ -47,6 +55,11 @@ const warningOfPod = (spec: Fields): (() => unknown) => {
 const withItems = (path: (at: number) => string): Fields => ({
   name: 'v',
   secret: { items: many((at) => ({ path: path(at) })) },
+})
+
+const everyOther = (first: number): Indexes => ({
+  count: ITEMS,
+  ranges: many((at) => [2 * at + first, 2 * at + first] as const),
 })
 
 const requiredTerms = (terms: Fields[]): Fields => ({
@@ -152,6 +165,32 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     const annotated = { ...pod, metadata: { ...pod.metadata, annotations } }
     return () => validatePodChange(annotated, annotated)
   },
+  'a signer of many parts': () => () => validateSigner(`${'.'.repeat(ITEMS)}/a`, 'spec.signerName'),
+  'a path of many segments': () => () =>
+    validateClientConfig({ service: { name: 'a', namespace: 'a', path: '/'.repeat(ITEMS) } }, 'clientConfig'),
+  'empty topologies of a class': () => validating(storageClassRules, { allowedTopologies: many(() => ({})) }),
+  'distinct topologies of a class': () =>
+    validating(storageClassRules, {
+      allowedTopologies: many((at) => ({ matchLabelExpressions: [{ key: 'a', values: [`v${at}`] }] }), ITEMS / 2),
+    }),
+  'values of a topology': () =>
+    validating(storageClassRules, {
+      allowedTopologies: [{ matchLabelExpressions: [{ key: 'a', values: many((at) => `v${at}`) }] }],
+    }),
+  'tolerations of a runtime class': () =>
+    validating(runtimeClassRules, {
+      scheduling: { tolerations: many((at) => ({ key: `k${at}`, operator: 'Exists' }), ITEMS / 2) },
+    }),
+  'indexes of a Job': () => {
+    const [even, odd] = [everyOther(0), everyOther(1)]
+    return () => overlapOf(even, odd)
+  },
+  'stored versions of a definition': () => {
+    const storedVersions = many((at) => `v${at}`, ITEMS / 4)
+    const versions = storedVersions.toReversed().map((name) => ({ name, storage: true }))
+    return validating(customResourceDefinitionRules, { spec: { versions }, status: { storedVersions } })
+  },
+  'a column with digits': () => () => readJsonPath(`[${' '.repeat(ITEMS)}${'1'.repeat(ITEMS)}${' '.repeat(ITEMS)}`),
   'scopes of a quota': () => validating(resourceQuotaRules, { spec: { scopes: many((at) => `s${at}`) } }),
   'scopes of a quota that stay': () =>
     validating(
@@ -169,6 +208,11 @@ for (const [about, build] of Object.entries(cases)) {
     assert.ok(ms < CPU_MS_MAX, `took ${ms} ms of CPU`)
   })
 }
+
+test('more faults than a call may have arguments', () => {
+  const labels = Object.fromEntries(many((at) => [`-${at}`, 'a'], 200_000))
+  assert.equal(faultsOf(labelMap, labels, 'labels').length, 200_000)
+})
 
 async function cpuMsOf(run: () => unknown): Promise<number> {
   const since = process.cpuUsage()

@@ -8,6 +8,7 @@ import { checkDnsLabel, checkLabelValue, checkQualifiedName, isStandardFinalizer
 import { entriesOf, type Fields, fieldsOf, type Json, type ObjectMeta } from '../api/object.ts'
 import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
+import { addAll } from './rules/long-lists.ts'
 
 /** All keys and values of the annotations of one object together. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
@@ -25,9 +26,10 @@ export type NameRules = {
 export function validateMetadata(metadata: ObjectMeta, rules: NameRules): FieldFault[] {
   const faults = validateNames(metadata, rules)
   const { finalizers = none } = metadata
-  faults.push(...validateGeneration(metadata), ...validateLists(metadata))
-  if (finalizers.length > 0) faults.push(...validateFinalizers(finalizers))
-  faults.push(...validateManagedFields(metadata['managedFields']))
+  addAll(faults, validateGeneration(metadata))
+  addAll(faults, validateLists(metadata))
+  if (finalizers.length > 0) addAll(faults, validateFinalizers(finalizers))
+  addAll(faults, validateManagedFields(metadata['managedFields']))
   return faults
 }
 

@@ -119,8 +119,8 @@ const structuralOf = (schema: Fields): Fields | undefined =>
 
 /** Whoever writes a finalizer should be known by it. */
 function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undefined): string[] {
-  const known = current?.metadata.finalizers ?? []
-  const added = (metadata.finalizers ?? []).filter((name) => !known.includes(name) && !name.includes('/'))
+  const known = new Set(current?.metadata.finalizers)
+  const added = (metadata.finalizers ?? []).filter((name) => !known.has(name) && !name.includes('/'))
   return added
     .filter((name) => !isStandardFinalizer(name))
     .toSorted()

@@ -10,6 +10,10 @@ export type JsonPath = (object: Fields) => readonly Json[]
 
 /** Longer paths than anybody writes. */
 const STEPS_MAX = 100
+/** Values found at any depth: a path may look for them again in what it found, and find inner ones once for each outer one. */
+const FOUND_MAX = 100_000
+/** Values looked at for them; no object has as many. */
+const LOOKED_MAX = 2_000_000
 
 /** Undefined: it cannot be read. */
 export function readJsonPath(path: string): JsonPath | undefined {
@@ -30,7 +34,7 @@ type Token = { readonly length: number; readonly step: Step | undefined }
 const namePattern = /\.((?:\\.|[^.[\]\\])+)/y
 const recursivePattern = /\.\.((?:\\.|[^.[\]\\])+)/y
 const quotedPattern = /\[\s*(?:'([^']*)'|"([^"]*)")\s*\]/y
-const slicePattern = /\[\s*(-?\d*)\s*(?:(:)\s*(-?\d*)\s*(?::\s*(\d+)\s*)?)?\]/y
+const slicePattern = /\[\s*(?:(-?\d+|-)\s*)?(?:(:)\s*(?:(-?\d+|-)\s*)?(?::\s*(\d+)\s*)?)?\]/y
 const filterPattern =
   /\[\?\(\s*@((?:\.[\w\\-]+)*)\s*(?:(==|!=|<=|>=|<|>)\s*("[^"]*"|'[^']*'|-?[\d.]+|true|false)\s*)?\)\]/y
 const wildcardPattern = /\[\*\]|\.\*/y
@@ -75,7 +79,14 @@ function recurse(name: string): Step {
   const find = field(name)
   return (values) => {
     const found: Json[] = []
-    for (let level = values; level.length > 0; level = level.flatMap(childrenOf)) found.push(...find(level))
+    let looked = 0
+    for (let level = values; level.length > 0 && looked < LOOKED_MAX; level = level.flatMap(childrenOf)) {
+      looked += level.length
+      for (const value of find(level)) {
+        if (found.length === FOUND_MAX) return found
+        found.push(value)
+      }
+    }
     return found
   }
 }

@@ -4,6 +4,7 @@ import { type Labels, matchesLabels, type Requirement } from '../../api/label-se
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
+import { addAll } from './long-lists.ts'
 import { given, type Rule } from './rule.ts'
 import { named } from './scalars.ts'
 
@@ -22,10 +23,10 @@ export function validateLabelSelector(selector: Fields, path: string): FieldFaul
 
 /** The same as rules; an absent selector is fine. */
 export const labelSelector: Rule = given((value, path, { faults }) => {
-  faults.push(...validateLabelSelector(fieldsOf(value), path))
+  addAll(faults, validateLabelSelector(fieldsOf(value), path))
 })
 export const labelMap: Rule = (value, path, { faults }) => {
-  faults.push(...validateLabels(value, path))
+  addAll(faults, validateLabels(value, path))
 }
 export const labelKey: Rule = named(checkQualifiedName)
 

@@ -1,8 +1,11 @@
 /** Names of those who sign certificates. */
-import { type FieldFault, invalidValue, required, tooLong } from '../../api/field-fault.ts'
+import { type FieldFault, invalidShown, invalidValue, required, tooLong } from '../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../api/names.ts'
+import { quote } from '../../api/quote.ts'
 
 const SIGNER_NAME_BYTES_MAX = 571
+/** A name of more parts is too long anyway, and each fault tells all of it. */
+const PARTS_MAX = SIGNER_NAME_BYTES_MAX
 
 /** A domain, and a name in it. */
 export function validateSigner(signer: string, path: string): FieldFault[] {
@@ -12,10 +15,12 @@ export function validateSigner(signer: string, path: string): FieldFault[] {
     const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
     return [invalidValue(path, signer, form)]
   }
-  const checkParts = (text: string, check: (part: string) => string[]): FieldFault[] =>
-    text
-      .split('.')
-      .flatMap((part) => check(part).map((why) => invalidValue(path, text, `validating label "${part}": ${why}`)))
+  const checkParts = (text: string, check: (part: string) => string[]): FieldFault[] => {
+    const shown = quote(text)
+    return text
+      .split('.', PARTS_MAX)
+      .flatMap((part) => check(part).map((why) => invalidShown(path, shown, `validating label "${part}": ${why}`)))
+  }
   const isPlain = !domain.includes('.')
   return [
     ...(Buffer.byteLength(signer) > SIGNER_NAME_BYTES_MAX ? [tooLong(path, SIGNER_NAME_BYTES_MAX)] : []),

@@ -1,8 +1,9 @@
 /** Where a webhook is: a URL, or a service of the cluster. */
-import { type FieldFault, invalidValue, required } from '../../api/field-fault.ts'
+import { type FieldFault, invalidShown, invalidValue, required } from '../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
+import { addAll, TOLD_MAX } from './long-lists.ts'
 
 const PORT_MAX = 65_535
 const form = '; desired format: https://host[/path]'
@@ -61,15 +62,18 @@ function validateService({ name, namespace, path: urlPath, port }: Fields, path:
 
 function validatePath(urlPath: string, path: string): FieldFault[] {
   if (urlPath === '' || urlPath === '/') return []
-  const refuse = (why: string): FieldFault => invalidValue(path, urlPath, why)
+  const shown = quote(urlPath)
+  const refuse = (why: string): FieldFault => invalidShown(path, shown, why)
   const faults = urlPath.startsWith('/') ? [] : [refuse("must start with a '/'")]
   const segments = urlPath.slice(1).replace(/\/$/, '').split('/')
-  return [
-    ...faults,
-    ...segments.flatMap((segment, at) =>
-      segment === ''
-        ? [refuse(`segment[${at}] may not be empty`)]
-        : checkDnsSubdomain(segment).map((why) => refuse(`segment[${at}]: ${why}`)),
-    ),
-  ]
+  for (const [at, segment] of segments.entries()) {
+    if (faults.length >= TOLD_MAX) break
+    if (segment === '') faults.push(refuse(`segment[${at}] may not be empty`))
+    else
+      addAll(
+        faults,
+        checkDnsSubdomain(segment).map((why) => refuse(`segment[${at}]: ${why}`)),
+      )
+  }
+  return faults
 }

@@ -145,13 +145,13 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const shown = goStrings(stored)
   if (stored.length === 0) return [invalidShown(path, shown, 'must have at least one stored version')]
   const versions = itemsOf(specOf(object)['versions'])
+  const storedNames = new Set(stored)
+  const names = new Set(versions.map(({ name }) => textOf(name)))
   const missing = versions
-    .filter(({ name, storage }) => storage === true && !stored.includes(textOf(name)))
+    .filter(({ name, storage }) => storage === true && !storedNames.has(textOf(name)))
     .map(({ name }) => invalidShown(path, shown, `must have the storage version ${textOf(name)}`))
   const gone = stored.flatMap((name, at) =>
-    versions.some((version) => textOf(version['name']) === name)
-      ? []
-      : [invalidValue(`${path}[${at}]`, name, deleteForbiddenReason(name))],
+    names.has(name) ? [] : [invalidValue(`${path}[${at}]`, name, deleteForbiddenReason(name))],
   )
   return [...validateAcceptedNames(object), ...missing, ...gone]
 }

@@ -12,6 +12,7 @@ import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateValues } from '../../../schema/structural/validate.ts'
 import { embeddedFault } from '../../custom/embedded-metadata.ts'
 import { validateEmbedded } from './embedded-resources.ts'
+import { addAll } from '../../rules/long-lists.ts'
 
 export function* validateDefaults(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
@@ -51,7 +52,7 @@ function* visit(schema: Structural, place: Place): Turns<void> {
   // What additionalProperties have as a default is not looked at, as upstream.
   const { default: value, items, properties, isEmbedded } = schema
   const metadata = isEmbedded ? undefined : place.metadata
-  if (value !== undefined) faults.push(...(yield* validateDefault(value, schema, { ...place, metadata })))
+  if (value !== undefined) addAll(faults, yield* validateDefault(value, schema, { ...place, metadata }))
   const below = { faults, isRoot: false, slice }
   const given = fieldsOf(place.schema)
   if (items !== undefined) {

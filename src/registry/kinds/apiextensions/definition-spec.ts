@@ -23,6 +23,7 @@ import { hasDefaults } from './default-rules.ts'
 import { validateSchema } from './schema-rules.ts'
 import { toStoredSpec } from './stored-form.ts'
 import { validateColumns, validateDeprecation, validateSelectable, validateSubresources } from './version-parts.ts'
+import { addAll } from '../../rules/long-lists.ts'
 
 export function* validateSpec(given: Fields, slice: Slice, before?: Before): Turns<FieldFault[]> {
   const spec = toStoredSpec(given)
@@ -32,7 +33,7 @@ export function* validateSpec(given: Fields, slice: Slice, before?: Before): Tur
   const names = fieldsOf(spec['names'])
   const ofVersions: FieldFault[] = []
   for (const [at, version] of versions.entries()) {
-    ofVersions.push(...(yield* validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted, slice })))
+    addAll(ofVersions, yield* validateVersion(version, spec, { path: `spec.versions[${at}]`, accepted, slice }))
   }
   return [
     ...validateGroup(textOf(spec['group'])),

@@ -5,6 +5,7 @@ import { type Fields, fieldsOf, isFields, type Json, type ObjectMeta, textOf } f
 import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateMetadata } from '../../metadata.ts'
 import { validateKind } from './definition-names.ts'
+import { addAll } from '../../rules/long-lists.ts'
 
 /** `path`: of the value. `isObject`: the value itself is such an object. */
 export function validateEmbedded(
@@ -29,7 +30,7 @@ function visit(value: Json, schema: Structural, { path, faults, isObject }: Plac
       visit(item, items, { path: `${path}[${at}]`, faults, isObject: items.isEmbedded })
     }
   } else if (isFields(value)) {
-    if (isObject) faults.push(...validateObject(value, path === '' ? '' : `${path}.`))
+    if (isObject) addAll(faults, validateObject(value, path === '' ? '' : `${path}.`))
     for (const [name, field = null] of Object.entries(value)) {
       const property = schema.properties?.get(name)
       const own = property ?? schema.additional

@@ -4,6 +4,7 @@ import { goPlain, goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { addAll } from '../../rules/long-lists.ts'
 
 export const storageVersionRules: KindRules = {
   strategy: { needsResourceVersion: true, statusKeeps: 'metadata' },
@@ -47,7 +48,9 @@ function validateServer(server: Fields, path: string): FieldFault[] {
   const known = new Set(decodable)
   const faults = checked(`${path}.apiServerID`, textOf(server['apiServerID']), checkDnsSubdomain)
   faults.push(...validateApiVersion(encoding, `${path}.encodingVersion`))
-  faults.push(...decodable.flatMap((one, at) => validateApiVersion(one, `${path}.decodableVersions[${at}]`)))
+  for (const [at, one] of decodable.entries()) {
+    addAll(faults, validateApiVersion(one, `${path}.decodableVersions[${at}]`))
+  }
   if (!known.has(encoding)) {
     const why = `decodableVersions must include encodingVersion ${encoding}`
     faults.push(invalidShown(`${path}.decodableVersions`, goStrings(decodable), why))

@@ -14,6 +14,7 @@ import {
 } from '../../rules/label-selector.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateAnnotations } from '../../metadata.ts'
+import { addAll } from '../../rules/long-lists.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { validatePodAnnotations } from '../core/pod/annotations.ts'
 import { validateAlwaysRestarted, validatePodTemplate } from '../core/pod/template.ts'
@@ -24,7 +25,7 @@ export function usefulSelector(emptyFor: string): Rule {
   return (value, path, { faults }) => {
     if (value === undefined) return
     const selector = fieldsOf(value)
-    faults.push(...validateLabelSelector(selector, path))
+    addAll(faults, validateLabelSelector(selector, path))
     if (!isEmptySelector(selector)) return
     faults.push(invalidShown(path, goLabelSelector(selector), `empty selector is invalid for ${emptyFor}`))
   }
@@ -66,7 +67,7 @@ export const labelsOf = (labels: Json | undefined): Labels =>
 /** Of a template; `current` is the one before an update, which what was fine once may be taken from. */
 export function podTemplate(current?: Json): Rule {
   return (value, path, { faults, gates }) => {
-    faults.push(...validatePodTemplate(value, path, { current, gates }))
+    addAll(faults, validatePodTemplate(value, path, { current, gates }))
   }
 }
 
@@ -74,14 +75,15 @@ export function podTemplate(current?: Json): Rule {
 export const templateMetadata: Rule = (value, path, { faults }) => {
   const template = fieldsOf(value)
   const { labels, annotations } = fieldsOf(template['metadata'])
-  faults.push(...validateLabels(labels, `${path}.labels`), ...validateAnnotations(annotations, `${path}.annotations`))
-  faults.push(...validatePodAnnotations(template, `${path}.annotations`))
+  addAll(faults, validateLabels(labels, `${path}.labels`))
+  addAll(faults, validateAnnotations(annotations, `${path}.annotations`))
+  addAll(faults, validatePodAnnotations(template, `${path}.annotations`))
 }
 
 /** Of the template of a workload that keeps its Pods running. `owner`: who that is, as messages call him. */
 export function runningForever(owner: string): Rule {
   return (value, path, { faults }) => {
-    faults.push(...validateAlwaysRestarted(value, path, owner))
+    addAll(faults, validateAlwaysRestarted(value, path, owner))
   }
 }
 

@@ -38,9 +38,12 @@ function readIndex(
 
 /** The first index that both have. */
 export function overlapOf(one: Indexes, other: Indexes): number | undefined {
+  let at = 0
   for (const [first, last] of one.ranges) {
-    const hit = other.ranges.find(([from, to]) => from <= last && first <= to)
-    if (hit !== undefined) return Math.max(first, hit[0])
+    // Both rise: what ends before this range ends before all that follow.
+    while (at < other.ranges.length && (other.ranges[at]?.[1] ?? 0) < first) at++
+    const from = other.ranges[at]?.[0]
+    if (from !== undefined && from <= last) return Math.max(first, from)
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { type Labels, matchesLabels } from '../../../api/label-selector.ts'
+import { addAll } from '../../rules/long-lists.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
 import type { Gates } from '../../../api/gates.ts'
 import {
@@ -32,7 +33,7 @@ const uidLabel = 'batch.kubernetes.io/controller-uid'
 const selector: Rule = (value, path, check) => {
   const { selector: given } = fieldsOf(value)
   if (given === undefined) check.faults.push(required(`${path}.selector`))
-  else check.faults.push(...validateLabelSelector(fieldsOf(given), `${path}.selector`))
+  else addAll(check.faults, validateLabelSelector(fieldsOf(given), `${path}.selector`))
   if (given === undefined || requirementsOf(fieldsOf(given)) !== undefined) matchingLabels(value, path, check)
 }
 

@@ -75,10 +75,11 @@ function refuseLoss(spec: Fields, before: Fields | undefined): FieldFault[] {
 function addFamiliesOfAddresses(spec: Fields, families: string[], cluster: readonly IpFamily[]): FieldFault[] {
   const ips = textsOf(spec['clusterIPs'])
   const faults: FieldFault[] = []
+  const shown = goStrings(ips)
   for (let at = families.length; at < ips.length; at++) {
     const family = parseIp(ips[at] ?? '')?.family ?? 'IPv4'
     const why = `${family} is not configured on this cluster`
-    if (!cluster.includes(family)) faults.push(invalidShown(`spec.clusterIPs[${at}]`, goStrings(ips), why))
+    if (!cluster.includes(family)) faults.push(invalidShown(`spec.clusterIPs[${at}]`, shown, why))
     families.push(family)
   }
   return faults

@@ -2,9 +2,9 @@ import { duplicateShown, type FieldFault, invalidValue } from '../../../api/fiel
 import { checkDnsLabel } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { validateLabels } from '../../rules/label-selector.ts'
+import { labelMap } from '../../rules/label-selector.ts'
+import { identityOf, repeatsIn } from '../../rules/long-lists.ts'
 import { resourceRequirements } from '../../rules/resources.ts'
 import { faultsOf, fields, given, type Rule } from '../../rules/rule.ts'
 import { named } from '../../rules/scalars.ts'
@@ -29,14 +29,13 @@ const overhead: Rule = (value, path, check) =>
 const uniqueTolerations: Rule = (value, path, check) => {
   tolerations(value, `${path}.tolerations`, check)
   const list = itemsOf(value)
-  for (const [at, toleration] of list.entries()) {
-    const isRepeated = list.slice(0, at).some((other) => isSame(other, toleration))
-    if (isRepeated) check.faults.push(duplicateShown(`${path}[${at}]`, goToleration(toleration)))
+  for (const at of repeatsIn(list.map(identityOf))) {
+    check.faults.push(duplicateShown(`${path}[${at}]`, goToleration(list[at] ?? {})))
   }
 }
 
 const scheduling = fields({
-  nodeSelector: (value, path, { faults }) => faults.push(...validateLabels(value, path)),
+  nodeSelector: labelMap,
   tolerations: uniqueTolerations,
 })
 

@@ -12,9 +12,9 @@ import {
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { isSame } from '../../../schema/equal.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { isEqualAs } from '../../rules/equality.ts'
+import { identityOf } from '../../rules/long-lists.ts'
 import { checkInterfaceAddress } from '../../rules/addresses.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
@@ -47,9 +47,9 @@ const allocatedIn = (status: Fields): ReadonlySet<string> =>
 export function withoutDeallocated(object: KubeObject, current: KubeObject): KubeObject {
   const status = statusOf(object)
   const kept = allocatedIn(status)
-  const gone = [...allocatedIn(statusOf(current))].filter((id) => !kept.has(id))
+  const gone = new Set([...allocatedIn(statusOf(current))].filter((id) => !kept.has(id)))
   const given = itemsOf(status['devices'])
-  const devices = given.filter((device) => !gone.includes(deviceId(device)))
+  const devices = given.filter((device) => !gone.has(deviceId(device)))
   if (devices.length === given.length && given.length > 0) return object
   const { devices: _, ...rest } = status
   if (object['status'] === undefined) return object
@@ -87,8 +87,8 @@ function validateReserved(object: KubeObject, before: Fields): FieldFault[] {
   if (consumers.length === 0) return []
   if (!isFields(allocation)) return [forbiddenField(path, 'may not be specified when `allocated` is not set')]
   if (object.metadata.deletionTimestamp === undefined) return []
-  const known = itemsOf(before['reservedFor'])
-  if (consumers.every((one) => known.some((other) => isSame(one, other)))) return []
+  const known = new Set(itemsOf(before['reservedFor']).map(identityOf))
+  if (consumers.every((one) => known.has(identityOf(one)))) return []
   const why = 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set'
   return [forbiddenField(path, why)]
 }

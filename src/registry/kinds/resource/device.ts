@@ -2,6 +2,7 @@
 import { type FieldFault, invalidShown, invalidValue, required, tooLong } from '../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
+import { addAll } from '../../rules/long-lists.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
 import { validateLabel, validateList, validateMap, validateQualified, validateSet, validateSubdomain } from './names.ts'
@@ -119,7 +120,7 @@ function validateNodes(device: Fields, path: string, isPerDevice: boolean): Fiel
   }
   if (isFields(selector)) {
     chosen.push('`nodeSelector`')
-    faults.push(...faultsOf(nodeSelector, selector, `${path}.nodeSelector`))
+    addAll(faults, faultsOf(nodeSelector, selector, `${path}.nodeSelector`))
   }
   if (allNodes === true) chosen.push('`allNodes`')
   if (allNodes === false) {

@@ -14,6 +14,7 @@ import {
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { addAll } from '../../rules/long-lists.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
@@ -139,7 +140,7 @@ function validateNodes(spec: Fields): FieldFault[] {
   }
   if (isFields(selector)) {
     chosen.push('`nodeSelector`')
-    faults.push(...faultsOf(nodeSelector, selector, 'spec.nodeSelector'))
+    addAll(faults, faultsOf(nodeSelector, selector, 'spec.nodeSelector'))
     const { nodeSelectorTerms } = selector
     if (itemsOf(nodeSelectorTerms).length !== 1) {
       const why = 'must have exactly one node selector term'

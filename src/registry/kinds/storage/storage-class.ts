@@ -9,10 +9,10 @@ import {
 } from '../../../api/field-fault.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
-import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
+import { identityOf, repeatsIn, TOLD_MAX } from '../../rules/long-lists.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
 export const storageClassRules: KindRules = {
@@ -44,12 +44,15 @@ function validate(object: KubeObject): FieldFault[] {
 
 /** A term is compared with those before it, and first with an empty one for each: who says nothing repeats them all. */
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
-  const seen: Fields[] = terms.map(() => ({}))
+  const counts = new Map([[identityOf({}), terms.length]])
+  let told = 0
   return terms.flatMap((term, at) => {
     const path = `allowedTopologies[${at}].matchLabelExpressions`
     const { faults, values } = validateTerm(itemsOf(term['matchLabelExpressions']), path)
-    for (const other of seen) if (isSame(values, other)) faults.push(duplicate(path, ''))
-    seen.push(values)
+    const id = identityOf(values)
+    const count = counts.get(id) ?? 0
+    for (let repeat = 0; repeat < count && told < TOLD_MAX; repeat++, told++) faults.push(duplicate(path, ''))
+    counts.set(id, count + 1)
     return faults
   })
 }
@@ -65,8 +68,8 @@ function validateTerm(
     const key = textOf(expression['key'])
     const texts = textsOf(expression['values'])
     if (texts.length === 0) faults.push(required(`${path}[${at}].values`))
-    for (const [valueAt, value] of texts.entries()) {
-      if (texts.indexOf(value) < valueAt) faults.push(duplicate(`${path}[${at}].values[${valueAt}]`, value))
+    for (const valueAt of repeatsIn(texts)) {
+      faults.push(duplicate(`${path}[${at}].values[${valueAt}]`, texts[valueAt] ?? ''))
     }
     faults.push(...checked(`${path}[${at}].key`, key, checkQualifiedName))
     if (values.has(key)) faults.push(duplicate(`${path}[${at}].key`, key))

@@ -8,9 +8,10 @@ import { validateLabelSelector } from '../../../rules/label-selector.ts'
 import { visiblePath } from '../../../rules/scalars.ts'
 import { validateSigner } from '../../../rules/signer.ts'
 import type { PodCheck } from './check.ts'
+import { addAll } from '../../../rules/long-lists.ts'
 
 export function trustBundle(source: Fields, path: string, check: PodCheck): void {
-  check.faults.push(...validateChoice(source, path))
+  addAll(check.faults, validateChoice(source, path))
   const file = textOf(source['path'])
   if (file === '') check.faults.push(required(`${path}.path`))
   visiblePath(file, `${path}.path`, check)
