@@ -51,6 +51,7 @@ function* validate(object: KubeObject, { validateOwn, before, slice }: Context):
   const repeats = repeatsIn(webhooks.map(({ name }) => textOf(name)))
   const faults: FieldFault[] = []
   for (const [at, webhook] of webhooks.entries()) {
+    if (slice.isOver()) yield undefined
     const path = `webhooks[${at}]`
     const name = textOf(webhook['name'])
     const isRepeated = name !== '' && repeats.has(at)
