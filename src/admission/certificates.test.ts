@@ -6,6 +6,7 @@ import {
   certificateSubjectRestriction,
   createCertificateApproval,
   createCertificateSigning,
+  createClusterTrustBundleAttest,
   type MayDo,
 } from './certificates.ts'
 
@@ -65,4 +66,26 @@ test('nobody becomes a member of system:masters by a client certificate', async 
   assert.equal(await create({ request: personRequest, signerName }), 'fine')
   assert.equal(await create({ request: mastersRequest }), 'fine')
   assert.match(await create({ request: '', signerName }), /failed to parse CSR/)
+})
+
+const bundle = (metadata: Fields, signerName = 'example.com/s', trustBundle = 'x') =>
+  anObject('ClusterTrustBundle', 'b', { metadata: { name: 'b', ...metadata }, spec: { signerName, trustBundle } })
+
+const attest = (mayDo: MayDo, object: KubeObject, oldObject?: KubeObject) => {
+  const [plural, group] = ['clustertrustbundles', 'certificates.k8s.io']
+  const operation = oldObject === undefined ? 'CREATE' : 'UPDATE'
+  const given = attributes({ plural, group, operation, object, ...(oldObject && { oldObject }) })
+  return admit(createClusterTrustBundleAttest(mayDo), given)
+}
+
+test('who writes the bundle of a signer may attest for it', async () => {
+  const refused =
+    '403 clustertrustbundles.certificates.k8s.io "b" is forbidden: user not permitted to attest for signerName "example.com/s"'
+  const [one, anonymous] = [bundle({}), bundle({}, '')]
+  assert.equal(await attest(allowing(''), one), refused)
+  assert.equal(await attest(allowing('attest signers example.com/*'), one), one)
+  assert.equal(await attest(allowing(''), anonymous), anonymous)
+  const finalized = bundle({ finalizers: ['a/b'] })
+  assert.equal(await attest(allowing(''), finalized, one), finalized)
+  assert.equal(await attest(allowing(''), bundle({}, 'example.com/s', 'y'), one), refused)
 })

@@ -1,5 +1,5 @@
-/** The three plugins about certificate requests: who may approve, who may sign, and what nobody may ask for. */
-import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
+/** The plugins about certificates: who may approve requests, sign them, or vouch for a signer's bundle, and what nobody may ask for. */
+import { type Fields, fieldsOf, type KubeObject, omit, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { mastersGroup, type User } from '../api/user.ts'
 import { decodePem } from '../lib/x509/pem.ts'
@@ -17,14 +17,23 @@ const group = 'certificates.k8s.io'
 const requests = `certificatesigningrequests.${group}`
 
 /** The right is one to a signer, or to all signers of its domain. */
+async function mayUseSigner(
+  mayDo: MayDo,
+  user: User,
+  { verb, signer }: { readonly verb: string; readonly signer: string },
+): Promise<boolean> {
+  const [domain = ''] = signer.split('/')
+  for (const name of [signer, `${domain}/*`]) {
+    if (await mayDo(user, { verb, group, plural: 'signers', name })) return true
+  }
+  return false
+}
+
 function createSignerCheck(mayDo: MayDo, verb: 'approve' | 'sign'): (attributes: Attributes) => Promise<void> {
   return async (attributes) => {
     const { context, oldObject } = attributes
     const signer = textOf(fieldsOf(oldObject?.['spec'])['signerName'])
-    const [domain = ''] = signer.split('/')
-    for (const name of [signer, `${domain}/*`]) {
-      if (await mayDo(context.user, { verb, group, plural: 'signers', name })) return
-    }
+    if (await mayUseSigner(mayDo, context.user, { verb, signer })) return
     throw refusal(attributes, `user not permitted to ${verb} requests with signerName ${quote(signer)}`)
   }
 }
@@ -54,6 +63,30 @@ export function createCertificateSigning(mayDo: MayDo): Plugin {
     },
   }
 }
+
+const bundles = `clustertrustbundles.${group}`
+
+/** A bundle of a signer says what is trusted as its: only who may attest for it writes one. */
+export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
+  return {
+    name: 'ClusterTrustBundleAttest',
+    resources: new Set([bundles]),
+    validate: async (attributes) => {
+      const { operation, object, oldObject, context } = attributes
+      if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return
+      const signer = textOf(fieldsOf(object['spec'])['signerName'])
+      if (signer === '' || (oldObject !== undefined && isSame(lasting(object), lasting(oldObject)))) return
+      if (await mayUseSigner(mayDo, context.user, { verb: 'attest', signer })) return
+      throw refusal(attributes, `user not permitted to attest for signerName ${quote(signer)}`)
+    },
+  }
+}
+
+/** Without what the garbage collector and a migration of storage change. */
+const lasting = (object: KubeObject): Fields => ({
+  ...object,
+  metadata: omit(object.metadata, 'finalizers', 'ownerReferences', 'managedFields', 'resourceVersion'),
+})
 
 /** Whom this signer makes a client is believed: nobody becomes a member of system:masters that way. */
 const clientSigner = 'kubernetes.io/kube-apiserver-client'

@@ -6,6 +6,7 @@ import {
   certificateSubjectRestriction,
   createCertificateApproval,
   createCertificateSigning,
+  createClusterTrustBundleAttest,
   type MayDo,
 } from './certificates.ts'
 import { createDefaultIngressClass } from './default-ingress-class.ts'
@@ -55,6 +56,7 @@ export function createPlugins({ objects, clock, nameSuffix, mayDo, gates }: Plug
     createRuntimeClass(objects),
     createCertificateApproval(mayDo),
     createCertificateSigning(mayDo),
+    createClusterTrustBundleAttest(mayDo),
     certificateSubjectRestriction,
     createDefaultIngressClass(objects),
     ...unenforcedPlugins,

@@ -9,6 +9,7 @@ const plugins: ReadonlyMap<string, State> = new Map([
     'CertificateApproval',
     'CertificateSigning',
     'CertificateSubjectRestriction',
+    'ClusterTrustBundleAttest',
     'DefaultIngressClass',
     'DefaultStorageClass',
     'DefaultTolerationSeconds',
@@ -24,7 +25,6 @@ const plugins: ReadonlyMap<string, State> = new Map([
     'TaintNodesByCondition',
   ]),
   ...names('absent', [
-    'ClusterTrustBundleAttest',
     'MutatingAdmissionPolicy',
     'MutatingAdmissionWebhook',
     'PodTopologyLabels',

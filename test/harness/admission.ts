@@ -9,7 +9,7 @@ import type { User } from '../../src/api/user.ts'
 import { builtInResources } from '../../src/registry/built-in.ts'
 import { Registry } from '../../src/registry/registry.ts'
 
-const registry = new Registry(builtInResources())
+const registry = new Registry(builtInResources({ isServed: () => true, gates: { isOn: () => true } }))
 
 export const anObject = (kind: string, name: string, fields: Fields = {}): KubeObject => {
   const { metadata, ...rest } = fields
@@ -27,7 +27,8 @@ export function attributes({
   user = { name: 'u', uid: '', groups: [] },
   ...more
 }: Write): Attributes {
-  const resource = registry.find({ group, version: 'v1', plural })
+  const resource =
+    registry.find({ group, version: 'v1', plural }) ?? registry.find({ group, version: 'v1beta1', plural })
   assert.ok(resource, `there is no resource ${plural}`)
   return {
     operation: 'CREATE',
