@@ -103,20 +103,14 @@ function compareOwners(one: Owner, other: Owner): number {
 export const withFields = (owner: Owner, fields: FieldSet): Owner =>
   fields === owner.fields ? owner : { ...owner, fields, entry: undefined }
 
-/** Whether two lists say the same but for the times of some entries. */
+/** Whether two lists say the same in the same order but for the times of some entries. */
 export function isSameButTimes(one: Json | undefined, other: Json | undefined): boolean {
   if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false
-  if (one.length > COMPARED_ENTRIES_MAX) {
-    const known = new Set(one.map(keyOfEntry))
-    return other.every((entry: Json) => known.has(keyOfEntry(entry)))
-  }
-  return other.every((entry: Json) => one.some((own: Json) => own === entry || isSameEntry(own, entry)))
+  return other.every((entry: Json, at) => {
+    const own: Json = one[at] ?? null
+    return own === entry || isSameEntry(own, entry)
+  })
 }
-
-/** Each with each is quicker for few, which objects have. */
-const COMPARED_ENTRIES_MAX = 50
-
-const keyOfEntry = (entry: Json): string => JSON.stringify(timeless.map((name) => textOf(fieldsOf(entry)[name])))
 
 const isSameEntry = (one: Json, other: Json): boolean =>
   isFields(one) && isFields(other) && timeless.every((name) => textOf(one[name]) === textOf(other[name]))

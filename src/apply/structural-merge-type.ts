@@ -45,7 +45,8 @@ const inside = ({ keepsUnknown }: Structural, around: Around): Around =>
 /** An object that has no fields at all may hold anything. */
 function objectOf(schema: Structural, around: Around): MergeType {
   const { properties, additional, isAtomic, isEmbedded, keepsUnknown } = schema
-  if (properties !== undefined || isEmbedded || additional === false) return structOf(schema, around)
+  const hasFields = properties !== undefined && properties.size > 0
+  if (hasFields || isEmbedded || additional === false) return structOf(schema, around)
   const of = typeof additional === 'object' && !keepsUnknown ? typeOf(additional, around) : anything
   return { form: 'map', isAtomic, of }
 }
