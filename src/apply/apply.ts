@@ -82,7 +82,9 @@ function pruneStated(merged: Json, { before, all, stated, application }: Pruning
   if (before === undefined || typeIn(before.apiVersion) === undefined) return merged
   const isMixed = [before, ...all.values()].some(({ apiVersion }) => apiVersion !== writer.apiVersion)
   if (convert !== undefined && isMixed && !isEmptySet(before.fields) && isFields(merged)) {
-    return pruneAcross(merged, { before, owners: all, version: writer.apiVersion, typeIn, convert })
+    // With what it states but never owns, such as the name: that stays, too.
+    const owners = new Map(all).set(identityOf(writer), { ...before, apiVersion: writer.apiVersion, fields: stated })
+    return pruneAcross(merged, { before, owners, version: writer.apiVersion, typeIn, convert })
   }
   return prune(merged, type, { before: before.fields, owned: union(everything(all), stated) })
 }
