@@ -12,11 +12,11 @@ export function correlatedItems(
   if (!Array.isArray(old) || list?.by !== 'keys') return undefined
   const olds = new Map<string, Json>()
   for (const item of old) {
-    const key = itemKey(item, list.keys)
+    const key = wholeKey(item, list.keys)
     if (key !== undefined && !olds.has(key)) olds.set(key, item)
   }
   return items.map((item) => {
-    const key = itemKey(item, list.keys)
+    const key = wholeKey(item, list.keys)
     return key === undefined ? undefined : olds.get(key)
   })
 }
@@ -48,6 +48,15 @@ function areItemsUnchanged(items: readonly Json[], old: readonly Json[], schema:
     return before !== undefined && isUnchanged(item, before, own)
   })
 }
+
+/** Undefined: the item leaves out a key, or has one that is no scalar, so that nobody can tell which it was. */
+const wholeKey = (item: Json, keys: readonly string[]): string | undefined =>
+  isFields(item) && keys.every((key) => Object.hasOwn(item, key) && isScalar(item[key]))
+    ? itemKey(item, keys)
+    : undefined
+
+const isScalar = (value: Json | undefined): boolean =>
+  value !== undefined && value !== null && typeof value !== 'object'
 
 /** The values of the keys of an item; undefined: it is no object. */
 export function itemKey(item: Json, keys: readonly string[]): string | undefined {
