@@ -112,11 +112,15 @@ function selected(path: string, schema: Fields): Fields | string {
   for (const [step, name = ''] of path.matchAll(/\.([^.[]*)|\[[^\]]*\]?/g)) {
     if (step.startsWith('[')) return 'array notation is not allowed'
     if (name === '' && path.endsWith('.')) return 'unexpected end of JSON path'
-    const properties: Json | undefined = found['properties']
-    const next: Json | undefined =
-      isFields(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
-    found = isFields(next) ? next : undefined
+    found = schemaBelow(found, name)
     if (found === undefined) return 'does not refer to a valid field'
   }
   return found
+}
+
+/** Of a field, or of a map: any key of it will do. */
+function schemaBelow({ properties, additionalProperties }: Fields, name: string): Fields | undefined {
+  const own = isFields(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  const found = isFields(properties) ? own : additionalProperties
+  return isFields(found) ? found : undefined
 }
