@@ -3,9 +3,11 @@ import { type FieldFault, invalidValue, notSupported, required, tooLong } from '
 import { goPointer, goStruct, goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, numberOf, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import type { Slice } from '../../../cel/run.ts'
+import type { Turns } from '../../../cel/turns.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 import { validateClassName, validateLabel, validateList, validateQualified, validateSet } from './names.ts'
-import type { Selectors } from './selectors.ts'
+import { Selectors } from './selectors.ts'
 import { validateToleration } from './taints.ts'
 
 export const REQUESTS_MAX = 32
@@ -28,8 +30,14 @@ export function requestNames(spec: Fields): RequestNames {
 
 type How = { readonly selectors: Selectors; readonly isStored: boolean }
 
-export function validateClaimSpec(spec: Fields, path: string, how: How): FieldFault[] {
+type Validated = { readonly isStored: boolean; readonly slice: Slice }
+
+export function* validateClaimSpec(spec: Fields, path: string, { isStored, slice }: Validated): Turns<FieldFault[]> {
   const { requests, constraints, config } = fieldsOf(spec['devices'])
+  const lists = itemsOf(requests).flatMap(({ exactly, firstAvailable }) =>
+    [...itemsOf(firstAvailable), fieldsOf(exactly)].map(({ selectors }) => selectors),
+  )
+  const how: How = { isStored, selectors: yield* Selectors.compile(lists, isStored, slice) }
   const names = requestNames(spec)
   const own = `${path}.devices`
   return [
@@ -78,10 +86,10 @@ function validateRequest({ name, exactly, firstAvailable }: Fields, path: string
   ]
 }
 
-function validateExact(request: Fields, path: string, { selectors, isStored }: How): FieldFault[] {
+function validateExact(request: Fields, path: string, { selectors }: How): FieldFault[] {
   return [
     ...validateClassName(textOf(request['deviceClassName']), `${path}.deviceClassName`),
-    ...selectors.validate(request['selectors'], `${path}.selectors`, isStored),
+    ...selectors.validate(request['selectors'], `${path}.selectors`),
     ...validateMode(request, path),
     ...itemsOf(request['tolerations']).flatMap((one, at) => validateToleration(one, `${path}.tolerations[${at}]`)),
   ]

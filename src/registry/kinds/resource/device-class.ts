@@ -1,5 +1,7 @@
 import type { FieldFault } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
+import type { Slice } from '../../../cel/run.ts'
+import { inTurns, type Turns } from '../../../cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { CONFIG_MAX, validateConfiguration } from './claim-spec.ts'
@@ -9,24 +11,29 @@ import { Selectors } from './selectors.ts'
 /** Devices that somebody has put together for claims to ask for. */
 export const deviceClassRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], returnsDeleted: true, generation: { fields: ['spec'] } },
-  validate: (object) => validate(specOf(object), undefined),
-  // As upstream, which looks at an update as at a new object first.
-  validateUpdate: (object, current) => [
-    ...validate(specOf(object), undefined),
-    ...validate(specOf(object), specOf(current)),
-  ],
+  validate: () => [],
+  // Selectors have expressions to compile.
+  validateInSlices: (object, current, tools) => inTurns((slice) => validateClass(object, current, slice), tools),
+}
+
+/** As upstream, which looks at an update as at a new object first. */
+function* validateClass(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+  const faults = yield* validate(specOf(object), undefined, slice)
+  if (current === undefined) return faults
+  return [...faults, ...(yield* validate(specOf(object), specOf(current), slice))]
 }
 
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
 
 /** What is as it was counts as stored. */
-function validate(spec: Fields, before: Fields | undefined): FieldFault[] {
+function* validate(spec: Fields, before: Fields | undefined, slice: Slice): Turns<FieldFault[]> {
   const isStored = (field: string): boolean =>
     before !== undefined &&
     isEqualAs('resource/v1beta2 DeviceClassSpec', { [field]: spec[field] }, { [field]: before[field] })
   const configStored = isStored('config')
+  const selectors = yield* Selectors.compile([spec['selectors']], isStored('selectors'), slice)
   return [
-    ...new Selectors().validate(spec['selectors'], 'spec.selectors', isStored('selectors')),
+    ...selectors.validate(spec['selectors'], 'spec.selectors'),
     ...validateList(
       itemsOf(spec['config']),
       'spec.config',

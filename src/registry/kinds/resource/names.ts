@@ -49,7 +49,7 @@ export function validateQualified(name: string, path: string): FieldFault[] {
   ]
 }
 
-type Validate<T> = (item: T, path: string) => FieldFault[]
+type Validate<T> = (item: T, path: string) => readonly FieldFault[]
 
 export function validateList<T>(
   items: readonly T[],

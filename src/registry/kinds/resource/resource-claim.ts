@@ -2,19 +2,17 @@
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../../api/object.ts'
+import type { Slice } from '../../../cel/run.ts'
+import { inTurns, type Turns } from '../../../cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateAnnotations } from '../../metadata.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { goLabels, validateLabels } from '../../rules/label-selector.ts'
 import { goClaimSpec, validateClaimSpec } from './claim-spec.ts'
 import { validateClaimStatus, withoutDeallocated } from './claim-status.ts'
-import { Selectors } from './selectors.ts'
 
 const immutable = 'field is immutable'
 const specOf = (object: KubeObject): Fields => fieldsOf(object['spec'])
-
-const validateClaim = (object: KubeObject, isStored: boolean): FieldFault[] =>
-  validateClaimSpec(specOf(object), 'spec', { selectors: new Selectors(), isStored })
 
 export const resourceClaimRules: KindRules = {
   strategy: {
@@ -23,38 +21,50 @@ export const resourceClaimRules: KindRules = {
     statusKeeps: 'metadata',
     resetPaths: { status: ['spec'] },
   },
-  validate: (object) => validateClaim(object, false),
-  // As upstream, which looks at an update as at a new object first.
-  validateUpdate: (object, current) => [
-    ...validateClaim(object, false),
-    ...(isEqualAs('resource/v1beta2 ResourceClaimSpec', specOf(object), specOf(current))
-      ? []
-      : [invalidShown('spec', goClaimSpec(specOf(object)), immutable)]),
-    ...validateClaim(object, true),
-  ],
+  validate: () => [],
+  // Requests have expressions to compile.
+  validateInSlices: (object, current, tools) => inTurns((slice) => validateClaim(object, current, slice), tools),
   status: { prepareUpdate: withoutDeallocated, validateUpdate: validateClaimStatus },
 }
 
-function validateTemplate(object: KubeObject, isStored: boolean): FieldFault[] {
+/** As upstream, which looks at an update as at a new object first. */
+function* validateClaim(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+  const spec = specOf(object)
+  const faults = yield* validateClaimSpec(spec, 'spec', { isStored: false, slice })
+  if (current === undefined) return faults
+  const isKept = isEqualAs('resource/v1beta2 ResourceClaimSpec', spec, specOf(current))
+  return [
+    ...faults,
+    ...(isKept ? [] : [invalidShown('spec', goClaimSpec(spec), immutable)]),
+    ...(yield* validateClaimSpec(spec, 'spec', { isStored: true, slice })),
+  ]
+}
+
+function* validateTemplateOnce(object: KubeObject, isStored: boolean, slice: Slice): Turns<FieldFault[]> {
   const { metadata, spec } = specOf(object)
   const { labels, annotations } = fieldsOf(metadata)
   return [
     ...validateAnnotations(annotations, 'spec.metadata.annotations'),
     ...validateLabels(labels, 'spec.metadata.labels'),
-    ...validateClaimSpec(fieldsOf(spec), 'spec.spec', { selectors: new Selectors(), isStored }),
+    ...(yield* validateClaimSpec(fieldsOf(spec), 'spec.spec', { isStored, slice })),
   ]
 }
 
 export const resourceClaimTemplateRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], returnsDeleted: true },
-  validate: (object) => validateTemplate(object, false),
-  validateUpdate: (object, current) => [
-    ...validateTemplate(object, false),
-    ...(isEqualAs('resource/v1beta2 ResourceClaimTemplateSpec', specOf(object), specOf(current))
-      ? []
-      : [invalidShown('spec', goTemplate(specOf(object)), immutable)]),
-    ...validateTemplate(object, true),
-  ],
+  validate: () => [],
+  validateInSlices: (object, current, tools) => inTurns((slice) => validateTemplate(object, current, slice), tools),
+}
+
+function* validateTemplate(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+  const faults = yield* validateTemplateOnce(object, false, slice)
+  if (current === undefined) return faults
+  const isKept = isEqualAs('resource/v1beta2 ResourceClaimTemplateSpec', specOf(object), specOf(current))
+  return [
+    ...faults,
+    ...(isKept ? [] : [invalidShown('spec', goTemplate(specOf(object)), immutable)]),
+    ...(yield* validateTemplateOnce(object, true, slice)),
+  ]
 }
 
 /** As Go dumps it. Of the metadata of a template nothing but labels and annotations counts. */

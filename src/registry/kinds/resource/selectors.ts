@@ -8,57 +8,75 @@ import {
   tooLong,
 } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../api/object.ts'
-import { compile } from '../../../cel/compile.ts'
+import { compileInTurns } from '../../../cel/compile.ts'
 import { deviceEnvironment, deviceType } from '../../../cel/device.ts'
-import { atOnce } from '../../../cel/turns.ts'
+import type { Slice } from '../../../cel/run.ts'
+import type { Turns } from '../../../cel/turns.ts'
 import { outputNameOf } from '../../../cel/types.ts'
+import { assert } from '../../../lib/assert.ts'
 import { validateList } from './names.ts'
 
 const SELECTORS_MAX = 32
 const EXPRESSION_BYTES_MAX = 10 * 1024
 const COST_MAX = 1_000_000
-/** Of all expressions of an object: compiling a hundred thousand characters takes tenths of a second, and nobody else is served meanwhile. */
+/** Of all expressions of an object: compiling a hundred thousand characters takes tenths of a second of the server's time. */
 const CHARACTERS_MAX = 256 * 1024
 
 /** Those of one object, each compiled once. */
 export class Selectors {
   readonly #known = new Map<string, readonly FieldFault[]>()
+  readonly #isStored: boolean
   #characters = 0
 
   /** `isStored`: the object had them before, so that they may use all that this server knows. */
-  validate(list: Json | undefined, path: string, isStored: boolean): FieldFault[] {
-    return validateList(
-      itemsOf(list),
-      path,
-      (selector, place) => this.#selector(selector, place, isStored),
-      SELECTORS_MAX,
-    )
+  private constructor(isStored: boolean) {
+    this.#isStored = isStored
   }
 
-  #selector({ cel }: Fields, path: string, isStored: boolean): FieldFault[] {
+  /** All that will be asked for. */
+  static *compile(lists: readonly (Json | undefined)[], isStored: boolean, slice: Slice): Turns<Selectors> {
+    const selectors = new Selectors(isStored)
+    for (const list of lists) {
+      for (const { cel } of itemsOf(list)) yield* selectors.#compile(textOf(fieldsOf(cel)['expression']), slice)
+    }
+    return selectors
+  }
+
+  validate(list: Json | undefined, path: string): FieldFault[] {
+    return validateList(itemsOf(list), path, (selector, place) => this.#selector(selector, place), SELECTORS_MAX)
+  }
+
+  #selector({ cel }: Fields, path: string): readonly FieldFault[] {
     if (cel === undefined || cel === null) return [required(`${path}.cel`)]
     const text = textOf(fieldsOf(cel)['expression'])
     const place = `${path}.cel.expression`
-    if (Buffer.byteLength(text) > EXPRESSION_BYTES_MAX) return [tooLong(place, EXPRESSION_BYTES_MAX)]
-    const id = `${isStored} ${text}`
-    const known = this.#known.get(id) ?? this.#check(text, isStored)
-    this.#known.set(id, known)
+    if (isTooLong(text)) return [tooLong(place, EXPRESSION_BYTES_MAX)]
+    const known = this.#known.get(text)
+    assert(known !== undefined, 'a selector of the object was not compiled')
     return known.map((fault) => ({ ...fault, path: place }))
   }
 
-  #check(text: string, isStored: boolean): readonly FieldFault[] {
+  *#compile(text: string, slice: Slice): Turns<void> {
+    if (isTooLong(text) || this.#known.has(text)) return
+    this.#known.set(text, yield* this.#check(text, slice))
+  }
+
+  *#check(text: string, slice: Slice): Turns<readonly FieldFault[]> {
+    if (slice.isOver()) yield undefined
     this.#characters += text.length
     if (this.#characters > CHARACTERS_MAX) {
       return [forbiddenField('', `the expressions of an object may have ${CHARACTERS_MAX} characters in all`)]
     }
-    const compiled = compile(text, deviceEnvironment(isStored ? '1.33' : '1.32'))
+    const compiled = yield* compileInTurns(text, deviceEnvironment(this.#isStored ? '1.33' : '1.32'), slice)
     if (!('type' in compiled)) return [invalidValue('', text, `compilation failed: ${compiled.fault}`)]
     const { type } = compiled
     if (type.kind !== 'bool' && type.kind !== 'dyn') {
       return [invalidValue('', text, `must evaluate to bool or the unknown type, not ${outputNameOf(type)}`)]
     }
     if ('fault' in compiled) return [internalFault('', `program instantiation failed: ${compiled.fault}`)]
-    const { max } = atOnce((slice) => compiled.program.estimateCost(deviceType, slice))
+    const { max } = yield* compiled.program.estimateCost(deviceType, slice)
     return max > COST_MAX ? [forbiddenField('', 'too complex, exceeds cost limit')] : []
   }
 }
+
+const isTooLong = (text: string): boolean => Buffer.byteLength(text) > EXPRESSION_BYTES_MAX

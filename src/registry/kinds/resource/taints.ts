@@ -2,6 +2,8 @@
 import { checked, type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
 import { checkLabelValue, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import type { Slice } from '../../../cel/run.ts'
+import { inTurns, type Turns } from '../../../cel/turns.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
@@ -57,13 +59,14 @@ export const deviceTaintRuleRules: KindRules = {
     const taint = withTime(spec['taint'] ?? {}, now)
     return taint === spec['taint'] ? object : { ...object, spec: { ...spec, taint } }
   },
-  validate: (object) => validateRule(object, undefined),
-  validateUpdate: (object, current) => validateRule(object, current),
+  validate: () => [],
+  // Selectors have expressions to compile.
+  validateInSlices: (object, current, tools) => inTurns((slice) => validateRule(object, current, slice), tools),
 }
 
 const selectorOf = (object: KubeObject | undefined): Fields => fieldsOf(fieldsOf(object?.['spec'])['deviceSelector'])
 
-function validateRule(object: KubeObject, current: KubeObject | undefined): FieldFault[] {
+function* validateRule(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
   const path = 'spec.deviceSelector'
   const { deviceClassName, driver, pool, device, selectors } = selectorOf(object)
   const given = (
@@ -72,12 +75,13 @@ function validateRule(object: KubeObject, current: KubeObject | undefined): Fiel
     validate: (text: string, place: string) => FieldFault[],
   ): FieldFault[] => (value === undefined || value === null ? [] : validate(textOf(value), `${path}.${name}`))
   const isStored = current !== undefined && isSame(selectors, selectorOf(current)['selectors'])
+  const compiled = yield* Selectors.compile([selectors], isStored, slice)
   return [
     ...given(deviceClassName, 'deviceClassName', validateSubdomain),
     ...given(driver, 'driver', validateDriverName),
     ...given(pool, 'pool', validatePoolName),
     ...given(device, 'device', validateLabel),
-    ...new Selectors().validate(selectors, `${path}.selectors`, isStored),
+    ...compiled.validate(selectors, `${path}.selectors`),
     ...validateTaint(fieldsOf(fieldsOf(object['spec'])['taint']), 'spec.taint'),
   ]
 }

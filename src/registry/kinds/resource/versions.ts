@@ -104,7 +104,7 @@ const conversions: { readonly [version in Version]: KindRules['convert'] } = {
 
 /** The rules of a kind for one of its versions. */
 export function inVersion(rules: KindRules, version: Version): KindRules {
-  const { validate, validateUpdate, status } = rules
+  const { validate, validateUpdate, validateInSlices, status } = rules
   const convert = conversions[version]
   const hub = (object: KubeObject): KubeObject => toHub(object, version)
   const updating = (
@@ -117,6 +117,11 @@ export function inVersion(rules: KindRules, version: Version): KindRules {
     ...(convert === undefined ? {} : { convert }),
     ...(validate === undefined ? {} : { validate: (object, gates) => validate(hub(object), gates) }),
     ...(whole === undefined ? {} : { validateUpdate: whole }),
+    ...(validateInSlices === undefined
+      ? {}
+      : {
+          validateInSlices: (object, current, tools) => validateInSlices(hub(object), current && hub(current), tools),
+        }),
     ...(status === undefined
       ? {}
       : { status: { ...status, ...(ofStatus === undefined ? {} : { validateUpdate: ofStatus }) } }),
