@@ -1,9 +1,9 @@
 /** What the runtime class of a new pod costs, and where it can run, is written into the pod. */
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
 import { isSameList, readResourceList } from '../api/resource-list.ts'
-import { isSame } from '../schema/equal.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from './objects.ts'
+import { mergeTolerations } from './tolerations.ts'
 
 const runtimeClasses = { group: 'node.k8s.io', version: 'v1', plural: 'runtimeclasses' } as const
 
@@ -75,32 +75,8 @@ function scheduled(attributes: Attributes, spec: Fields, scheduling: Fields): Fi
   const tolerations = itemsOf(scheduling['tolerations'])
   return {
     ...(Object.keys(wanted).length === 0 ? {} : { nodeSelector: { ...own, ...wanted } }),
-    ...(tolerations.length === 0 ? {} : { tolerations: merged([...itemsOf(spec['tolerations']), ...tolerations]) }),
+    ...(tolerations.length === 0
+      ? {}
+      : { tolerations: mergeTolerations([...itemsOf(spec['tolerations']), ...tolerations]) }),
   }
 }
-
-/** Without those that others cover; of equal ones the first stays. */
-function merged(tolerations: readonly Fields[]): readonly Fields[] {
-  const kept: Fields[] = []
-  tolerations.forEach((one, at) => {
-    const later = tolerations.slice(at + 1)
-    const isCovered = kept.some((other) => covers(other, one))
-    if (!isCovered && !later.some((other) => !isSame(one, other) && covers(other, one))) kept.push(one)
-  })
-  return kept
-}
-
-function covers(wide: Fields, narrow: Fields): boolean {
-  if (isSame(wide, narrow)) return true
-  const isAnyKey = textOf(wide['key']) === '' && wide['operator'] === 'Exists'
-  if (textOf(wide['key']) !== textOf(narrow['key']) && !isAnyKey) return false
-  const effect = textOf(wide['effect'])
-  if (effect !== '' && effect !== textOf(narrow['effect'])) return false
-  if (effect === 'NoExecute' && secondsOf(narrow) > secondsOf(wide)) return false
-  if (wide['operator'] === 'Exists') return true
-  return narrow['operator'] === 'Equal' && textOf(narrow['value']) === textOf(wide['value'])
-}
-
-/** Who says nothing bears it for ever. */
-const secondsOf = ({ tolerationSeconds }: Fields): number =>
-  tolerationSeconds === undefined ? Infinity : Number(tolerationSeconds)

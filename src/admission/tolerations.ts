@@ -1,0 +1,114 @@
+/** Tolerations of which some cover others: who tolerates more need not be told of less. */
+import { type Fields, textOf } from '../api/object.ts'
+import { identityOf } from '../registry/rules/long-lists.ts'
+
+/** Without those that others cover; of equal ones the first stays. */
+export function mergeTolerations(tolerations: readonly Fields[]): readonly Fields[] {
+  const given = tolerations.map(tolerationOf)
+  const later = new Covers()
+  const coveredLater = new Set<Toleration>()
+  for (const one of given.toReversed()) {
+    if (later.hasOther(one)) coveredLater.add(one)
+    later.add(one)
+  }
+  const kept = new Covers()
+  const ids = new Set<string>()
+  return given
+    .filter((one) => {
+      if (ids.has(one.id) || kept.has(one) || coveredLater.has(one)) return false
+      ids.add(one.id)
+      kept.add(one)
+      return true
+    })
+    .map(({ fields }) => fields)
+}
+
+type Toleration = {
+  readonly fields: Fields
+  /** The same of equal ones. */
+  readonly id: string
+  readonly key: string
+  readonly operator: string
+  readonly value: string
+  readonly effect: string
+  readonly seconds: number
+}
+
+const tolerationOf = (fields: Fields): Toleration => ({
+  fields,
+  id: identityOf(fields),
+  key: textOf(fields['key']),
+  operator: textOf(fields['operator']),
+  value: textOf(fields['value']),
+  effect: textOf(fields['effect']),
+  // Who says nothing bears it for ever.
+  seconds: fields['tolerationSeconds'] === undefined ? Infinity : Number(fields['tolerationSeconds']),
+})
+
+/** Where tolerations stand that differ in nothing but their seconds, or in what does not count. */
+const placeOf = ({ key, effect, operator, value }: Toleration): string =>
+  printPlace(key, effect, operator === 'Exists' ? null : value)
+
+/** Where those that cover it would stand. An empty key means all, and so does an empty effect. */
+const placesAround = ({ key, effect, operator, value }: Toleration): readonly string[] =>
+  ['', effect].flatMap((wide) => [
+    printPlace(key, wide, null),
+    printPlace('', wide, null),
+    ...(operator === 'Equal' ? [printPlace(key, wide, value)] : []),
+  ])
+
+const printPlace = (key: string, effect: string, value: string | null): string => JSON.stringify([key, effect, value])
+
+/** By their places; of those at one place those that wait longest. */
+class Covers {
+  readonly #places = new Map<string, Longest>()
+
+  add(one: Toleration): void {
+    const place = placeOf(one)
+    const known = this.#places.get(place)
+    if (known === undefined) this.#places.set(place, new Longest(one))
+    else known.add(one)
+  }
+
+  has(one: Toleration): boolean {
+    return this.#around(one).some(({ first }) => isLongEnough(first, one))
+  }
+
+  /** Whether one that is not equal to it covers it. */
+  hasOther(one: Toleration): boolean {
+    return this.#around(one).some((longest) => {
+      const other = longest.besides(one)
+      return other !== undefined && isLongEnough(other, one)
+    })
+  }
+
+  #around(one: Toleration): readonly Longest[] {
+    return placesAround(one).flatMap((place) => this.#places.get(place) ?? [])
+  }
+}
+
+/** The seconds count for one effect only. */
+const isLongEnough = (wide: Toleration, narrow: Toleration): boolean =>
+  wide.effect !== 'NoExecute' || wide.seconds >= narrow.seconds
+
+/** The one that waits longest, and the next that is not equal to it. */
+class Longest {
+  first: Toleration
+  #second: Toleration | undefined
+
+  constructor(first: Toleration) {
+    this.first = first
+  }
+
+  add(one: Toleration): void {
+    if (one.id === this.first.id) return
+    if (one.seconds > this.first.seconds) {
+      this.#second = this.first
+      this.first = one
+    } else if (this.#second === undefined || one.seconds > this.#second.seconds) this.#second = one
+  }
+
+  besides({ id }: Toleration): Toleration | undefined {
+    return id === this.first.id ? this.#second : this.first
+  }
+}
