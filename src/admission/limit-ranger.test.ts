@@ -98,3 +98,12 @@ test('pods are measured when they are made or resized, claims always', async () 
 
 const tooMuch = (who: string, what: string, rest: string) =>
   `403 ${who} is forbidden: maximum ${what} usage per ${rest}`
+
+test('more amounts than a pod could be stored with are not filled in', async () => {
+  const defaults = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`r${at}`, '1']))
+  const containers = Array.from({ length: 201 }, (_, at) => ({ name: `c${at}` }))
+  const limits = withLimits({ type: 'Container', default: defaults })
+  const refused = await admit(limits, attributes({ plural: 'pods', object: pod({ containers }) }))
+  assert.ok(typeof refused === 'string')
+  assert.match(refused, /limit ranges have 1000 defaults for 201 containers$/)
+})

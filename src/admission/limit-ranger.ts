@@ -8,6 +8,8 @@ import { podResources } from './pod-resources.ts'
 
 /** What was filled in is told here. */
 const annotation = 'kubernetes.io/limit-ranger'
+/** Amounts for all containers of a pod: with more it would not fit into etcd, which is found out late. */
+const FILLED_MAX = 200_000
 
 export function createLimitRanger(readRanges: (namespace: string) => Maybe<readonly KubeObject[]>): Plugin {
   return {
@@ -17,7 +19,8 @@ export function createLimitRanger(readRanges: (namespace: string) => Maybe<reado
       const { object, namespace } = attributes
       if (object === undefined || !isLimited(attributes) || attributes.resource.plural !== 'pods') return object
       let pod = object
-      for (const range of await readRanges(namespace)) pod = withDefaults(pod, limitsOf(range))
+      const refuse = (why: string): Error => refusal(attributes, why)
+      for (const range of await readRanges(namespace)) pod = withDefaults(pod, limitsOf(range), refuse)
       return pod
     },
     validate: async (attributes) => {
@@ -52,7 +55,7 @@ function isLimited(attributes: Attributes): boolean {
 
 const limitsOf = ({ spec }: KubeObject): readonly Fields[] => itemsOf(fieldsOf(spec)['limits'])
 
-function withDefaults(pod: KubeObject, limits: readonly Fields[]): KubeObject {
+function withDefaults(pod: KubeObject, limits: readonly Fields[], refuse: (why: string) => Error): KubeObject {
   const ofContainers = limits.filter(({ type }) => type === 'Container')
   const defaults = {
     requests: Object.assign({}, ...ofContainers.map(({ defaultRequest }) => fieldsOf(defaultRequest))),
@@ -64,6 +67,9 @@ function withDefaults(pod: KubeObject, limits: readonly Fields[]): KubeObject {
     spec[list] === undefined
       ? {}
       : { [list]: itemsOf(spec[list]).map((container) => withAmounts(container, defaults, word, said)) }
+  const amounts = Object.keys(defaults.requests).length + Object.keys(defaults.limits).length
+  const count = itemsOf(spec['containers']).length + itemsOf(spec['initContainers']).length
+  if (amounts * count > FILLED_MAX) throw refuse(`limit ranges have ${amounts} defaults for ${count} containers`)
   const containers = { ...filled('containers', 'container'), ...filled('initContainers', 'init container') }
   if (said.length === 0) return pod
   const annotations = { ...pod.metadata.annotations, [annotation]: `LimitRanger plugin set: ${said.join('; ')}` }
