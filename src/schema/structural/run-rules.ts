@@ -144,7 +144,9 @@ function* evaluate(
   variables: Variables,
   { run, refuse }: { readonly run: Run; readonly refuse: (why: string) => undefined },
 ): Turns<boolean | undefined> {
-  const { program, fault } = compiled
+  const { program, fault, rule } = compiled
+  // That there is none is told of the definition.
+  if (rule.rule.trim() === '') return undefined
   if (program === undefined) return refuse(`rule compile error: ${fault}`)
   const result = yield* inSlices(program, variables, run)
   run.budget -= result.cost
