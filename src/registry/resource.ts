@@ -156,7 +156,10 @@ export type UpdateRules = {
   readonly updateChecks?: readonly UpdateCheck[]
 }
 
-export type ValidateTools = TurnTools
+export type ValidateTools = TurnTools & {
+  /** Tells the client, whether or not the object is refused. */
+  readonly warn?: (text: string) => void
+}
 
 /** `current`: what the object was; undefined: it is new. */
 export type ValidateInSlices = (

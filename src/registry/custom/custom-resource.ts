@@ -103,7 +103,7 @@ function customResource(definition: Definition, version: Version, { schemas, inV
       ...(await (current === undefined ? own.validate(object, tools) : own.validateUpdate(object, current, tools))),
       ...validateScale(object, scale),
     ],
-    warnings: (object, current) => [...own.warnings(object), ...finalizerWarnings(object, current)],
+    warnings: finalizerWarnings,
     subresourceRules: hasStatus ? { status: statusRules(own, scale) } : {},
     resetPaths: (subresource) => (subresource === 'status' ? ['spec'] : hasStatus ? ['status'] : []),
     get table() {
@@ -185,7 +185,6 @@ function statusRules(schema: CustomSchema, scale: Version['scale']): UpdateRules
       ...(await schema.validateStatus(object, current ?? object, tools)),
       ...validateScaleStatus(object, scale),
     ],
-    warnings: (object) => schema.warnings(object),
   }
 }
 

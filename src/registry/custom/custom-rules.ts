@@ -29,6 +29,8 @@ export type RuleContext = {
   readonly current?: KubeObject
   /** Those of the metadata are told by others, but with them rules are not looked at either. */
   readonly metadataFaults: () => readonly FieldFault[]
+  /** Takes what is wrong with values that were there before. */
+  readonly warn?: ((text: string) => void) | undefined
 }
 
 /** Long patterns in rules were looked at when the definition was written. */
@@ -37,8 +39,6 @@ const isAccepted = (): Promise<true> => Promise.resolve(true)
 export class CustomRules {
   /** In slices of their own: whoever is first may go before the others have theirs. */
   readonly #compiled: Remade<Promise<RuleNode | undefined>>
-  /** What is told of an object besides its faults, until somebody asks. */
-  readonly #warnings = new WeakMap<KubeObject, readonly string[]>()
 
   constructor(schema: () => Fields, unusedMs: number) {
     const compile = () => inTurns((slice) => compileRules(schema(), { isRoot: true, slice }), { answer: isAccepted })
@@ -59,18 +59,14 @@ export class CustomRules {
   *validate(
     object: KubeObject,
     found: readonly FieldFault[],
-    { root, current, metadataFaults, slice }: RuleContext,
+    { root, current, metadataFaults, slice, warn }: RuleContext,
   ): Turns<FieldFault[]> {
     if (root === undefined) return [...found]
     if (found.some(isBlocking) || metadataFaults().some(isBlocking)) {
       return [...found, invalidValue('<nil>', null, unchecked)]
     }
     const { faults, warnings } = yield* runRules(object, root, { old: current, slice })
-    if (warnings.length > 0) this.#warnings.set(object, warnings)
+    for (const warning of warnings) warn?.(warning)
     return [...found, ...faults]
-  }
-
-  warnings(object: KubeObject): string[] {
-    return [...(this.#warnings.get(object) ?? [])]
   }
 }

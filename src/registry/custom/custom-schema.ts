@@ -1,6 +1,6 @@
 /** How objects of a custom kind are read and checked: metadata by its type, the rest by the schema that the definition has. */
 import type { Slice } from '../../cel/run.ts'
-import { inTurns, type Turns, type TurnTools } from '../../cel/turns.ts'
+import { inTurns, type Turns } from '../../cel/turns.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
@@ -17,6 +17,7 @@ import { validateValues } from '../../schema/structural/validate.ts'
 import { isSameValue } from '../../schema/structural/value.ts'
 import { validateEmbedded } from '../kinds/apiextensions/embedded-resources.ts'
 import { validateMetadata, validateMetadataUpdate } from '../metadata.ts'
+import type { ValidateTools } from '../resource.ts'
 import { typeOf } from '../types.ts'
 import { CustomRules, type RuleContext } from './custom-rules.ts'
 import type { Definition, Version } from './definition.ts'
@@ -132,20 +133,20 @@ export class CustomSchema {
       : withHead(fieldsOf(coerceEmbedded(fieldsOf(whole), this.structural).value), object)
   }
 
-  validate(object: KubeObject, tools?: TurnTools): Promise<FieldFault[]> {
+  validate(object: KubeObject, tools?: ValidateTools): Promise<FieldFault[]> {
     const { isNamespaced } = this.#definition
     const metadataFaults = (): FieldFault[] =>
       validateMetadata(object.metadata, { isNamespaced, checkName: checkDnsSubdomain })
     return this.#validate(object, { metadataFaults }, { tools, values: (slice) => this.#valuesOf(object, slice) })
   }
 
-  validateUpdate(object: KubeObject, current: KubeObject, tools?: TurnTools): Promise<FieldFault[]> {
+  validateUpdate(object: KubeObject, current: KubeObject, tools?: ValidateTools): Promise<FieldFault[]> {
     const context = { current, metadataFaults: () => updateFaults(object, current) }
     return this.#validate(object, context, { tools, values: (slice) => this.#valuesOf(object, slice, current) })
   }
 
   /** Of the status alone: what the spec was stored with is not looked at again. */
-  validateStatus(object: KubeObject, current: KubeObject, tools?: TurnTools): Promise<FieldFault[]> {
+  validateStatus(object: KubeObject, current: KubeObject, tools?: ValidateTools): Promise<FieldFault[]> {
     const context = { current, metadataFaults: () => updateFaults(object, current) }
     return this.#validate(object, context, { tools, values: (slice) => this.#statusOf(object, slice, current) })
   }
@@ -171,18 +172,13 @@ export class CustomSchema {
     const rules = this.#rules
     const root = await rules.compiled()
     return await inTurns(function* (slice) {
-      return yield* rules.validate(object, yield* values(slice), { ...context, root, slice })
+      return yield* rules.validate(object, yield* values(slice), { ...context, root, slice, warn: tools?.warn })
     }, tools)
-  }
-
-  /** What a write is told of although it is made. */
-  warnings(object: KubeObject): string[] {
-    return this.#rules.warnings(object)
   }
 }
 
-type Context = Omit<RuleContext, 'root' | 'slice'>
-type Work = { readonly tools: TurnTools | undefined; readonly values: (slice: Slice) => Turns<FieldFault[]> }
+type Context = Omit<RuleContext, 'root' | 'slice' | 'warn'>
+type Work = { readonly tools: ValidateTools | undefined; readonly values: (slice: Slice) => Turns<FieldFault[]> }
 
 const updateFaults = ({ metadata }: KubeObject, current: KubeObject): FieldFault[] =>
   validateMetadataUpdate(metadata, current.metadata)

@@ -31,6 +31,7 @@ export async function validate(
 /** Nobody waits for what a request that was given up would find out. */
 const toolsOf = ({ context }: ResourceRequest, { answerPattern }: WriteAccess): ValidateTools => ({
   answer: answerPattern,
+  warn: (text) => context.warn(text),
   refuse: () => {
     if (context.signal.aborted) throw cancelled(context)
   },
