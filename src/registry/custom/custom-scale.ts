@@ -32,10 +32,11 @@ export function customScaleView(paths: ScalePaths): View {
       }
     },
     whyHidden: (object) => hiddenScale(object, paths),
-    change: (object, scale) => ({
-      ...withReplicas(object, spec, scale),
-      metadata: withVersionOf(object.metadata, scale.metadata),
-    }),
+    change: (object, scale) => {
+      const [fault] = scaleFaults(object, paths)
+      if (fault !== undefined) throw unclassified(fault)
+      return { ...withReplicas(object, spec, scale), metadata: withVersionOf(object.metadata, scale.metadata) }
+    },
     validate: () => [],
   }
 }
@@ -60,16 +61,20 @@ function refuseScalarOnWay(object: KubeObject, path: readonly string[]): void {
 }
 
 /** What is of another type is told before that there is none. */
-function hiddenScale(object: KubeObject, { spec, status, selector }: ScalePaths): HiddenView | undefined {
-  const [fault] = [
+function hiddenScale(object: KubeObject, paths: ScalePaths): HiddenView | undefined {
+  const [fault] = scaleFaults(object, paths)
+  if (fault !== undefined) return { unclassified: fault }
+  if (valueAtPath(object, readPath(paths.spec)) !== undefined) return undefined
+  return { internal: `the spec replicas field "${paths.spec}" does not exist` }
+}
+
+/** What of an object is no scale. */
+const scaleFaults = (object: KubeObject, { spec, status, selector }: ScalePaths): readonly string[] =>
+  [
     ...accessFaults(object, spec, 'int64'),
     ...accessFaults(object, status, 'int64'),
     ...(selector === '' ? [] : accessFaults(object, selector, 'string')),
-  ]
-  if (fault !== undefined) return { unclassified: fault.message.replace(/^Invalid value: (?:0|""): /, '') }
-  if (valueAtPath(object, readPath(spec)) !== undefined) return undefined
-  return { internal: `the spec replicas field "${spec}" does not exist` }
-}
+  ].map(({ message }) => message.replace(/^Invalid value: (?:0|""): /, ''))
 
 /** Whoever writes them, numbers of replicas are no negative ones, and a selector is a text. */
 export function validateScale(object: KubeObject, paths: ScalePaths | undefined): FieldFault[] {
