@@ -22,6 +22,7 @@ import { labelMap } from './rules/label-selector.ts'
 import { faultsOf } from './rules/rule.ts'
 import { validateSigner } from './rules/signer.ts'
 import { validateClientConfig } from './rules/webhook.ts'
+import { podTable } from './tables/pods.ts'
 import { validateConditions } from './rules/conditions.ts'
 
 /** Of CPU, all threads together; a quadratic loop takes a second and more for as many items. */
@@ -191,6 +192,14 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     return validating(customResourceDefinitionRules, { spec: { versions }, status: { storedVersions } })
   },
   'a column with digits': () => () => readJsonPath(`[${' '.repeat(ITEMS)}${'1'.repeat(ITEMS)}${' '.repeat(ITEMS)}`),
+  'gates of a Pod in a table': () => {
+    const types = many((at) => `t${at}`, ITEMS / 2)
+    const pod = objectOf({
+      spec: { readinessGates: types.map((conditionType) => ({ conditionType })) },
+      status: { conditions: types.toReversed().map((type) => ({ type, status: 'True' })) },
+    })
+    return () => podTable.cells(pod)
+  },
   'scopes of a quota': () => validating(resourceQuotaRules, { spec: { scopes: many((at) => `s${at}`) } }),
   'scopes of a quota that stay': () =>
     validating(

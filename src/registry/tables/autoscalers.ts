@@ -37,10 +37,11 @@ function targets(object: KubeObject): string {
 function cpuFirst(object: KubeObject): KubeObject {
   const spec = specOf(object)
   const metrics = itemsOf(spec['metrics'])
-  const ofCpu = metrics.filter((metric) => fieldsOf(metric['resource'])['name'] === 'cpu')
-  const others = metrics.filter((metric) => !ofCpu.includes(metric))
-  return { ...object, apiVersion: 'autoscaling/v2', spec: { ...spec, metrics: [...ofCpu, ...others] } }
+  const sorted = [...metrics.filter(isCpu), ...metrics.filter((metric) => !isCpu(metric))]
+  return { ...object, apiVersion: 'autoscaling/v2', spec: { ...spec, metrics: sorted } }
 }
+
+const isCpu = (metric: Fields): boolean => fieldsOf(metric['resource'])['name'] === 'cpu'
 
 const sources: ReadonlyMap<string, string> = new Map([
   ['Resource', 'resource'],

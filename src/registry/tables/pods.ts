@@ -34,7 +34,8 @@ const completed = (reason: string, message: string): Fields => ({ type: 'Complet
 function gates(spec: Fields, { conditions }: Fields): string {
   const types = itemsOf(spec['readinessGates']).map((gate) => textOf(gate['conditionType']))
   if (types.length === 0) return '<none>'
-  return `${types.filter((type) => hasCondition(conditions, type)).length}/${types.length}`
+  const held = new Set(itemsOf(conditions).flatMap(({ type, status }) => (status === 'True' ? [textOf(type)] : [])))
+  return `${types.filter((type) => held.has(type)).length}/${types.length}`
 }
 
 type Summary = { readonly word: string; readonly ready: number; readonly total: number; readonly restarts: Cell }
