@@ -116,8 +116,12 @@ export function parseText(text: string): Json {
   return value
 }
 
+/** To read a longer one takes time by the square of its length, and nobody counts so far. */
+const EXACT_CHARACTERS_MAX = 40
+
 /** The third argument (the text of a primitive) is in the language, but not yet in the library's types. */
 function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
-  return Number.isFinite(value) ? readNumber(context?.source ?? String(value)) : value
+  const source = context?.source ?? ''
+  return source.length <= EXACT_CHARACTERS_MAX && /^-?[0-9]+$/.test(source) ? BigInt(source) : value
 }

@@ -53,7 +53,7 @@ function names(state: State, list: readonly string[]): [string, State][] {
   return list.map((name) => [name, state])
 }
 
-/** Of a plugin that is not there yet: whether the operator would have it. */
+/** Whether it runs; of one that is not there yet, whether the operator would have it. */
 export type AdmissionPlugins = { readonly isOn: (name: string) => boolean }
 
 export function parseAdmissionPlugins(
