@@ -3,10 +3,10 @@
  * keys, `v:"a"` an item of a set by its value, `i:3` an item by its place.
  */
 import { parseText } from '../api/json-value.ts'
-import { fieldsOf, isFields, type Json } from '../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { compareKeys, printSorted, printString } from '../codec/json.ts'
-import type { ListMerge } from './merge-type.ts'
+import type { ListKey, ListMerge } from './merge-type.ts'
 
 export const fieldElement = (name: string): string => `f:${name}`
 
@@ -16,11 +16,17 @@ export function itemElement(item: Json, { by, keys }: ListMerge): string | undef
   if (!isFields(item)) return undefined
   let text = ''
   for (const key of keys) {
-    const value = item[key.name] ?? key.default
+    const value = keyOf(item, key)
     if (value === undefined) return undefined
     text += `${text === '' ? '' : ','}"${key.name}":${typeof value === 'string' ? printString(value) : printSorted(value)}`
   }
   return `k:{${text}}`
+}
+
+/** A null is a key, too. */
+function keyOf(item: Fields, { name, default: value }: ListKey): Json | undefined {
+  const given = item[name]
+  return given === undefined ? value : given
 }
 
 /** In the words of upstream. */
@@ -31,7 +37,7 @@ export function itemFault(item: Json, { by, keys }: ListMerge): string {
   }
   if (item === null) return 'associative list with keys may not have a null element'
   if (!isFields(item)) return 'associative list with keys may not have non-map elements'
-  const name = keys.find((key) => (item[key.name] ?? key.default) === undefined)?.name ?? ''
+  const name = keys.find((key) => keyOf(item, key) === undefined)?.name ?? ''
   return `associative list with keys has an element that omits key field ${quote(name)} (and doesn't have default value)`
 }
 
