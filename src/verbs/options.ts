@@ -2,6 +2,7 @@
 import { badRequest, invalid, unclassified } from '../api/errors.ts'
 import { type FieldFault, forbiddenField, notSupported } from '../api/field-fault.ts'
 import { quote } from '../api/quote.ts'
+import { isBeyond64Bits } from '../lib/integer.ts'
 
 export type ListOptions = {
   readonly labelSelector: string
@@ -70,7 +71,8 @@ export function parseVersion(text: string, verb: 'get' | 'list' | 'watch'): numb
 /** Why a text is no version, in the words of Go's parser; undefined when it is one. */
 export function uintFault(text: string): string | undefined {
   if (!/^[0-9]+$/.test(text)) return `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`
-  if (BigInt(text) >= 1n << 64n) return `strconv.ParseUint: parsing ${quote(text)}: value out of range`
+  if (isBeyond64Bits(text) || BigInt(text) >= 1n << 64n)
+    return `strconv.ParseUint: parsing ${quote(text)}: value out of range`
   return undefined
 }
 
@@ -83,8 +85,8 @@ export function parseBoolean(value: string | null): boolean {
 export function parseInteger(value: string | null): number | undefined {
   if (value === null) return undefined
   if (!/^[+-]?[0-9]+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`)
-  const exact = BigInt(value.replace(/^\+/, ''))
-  if (BigInt.asIntN(64, exact) !== exact) {
+  const exact = isBeyond64Bits(value) ? undefined : BigInt(value.replace(/^\+/, ''))
+  if (exact === undefined || BigInt.asIntN(64, exact) !== exact) {
     throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`)
   }
   return Number(exact)
