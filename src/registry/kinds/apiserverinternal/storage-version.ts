@@ -4,7 +4,7 @@ import { goPlain, goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { addAll } from '../../rules/long-lists.ts'
+import { addAll, repeatsIn } from '../../rules/long-lists.ts'
 
 export const storageVersionRules: KindRules = {
   strategy: { needsResourceVersion: true, statusKeeps: 'metadata' },
@@ -28,14 +28,13 @@ function checkName(name: string): string[] {
 function validateStatus(object: KubeObject): FieldFault[] {
   const status = fieldsOf(object['status'])
   const servers = itemsOf(status['storageVersions'])
-  const ids = new Set<string>()
+  const ids = servers.map(({ apiServerID }) => textOf(apiServerID))
+  const repeats = repeatsIn(ids)
   return [
     ...servers.flatMap((server, at) => {
       const path = `status.storageVersions[${at}]`
-      const id = textOf(server['apiServerID'])
-      const isDoubled = ids.has(id)
-      ids.add(id)
-      return [...(isDoubled ? [duplicate(`${path}.apiServerID`, id)] : []), ...validateServer(server, path)]
+      const id = ids[at] ?? ''
+      return [...(repeats.has(at) ? [duplicate(`${path}.apiServerID`, id)] : []), ...validateServer(server, path)]
     }),
     ...validateCommonVersion(status, servers),
     ...validateConditions(itemsOf(status['conditions'])),

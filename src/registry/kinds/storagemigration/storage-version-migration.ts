@@ -1,11 +1,11 @@
 /** StorageVersionMigration: that all objects of a resource be written anew, and how far that is (gate StorageVersionMigrator). */
-import { duplicate, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goDate, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { isBeyond64Bits } from '../../../lib/integer.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { validateCondition } from '../../rules/conditions.ts'
-import { repeatsIn } from '../../rules/long-lists.ts'
+import { validateConditions } from '../../rules/conditions.ts'
 
 export const storageVersionMigrationRules: KindRules = {
   strategy: {
@@ -54,7 +54,7 @@ function validateStatus(object: KubeObject, current: KubeObject): FieldFault[] {
   const isMoved = versionBefore !== '' && versionBefore !== version
   return [
     ...validateVersion(version),
-    ...validateTypes(conditions, path),
+    ...validateConditions(conditions.map(withTransition), path),
     ...(isMoved ? [invalidValue('status.resourceVersion', version, 'resourceVersion cannot be updated')] : []),
     ...whys.map((why) => invalidShown(path, goConditions(conditions), why)),
   ]
@@ -73,20 +73,17 @@ function validateVersion(version: string): FieldFault[] {
     return [invalidValue(path, version, why)]
   }
   if (!/^[+-]?\d+$/.test(version)) return refused('invalid syntax')
+  if (isBeyond64Bits(version)) return refused('value out of range')
   const number = BigInt(version.replace('+', ''))
   if (number > INT64_MAX || number < -INT64_MAX - 1n) return refused('value out of range')
   return number < 0n ? [invalidValue(path, number, 'must be greater than or equal to 0')] : []
 }
 
 /** The time of a condition is its last update, and told by another name; both are upstream's. */
-function validateTypes(conditions: readonly Fields[], path: string): FieldFault[] {
-  const types = conditions.map(({ type }) => textOf(type))
-  const repeats = repeatsIn(types)
-  return conditions.flatMap((condition, at) => [
-    ...(repeats.has(at) ? [duplicate(`${path}[${at}].type`, types[at] ?? '')] : []),
-    ...validateCondition({ ...condition, lastTransitionTime: condition['lastUpdateTime'] }, `${path}[${at}]`),
-  ])
-}
+const withTransition = (condition: Fields): Fields => ({
+  ...condition,
+  lastTransitionTime: condition['lastUpdateTime'],
+})
 
 function goConditions(conditions: readonly Fields[]): string {
   const shown = conditions.map((condition) =>
