@@ -13,8 +13,14 @@ export type PatternUse = { readonly verb: 'matches' | 'find' | 'findAll'; readon
 /** Compiling takes 3 to 6 µs for each instruction, and cannot pause: what has more than these is compiled elsewhere as well. */
 const LONG_PATTERN_SIZE = 2_000
 
-export const isLongPattern = (pattern: string): boolean =>
-  pattern.length > LONG_PATTERN_SIZE || opaque.test(pattern) || patternSize(pattern) > LONG_PATTERN_SIZE
+export const isLongPattern = (pattern: string): boolean => longPatternSize(pattern) !== undefined
+
+/** Undefined: it is not long. */
+export function longPatternSize(pattern: string): number | undefined {
+  const size = patternSize(pattern)
+  const isLong = size > LONG_PATTERN_SIZE || opaque.test(pattern)
+  return isLong ? Math.max(size, pattern.length) : undefined
+}
 
 /** Quoted text may look like operators, and a class whose case does not count has as many ranges as it has letters. */
 const opaque = /\\Q|\(\?[a-zA-Z]*i/
@@ -95,7 +101,7 @@ export function usePattern(pattern: Pattern, text: string, use: PatternUse, mete
 
 /** The same of a pattern that is long, whose program is not known here. */
 export function useLongPattern(pattern: string, text: string, use: PatternUse, meter: Asking): Result {
-  const steps = patternSize(pattern) * text.length
+  const steps = (longPatternSize(pattern) ?? pattern.length) * text.length
   if (steps > STEPS_MAX) return new CelError('the text is too long for the pattern')
   meter.last(steps * STEP_NANOS)
   return meter.ask(new PatternQuestion(pattern, text, use))

@@ -3,7 +3,7 @@
  * between two passes over the value, and known in the next one.
  */
 import { RE2JS } from 're2js'
-import { isLongPattern, patternSize, PatternQuestion, SHORT_STEPS_MAX, STEPS_MAX, stepsOf } from '../../cel/regex.ts'
+import { longPatternSize, PatternQuestion, SHORT_STEPS_MAX, STEPS_MAX, stepsOf } from '../../cel/regex.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
 import { CelError } from '../../cel/values.ts'
@@ -27,13 +27,22 @@ export class Patterns {
     const known = this.#known.get(pattern)?.get(text)
     if (known !== undefined) return known
     const size = this.#longSizeOf(pattern)
-    const compiled = size === undefined ? compilePattern(pattern) : undefined
-    if (compiled === undefined && size === undefined) return false
-    const isLong = compiled === undefined
-    const steps = compiled === undefined ? (size ?? 0) * text.length : stepsOf(compiled, text)
-    const isShort = compiled !== undefined && steps <= SHORT_STEPS_MAX
-    this.#stepsOfPass += isLong ? 0 : steps
+    if (size !== undefined) return this.#ask(text, pattern, { steps: size * text.length, isShort: false })
+    const compiled = compilePattern(pattern)
+    if (compiled === undefined) return false
+    const steps = stepsOf(compiled, text)
+    const isShort = steps <= SHORT_STEPS_MAX
+    this.#stepsOfPass += steps
     if (isShort && this.#stepsOfPass <= PASS_STEPS_MAX) return compiled.test(text)
+    return this.#ask(text, pattern, { steps, isShort })
+  }
+
+  /** True until there is an answer. */
+  #ask(
+    text: string,
+    pattern: string,
+    { steps, isShort }: { readonly steps: number; readonly isShort: boolean },
+  ): boolean {
     this.#steps += steps
     if (this.#steps > STEPS_MAX) return false
     const question = new PatternQuestion(pattern, text, matching)
@@ -45,7 +54,7 @@ export class Patterns {
   /** Of a pattern whose program takes long to make, and is not known here; undefined: it does not. */
   #longSizeOf(pattern: string): number | undefined {
     if (this.#longSizes.has(pattern)) return this.#longSizes.get(pattern)
-    const size = isLongPattern(pattern) ? Math.max(pattern.length, patternSize(pattern)) : undefined
+    const size = longPatternSize(pattern)
     this.#longSizes.set(pattern, size)
     return size
   }
