@@ -37,7 +37,7 @@ function capped(owners: Map<string, Owner>): Owners {
       compareText(first, second) || compareText(one, other),
   )
   const firstOf = new Map<string, readonly [string, Owner]>()
-  const merged = new Map<string, Merged>()
+  const merged = new Map<string, FieldSet[]>()
   let count = updaters.length
   for (const [identity, owner] of oldestFirst) {
     if (count <= UPDATE_OWNERS_MAX) break
@@ -53,19 +53,17 @@ function capped(owners: Map<string, Owner>): Owners {
     if (!owners.has(ancient)) owners.delete(first[0])
     owners.delete(identity)
     owners.set(ancient, { ...writer, time, fields: noFields, entry: undefined })
-    const { sets } = merged.get(ancient) ?? { sets: [known.fields] }
+    const sets = merged.get(ancient) ?? [known.fields]
     sets.push(owner.fields)
-    merged.set(ancient, { sets })
+    merged.set(ancient, sets)
     count--
   }
   // At the end: there may be thousands, and what is united grows with each.
-  for (const [ancient, { sets }] of merged) {
+  for (const [ancient, sets] of merged) {
     const owner = owners.get(ancient)
     if (owner !== undefined) owners.set(ancient, { ...owner, fields: unionOf(sets) })
   }
   return owners
 }
-
-type Merged = { readonly sets: FieldSet[] }
 
 const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

@@ -3,6 +3,7 @@ import { badRequest, expired, unclassified } from '../api/errors.ts'
 import { isEvents } from '../api/events.ts'
 import type { Fields } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
+import type { Matches } from '../cache/item.ts'
 import type { At, Listed } from '../cache/reader.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
@@ -55,15 +56,15 @@ export async function readPage(
   const from = start.from !== undefined && start.from > range.from ? start.from : range.from
   const isFirst = start.at === 'latest' && start.from === undefined
   /** Upstream reads the first page of the Pods of a node from an index, and knows where that ends. */
-  const hasNext = async ({ items, revision }: Listed): Promise<boolean> => {
+  const hasNext = async ({ items, revision }: Listed, isIndexed: Matches): Promise<boolean> => {
     const rest = { from: keyAfter(items.at(-1)?.key ?? range.from), to: range.to }
-    const next = await reader.list(rest, { exactly: revision }, { limit: 1, matches: indexed })
+    const next = await reader.list(rest, { exactly: revision }, { limit: 1, matches: isIndexed })
     return next.items.length > 0
   }
   return translated(context, { resource, name: '', verb: 'list', askedVersion: start.askedVersion }, async () => {
     try {
       const found = await reader.list({ from, to: range.to }, start.at, { limit: start.limit, matches, by, name })
-      const isEnd = found.more && isFirst && indexed !== undefined && !(await hasNext(found))
+      const isEnd = found.more && isFirst && indexed !== undefined && !(await hasNext(found, indexed()))
       const page = isEnd ? { ...found, more: false } : found
       return { page, metadata: listMetadata(page, folder, matches !== undefined) }
     } catch (error) {

@@ -20,7 +20,7 @@ export type Chosen = {
   /** Values that all of them have, and that an index may lead to. */
   readonly by?: readonly IndexedValue[] | undefined
   /** Where upstream has an index: what it leads to, whatever else is asked of them. */
-  readonly indexed?: Matches | undefined
+  readonly indexed?: (() => Matches) | undefined
   /** What all their keys end in. */
   readonly name?: Key | undefined
 }
@@ -63,9 +63,9 @@ export function choose(request: ResourceRequest, { requirements, terms }: Select
   }
 }
 
-function indexed(terms: readonly SelectorTerm[], { indexedFields = [] }: Resource): Matches | undefined {
+function indexed(terms: readonly SelectorTerm[], { indexedFields = [] }: Resource): (() => Matches) | undefined {
   const found = terms.filter((term) => term.isEqual && 'field' in term && indexedFields.includes(term.field))
-  return found.length === 0 ? undefined : selects({ requirements: [], terms: found })
+  return found.length === 0 ? undefined : () => selects({ requirements: [], terms: found })
 }
 
 const fieldsToLookUp = (terms: readonly FieldTerm[], { indexedFields = [] }: Resource): IndexedValue[] =>
