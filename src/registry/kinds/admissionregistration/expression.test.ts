@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { turnsDuring } from '../../../../test/harness/turns.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { atOnce } from '../../../cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -24,16 +25,7 @@ async function turnsOf(rules: KindRules, object: Fields): Promise<number> {
     metadata: { name: 'x' },
     ...object,
   }
-  let turns = 0
-  let isDone = false
-  const count = (): void => {
-    turns++
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  assert.deepEqual(await rules.validateInSlices?.(whole, undefined), [])
-  isDone = true
-  return turns
+  return turnsDuring(async () => assert.deepEqual(await rules.validateInSlices?.(whole, undefined), []))
 }
 
 const long = Array.from({ length: 3_000 }, (_, at) => `request.name != 'n${at}'`).join(' && ')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { turnsDuring } from '../../../../test/harness/turns.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { customResourceDefinitionRules } from './custom-resource-definition.ts'
 
@@ -21,19 +22,10 @@ function definitionOf(properties: Fields): KubeObject {
   }
 }
 
-/** How often others get their turns meanwhile. */
-async function turnsOf(definition: KubeObject): Promise<number> {
-  let turns = 0
-  let isDone = false
-  const count = (): void => {
-    turns++
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(definition, undefined), [])
-  isDone = true
-  return turns
-}
+const turnsOf = (definition: KubeObject): Promise<number> =>
+  turnsDuring(async () =>
+    assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(definition, undefined), []),
+  )
 
 test('others get their turns while a thousand rules are compiled', async () => {
   const rules = Array.from({ length: 1_000 }, (_, at) => ({ rule: `self > ${at} || self < ${at} || self == ${at}` }))

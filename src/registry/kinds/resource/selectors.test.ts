@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { turnsDuring } from '../../../../test/harness/turns.ts'
 import type { KubeObject } from '../../../api/object.ts'
 import { resourceClaimRules } from './resource-claim.ts'
 
@@ -25,16 +26,10 @@ const long = (driver: string): string =>
   Array.from({ length: 300 }, (_, at) => `device.driver != '${driver}${at}'`).join(' && ')
 
 test('others get their turns while the selectors of a claim are compiled', async () => {
-  let turns = 0
-  let isDone = false
-  const count = (): void => {
-    turns++
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
   const claim = claimOf(Array.from({ length: 16 }, (_, at) => long(`d${at}`)))
-  assert.deepEqual(await resourceClaimRules.validateInSlices?.(claim, undefined), [])
-  isDone = true
+  const turns = await turnsDuring(async () =>
+    assert.deepEqual(await resourceClaimRules.validateInSlices?.(claim, undefined), []),
+  )
   assert.ok(turns > 5, `${turns} turns`)
 })
 
