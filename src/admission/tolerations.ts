@@ -1,6 +1,6 @@
 /** Tolerations of which some cover others: who tolerates more need not be told of less. */
 import { type Fields, textOf } from '../api/object.ts'
-import { identityOf } from '../registry/rules/long-lists.ts'
+import { identityOf } from '../schema/equal.ts'
 
 /** Without those that others cover; of equal ones the first stays. */
 export function mergeTolerations(tolerations: readonly Fields[]): readonly Fields[] {

@@ -16,6 +16,17 @@ export function isSame(one: Json | undefined, other: Json | undefined): boolean 
   return true
 }
 
+/** A text that two values share if, and only if, `isSame` holds for them. */
+export function identityOf(value: Json | undefined): string {
+  if (isNothing(value)) return 'null'
+  if (typeof value === 'bigint') return `${value}n`
+  if (Array.isArray(value)) return `[${value.map(identityOf).join()}]`
+  if (!isFields(value)) return JSON.stringify(value)
+  const entries = Object.entries(value).filter(([, field]) => !isNothing(field))
+  const printed = entries.map(([key, field]) => `${JSON.stringify(key)}:${identityOf(field)}`)
+  return `{${printed.toSorted().join()}}`
+}
+
 /**
  * As Go's types have it. `semantic` is upstream's equality for API objects: empty lists and maps are nil ones, amounts are
  * compared by value; what a pointer points to is never the same as no pointer. `exact` (reflect.DeepEqual) tells an empty list or

@@ -2,8 +2,6 @@
  * Lists as clients send them: tens of thousands of items fit into a body. To look through the whole list for each of its items would
  * hold up everybody else for seconds.
  */
-import { isFields, type Json } from '../../api/object.ts'
-
 /** Of what each pair of items can add to: warnings, or faults. Nobody reads as many. */
 export const TOLD_MAX = 4096
 
@@ -31,21 +29,4 @@ export function firstBy<K, T>(list: readonly T[], keyOf: (item: T) => K): Readon
     if (!firsts.has(key)) firsts.set(key, item)
   }
   return firsts
-}
-
-/** A text that two values share if, and only if, `isSame` holds for them. */
-export function identityOf(value: Json | undefined): string {
-  if (isNothing(value)) return 'null'
-  if (typeof value === 'bigint') return `${value}n`
-  if (Array.isArray(value)) return `[${value.map(identityOf).join()}]`
-  if (!isFields(value)) return JSON.stringify(value)
-  const entries = Object.entries(value).filter(([, field]) => !isNothing(field))
-  const printed = entries.map(([key, field]) => `${JSON.stringify(key)}:${identityOf(field)}`)
-  return `{${printed.toSorted().join()}}`
-}
-
-function isNothing(value: Json | undefined): boolean {
-  if (value === undefined || value === null) return true
-  if (typeof value !== 'object') return false
-  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
 }

@@ -14,7 +14,7 @@ import { type Fields, fieldsOf, isFields, itemsOf, type KubeObject, textOf, text
 import { quote } from '../../../api/quote.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { isEqualAs } from '../../rules/equality.ts'
-import { identityOf } from '../../rules/long-lists.ts'
+import { identityOf } from '../../../schema/equal.ts'
 import { checkInterfaceAddress } from '../../rules/addresses.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'

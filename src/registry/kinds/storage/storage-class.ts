@@ -12,7 +12,8 @@ import { type Fields, itemsOf, type KubeObject, textOf, textsOf } from '../../..
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
-import { identityOf, repeatsIn, TOLD_MAX } from '../../rules/long-lists.ts'
+import { repeatsIn, TOLD_MAX } from '../../rules/long-lists.ts'
+import { identityOf } from '../../../schema/equal.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 
 export const storageClassRules: KindRules = {

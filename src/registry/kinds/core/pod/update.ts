@@ -14,10 +14,9 @@ import {
   textsOf,
 } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { isSame } from '../../../../schema/equal.ts'
+import { identityOf, isSame } from '../../../../schema/equal.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
 import { goLabels } from '../../../rules/label-selector.ts'
-import { identityOf } from '../../../rules/long-lists.ts'
 import { faultsOf } from '../../../rules/rule.ts'
 import { between, INT32_MAX } from '../../../rules/scalars.ts'
 import { appArmorPrefix, mirror, validatePodAnnotations } from './annotations.ts'
