@@ -34,7 +34,7 @@ import { WatchGroups } from './watch-groups.ts'
 const PENDING_BYTES_MAX = 64 << 20
 /** What an event takes besides the bytes of the object it replaced. */
 const EVENT_BYTES = 200
-/** Requests take no longer, unless --request-timeout says otherwise. */
+/** No write is acknowledged later: a call of the database has a deadline of seconds, whatever --request-timeout says. */
 const WRITE_MS_MAX = 60_000
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
