@@ -87,3 +87,12 @@ test('amounts in powers of 1024 end where 64 bits do', () => {
     assert.deepEqual(canonicalQuantity(text), { text: '9223372036854775807' }, text)
   }
 })
+
+test('what is written is read again, or refused', () => {
+  for (const digits of [990, 996, 997, 998, 999, 1000]) {
+    for (const end of ['', '.5', 'k', 'Ki', 'e1', 'e-3', '.000000001']) {
+      const once = canonicalQuantity(`${'1'.repeat(digits)}${end}`)
+      if ('text' in once) assert.deepEqual(canonicalQuantity(once.text), once, `${digits}${end}`)
+    }
+  }
+})

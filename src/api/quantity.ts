@@ -40,6 +40,8 @@ export function canonicalQuantity(given: string): ParsedQuantity {
   const quantity = parseQuantity(text)
   if ('fault' in quantity) return quantity
   const canonical = printQuantity(quantity)
+  // What is written has to be read again.
+  if (canonical.length > CHARACTERS_MAX) return { fault: quantityFault }
   if (quantity.nanos === 0n) return { text: canonical }
   const stripped = text
     .replace(/^\+/, '')

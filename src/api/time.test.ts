@@ -28,6 +28,8 @@ test('what is no time is refused in the words of Go', () => {
     ['2020-01-02T03:04:05Zü', 'parsing time "2020-01-02T03:04:05Z\\xc3\\xbc": extra text: "\\xc3\\xbc"'],
     ['2020-13-02T03:04:05Z', 'parsing time "2020-13-02T03:04:05Z": month out of range'],
     ['2020-02-30T03:04:05Z', 'parsing time "2020-02-30T03:04:05Z": day out of range'],
+    ['9999-12-31T23:59:59-23:00', 'parsing time "9999-12-31T23:59:59-23:00": year out of range'],
+    ['0000-01-01T00:00:00+23:00', 'parsing time "0000-01-01T00:00:00+23:00": year out of range'],
     ['2020-01-02T25:04:05Z', 'parsing time "2020-01-02T25:04:05Z": hour out of range'],
   ] as const
   for (const [given, fault] of cases) assert.deepEqual(parseTime(given), { fault }, given)
@@ -38,4 +40,16 @@ test('micro times have six digits more', () => {
   assert.deepEqual(parseMicroTime('2020-01-02T03:04:05Z'), {
     fault: 'parsing time "2020-01-02T03:04:05Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
   })
+})
+
+test('what is written is read again', () => {
+  for (const given of [
+    '9999-12-31T23:59:59Z',
+    '0000-01-01T00:00:00Z',
+    '0099-02-03T04:05:06+07:00',
+    '2020-02-29T23:59:60Z',
+  ]) {
+    const once = parseTime(given)
+    if ('text' in once) assert.deepEqual(parseTime(once.text), once)
+  }
 })

@@ -89,10 +89,10 @@ function parse(text: string, layout: string, digits: number): ParsedTime {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute - offsetMinutes, second)
-  const seconds = date
-    .toISOString()
-    .replace(/^\+0*(\d{4})/, '$1')
-    .slice(0, -5)
+  // What is written has to be read again, and no text has a year of five digits.
+  const utcYear = date.getUTCFullYear()
+  if (utcYear < 0 || utcYear > 9999) return outOfRange('year')
+  const seconds = date.toISOString().slice(0, -5)
   return { text: digits > 0 ? `${seconds}.${fraction}Z` : `${seconds}Z` }
 }
 
