@@ -124,6 +124,29 @@ const cases: readonly [string, string, () => string][] = [
     () => told(object(ending, running), pod, { gracePeriodSeconds: 0 }),
   ],
   [
+    'a grace of 292 years and more wraps around, as in Go',
+    'mark [] 15:13:33Z 260000000000 2',
+    () => told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 260_000_000_000 }),
+  ],
+  [
+    'a marked pod that has a finalizer, in the foreground',
+    'mark [a/b,foregroundDeletion] 03:04:01Z 0 2',
+    () =>
+      told(
+        object(
+          {
+            finalizers: ['a/b'],
+            generation: 2,
+            deletionTimestamp: '2026-01-02T03:04:01Z',
+            deletionGracePeriodSeconds: 0,
+          },
+          running,
+        ),
+        pod,
+        { propagation: 'Foreground' },
+      ),
+  ],
+  [
     'a pod with a finalizer, now',
     'mark [a/b] 03:04:05Z 0 3',
     () => told(object({ finalizers: ['a/b'], generation: 2 }, running), pod, { gracePeriodSeconds: 0 }),

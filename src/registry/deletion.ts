@@ -100,7 +100,7 @@ function decideGrace(object: KubeObject, graceOf: GraceOf, asked: Asked): Grace 
   const wanted = asked.wanted !== undefined && asked.wanted < 0 ? 1 : asked.wanted
   const { deletionTimestamp, deletionGracePeriodSeconds: given } = metadata
   if (deletionTimestamp !== undefined) {
-    if (typeof given !== 'number') return ungraceful
+    if (typeof given !== 'number' || given === 0) return ungraceful
     return shorten(metadata, { deletionTimestamp, current: given < 0 ? 1 : given, wanted, now })
   }
   const seconds = graceOf(object, wanted)
@@ -111,7 +111,7 @@ function decideGrace(object: KubeObject, graceOf: GraceOf, asked: Asked): Grace 
     metadata: {
       ...metadata,
       ...(generation > 0 ? { generation: generation + 1 } : {}),
-      deletionTimestamp: later(now, seconds),
+      deletionTimestamp: later(now, durationMs(seconds)),
       deletionGracePeriodSeconds: seconds,
     },
   }
@@ -127,7 +127,7 @@ type Running = {
 /** A pod that is ending can be made to end sooner, never later. */
 function shorten(metadata: ObjectMeta, { deletionTimestamp, current, wanted, now }: Running): Grace {
   if (wanted === undefined || wanted >= current) return { step: 'pending' }
-  const end = later(deletionTimestamp, wanted - current)
+  const end = later(deletionTimestamp, durationMs(wanted) - durationMs(current))
   const isPast = Date.parse(end) < Date.parse(now)
   const seconds = isPast && wanted !== 0 ? 1 : wanted
   return {
@@ -137,8 +137,12 @@ function shorten(metadata: ObjectMeta, { deletionTimestamp, current, wanted, now
   }
 }
 
-const later = (timestamp: string, seconds: number): string =>
-  `${new Date(Date.parse(timestamp) + seconds * 1000).toISOString().slice(0, 19)}Z`
+const later = (timestamp: string, ms: number): string =>
+  `${new Date(Date.parse(timestamp) + ms).toISOString().slice(0, 19)}Z`
+
+/** As Go: 64 bits of nanoseconds, which wrap around after 292 years. */
+const durationMs = (seconds: number): number =>
+  Number(BigInt.asIntN(64, BigInt(Math.trunc(seconds)) * 1_000_000_000n) / 1_000_000n)
 
 /** For kinds without grace: an object with finalizers is marked as of now. */
 function markNow(metadata: ObjectMeta, now: string): ObjectMeta {

@@ -47,7 +47,7 @@ function graceOf(pod: KubeObject, wanted: number | undefined): number {
   const { nodeName = '', terminationGracePeriodSeconds } = fieldsOf(pod['spec'])
   const { phase } = fieldsOf(pod['status'])
   if (nodeName === '' || nodeName === null || phase === 'Failed' || phase === 'Succeeded') return 0
-  const seconds = wanted ?? (typeof terminationGracePeriodSeconds === 'number' ? terminationGracePeriodSeconds : 0)
+  const seconds = wanted ?? Number(terminationGracePeriodSeconds ?? 0)
   return seconds < 0 ? 1 : seconds
 }
 
