@@ -115,3 +115,16 @@ test('numbers of replicas beyond those of a scale are refused, however long', as
     assert.match(faults[0]?.message ?? '', /should be less than or equal to 2147483647/)
   }
 })
+
+test('unknown fields below a long key are dropped without a path of that length for each of them', () => {
+  const { group, version, kind, shape } = wheels({ additionalProperties: { type: 'object' } })
+  const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`u${at}`, 1]))
+  const body = { ...wheel({ name: 'w' }), spec: { ['k'.repeat(100_000)]: unknown } }
+  const bytes = Buffer.from(JSON.stringify(body))
+  const { object, warnings } = decodeBody({ bytes }, { group, version, kind, shape }, 'Warn')
+  assert.deepEqual(
+    Object.values(object['spec'] ?? {}).map((value) => Object.keys(value ?? {}).length),
+    [0],
+  )
+  assert.ok(warnings.join('').length < 2 << 20, `${warnings.length} warnings`)
+})

@@ -8,12 +8,13 @@ import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Field, ScalarType, Schema } from '../../schema/schema.ts'
 import type { Structural } from '../../schema/structural/structural.ts'
+import { UnknownFields } from '../../schema/structural/unknown-fields.ts'
 import { mapItems } from '../../schema/structural/value.ts'
 import { typeOf } from '../types.ts'
 
 export type Coerced = {
   readonly value: Json
-  /** The paths of fields that went, sorted. */
+  /** The paths of fields that went, sorted; not all of them, where they are very long. */
   readonly unknown: readonly string[]
   /** Why it cannot be read; the first reason there is. */
   readonly refusal: string | undefined
@@ -24,11 +25,11 @@ export type Malformed = 'refused' | 'dropped'
 
 /** All embedded objects of a custom one. */
 export function coerceEmbedded(object: Fields, schema: Structural, malformed: Malformed = 'refused'): Coerced {
-  const found: Found = { unknown: [], refusals: [], malformed }
+  const found: Found = { unknown: new UnknownFields(), refusals: [], malformed }
   const value = coerce(object, schema, { path: '', at: '', found, isObject: false })
   const [refusal] = found.refusals
   const text = refusal && `${refusal.path}: ${refusal.message}`
-  return { value, unknown: found.unknown.toSorted(), refusal: text }
+  return { value, unknown: found.unknown.sorted(), refusal: text }
 }
 
 /** Why a default cannot be read; `isObject`: it is itself such an object. */
@@ -37,12 +38,12 @@ export function embeddedFault(
   schema: Structural,
   { path, isObject }: { readonly path: string; readonly isObject: boolean },
 ): FieldFault | undefined {
-  const found: Found = { unknown: [], refusals: [], malformed: 'refused' }
+  const found: Found = { unknown: new UnknownFields(), refusals: [], malformed: 'refused' }
   coerce(value, schema, { path: '', at: path, found, isObject })
   return found.refusals[0]
 }
 
-type Found = { readonly unknown: string[]; readonly refusals: FieldFault[]; readonly malformed: Malformed }
+type Found = { readonly unknown: UnknownFields; readonly refusals: FieldFault[]; readonly malformed: Malformed }
 /** `at` is the path in refusals, which has keys of maps in brackets; `path` that of unknown fields, which has not. */
 type Place = { readonly path: string; readonly at: string; readonly found: Found; readonly isObject: boolean }
 
@@ -106,7 +107,7 @@ function wellFormed(metadata: Fields): Json {
   const kept = new JsonMap()
   const fields = typeOf('meta/v1', 'ObjectMeta').byName
   for (const [name, value = null] of Object.entries(metadata)) {
-    const reading = new Reading([])
+    const reading = new Reading(new UnknownFields())
     const read = reading.struct({ [name]: value }, { fields, goName: 'ObjectMeta', path: '' })
     if (reading.fault === undefined && isFields(read)) Object.assign(kept, read)
   }
@@ -118,9 +119,9 @@ type StructPlace = { readonly fields: ReadonlyMap<string, Field>; readonly goNam
 /** Reads one metadata. What is null or of no use is left out. */
 class Reading {
   fault: string | undefined
-  readonly #unknown: string[]
+  readonly #unknown: UnknownFields
 
-  constructor(unknown: string[]) {
+  constructor(unknown: UnknownFields) {
     this.#unknown = unknown
   }
 
@@ -136,7 +137,7 @@ class Reading {
       const field = fields.get(name)
       const place = { goName: `${goName}.${name}`, path: `${path}.${name}` }
       const kept = field === undefined || value === null ? undefined : this.#value(value, field.schema, place)
-      if (field === undefined) this.#unknown.push(place.path)
+      if (field === undefined) this.#unknown.addPath(place.path)
       if (kept !== value) isSame = false
       if (kept !== undefined) read[name] = kept
     }

@@ -2,26 +2,27 @@
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Structural } from './structural.ts'
-import { nameOf, Trail } from './trail.ts'
+import { Trail } from './trail.ts'
+import { UnknownFields } from './unknown-fields.ts'
 import { mapItems } from './value.ts'
 
-/** `unknown`: the paths of what was dropped, sorted. */
+/** `unknown`: the paths of what was dropped, sorted; not all of them, where they are very long. */
 export type Pruned<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
 
 /** Of a whole object, whose apiVersion, kind and metadata are not the schema's business. Never changes what it is given. */
 export function pruneObject(object: Fields, schema: Structural): Pruned<Fields> {
-  const unknown: string[] = []
+  const unknown = new UnknownFields()
   const value = pruneFields(object, schema, { trail: new Trail(), unknown, isObject: true })
-  return { value, unknown: unknown.toSorted() }
+  return { value, unknown: unknown.sorted() }
 }
 
 export function prune(value: Json, schema: Structural): Pruned<Json> {
-  const unknown: string[] = []
+  const unknown = new UnknownFields()
   const pruned = pruneAt(value, schema, { trail: new Trail(), unknown })
-  return { value: pruned, unknown: unknown.toSorted() }
+  return { value: pruned, unknown: unknown.sorted() }
 }
 
-type Place = { readonly trail: Trail; readonly unknown: string[]; readonly isObject?: boolean }
+type Place = { readonly trail: Trail; readonly unknown: UnknownFields; readonly isObject?: boolean }
 
 /** `schema` undefined: nothing is known of the value. */
 function pruneAt(value: Json, schema: Structural | undefined, place: Place): Json {
@@ -63,7 +64,7 @@ function pruneField(value: Json, schema: Structural | undefined, at: Step): Json
   const additional = schema?.additional
   if (additional !== undefined) return pruneBelow(value, typeof additional === 'object' ? additional : undefined, at)
   if (schema?.keepsUnknown === true) return value
-  at.place.unknown.push(nameOf(at.place.trail.name, at.step))
+  at.place.unknown.add(at.place.trail, at.step)
   return undefined
 }
 
