@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtInResources } from '../registry/built-in.ts'
 import { Registry } from '../registry/registry.ts'
+import { customResources } from '../registry/custom/custom-resource.ts'
+import { readDefinition } from '../registry/custom/definition.ts'
 import { requestInfo } from './request-info.ts'
 import { resolve } from './resolve.ts'
 
@@ -63,3 +65,42 @@ const cases: readonly [string, string, string][] = [
 ]
 for (const [method, target, wanted] of cases)
   test(`${method} ${target}`, () => assert.equal(route(method, target), wanted))
+
+const names = { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' }
+const statuses = { plural: 'status', singular: 'status', kind: 'Status', listKind: 'StatusList' }
+const customs = [names, statuses].flatMap((each) =>
+  customResources(
+    readDefinition({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${each.plural}.ex.com` },
+      spec: {
+        group: 'ex.com',
+        scope: 'Namespaced',
+        names: each,
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+      status: { acceptedNames: each },
+    }),
+  ),
+)
+const withCustoms = new Registry([...builtInResources(), ...customs])
+
+test('what is done with a custom kind is what access was decided on', () => {
+  const paths = ['foos', 'foos/a', 'status', 'status/a', 'finalize/a', 'status/a/status'].flatMap((own) =>
+    ['', 'watch/'].map((word) => `/apis/ex.com/v1/${word}namespaces/ns/${own}`),
+  )
+  for (const path of paths) {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+      const info = requestInfo({ method, path, query: new URLSearchParams() })
+      assert.ok(info.kind === 'resource')
+      let done
+      try {
+        done = resolve(info, method, withCustoms)
+      } catch {
+        continue
+      }
+      assert.deepEqual([done.verb, done.resource.plural], [info.verb, info.plural], `${method} ${path}`)
+    }
+  }
+})

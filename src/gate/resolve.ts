@@ -55,7 +55,7 @@ type Place = {
 /** At most `plural/name/subresource`, behind `namespaces/x` or not; behind `proxy` stands a path of somebody else. */
 function findPlace({ group, version, segments }: ResourceInfo, registry: Registry): Place | undefined {
   const [first = '', second = '', third = ''] = segments
-  const isInside = first === 'namespaces' && segments.length > 2 && !isSubresourceOfNamespace(registry, third, segments)
+  const isInside = first === 'namespaces' && segments.length > 2 && !isSubresourceOfNamespace(registry, third)
   const own = isInside ? segments.slice(2) : segments
   const [plural = '', name = '', subresource = ''] = own
   const resource = registry.find({ group, version, plural })
@@ -66,8 +66,8 @@ function findPlace({ group, version, segments }: ResourceInfo, registry: Registr
   return { resource, scope, namespace: isInside ? second : '', name, subresource, isNamed: own.length > 1 }
 }
 
-function isSubresourceOfNamespace(registry: Registry, word: string, segments: readonly string[]): boolean {
-  if (segments.length !== 3) return false
+/** As access was decided: whatever stands behind it, it is not a resource in the namespace. */
+function isSubresourceOfNamespace(registry: Registry, word: string): boolean {
   const namespaces = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
   return namespaces?.subresources.some(({ name }) => name === word) ?? false
 }
@@ -82,7 +82,12 @@ function resolveCustom(place: Place, info: ResourceInfo, sent: string): Route {
   const { resource, scope, namespace, name, subresource, isNamed } = place
   const isWatch = info.isWatchPath || info.verb === 'watch'
   if (isWatch && sent === 'HEAD') throw noSuchMethod()
-  const verb = method === 'POST' && isNamed ? 'create' : verbFor(method, { place, isWatch })
+  // The verb that was allowed is the verb that is done: on the paths of old watches that is a watch, whatever the method.
+  const verb = info.isWatchPath
+    ? 'watch'
+    : method === 'POST' && isNamed
+      ? 'create'
+      : verbFor(method, { place, isWatch })
   if (scope === 'all-namespaces' && method !== 'GET') throw pageNotFound()
   if (info.isWatchPath && subresource !== '') throw pageNotFound()
   checkSegments(place)

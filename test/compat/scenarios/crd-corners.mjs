@@ -43,5 +43,12 @@ export default [
   tried('additional-properties-text', 'what else is allowed is no text', object({ a: object(undefined, { additionalProperties: '-' }) })),
   tried('additional-properties-number', 'nor a number, however deep', object({ a: list(object(undefined, { additionalProperties: 1 })) })),
   selectable('selectable-order', 'paths are read from the left', ['.spec.x[0]', '.spec.a[0]', '.spec.l[0].x', '.x.y', '.spec..a', '.', '.spec.', '.spec.a.', '.spec.a']),
+  withCrd('crd-corners-watch-path-methods', { section, about: 'the old paths of watches watch, whatever the method' }, crd({ spec: anything() }), [
+    POST(at(), widget('w', {}), { compare: 'status' }),
+    ...['DELETE', 'PUT', 'PATCH', 'POST'].flatMap((method) =>
+      [at('w'), at()].map((path) => ({ ...GET(path.replace(/\/v1\//, '/v1/watch/'), { query: { timeoutSeconds: '1' }, compare: 'status' }), method, note: method })),
+    ),
+    GET(at('w'), { compare: 'status' }),
+  ]),
   tryCrd('crd-corners-no-versions', { section, about: 'no versions at all' }, crd({ versions: [] }), { pick: outcome }),
 ];
