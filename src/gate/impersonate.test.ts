@@ -27,13 +27,23 @@ const u = { 'impersonate-user': 'u' }
 const auth = 'system:authenticated'
 const cases: readonly [string, IncomingHttpHeaders, object][] = [
   ['a user', u, { name: 'u', uid: '', groups: [auth] }],
-  ['groups, of two headers', { ...u, 'impersonate-group': 'b, a' }, { name: 'u', uid: '', groups: ['b', 'a', auth] }],
+  [
+    'groups, of two headers',
+    { ...u, 'impersonate-group': ['b', 'a'] },
+    { name: 'u', uid: '', groups: ['b', 'a', auth] },
+  ],
   ['a comma in a group', { ...u, 'impersonate-group': 'a,b' }, { name: 'u', uid: '', groups: ['a,b', auth] }],
+  [
+    'a comma and a blank in it',
+    { ...u, 'impersonate-group': 'cn=a, o=b' },
+    { name: 'u', uid: '', groups: ['cn=a, o=b', auth] },
+  ],
+  ['a comma in a user', { 'impersonate-user': 'Doe, John' }, { name: 'Doe, John', uid: '', groups: [auth] }],
   ['system:authenticated once', { ...u, 'impersonate-group': auth }, { name: 'u', uid: '', groups: [auth] }],
   ['a uid', { ...u, 'impersonate-uid': 'x' }, { name: 'u', uid: 'x', groups: [auth] }],
   [
     'extra fields',
-    { ...u, 'impersonate-extra-a%2fb': 'x, y', 'impersonate-extra-a%zz': '' },
+    { ...u, 'impersonate-extra-a%2fb': ['x', 'y'], 'impersonate-extra-a%zz': '' },
     { name: 'u', uid: '', groups: [auth], extra: { 'a/b': ['x', 'y'], 'a%zz': [''] } },
   ],
   [
@@ -64,6 +74,14 @@ for (const [what, headers, wanted] of cases) {
     assert.deepEqual(await become(headers), wanted)
   })
 }
+
+test('an extra field may have any name', async () => {
+  const { extra } = await become({ ...u, 'impersonate-extra-constructor': 'x', 'impersonate-extra-__proto__': 'y' })
+  assert.deepEqual(Object.entries(extra ?? {}), [
+    ['constructor', ['x']],
+    ['__proto__', ['y']],
+  ])
+})
 
 test('other requests are let through at once', () => {
   assert.ok(!asksToImpersonate({ authorization: 'x', 'x-remote-user': 'y' }))

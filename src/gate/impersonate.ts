@@ -54,12 +54,11 @@ function readHeaders(headers: IncomingHttpHeaders): Asked {
   return { name, uid, groups: valuesOf(headers, GROUP), extra }
 }
 
-/** Node joins headers of one name by a comma and a blank; a comma alone is part of a value. */
+/** Each line of a header is one value, commas and all. */
 function valuesOf(headers: IncomingHttpHeaders, name: string): string[] {
   const value = headers[name]
   if (value === undefined) return []
-  const values = typeof value === 'string' ? value.split(', ') : value
-  return values.map((one) => utf8Header(one.trim()))
+  return (typeof value === 'string' ? [value] : value).map((one) => utf8Header(one.trim()))
 }
 
 /** What cannot be decoded stays as it is. */
@@ -105,9 +104,14 @@ function identityOf({ name, uid, groups, extra }: Asked): User {
     groups.length === 0 && account !== undefined
       ? ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`]
       : groups
-  const more: { [key: string]: string[] } = {}
-  for (const [key, value] of extra) (more[key] ??= []).push(value)
-  return { name, uid, groups: withOwnGroup(name, given), ...(extra.length === 0 ? {} : { extra: more }) }
+  const more = Map.groupBy(extra, ([key]) => key)
+  const values = Array.from(more, ([key, all]) => [key, all.map(([, value]) => value)] as const)
+  return {
+    name,
+    uid,
+    groups: withOwnGroup(name, given),
+    ...(extra.length === 0 ? {} : { extra: Object.fromEntries(values) }),
+  }
 }
 
 function withOwnGroup(name: string, groups: readonly string[]): readonly string[] {

@@ -1,6 +1,7 @@
 /** A request that came over HTTP/1.1, on Node's own server. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Headers } from '../api/request.ts'
+import { isKeptApart } from '../http2/request-head.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
 import type { BodySource } from './body.ts'
 import { Exchange, type Head } from './exchange.ts'
@@ -89,6 +90,18 @@ const TOGETHER_MAX = 16
 const together = (parts: readonly Buffer[]): Buffer => {
   const [only] = parts
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
+}
+
+/** Node joins the lines of a header, of all but a few. */
+export function headersOf(request: IncomingMessage): IncomingHttpHeaders {
+  const { headers } = request
+  let apart: IncomingHttpHeaders | undefined
+  for (const name in headers) {
+    if (!isKeptApart(name)) continue
+    apart ??= { ...headers }
+    apart[name] = request.headersDistinct[name]
+  }
+  return apart ?? headers
 }
 
 const hasBody = (headers: IncomingHttpHeaders): boolean =>

@@ -25,7 +25,7 @@ import { Connection } from './connection.ts'
 import { AnswerDate } from './date.ts'
 import { drain } from './drain.ts'
 import type { Exchange } from './exchange.ts'
-import { Http1Exchange } from './http1-exchange.ts'
+import { headersOf, Http1Exchange } from './http1-exchange.ts'
 import { Http1Heads } from './http1-heads.ts'
 import { refuseHttp1 } from './http1-refusal.ts'
 import { Http2Exchange } from './http2-exchange.ts'
@@ -264,7 +264,8 @@ export class Listener implements AsyncDisposable {
   #onHttp1(request: IncomingMessage, response: ServerResponse): void {
     request.on('error', (error) => this.#log('debug', 'request failed', { error: error.message }))
     response.on('error', (error) => this.#log('debug', 'answer failed', { error: error.message }))
-    const { socket, headers } = request
+    const { socket } = request
+    const headers = headersOf(request)
     const connection = this.#connections.get(socket)
     if (connection === undefined) return void socket.destroy()
     connection.heads?.began(request)
@@ -280,7 +281,8 @@ export class Listener implements AsyncDisposable {
   }
 
   #onUpgrade(request: IncomingMessage, rest: Buffer): void {
-    const { socket, headers } = request
+    const { socket } = request
+    const headers = headersOf(request)
     const connection = this.#connections.get(socket)
     if (connection === undefined) return void socket.destroy()
     connection.heads?.leave()

@@ -146,11 +146,15 @@ function joinFields(fields: readonly Field[]): IncomingHttpHeaders {
   for (const { name, value } of fields) {
     const before = headers[name]
     if (before === undefined) headers[name] = name === 'set-cookie' ? [value] : value
+    else if (typeof before === 'string' && isKeptApart(name)) headers[name] = [before, value]
     else if (Array.isArray(before)) before.push(value)
     else if (!single.has(name)) headers[name] = `${before}${name === 'cookie' ? '; ' : ', '}${value}`
   }
   return headers
 }
+
+/** Commas are part of the names of users and groups: two lines of such a header are not one. */
+export const isKeptApart = (name: string): boolean => name.startsWith('impersonate-')
 
 /** Undefined when there are several, or it is none. */
 function hostOf(fields: readonly Field[]): string | undefined {

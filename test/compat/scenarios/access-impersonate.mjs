@@ -13,6 +13,7 @@ const identities = [
   s('user', 'a user gets the group system:authenticated and nothing else', become(u)),
   s('groups', 'groups in order; system:authenticated comes last', become({ ...u, 'impersonate-group': 'g' }, { ...u, 'impersonate-group': ['b', 'a', 'b'] })),
   s('groups-comma', 'a comma does not separate groups', become({ ...u, 'impersonate-group': 'a,b' }, { ...u, 'impersonate-group': ' a ' })),
+  s('comma-and-blank', 'a comma and a blank separate nothing, either', become({ 'impersonate-user': 'Doe, John' }, { ...u, 'impersonate-group': 'cn=devs, ou=people' }, { ...u, 'impersonate-group': ['cn=a, o=b', 'c'] }, { ...u, 'impersonate-extra-k': 'a, b' }, { ...u, 'impersonate-extra-constructor': 'x' })),
   s('groups-authenticated', 'system:authenticated asked for is not added again', become({ ...u, 'impersonate-group': 'system:authenticated' }, { ...u, 'impersonate-group': ['system:authenticated', 'g'] })),
   s('groups-unauthenticated', 'with system:unauthenticated it is not added', become({ ...u, 'impersonate-group': 'system:unauthenticated' }, { ...u, 'impersonate-group': ['g', 'system:unauthenticated'] }).map((x) => ({ ...x, ...refusal }))),
   s('group-empty', 'an empty group', become({ ...u, 'impersonate-group': '' })),
