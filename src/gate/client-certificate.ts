@@ -24,7 +24,7 @@ export function createVerifyCertificate(wallMs: () => number): VerifyCertificate
   }
 }
 
-type Subject = { readonly fromMs: number; readonly toMs: number; readonly user: User | undefined }
+type Subject = { readonly fromMs: number; readonly toMs: number; readonly user: User | 'unverified' | undefined }
 
 const subjectOf = ({ certificate }: PeerCertificate): Subject => ({
   fromMs: Date.parse(certificate.validFrom),
@@ -32,16 +32,18 @@ const subjectOf = ({ certificate }: PeerCertificate): Subject => ({
   user: userOf(certificate),
 })
 
-/** Without a common name it stands for nobody. */
-function userOf(certificate: X509Certificate): User | undefined {
+/** Without a common name it stands for nobody; with two uids, or an empty one, for nobody who could be told apart. */
+function userOf(certificate: X509Certificate): User | 'unverified' | undefined {
   const { subject } = certificate.toLegacyObject()
   const parts: { readonly [part: string]: string | readonly string[] | undefined } = { ...subject }
+  const uid = parts[uidPart] ?? []
   const name = lastOf(parts['CN'])
   if (name === undefined || name === '') return undefined
+  if (uid === '' || (typeof uid === 'object' && uid.length > 1)) return 'unverified'
   const groups = parts['O'] ?? []
   return {
     name,
-    uid: lastOf(parts[uidPart]) ?? '',
+    uid: lastOf(uid) ?? '',
     groups: typeof groups === 'string' ? [groups] : groups,
     extra: {
       'authentication.kubernetes.io/credential-id': [
