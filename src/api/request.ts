@@ -11,6 +11,8 @@ export type ApiRequest = {
   /** Percent-decoded, as it was sent otherwise: never cleaned of `//` or `..`. */
   readonly path: string
   readonly query: URLSearchParams
+  /** As it was sent, without the question mark: for who hands it on. Absent in the server's own requests. */
+  readonly rawQuery?: string
   readonly headers: IncomingHttpHeaders
   /** Whether the server speaks CBOR, which is behind a gate. Absent: it does not. */
   readonly takesCbor?: boolean

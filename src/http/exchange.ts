@@ -76,6 +76,10 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     return this.connection.remoteAddress
   }
 
+  get rawQuery(): string {
+    return this.#queryText
+  }
+
   get query(): URLSearchParams {
     this.#query ??= parseQuery(this.#queryText)
     return this.#query

@@ -76,6 +76,15 @@ test('a request to a node reaches it without the token of the client', async () 
   assert.deepEqual([moved, to['location']], [301, '/api/v1/nodes/n/proxy/'])
 })
 
+test('a query reaches a node as it was sent', async () => {
+  for (const query of ['wsdl', 'a=b%20c+d', 'a=%ff', '~a=~', 'a;b=c']) {
+    const { text } = await client.call({ method: 'POST', path: `/api/v1/nodes/n/proxy/a?${query}` })
+    assert.equal(text, `POST /a?${query} nobody`)
+    const { headers } = await client.call({ path: `/api/v1/nodes/n/proxy?${query}` })
+    assert.equal(headers['location'], `/api/v1/nodes/n/proxy/?${query}`)
+  }
+})
+
 test('a name cannot lead a proxy elsewhere', async () => {
   for (const name of ['n:1@example.com', 'n:x', 'n:70000', 'http:n:1%2F', 'n:1%23']) {
     const { status } = await client.call({ path: `/api/v1/nodes/${name}/proxy/` })

@@ -15,7 +15,8 @@ export const proxy: SubresourceHandler = async (request, parts) => {
   const rest = http.path.slice(http.path.indexOf(own) + own.length)
   if (rest === '' && ['GET', 'HEAD'].includes(http.method) && !isUpgrade(http)) return toFolder(http)
   const url = new URL(`${base}/${encodedPath(rest.split('/').slice(1))}`)
-  url.search = http.query.toString()
+  // As it was sent: to write a query anew changes it.
+  url.search = http.rawQuery ?? ''
   const to = { url, method: http.method, ...kubelet }
   if (isUpgrade(http)) return tunnel(http, to)
   const answer = await pass(http, to)
@@ -34,8 +35,8 @@ function locationBelow(prefix: string, from: URL, location: Headers[string] | un
 }
 
 /** Relative links in what is behind would lead past it otherwise. */
-function toFolder({ path, query }: ApiRequest): ApiResponse {
-  const location = `${encodeURI(path)}/${query.size === 0 ? '' : `?${query.toString()}`}`
+function toFolder({ path, rawQuery = '' }: ApiRequest): ApiResponse {
+  const location = `${encodeURI(path)}/${rawQuery === '' ? '' : `?${rawQuery}`}`
   return { status: 301, headers: { location }, body: Buffer.alloc(0) }
 }
 
