@@ -3,6 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from './api/object.ts'
 import { goTime } from './api/go-value.ts'
+import { ownedLeaf } from './apply/field-set.ts'
+import { printFieldsV1 } from './apply/fields-v1.ts'
+import { validateApplied } from './apply/validate.ts'
+import { ordered } from './patch/element-order.ts'
+import { readOperations } from './patch/read-operations.ts'
+import { Work } from './patch/work.ts'
 import { itemsByElement } from './apply/owned.ts'
 import { isSameButTimes } from './apply/managers.ts'
 import { toDouble } from './cel/conversions.ts'
@@ -45,6 +51,39 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
   [
     'repeats below a long key',
     () => duplicateFields(`{"${'k'.repeat(1_000_000)}":{${'"a":1,'.repeat(300_000)}"a":1}}`),
+  ],
+  [
+    'repeats below a long key, in each operation of a patch',
+    () => {
+      const value = `{"${'k'.repeat(30_000)}":{${'"a":1,'.repeat(100)}"a":1}}`
+      const operation = `{"op":"add","path":"/a","value":${value}}`
+      return readOperations(`[${Array.from({ length: 90 }, () => operation).join()}]`, new Work(), true)
+    },
+  ],
+  [
+    'numbers below a long key, where there should be texts',
+    () => {
+      const type = {
+        form: 'map',
+        isAtomic: false,
+        of: { form: 'list', by: 'whole', keys: [], of: { form: 'scalar', scalar: 'string' } },
+      } as const
+      return validateApplied({ ['k'.repeat(1_000_000)]: Array.from({ length: 500_000 }, () => 1) }, type)
+    },
+  ],
+  [
+    'owned items in no order',
+    () => {
+      const elements = Array.from({ length: 80_000 }, (_, at) => [`v:"a/${(at * 7919) % 80_000}"`, ownedLeaf] as const)
+      return printFieldsV1({ isOwned: false, children: new Map(elements) })
+    },
+  ],
+  [
+    'a reordered list',
+    () => {
+      const items = Array.from({ length: 60_000 }, (_, at) => `a/${at}`)
+      return ordered(items, { mergeKey: undefined, wanted: items.toReversed(), live: items })
+    },
   ],
   ['beginnings of PEM blocks', () => decodePem('-----BEGIN A-----\n'.repeat(150_000))],
   [

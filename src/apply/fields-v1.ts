@@ -3,7 +3,7 @@ import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { compareKeys, printString } from '../codec/json.ts'
 import { type FieldSet, nodeOf, ownedLeaf } from './field-set.ts'
 import { KnownSets, SHARED_CHARACTERS_MAX } from './known-sets.ts'
-import { compareElements, isElement, isKnownElement } from './path-element.ts'
+import { compareElements, inOrder, isElement, isKnownElement } from './path-element.ts'
 
 /** Deeper than any object that can be sent. */
 const DEPTH_MAX = 1000
@@ -84,7 +84,7 @@ function sorted(children: FieldSet['children']): Iterable<readonly [string, Fiel
   let before: string | undefined
   for (const element of children.keys()) {
     if (before !== undefined && isBefore(element, before)) {
-      return [...children].toSorted(([one], [other]) => compareElements(one, other))
+      return inOrder(children)
     }
     before = element
   }

@@ -74,18 +74,37 @@ const ranks = 'fkvi'
 
 /** Field names by their bytes, then keys, then values, then places. */
 export function compareElements(one: string, other: string): number {
-  const byKind = ranks.indexOf(one[0] ?? '') - ranks.indexOf(other[0] ?? '')
-  if (byKind !== 0) return byKind
-  switch (one.charAt(0)) {
+  const arePlain = one[0] === 'k' && plainKeys.test(one.slice(2)) && plainKeys.test(other.slice(2))
+  return arePlain ? comparePlainKeys(one, other) : compareRead(readElement(one), readElement(other))
+}
+
+/** The same order, for many: each is read once. */
+export function inOrder<T>(entries: Iterable<readonly [element: string, T]>): (readonly [string, T])[] {
+  return Array.from(entries, (entry) => ({ entry, read: readElement(entry[0]) }))
+    .toSorted((one, other) => compareRead(one.read, other.read))
+    .map(({ entry }) => entry)
+}
+
+/** `value`: of keys and values, what they are. */
+type ReadElement = { readonly element: string; readonly rank: number; readonly value: Json }
+
+function readElement(element: string): ReadElement {
+  const rank = ranks.indexOf(element[0] ?? '')
+  const isRead = element[0] === 'k' || element[0] === 'v'
+  return { element, rank, value: isRead ? (tryParse(element.slice(2)) ?? null) : null }
+}
+
+function compareRead(one: ReadElement, other: ReadElement): number {
+  if (one.rank !== other.rank) return one.rank - other.rank
+  switch (one.element.charAt(0)) {
     case 'k':
-      if (plainKeys.test(one.slice(2)) && plainKeys.test(other.slice(2))) return comparePlainKeys(one, other)
-      return compareItemKeys(fieldsOf(tryParse(one.slice(2))), fieldsOf(tryParse(other.slice(2))))
+      return compareItemKeys(fieldsOf(one.value), fieldsOf(other.value))
     case 'v':
-      return compareValues(tryParse(one.slice(2)) ?? null, tryParse(other.slice(2)) ?? null)
+      return compareValues(one.value, other.value)
     case 'i':
-      return Number(one.slice(2)) - Number(other.slice(2))
+      return Number(one.element.slice(2)) - Number(other.element.slice(2))
     default:
-      return compareKeys(one, other)
+      return compareKeys(one.element, other.element)
   }
 }
 

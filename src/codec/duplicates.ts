@@ -8,9 +8,14 @@ const FAULTS_MAX = 100
 /** Of the paths of all repeats together: a key may be as long as a body, and have many below it. */
 export const PATHS_CHARACTERS_MAX = 8 << 20
 
+/** What is left of that; shared by searches for one request. */
+export type PathRoom = { characters: number }
+
+export const newPathRoom = (): PathRoom => ({ characters: PATHS_CHARACTERS_MAX })
+
 /** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. */
-export function duplicateFields(text: string, path = ''): readonly string[] {
-  const search = new Search(text, path)
+export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
+  const search = new Search(text, path, room)
   search.value(0)
   return search.faults
 }
@@ -19,9 +24,10 @@ class Search {
   readonly faults: string[] = []
   readonly #scanner: JsonScanner
   readonly #path: string[]
-  #charactersLeft = PATHS_CHARACTERS_MAX
+  readonly #room: PathRoom
 
-  constructor(text: string, path: string) {
+  constructor(text: string, path: string, room: PathRoom) {
+    this.#room = room
     this.#scanner = new JsonScanner(text)
     this.#path = path === '' ? [] : [path]
   }
@@ -41,11 +47,15 @@ class Search {
   #object(depth: number): void {
     const scanner = this.#scanner
     const seen = new Set<string>()
+    const told = new Set<string>()
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
       this.#path.push(this.#path.length === 0 ? key : `.${key}`)
-      if (seen.has(key)) this.#found()
-      seen.add(key)
+      if (!seen.has(key)) seen.add(key)
+      else if (!told.has(key)) {
+        told.add(key)
+        this.#found()
+      }
       this.value(depth + 1)
       this.#path.pop()
     }
@@ -62,9 +72,9 @@ class Search {
   }
 
   #found(): void {
-    if (this.faults.length >= FAULTS_MAX || this.#charactersLeft < 0) return
+    if (this.faults.length >= FAULTS_MAX || this.#room.characters < 0) return
     const path = this.#path.join('')
-    this.#charactersLeft -= path.length
+    this.#room.characters -= path.length
     const fault = `duplicate field ${quote(path)}`
     if (!this.faults.includes(fault)) this.faults.push(fault)
   }

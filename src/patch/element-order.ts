@@ -63,8 +63,10 @@ function positions(items: readonly Json[], mergeKey: string | undefined): Positi
 }
 
 function sorted(items: readonly Json[], at: Positions, mergeKey: string | undefined): Json[] {
-  const place = (item: Json): number => at.get(identity(item, mergeKey)) ?? Infinity
-  return items.toSorted((one, other) => place(one) - place(other) || 0)
+  return items
+    .map((item) => ({ item, place: at.get(identity(item, mergeKey)) ?? Infinity }))
+    .toSorted((one, other) => one.place - other.place || 0)
+    .map(({ item }) => item)
 }
 
 /** An item that is not in the patch goes first only where it stood before the next one that is. */

@@ -38,11 +38,21 @@ export function applyPatch(current: KubeObject, patch: Patch, expected: Expected
   if (quick !== undefined) return quick
   const document = objectText(current, expected.shape.struct)
   const { text, strictFaults } = patch.form === 'json' ? applyJson(document, patch) : applyMerge(document, patch)
-  const decoded = decodePatched(text, expected)
+  const decoded = decodeText(text, expected)
   const shown = (): string => text
   return 'fault' in decoded
     ? { ...decoded, shown }
     : { ...decoded, strictFaults: [...strictFaults, ...decoded.strictFaults], shown }
+}
+
+/** Two values that may nest as deep as they do may nest too deep when one is put into the other. */
+function decodeText(text: string, expected: Expected): Decoded {
+  try {
+    return decodePatched(text, expected)
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return { fault: error.message }
+    throw error
+  }
 }
 
 type PatchedText = { readonly text: string; readonly strictFaults: readonly string[] }

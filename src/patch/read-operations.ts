@@ -3,12 +3,14 @@ import { badRequest, tooManyOperations } from '../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { quote } from '../api/quote.ts'
 import { type Value, readValue } from './document.ts'
-import { duplicateFields } from '../codec/duplicates.ts'
+import { duplicateFields, newPathRoom } from '../codec/duplicates.ts'
 import type { Operation } from './json-patch.ts'
 import type { Work } from './work.ts'
 
 /** As upstream. */
 const OPERATIONS_MAX = 10_000
+/** Of the whole patch, as in Go's strict decoder. */
+const STRICT_FAULTS_MAX = 100
 
 export type JsonPatch = {
   readonly operations: readonly Operation[]
@@ -20,13 +22,15 @@ export type JsonPatch = {
 export function readOperations(text: string, work: Work, isChecked: boolean): JsonPatch {
   try {
     checkSyntax(text)
-    const reader = new Reader(text, work, isChecked ? checkedNames : plainNames)
+    const reader = new Reader(text, work, isChecked)
     const operations = reader.patch()
     const fault = reader.itemFault ?? (isChecked ? reader.memberFault : undefined)
     if (fault !== undefined) throw new JsonSyntaxError(fault)
     if (operations.length > OPERATIONS_MAX) throw tooManyOperations(OPERATIONS_MAX, operations.length)
-    const strictFaults = isChecked ? reader.strictFaults.map((each) => `json patch ${each}`) : []
-    return { operations, strictFaults }
+    return {
+      operations,
+      strictFaults: reader.strictFaults.slice(0, STRICT_FAULTS_MAX).map((each) => `json patch ${each}`),
+    }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
     throw badRequest(isChecked ? `error decoding patch: ${error.message}` : error.message)
@@ -55,10 +59,14 @@ class Reader {
   readonly #work: Work
   readonly #names: Names
 
-  constructor(text: string, work: Work, names: Names) {
+  readonly #isChecked: boolean
+  readonly #room = newPathRoom()
+
+  constructor(text: string, work: Work, isChecked: boolean) {
     this.#scanner = new JsonScanner(text)
     this.#work = work
-    this.#names = names
+    this.#names = isChecked ? checkedNames : plainNames
+    this.#isChecked = isChecked
   }
 
   patch(): Operation[] {
@@ -87,12 +95,12 @@ class Reader {
     const seen = new Set<string>()
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
-      if (seen.has(key)) this.strictFaults.push(`duplicate field ${quote(`[${index}].${key}`)}`)
+      if (seen.has(key)) this.#tell('duplicate', `[${index}].${key}`)
       seen.add(key)
       if (key === 'value') value = this.#value(index)
       else if (isName(key)) texts[key] = this.#text(key)
       else {
-        this.strictFaults.push(`unknown field ${quote(`[${index}].${key}`)}`)
+        this.#tell('unknown', `[${index}].${key}`)
         scanner.skipValue()
       }
     }
@@ -103,8 +111,18 @@ class Reader {
     const start = this.#scanner.at
     const value = readValue(this.#scanner, this.#work)
     const text = this.#scanner.text.slice(start, this.#scanner.at)
-    this.strictFaults.push(...duplicateFields(text, `[${index}].value`))
+    if (this.#tellsMore) this.strictFaults.push(...duplicateFields(text, `[${index}].value`, this.#room))
     return value
+  }
+
+  get #tellsMore(): boolean {
+    return this.#isChecked && this.strictFaults.length < STRICT_FAULTS_MAX && this.#room.characters > 0
+  }
+
+  #tell(what: 'duplicate' | 'unknown', path: string): void {
+    if (!this.#tellsMore) return
+    this.#room.characters -= path.length
+    this.strictFaults.push(`${what} field ${quote(path)}`)
   }
 
   #text(key: Name): string | undefined {
