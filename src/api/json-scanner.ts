@@ -24,6 +24,8 @@ const MINUS = 0x2d
 const ZERO = 0x30
 const NINE = 0x39
 
+const SHORT_DIGITS_MAX = 16
+
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null'
 
 const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
@@ -168,6 +170,30 @@ export class JsonScanner {
 
   /** As it is written. */
   readNumber(): string {
+    const start = this.at
+    return this.#skipShortInteger() ? this.text.slice(start, this.at) : this.#readAnyNumber()
+  }
+
+  #skipNumber(): void {
+    if (!this.#skipShortInteger()) this.#readAnyNumber()
+  }
+
+  /** What most numbers are, without an expression. False: it stays where it is. */
+  #skipShortInteger(): boolean {
+    const { text, at } = this
+    let end = at
+    for (; end < at + SHORT_DIGITS_MAX; end++) {
+      const code = text.charCodeAt(end)
+      if (code < ZERO || code > NINE || Number.isNaN(code)) break
+    }
+    if (end === at || (end > at + 1 && text.charCodeAt(at) === ZERO)) return false
+    const next = text.charCodeAt(end)
+    if (next !== COMMA && next !== BRACE_CLOSE && next !== BRACKET_CLOSE) return false
+    this.at = end
+    return true
+  }
+
+  #readAnyNumber(): string {
     numberForm.lastIndex = this.at
     const literal = numberForm.exec(this.text)?.[0] ?? ''
     this.at += literal.length
@@ -232,7 +258,7 @@ export class JsonScanner {
         this.#skipString()
         return false
       case 'number':
-        this.readNumber()
+        this.#skipNumber()
         return false
       case 'bool':
         this.readBoolean()
