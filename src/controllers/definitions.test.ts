@@ -7,6 +7,7 @@ import { Item } from '../cache/item.ts'
 import { Shelf } from '../cache/made.ts'
 import type { EventSource } from '../cache/watch.ts'
 import { silent } from '../lib/log.ts'
+import { systemTimers } from '../lib/timers.ts'
 import { Registry } from '../registry/registry.ts'
 import { StorageError } from '../storage/errors.ts'
 import { cleanupFinalizer } from '../registry/kinds/apiextensions/definition-deletion.ts'
@@ -149,6 +150,23 @@ test('what a list shows again is cleaned up again', { timeout: 5_000 }, async ()
   }
   const watch = async (): Promise<EventSource> => sources.shift() ?? sourceOf()
   await using definitions = new Definitions(partsOf(watch, { release, deleteObjects: async () => 0 }))
+  await definitions.start()
+  await again.promise
+})
+
+test('what is still there after it was cleaned up is cleaned up again', { timeout: 5_000 }, async () => {
+  const gone = definition('gone', true)
+  const metadata = { ...gone.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [cleanupFinalizer] }
+  const source = sourceOf([added({ ...gone, metadata }), listEnd])
+  let released = 0
+  const again = Promise.withResolvers<void>()
+  // An acknowledged write that a restored backup does not have, of a database that nobody saw change.
+  const release = async (): Promise<void> => {
+    if (++released === 2) again.resolve()
+  }
+  const timers = { ...systemTimers, after: (_: number, run: () => void) => systemTimers.after(1, run) }
+  const parts = partsOf(async () => source, { release, deleteObjects: async () => 0, timers })
+  await using definitions = new Definitions(parts)
   await definitions.start()
   await again.promise
 })

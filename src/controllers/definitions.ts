@@ -22,6 +22,8 @@ import { WorkQueue } from './work-queue.ts'
 const WRITES_MAX = 8
 /** Definitions whose objects are deleted at once: each lists its objects, and deletes several of them at a time. */
 const CLEANUPS_MAX = 8
+/** After a clean-up is done, to see that the definition is gone: of a database that was restored it may be back, unseen. */
+const LOOK_AGAIN_MS = 5_000
 /** After the watch of definitions was lost. */
 const WATCH_RETRY_MS = 200
 
@@ -282,8 +284,9 @@ export class Definitions implements AsyncDisposable {
     const known = this.#known.get(name)
     if (known === undefined) return undefined
     const object = known.source.item.peek()
+    if (!needsCleanUp(object)) return undefined
     try {
-      return needsCleanUp(object) ? await cleanUp({ name, object, resources: known.resources }, this.#parts) : undefined
+      return (await cleanUp({ name, object, resources: known.resources }, this.#parts)) ?? LOOK_AGAIN_MS
     } catch (error) {
       // Another replica was faster, and the definition is gone.
       if (this.#known.get(name)?.definition.uid !== known.definition.uid) return undefined
