@@ -14,10 +14,10 @@ const CHARACTERS_MAX = 32 << 20
 /** What becomes of nulls that have no default. */
 export type Nulls = 'removed' | 'kept'
 
-type Walk = { readonly nulls: Nulls; charactersLeft: number }
+type Walk = { readonly nulls: Nulls; readonly room: { characters: number } }
 
 export function setDefaults(value: Json, schema: Structural, nulls: Nulls = 'removed'): Json {
-  return setAt(value, schema, { nulls, charactersLeft: CHARACTERS_MAX })
+  return setAt(value, schema, { nulls, room: { characters: CHARACTERS_MAX } })
 }
 
 function setAt(value: Json, schema: Structural, walk: Walk): Json {
@@ -29,7 +29,7 @@ function setInItems(items: readonly Json[], schema: Structural | undefined, walk
   if (schema === undefined) return items
   return mapItems(items, (item) => {
     const start = isVoid(item, schema) ? (taken(schema.default, walk) ?? null) : item
-    return setAt(start, schema, walk)
+    return setAt(start, schema, start === item ? walk : inDefault(walk))
   })
 }
 
@@ -40,7 +40,7 @@ function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
     const given = taken(value, walk)
     if (given === undefined) break
     changed ??= Object.assign(new JsonMap(), fields)
-    changed[name] = setAt(given, property, walk)
+    changed[name] = setAt(given, property, inDefault(walk))
   }
   for (const name of Object.keys(fields)) {
     const own = schema.properties?.get(name) ?? schema.additional
@@ -48,7 +48,7 @@ function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
     const before = fields[name] ?? null
     const otherwise = walk.nulls === 'kept' ? null : undefined
     const start = isVoid(before, own) ? (taken(own.default, walk) ?? otherwise) : before
-    const after = start === undefined ? undefined : setAt(start, own, walk)
+    const after = start === undefined ? undefined : setAt(start, own, start === before ? walk : inDefault(walk))
     if (after === before) continue
     changed ??= Object.assign(new JsonMap(), fields)
     if (after === undefined) delete changed[name]
@@ -56,6 +56,9 @@ function setInFields(fields: Fields, schema: Structural, walk: Walk): Json {
   }
   return changed ?? fields
 }
+
+/** Upstream removes nulls before it sets defaults: those in a default are stored, and removed when the object is read. */
+const inDefault = (walk: Walk): Walk => (walk.nulls === 'kept' ? walk : { ...walk, nulls: 'kept' })
 
 /** Removes nulls that fields must not have and that no default replaces, as upstream does where it converts between versions. */
 export function removeNulls(value: Json, schema: Structural): Json {
@@ -78,8 +81,8 @@ export function removeNulls(value: Json, schema: Structural): Json {
 
 /** Undefined: there is none, or no room for it. */
 function taken(value: Json | undefined, walk: Walk): Json | undefined {
-  if (value === undefined || walk.charactersLeft < 0) return undefined
-  walk.charactersLeft -= charactersOf(value)
+  if (value === undefined || walk.room.characters < 0) return undefined
+  walk.room.characters -= charactersOf(value)
   return value
 }
 
