@@ -52,9 +52,9 @@ function isMultiple(value: number | bigint, factor: number): boolean {
 /** How near, in relation to its size, a float must be to an integer to count as one. */
 const TOLERANCE = 1e-9
 
+/** Upstream lets only positive ones be a little more than an integer. */
 export function isNearlyWhole(value: number): boolean {
-  const size = Math.abs(value)
-  if (!Number.isFinite(value) || size > Number.MAX_SAFE_INTEGER) return false
-  const whole = Math.trunc(size)
-  return size === whole || (whole !== 0 && (size - whole) / (size + whole) < TOLERANCE)
+  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false
+  const whole = Math.trunc(value)
+  return value === whole || (whole > 0 && (value - whole) / (value + whole) < TOLERANCE)
 }

@@ -39,6 +39,13 @@ const cases: readonly (readonly [string, Json, Json, readonly string[]])[] = [
     9223372036854775808n,
     ['spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"'],
   ],
+  ['nearly whole', { type: 'integer' }, 4294967296.5, []],
+  [
+    'nearly whole below zero',
+    { type: 'integer' },
+    -4294967296.5,
+    ['spec.v: FieldValueTypeInvalid: Invalid value: "number": spec.v in body must be of type integer: "number"'],
+  ],
   ['nullable', { type: 'string', nullable: true }, null, []],
   ['maxLength', { type: 'string', maxLength: 3 }, '😀😀😀', []],
   [

@@ -6,7 +6,7 @@ import { type FieldFault, required } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
-import { checkNumber } from './check-number.ts'
+import { checkNumber, isNearlyWhole } from './check-number.ts'
 import { checkString } from './check-string.ts'
 import { correlatedItems, isUnchanged } from './correlate.ts'
 import { enumFault, junctorFault, manyFault, pathOf, typeFault, valueFault } from './faults.ts'
@@ -87,6 +87,7 @@ function checkType(value: Json, { types, isNullable, checks }: Structural, place
   if (value === null && (isNullable || types.length === 0 || types.includes('null'))) return 1
   const type = typeOfValue(value)
   for (const wanted of types) if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
+  if (typeof value === 'number' && types.includes('integer') && isNearlyWhole(value)) return 1
   if (format !== undefined && value !== null) {
     // A format says what is looked at, so upstream leaves the type of texts and lists alone, and knows all else by Go's types.
     const isText = type === 'string' || type === 'array'
