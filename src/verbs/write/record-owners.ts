@@ -101,13 +101,17 @@ function isUnfit(request: ResourceRequest, object: KubeObject): boolean {
 const ofAllPaths = ['apiVersion', 'kind', 'metadata', 'status'] as const
 
 /**
- * Upstream compares typed objects in each version that has owners. One that was written in another may not fit the version of the request,
- * and what is converted may not have an item twice.
+ * Upstream compares typed objects in each version that has owners. One that was written or is stored in another may not fit the version of
+ * the request, and what is converted may not have an item twice.
  */
-const isUnfitElsewhere = ({ resource }: ResourceRequest, object: KubeObject, owners: Owners): boolean =>
-  resource.isCustom &&
-  hasOtherVersion(owners, apiVersionOf(resource)) &&
-  validateApplied(storedWire(object, resource.shape.struct), mergeTypeOfObjects(resource.shape.struct)).length > 0
+function isUnfitElsewhere({ resource }: ResourceRequest, object: KubeObject, owners: Owners): boolean {
+  if (!resource.isCustom) return false
+  const { struct, stored } = resource.shape
+  const isConverted = hasOtherVersion(owners, apiVersionOf(resource))
+  if (!isConverted && stored === undefined) return false
+  const validate = isConverted ? validateApplied : validateTyped
+  return validate(storedWire(object, struct), mergeTypeOfObjects(struct)).length > 0
+}
 
 function mayBeUntyped(request: ResourceRequest): boolean {
   const type = mergeTypeOfObjects((viewOf(request) ?? request.resource).shape.struct)
