@@ -27,9 +27,13 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const same = isRetimed ? withManagedFields(object, managedFields) : object
   const [plain, plainBefore] = [withoutVersion(same), withoutVersion(before)]
   const isStoredEmpty = shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object)
+  const isUnchanged = isEqual(plain, plainBefore)
   // What is stored otherwise than it would be now is stored anew.
-  if (isOutdated(before) || isStoredEmpty) return { object, decision: { put: encodeStored(object, shape) } }
-  if (isEqual(plain, plainBefore)) return { object: same, decision: 'unchanged' }
+  if (isOutdated(before) || isStoredEmpty) {
+    const kept = isUnchanged ? same : object
+    return { object: kept, decision: { put: encodeStored(kept, shape) } }
+  }
+  if (isUnchanged) return { object: same, decision: 'unchanged' }
   // Objects that differ may still be stored as the same: an empty list and none.
   const isStored = !isSurelyOther(plain, plainBefore) && encodeStored(same, shape).equals(encodeStored(before, shape))
   if (isStored) return { object: same, decision: 'unchanged' }
