@@ -48,7 +48,8 @@ function prunePart(value: Json, type: MergeType, { had, has = noFields, isDeclar
   const isOwned = has.isOwned || (isDeclared && !isEmptySet(has))
   const wasOwned = had.isOwned || isDeclared
   if (isOwned) {
-    const isLost = wasOwned && has.children.size === 0 && holdsNobodys(value, type)
+    const isLost =
+      wasOwned && has.children.size === 0 && holdsNobodys(value, type) && !isNobodys(value, type, isDeclared)
     return isLost ? undefined : prune(value, type, { before: had, owned: has })
   }
   if (wasOwned && !isNobodys(value, type, isDeclared)) return undefined
