@@ -23,6 +23,7 @@ import {
   isMap,
   none,
   noSuchOverload,
+  notIterable,
   Optional,
   TypeValue,
   typeNameOf,
@@ -384,7 +385,7 @@ class Planner {
       if (collection instanceof CelError) return collection
       const start = initial(run)
       if (start instanceof CelError) return start
-      if (!isList(collection) && !isMap(collection)) return noSuchOverload
+      if (!isList(collection) && !isMap(collection)) return notIterable(collection)
       return new Loop(run, place, { collection, initial: start })
     }
     return (run) => {

@@ -29,13 +29,16 @@ function selectInOptional(optional: Optional, field: string): Result {
 export function selectIfThere(value: Value, field: string): Result | undefined {
   if (isStruct(value)) return value.get(field)
   if (isMap(value)) return value.get(field)
-  return new CelError(`no such key: ${field}`)
+  return isList(value) ? nameInList : undefined
 }
 
+const nameInList = new CelError("unsupported index type 'string' in list")
+
+/** What has no fields at all has none of this name; but a list is asked for an item. */
 export function hasField(value: Value, field: string): Result {
   const operand = value instanceof Optional ? value.value : value
   if (operand === undefined) return false
-  if (!isStruct(operand) && !isMap(operand)) return noSuchOverload
+  if (!isStruct(operand) && !isMap(operand)) return isList(operand) ? nameInList : false
   const found = operand.get(field)
   return found instanceof CelError ? found : found !== undefined
 }
@@ -60,7 +63,7 @@ const shown = (at: Value): string => {
 export function indexIfThere(value: Value, at: Value): Result | undefined {
   if (isMap(value)) return value.isTextKeyed === true && typeof at !== 'string' ? noSuchOverload : value.get(at)
   if (isStruct(value)) return typeof at === 'string' ? value.get(at) : noSuchOverload
-  return isList(value) ? item(value, at) : noSuchOverload
+  return isList(value) ? item(value, at) : undefined
 }
 
 function item(list: ListValue, at: Value): Result | undefined {

@@ -251,3 +251,24 @@ export function typeNameOf(value: Value): string {
   // Objects are maps when they are evaluated, whatever they are called when types are checked.
   return isMap(value) || isStruct(value) ? 'map' : value.typeName
 }
+
+/** Of a loop over what has no items; the name is that of the Go type. */
+export function notIterable(value: Value): CelError {
+  const name = typeNameOf(value)
+  const goName = goTypes.get(name) ?? `cel.${name.slice(name.lastIndexOf('.') + 1)}`
+  return new CelError(`got '${goName}', expected iterable type`)
+}
+
+const goTypes: ReadonlyMap<string, string> = new Map([
+  ['bool', 'types.Bool'],
+  ['int', 'types.Int'],
+  ['uint', 'types.Uint'],
+  ['double', 'types.Double'],
+  ['string', 'types.String'],
+  ['bytes', 'types.Bytes'],
+  ['null_type', 'types.Null'],
+  ['google.protobuf.Timestamp', 'types.Timestamp'],
+  ['google.protobuf.Duration', 'types.Duration'],
+  ['optional_type', '*types.Optional'],
+  ['type', '*types.Type'],
+])
