@@ -16,7 +16,9 @@ function parse(text: string): Semver | CelError {
 function parseLenient(text: string): Semver | CelError {
   const [, first = '', second, third] = /^([^.]*)(?:\.([^.]*)(?:\.(.*))?)?$/s.exec(text.replace(/^v/, '')) ?? []
   const given = [first, second, third].filter((part) => part !== undefined)
-  const parts = given.map((part) => (part.length > 1 ? part.replace(/^0+/, '').replace(/^(?![0-9])/, '0') : part))
+  const parts = given.map((part) =>
+    Buffer.byteLength(part) > 1 ? part.replace(/^0+/, '').replace(/^(?![0-9])/, '0') : part,
+  )
   if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? '')) {
     return new CelError('short version cannot contain PreRelease/Build meta data')
   }

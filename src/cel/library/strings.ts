@@ -177,8 +177,9 @@ function shortest(size: Range, part: Range, by: Range): number {
 const splitting: Estimate = (operands) => {
   const size = sizeAt(operands, 0)
   const limit = operands[2]?.expr
-  const isBounded = limit?.kind === 'literal' && typeof limit.value === 'bigint' && limit.value >= 0n
-  const max = isBounded && typeof limit.value === 'bigint' ? Number(limit.value) : size.max
+  const isBounded = limit?.kind === 'literal' && typeof limit.value === 'bigint'
+  // Upstream takes a limit below zero, which is none, for the unsigned number of the same bits.
+  const max = isBounded && typeof limit.value === 'bigint' ? Number(BigInt.asUintN(64, limit.value)) : size.max
   return { cost: scaled(size, 2 * TEXT_FACTOR), size: { min: 0, max } }
 }
 
