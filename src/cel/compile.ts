@@ -22,7 +22,13 @@ export type Compiled =
   | { readonly program: Program; readonly type: Type }
   /** `stage`: upstream words a text that is wrong and a program that cannot be made differently. */
   | { readonly fault: string; readonly stage: 'compilation' }
-  | { readonly fault: string; readonly stage: 'instantiation'; readonly type: Type }
+  | {
+      readonly fault: string
+      readonly stage: 'instantiation'
+      readonly type: Type
+      /** That the expression names. */
+      readonly variables: ReadonlySet<string>
+    }
 
 export type Evaluated = { readonly value: Value; readonly cost: number } | Failure
 
@@ -114,6 +120,7 @@ export function* compileInTurns(text: string, environment: Environment, slice: S
   const wrong = yield* validateLiterals(checked, environment, slice)
   if (wrong.length > 0) return refuse(wrong)
   const step = yield* plan(checked, slice)
-  if (step instanceof PlanFault) return { fault: step.message, stage: 'instantiation', type: checked.type }
-  return { program: new Program(step, checked, checked.variables), type: checked.type }
+  const { type, variables } = checked
+  if (step instanceof PlanFault) return { fault: step.message, stage: 'instantiation', type, variables }
+  return { program: new Program(step, checked, variables), type }
 }

@@ -125,12 +125,16 @@ export function* compileRule(given: Fields, schema: Fields, { type, isStored, sl
     rule,
     program,
     fault,
-    usesOldSelf: program?.uses('oldSelf') === true,
+    usesOldSelf: program?.uses('oldSelf') ?? usesOldSelf(compiled),
     message: message !== undefined && 'program' in message && wrongMessage === '' ? message.program : undefined,
     messageFault: wrongMessage ?? '',
     path: rule.fieldPath === '' || !isGood ? '' : (readRulePath(rule.fieldPath, schema) ?? ''),
   }
 }
+
+/** A rule that cannot be run is still known for what it names. */
+const usesOldSelf = (compiled: Compiled): boolean =>
+  'variables' in compiled && compiled.type.kind === 'bool' && compiled.variables.has('oldSelf')
 
 type Words = {
   readonly wanted: 'bool' | 'string'

@@ -116,7 +116,7 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
   const oldValue = was instanceof CelError ? undefined : was
   for (const rule of rules) {
     const { optionalOldSelf } = rule.rule
-    if (rule.usesOldSelf && oldValue === undefined && !optionalOldSelf) continue
+    if (rule.fault === '' && rule.usesOldSelf && oldValue === undefined && !optionalOldSelf) continue
     const oldSelf = optionalOldSelf ? new Optional(oldValue) : oldValue
     const refuse = (why: string): undefined => void run.faults.push(invalidValue(at, shown, why))
     const variables = { self, oldSelf }

@@ -80,7 +80,7 @@ export type RulePlace = {
   readonly isRoot: boolean
   /** How many values an object can have for it; undefined: nothing bounds it. */
   readonly count: number | undefined
-  /** The list whose items cannot be told apart, below which there is no oldSelf; empty: there is none. */
+  /** The list whose items cannot be told apart, or the map of an unknown type, below which there is no oldSelf; empty: there is none. */
   readonly uncorrelated: string
 }
 
