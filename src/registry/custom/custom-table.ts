@@ -1,5 +1,6 @@
 /** The columns of a custom kind: the name, and what the definition asks for. */
-import type { Json, KubeObject } from '../../api/object.ts'
+import { goPlain } from '../../api/go-value.ts'
+import { isFields, type Json, type KubeObject } from '../../api/object.ts'
 import type { Cell, Column, TableKind } from '../../api/table.ts'
 import type { PrinterColumn } from './definition.ts'
 import { type JsonPath, readJsonPath } from './json-path.ts'
@@ -80,6 +81,16 @@ function dateCell(text: string): Cell {
 
 function textOf(value: Json): string {
   if (value === null) return '<no value>'
-  if (typeof value !== 'object') return `${value}`
-  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part))
+  return typeof value === 'object' ? sortedJson(value) : goPlain(value)
+}
+
+/** As Go writes maps. */
+function sortedJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`
+  if (isFields(value)) {
+    const keys = Object.keys(value).toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+    return `{${keys.map((key) => `${sortedJson(key)}:${sortedJson(value[key] ?? null)}`).join(',')}}`
+  }
+  if (typeof value === 'bigint') return `${value}`
+  return JSON.stringify(value).replace(/[<>&]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`)
 }
