@@ -57,11 +57,13 @@ function* visit(schema: Fields, place: Place): Turns<void> {
     yield* visit(additionalProperties, { ...below, path: `${path}.additionalProperties`, noDefaults, count: values })
   }
   const isObject = isRoot || schema['x-kubernetes-embedded-resource'] === true
+  const mapType = schema['x-kubernetes-map-type']
+  const isKnownMap = typeof mapType !== 'string' || mapTypes.includes(mapType)
   for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
     const isMeta = isObject && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
     const noDefaults = isMeta && isRoot ? `in top-level ${name}` : place.noDefaults
     const own = { ...below, path: `${path}.properties[${name}]`, isInMeta: isInMeta || isMeta, noDefaults }
-    yield* visit(fieldsOf(property), own)
+    yield* visit(fieldsOf(property), isKnownMap ? own : uncorrelatedIn(own, path))
   }
   // Rules in alternatives are not compiled.
   const unruled = { ...below, rules: undefined }
@@ -71,9 +73,8 @@ function* visit(schema: Fields, place: Place): Turns<void> {
       yield* visit(part, { ...unruled, path: `${path}.${name}[${at}]` })
   }
   if (isFields(items)) {
-    const isCorrelated = schema['x-kubernetes-list-type'] === 'map'
-    const uncorrelated = place.uncorrelated === '' && !isCorrelated ? path : place.uncorrelated
-    yield* visit(items, { ...below, path: `${path}.items`, count: countBelow(count, schema['maxItems']), uncorrelated })
+    const own = { ...below, path: `${path}.items`, count: countBelow(count, schema['maxItems']) }
+    yield* visit(items, schema['x-kubernetes-list-type'] === 'map' ? own : uncorrelatedIn(own, path))
   }
   addAll(faults, validateOwn(schema, place))
   addAll(faults, validateLists(schema, path))
@@ -83,6 +84,11 @@ function* visit(schema: Fields, place: Place): Turns<void> {
   if (faults.length === start && place.rules !== undefined) yield* place.rules.check(schema, place)
 }
 
+/** The outermost is told. */
+const uncorrelatedIn = (place: Place, path: string): Place =>
+  place.uncorrelated === '' ? { ...place, uncorrelated: path } : place
+
+const mapTypes = ['atomic', 'granular']
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const unsupported = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref']
 
@@ -129,10 +135,9 @@ const isEmptyJson = (value: Fields[string]): boolean => value === undefined || v
 function validateMapType(schema: Fields, path: string): FieldFault[] {
   const mapType = schema['x-kubernetes-map-type']
   if (typeof mapType !== 'string') return []
-  const allowed = ['atomic', 'granular']
   return [
     ...validateTypeIs('object', schema, { path, extension: 'x-kubernetes-map-type' }),
-    ...(allowed.includes(mapType) ? [] : [notSupported(`${path}.x-kubernetes-map-type`, mapType, allowed)]),
+    ...(mapTypes.includes(mapType) ? [] : [notSupported(`${path}.x-kubernetes-map-type`, mapType, mapTypes)]),
   ]
 }
 
@@ -191,36 +196,42 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
   }
   const item = fieldsOf(items)
   const type = textOf(item['type'])
-  if (type !== 'object') {
-    const why = "must be object if parent array's x-kubernetes-list-type is map"
-    return [...faults, invalidValue(`${path}.items.type`, type, why)]
-  }
   const properties = fieldsOf(item['properties'])
   const isKnown = (key: string): boolean => Object.hasOwn(properties, key)
-  const shown = goStrings(keys)
-  const repeats = repeatsIn(keys)
-  for (const [at, key] of keys.entries()) {
-    if (!isKnown(key)) faults.push(invalidShown(own, shown, 'entries must all be names of item properties'))
-    if (repeats.has(at)) faults.push(invalidShown(own, shown, 'must not contain duplicate entries'))
+  if (type !== 'object') {
+    const why = "must be object if parent array's x-kubernetes-list-type is map"
+    faults.push(invalidValue(`${path}.items.type`, type, why))
+  } else {
+    const shown = goStrings(keys)
+    const repeats = repeatsIn(keys)
+    for (const [at, key] of keys.entries()) {
+      if (!isKnown(key)) faults.push(invalidShown(own, shown, 'entries must all be names of item properties'))
+      if (repeats.has(at)) faults.push(invalidShown(own, shown, 'must not contain duplicate entries'))
+    }
   }
   const needed = new Set(textsOf(item['required']))
   for (const key of new Set(keys.filter(isKnown))) {
-    faults.push(...validateKey(fieldsOf(properties[key]), `${path}.items.properties[${key}]`, needed.has(key)))
+    const property = fieldsOf(properties[key])
+    const at = `${path}.items.properties[${key}]`
+    if (type === 'object') faults.push(...validateKeyType(property, at))
+    faults.push(...validateKey(property, at, needed.has(key)))
   }
   return faults
 }
 
 /** By which items are told apart. */
-function validateKey(key: Fields, path: string, isRequired: boolean): FieldFault[] {
+function validateKeyType(key: Fields, path: string): FieldFault[] {
   const type = textOf(key['type'])
+  if (type !== 'array' && type !== 'object') return []
+  // Upstream shows the type of the items.
+  return [
+    invalidValue(`${path}.type`, 'object', "must be a scalar type if parent array's x-kubernetes-list-type is map"),
+  ]
+}
+
+function validateKey(key: Fields, path: string, isRequired: boolean): FieldFault[] {
   const listed = 'this property is in x-kubernetes-list-map-keys, so it'
   const faults: FieldFault[] = []
-  if (type === 'array' || type === 'object') {
-    faults.push(
-      // Upstream shows the type of the items.
-      invalidValue(`${path}.type`, 'object', "must be a scalar type if parent array's x-kubernetes-list-type is map"),
-    )
-  }
   if (!isRequired && isEmptyJson(key['default'])) {
     faults.push(required(`${path}.default`, `${listed} must have a default or be a required property`))
   }
