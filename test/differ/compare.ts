@@ -22,7 +22,7 @@ export class Comparer {
       status,
       contentType,
       warnings: warnings.filter((warning) => !isKnownWarning(warning)).map((warning) => this.#normaliser.text(warning)),
-      body: typeof body === 'string' ? withoutMoving(this.#normaliser.text(body)) : this.#value(body),
+      body: typeof body === 'string' ? withoutChance(withoutMoving(this.#normaliser.text(body))) : this.#value(body),
     }
   }
 
@@ -32,7 +32,24 @@ export class Comparer {
 }
 
 /** A body without what the reference draws at random. What was recorded before a rule came to it is read through it, too. */
-export const withoutChance = (body: Json): Json => sortMisfits(sortCauses(withoutTypeNumbers(body)))
+export const withoutChance = (body: Json): Json =>
+  typeof body === 'string' ? sortOwners(body) : sortMisfits(sortCauses(withoutPlaces(withoutTypeNumbers(body))))
+
+/** Of several embedded objects whose metadata cannot be read the reference tells the one that it comes to first in a Go map. */
+function withoutPlaces(body: Json): Json {
+  if (!isRecord(body)) return body
+  const message = textAt(body, 'message').replace(
+    /( cannot be handled as a \w+: )\S+(\.metadata: Invalid value: )/,
+    '$1<place>$2',
+  )
+  return message === '' ? body : { ...body, message }
+}
+
+/** Of an object in YAML: managers stand in the order of the seconds in which they wrote. */
+const sortOwners = (yaml: string): string =>
+  yaml.replace(/^( *managedFields:\n)((?: *- .*\n(?: {4,}.*\n)*)+)/gm, (_, head: string, entries: string) =>
+    [head, ...entries.split(/^(?= *- )/m).toSorted()].join(''),
+  )
 
 /** Messages name the type of the value that a rule is about by a random number. */
 function withoutTypeNumbers(value: Json, key = ''): Json {
