@@ -114,6 +114,7 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
   }
   const [self, was] = [valueOf(value, type), old === undefined || old === null ? undefined : valueOf(old, type)]
   const oldValue = was instanceof CelError ? undefined : was
+  const isOldKnown = oldValue !== undefined && rules.some(({ usesOldSelf }) => usesOldSelf)
   for (const rule of rules) {
     const { optionalOldSelf } = rule.rule
     if (rule.fault === '' && rule.usesOldSelf && oldValue === undefined && !optionalOldSelf) continue
@@ -123,8 +124,8 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
     const result = yield* evaluate(rule, variables, { run, refuse })
     if (run.budget < 0) return
     if (result !== false) continue
-    // A message knows nothing of an old value that is not there, not even that.
-    const text = yield* messageOf(rule, { ...variables, oldSelf: oldValue === undefined ? undefined : oldSelf }, run)
+    // A message knows nothing of an old value that is not there, not even that, nor of one that no rule beside it asks for.
+    const text = yield* messageOf(rule, { ...variables, oldSelf: isOldKnown ? oldSelf : undefined }, run)
     const fault = faultOf(rule, { at: joined(path, rule.path.replace(/^\./, '')) || '<nil>', shown, text })
     if (!rule.usesOldSelf && wasSame()) run.warnings.push(`${fault.path}: ${fault.message}`)
     else run.faults.push(fault)
