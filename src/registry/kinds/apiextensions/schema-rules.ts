@@ -98,9 +98,13 @@ const unsupported = [
   ['dependencies', 'dependencies'],
 ] as const
 
+const keepsUnknown = 'x-kubernetes-preserve-unknown-fields'
+
 /** One for which there is no structural form. Where it stands is not told. */
 function unreadableKeyword(schema: Fields): string | undefined {
   for (const [keyword, name] of unsupported) if (!isEmpty(schema[keyword])) return name
+  if (Array.isArray(schema['items']) && schema['items'].length > 0) return 'items'
+  if (schema[keepsUnknown] === false) return keepsUnknown
   const parts = [
     ...Object.values(fieldsOf(schema['properties'])),
     schema['items'],
