@@ -2,7 +2,7 @@
  * Every error that a client can see, made by the functions here and nowhere else. An ApiError is written as a Status
  * object; a TextError as a line of text, where kube-apiserver answers so.
  */
-import type { FieldFault } from './field-fault.ts'
+import { FAULTS_CHARACTERS_MAX, FAULTS_MAX, type FieldFault } from './field-fault.ts'
 import type { KubeObject } from './object.ts'
 import { quote } from './quote.ts'
 
@@ -186,13 +186,11 @@ export function refuseInvalid(
   if (faults.length > 0) throw invalid({ group: faultGroup ?? group, kind }, metadata.name ?? '', faults)
 }
 
-/** A schema of a client's can make a message of kilobytes for each of a hundred thousand items. */
-const FAULTS_CHARACTERS_MAX = 4 << 20
-
+/** What a client can still make use of. */
 function usable(faults: readonly FieldFault[]): readonly FieldFault[] {
   let characters = 0
-  const end = faults.findIndex(({ path, message }) => {
-    const isBeyond = characters > FAULTS_CHARACTERS_MAX
+  const end = faults.findIndex(({ path, message }, at) => {
+    const isBeyond = at >= FAULTS_MAX || characters > FAULTS_CHARACTERS_MAX
     characters += path.length + message.length
     return isBeyond
   })

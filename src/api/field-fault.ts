@@ -15,6 +15,27 @@ export type FaultReason =
 
 export type FieldFault = { readonly path: string; readonly reason: FaultReason; readonly message: string }
 
+/**
+ * Faults of one object that are looked for. Rules stop where so many are found: each item of a list of a million can have thousands,
+ * and nobody reads as many.
+ */
+export const FAULTS_MAX = 10_000
+/** In their paths and messages: a schema of a client's can make a message of kilobytes for each. */
+export const FAULTS_CHARACTERS_MAX = 4 << 20
+
+/** What is wrong with the items of a list that a client sent, as far as that is told. */
+export function faultsOfEach<T>(
+  items: readonly T[],
+  faultsOf: (item: T, at: number) => readonly FieldFault[],
+): FieldFault[] {
+  const faults: FieldFault[] = []
+  for (let at = 0; at < items.length && faults.length < FAULTS_MAX; at++) {
+    const item = items[at]
+    if (item !== undefined) for (const fault of faultsOf(item, at)) faults.push(fault)
+  }
+  return faults
+}
+
 type Shown = string | number | bigint | boolean | null
 
 export function required(path: string, detail = ''): FieldFault {

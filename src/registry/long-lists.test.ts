@@ -1,6 +1,7 @@
 /** Lists that clients can send are looked at in a time that grows with their length, not with its square. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FAULTS_MAX, type FieldFault } from '../api/field-fault.ts'
 import { defaultGates } from '../api/gates.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { admissionPolicyBindingRules } from './kinds/admissionregistration/admission-policy.ts'
@@ -18,6 +19,7 @@ import { runtimeClassRules } from './kinds/node/runtime-class.ts'
 import { storageClassRules } from './kinds/storage/storage-class.ts'
 import { readJsonPath } from './custom/json-path.ts'
 import type { KindRules } from './kind-rules.ts'
+import { validateMetadata } from './metadata.ts'
 import { labelMap } from './rules/label-selector.ts'
 import { faultsOf } from './rules/rule.ts'
 import { validateSigner } from './rules/signer.ts'
@@ -218,10 +220,29 @@ for (const [about, build] of Object.entries(cases)) {
   })
 }
 
-test('more faults than a call may have arguments', () => {
+test('rules stop where more is wrong than anybody is told', () => {
   const labels = Object.fromEntries(many((at) => [`-${at}`, 'a'], 200_000))
-  assert.equal(faultsOf(labelMap, labels, 'labels').length, 200_000)
+  assert.equal(faultsOf(labelMap, labels, 'labels').length, FAULTS_MAX)
+  const ownerReferences = many(() => ({}), 1_000_000)
+  const { faults, ms } = timed(() =>
+    validateMetadata({ name: 'x', ownerReferences }, { isNamespaced: false, checkName }),
+  )
+  assert.equal(faults.length, FAULTS_MAX)
+  assert.ok(ms < CPU_MS_MAX, `took ${ms} ms of CPU`)
+  const containers = many(() => ({}), 1_000_000)
+  assert.ok(
+    validatePodSpec({ containers }, 'spec', { pod: { name: 'x' }, gates: defaultGates }).length <= FAULTS_MAX + 10,
+  )
 })
+
+const checkName = (): string[] => []
+
+function timed(work: () => readonly FieldFault[]): { readonly faults: readonly FieldFault[]; readonly ms: number } {
+  const since = process.threadCpuUsage()
+  const faults = work()
+  const { user, system } = process.threadCpuUsage(since)
+  return { faults, ms: Math.round((user + system) / 1000) }
+}
 
 async function cpuMsOf(run: () => unknown): Promise<number> {
   const since = process.cpuUsage()

@@ -2,7 +2,16 @@
  * The rules for metadata. All objects must pass them; most kinds then run them once more with a rule for names of their own,
  * and clients see that: what is wrong is told as often as it was found.
  */
-import { type FieldFault, forbiddenField, invalidShown, invalidValue, required, tooLong } from '../api/field-fault.ts'
+import {
+  FAULTS_MAX,
+  faultsOfEach,
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  required,
+  tooLong,
+} from '../api/field-fault.ts'
 import { goTime } from '../api/go-value.ts'
 import { checkDnsLabel, checkLabelValue, checkQualifiedName, isStandardFinalizer } from '../api/names.ts'
 import { entriesOf, type Fields, fieldsOf, type Json, type ObjectMeta } from '../api/object.ts'
@@ -47,7 +56,7 @@ export function validateMetadataUpdate(metadata: ObjectMeta, current: ObjectMeta
 
 /** Most kinds want a domain before the name of a finalizer, unless it is one of the server's own. */
 export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): FieldFault[] {
-  return finalizers.flatMap((finalizer, at) => {
+  return faultsOfEach(finalizers, (finalizer, at) => {
     if (finalizer.includes('/') || isStandardFinalizer(finalizer)) return []
     const why = 'name is neither a standard finalizer name nor is it fully qualified'
     return [invalidValue(`metadata.finalizers[${at}]`, finalizer, why)]
@@ -87,7 +96,7 @@ function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
 
 function validateLabels(labels: ObjectMeta['labels']): FieldFault[] {
   if (labels === undefined) return []
-  return Object.entries(labels).flatMap(([key, value]) => [
+  return faultsOfEach(Object.entries(labels), ([key, value]) => [
     ...checkQualifiedName(key).map((fault) => invalidValue('metadata.labels', key, fault)),
     ...checkLabelValue(value).map((fault) => invalidValue('metadata.labels', value, fault)),
   ])
@@ -98,7 +107,8 @@ export function validateAnnotations(annotations: Json | undefined, path = 'metad
   const faults: FieldFault[] = []
   let totalBytes = 0
   for (const [key, value] of entriesOf(annotations)) {
-    for (const fault of checkQualifiedName(key.toLowerCase())) faults.push(invalidValue(path, key, fault))
+    if (faults.length < FAULTS_MAX)
+      for (const fault of checkQualifiedName(key.toLowerCase())) faults.push(invalidValue(path, key, fault))
     totalBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
   }
   if (totalBytes > ANNOTATIONS_BYTES_MAX) faults.push(tooLong(path, ANNOTATIONS_BYTES_MAX))
@@ -108,14 +118,21 @@ export function validateAnnotations(annotations: Json | undefined, path = 'metad
 function validateOwners(owners: Json | undefined): FieldFault[] {
   if (!Array.isArray(owners)) return []
   const references = owners.map((owner: Json) => fieldsOf(owner))
-  const faults = references.flatMap(validateOwner)
-  const [first, ...others] = references.filter(({ controller }) => controller === true).map(shortOwner)
+  const faults = faultsOfEach(references, validateOwner)
+  const [first, ...others] = references.filter(({ controller }) => controller === true)
+  return others.length === 0 ? faults : [...faults, ...controllerFaults(references, first, others)]
+}
+
+function controllerFaults(
+  references: readonly Fields[],
+  first: Fields | undefined,
+  others: readonly Fields[],
+): FieldFault[] {
   const shown = `[]v1.OwnerReference{${references.map(goOwner).join(', ')}}`
-  for (const other of others) {
-    const why = `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${other}`
-    faults.push(invalidShown(ownersPath, shown, why))
-  }
-  return faults
+  return faultsOfEach(others, (other) => {
+    const found = `Found "true" in references for ${shortOwner(first ?? {})} and ${shortOwner(other)}`
+    return [invalidShown(ownersPath, shown, `Only one reference can have Controller set to true. ${found}`)]
+  })
 }
 
 const ownersPath = 'metadata.ownerReferences'
@@ -151,7 +168,7 @@ const textOf = (value: Json | undefined): string => (typeof value === 'string' ?
 
 function validateFinalizers(finalizers: readonly string[]): FieldFault[] {
   const path = 'metadata.finalizers'
-  const faults = finalizers.flatMap((finalizer) =>
+  const faults = faultsOfEach(finalizers, (finalizer) =>
     checkQualifiedName(finalizer).map((fault) => invalidValue(path, finalizer, fault)),
   )
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
@@ -163,8 +180,8 @@ function validateFinalizers(finalizers: readonly string[]): FieldFault[] {
 
 function validateManagedFields(entries: Json | undefined): readonly FieldFault[] {
   if (!Array.isArray(entries)) return none
-  const faults: FieldFault[] = []
-  entries.forEach((entry: Json, at) => {
+  return faultsOfEach<Json>(entries, (entry, at) => {
+    const faults: FieldFault[] = []
     const { operation, fieldsType, manager, subresource } = fieldsOf(entry)
     const path = `metadata.managedFields[${at}]`
     if (operation !== 'Apply' && operation !== 'Update') {
@@ -178,8 +195,8 @@ function validateManagedFields(entries: Json | undefined): readonly FieldFault[]
     if (typeof subresource === 'string' && Buffer.byteLength(subresource) > SUBRESOURCE_BYTES_MAX) {
       faults.push(tooLong(`${path}.subresource`, SUBRESOURCE_BYTES_MAX))
     }
+    return faults
   })
-  return faults
 }
 
 /** What goes away takes no new finalizers. */

@@ -2,7 +2,7 @@
 import type { Slice } from '../../cel/run.ts'
 import { inTurns, type Turns } from '../../cel/turns.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
-import { type Fields, fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
+import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
 import { Remade } from '../../lib/lingering.ts'
@@ -156,7 +156,7 @@ export class CustomSchema {
     return [
       ...(yield* validateValues(object, structural, { old: current, slice })),
       ...validateEmbedded(object, structural, '', false),
-      ...validateLists(object, structural, current),
+      ...(yield* validateLists(object, structural, { old: current, slice })),
     ]
   }
 
@@ -165,7 +165,8 @@ export class CustomSchema {
     const old = current['status']
     if (schema === undefined || status === undefined) return []
     const faults = yield* validateValues(status, schema, { prefix: 'status', old, slice })
-    return [...faults, ...listFaults(status, schema, old)]
+    const ofLists = yield* validateLists(status, schema, { old, slice })
+    return [...faults, ...ofLists.map((fault) => ({ ...fault, path: `status.${fault.path}` }))]
   }
 
   async #validate(object: KubeObject, context: Context, { tools, values }: Work): Promise<FieldFault[]> {
@@ -182,9 +183,6 @@ type Work = { readonly tools: ValidateTools | undefined; readonly values: (slice
 
 const updateFaults = ({ metadata }: KubeObject, current: KubeObject): FieldFault[] =>
   validateMetadataUpdate(metadata, current.metadata)
-
-const listFaults = (status: Json, schema: Structural, old: Json | undefined): FieldFault[] =>
-  validateLists(status, schema, old).map((fault) => ({ ...fault, path: `status.${fault.path}` }))
 
 const withHead = (fields: Fields, { kind, apiVersion, metadata }: KubeObject): KubeObject => ({
   ...fields,

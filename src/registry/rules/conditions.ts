@@ -2,6 +2,7 @@
 import {
   checked,
   duplicate,
+  faultsOfEach,
   type FieldFault,
   invalidValue,
   notSupported,
@@ -23,7 +24,7 @@ export function validateConditions(list: Json | undefined, path: string): FieldF
   const conditions = itemsOf(list)
   const types = conditions.map(({ type }) => textOf(type))
   const repeats = repeatsIn(types)
-  return conditions.flatMap((condition, at) => [
+  return faultsOfEach(conditions, (condition, at) => [
     ...(repeats.has(at) ? [duplicate(`${path}[${at}].type`, types[at] ?? '')] : []),
     ...validateCondition(condition, `${path}[${at}]`),
   ])

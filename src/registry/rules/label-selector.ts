@@ -1,5 +1,5 @@
 /** Selectors of labels as objects have them: what they must be, what they select, how messages show them. */
-import { type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
 import { type Labels, matchesLabels, type Requirement } from '../../api/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
@@ -15,7 +15,7 @@ export const isEmptySelector = (selector: Fields): boolean =>
 export function validateLabelSelector(selector: Fields, path: string): FieldFault[] {
   return [
     ...validateLabels(selector['matchLabels'], `${path}.matchLabels`),
-    ...itemsOf(selector['matchExpressions']).flatMap((one, at) =>
+    ...faultsOfEach(itemsOf(selector['matchExpressions']), (one, at) =>
       validateExpression(one, `${path}.matchExpressions[${at}]`),
     ),
   ]
@@ -32,7 +32,7 @@ export const labelKey: Rule = named(checkQualifiedName)
 
 /** Of any map of labels: keys and values are told at the path of the map. */
 export function validateLabels(labels: Json | undefined, path: string): FieldFault[] {
-  return Object.entries(fieldsOf(labels)).flatMap(([key, value]) => [
+  return faultsOfEach(Object.entries(fieldsOf(labels)), ([key, value]) => [
     ...checkQualifiedName(key).map((why) => invalidValue(path, key, why)),
     ...checkLabelValue(textOf(value)).map((why) => invalidValue(path, textOf(value), why)),
   ])
@@ -45,7 +45,7 @@ function validateExpression(expression: Fields, path: string): FieldFault[] {
   return [
     ...validateOperator(operator, values.length, path),
     ...checkQualifiedName(key).map((why) => invalidValue(`${path}.key`, key, why)),
-    ...values.flatMap((value, at) =>
+    ...faultsOfEach(values, (value, at) =>
       checkLabelValue(value).map((why) => invalidValue(`${path}.values[${at}]`, value, why)),
     ),
   ]

@@ -2,7 +2,7 @@
  * Rules for parts of objects. A rule looks at one value, and what is wrong it adds to `check.faults`. The rules of a struct are a
  * table from fields to rules, in the order in which clients see the faults; what depends on several fields is a function.
  */
-import { type FieldFault, required } from '../../api/field-fault.ts'
+import { FAULTS_MAX, type FieldFault, required } from '../../api/field-fault.ts'
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { fieldsOf, isFields, type Json } from '../../api/object.ts'
 
@@ -13,9 +13,27 @@ export type Rule<C extends Check = Check> = (value: Json | undefined, path: stri
 
 /** Rules that depend on gates need them given. */
 export function faultsOf(rule: Rule, value: Json | undefined, path: string, gates: Gates = defaultGates): FieldFault[] {
-  const faults: FieldFault[] = []
-  rule(value, path, { faults, gates })
-  return faults
+  return collectFaults((faults) => rule(value, path, { faults, gates }))
+}
+
+/** What rules add. They are stopped where more is found than anybody is told. */
+export function collectFaults(addTo: (faults: FieldFault[]) => void): FieldFault[] {
+  const faults = new ToldFaults()
+  try {
+    addTo(faults)
+  } catch (error) {
+    if (!(error instanceof EnoughFaults)) throw error
+  }
+  return [...faults]
+}
+
+class EnoughFaults extends Error {}
+
+class ToldFaults extends Array<FieldFault> {
+  override push(...more: FieldFault[]): number {
+    if (this.length >= FAULTS_MAX) throw new EnoughFaults()
+    return super.push(...more)
+  }
 }
 
 /** Of a struct: each field by its rule. An absent struct counts as an empty one; `given` says otherwise. */

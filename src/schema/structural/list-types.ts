@@ -1,50 +1,59 @@
 /** What must not stand in a list twice: the items of sets, and the keys of items of keyed lists. */
-import { duplicateShown, type FieldFault, invalidShown } from '../../api/field-fault.ts'
+import { duplicateShown, FAULTS_MAX, type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goSyntax } from '../../api/go-value.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
+import type { Slice } from '../../cel/run.ts'
+import type { Turns } from '../../cel/turns.ts'
 import { itemKey } from './correlate.ts'
 import type { Structural } from './structural.ts'
 import { keyOfValue } from './value.ts'
 
 /** On an update nothing is told when there were such faults before. */
-export function validateLists(value: Json, schema: Structural, old?: Json): FieldFault[] {
-  const faults = faultsOf(value, schema)
-  return faults.length > 0 && old !== undefined && faultsOf(old, schema).length > 0 ? [] : faults
+export function* validateLists(
+  value: Json,
+  schema: Structural,
+  { old, slice }: { readonly old?: Json | undefined; readonly slice: Slice },
+): Turns<FieldFault[]> {
+  const faults = yield* faultsOf(value, schema, slice)
+  const wasBad = faults.length > 0 && old !== undefined && (yield* faultsOf(old, schema, slice)).length > 0
+  return wasBad ? [] : faults
 }
 
-function faultsOf(value: Json, schema: Structural): FieldFault[] {
+function* faultsOf(value: Json, schema: Structural, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
-  if (schema.holds.lists) visit(value, schema, { path: '', faults })
+  if (schema.holds.lists) yield* visit(value, schema, { path: '', faults, slice })
   return faults
 }
 
-type Place = { readonly path: string; readonly faults: FieldFault[] }
+type Place = { readonly path: string; readonly faults: FieldFault[]; readonly slice: Slice }
 
-function visit(value: Json, schema: Structural, place: Place): void {
-  if (Array.isArray(value)) visitItems(value, schema, place)
-  else if (isFields(value)) visitFields(value, schema, place)
+function* visit(value: Json, schema: Structural, place: Place): Turns<void> {
+  if (place.faults.length >= FAULTS_MAX) return
+  if (place.slice.isOver()) yield undefined
+  if (Array.isArray(value)) yield* visitItems(value, schema, place)
+  else if (isFields(value)) yield* visitFields(value, schema, place)
 }
 
-function visitFields(fields: Fields, { properties, additional }: Structural, { path, faults }: Place): void {
+function* visitFields(fields: Fields, { properties, additional }: Structural, { path, ...place }: Place): Turns<void> {
   if (properties === undefined && typeof additional !== 'object') return
   for (const name of Object.keys(fields)) {
     const own = properties?.get(name)
     const below = own ?? additional
     if (typeof below !== 'object' || !below.holds.lists) continue
     const inner = own === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
-    visit(fields[name] ?? null, below, { path: inner, faults })
+    yield* visit(fields[name] ?? null, below, { ...place, path: inner })
   }
 }
 
-function visitItems(items: readonly Json[], schema: Structural, place: Place): void {
+function* visitItems(items: readonly Json[], schema: Structural, place: Place): Turns<void> {
   const { list, items: itemSchema } = schema
-  if (list?.by === 'value') refuseRepeated(items, keyOfValue, place)
+  if (list?.by === 'value') yield* refuseRepeated(items, keyOfValue, place)
   else if (list?.by === 'keys') {
     const at = items.findIndex((item) => item !== null && !isFields(item))
     const why = 'must be an object for an array of list-type map'
     if (at >= 0) place.faults.push(invalidShown(`${place.path}[${at}]`, goSyntax(items[at] ?? null), why))
     else
-      refuseRepeated(
+      yield* refuseRepeated(
         items,
         (item) => itemKey(item, list.keys),
         place,
@@ -52,20 +61,21 @@ function visitItems(items: readonly Json[], schema: Structural, place: Place): v
       )
   }
   if (itemSchema === undefined || !itemSchema.holds.lists) return
-  for (const [at, item] of items.entries())
-    visit(item, itemSchema, { path: `${place.path}[${at}]`, faults: place.faults })
+  for (const [at, item] of items.entries()) yield* visit(item, itemSchema, { ...place, path: `${place.path}[${at}]` })
 }
 
 /** Each repeated value is told once, where it comes for the second time. */
-function refuseRepeated(
+function* refuseRepeated(
   items: readonly Json[],
   keyOf: (item: Json) => string | undefined,
-  { path, faults }: Place,
+  { path, faults, slice }: Place,
   shown: (item: Json) => Json = (item) => item,
-): void {
+): Turns<void> {
   if (items.length < 2) return
   const seen = new Map<string, boolean>()
   for (const [at, item] of items.entries()) {
+    if (faults.length >= FAULTS_MAX) return
+    if (slice.isOver()) yield undefined
     const key = keyOf(item)
     if (key === undefined) continue
     if (seen.get(key) === false) faults.push(duplicateShown(`${path}[${at}]`, goSyntax(shown(item))))

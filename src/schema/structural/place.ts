@@ -1,6 +1,7 @@
 /** Where a validation is, what stood there before, and who is told what is wrong. */
-import type { FieldFault } from '../../api/field-fault.ts'
+import { FAULTS_MAX, type FieldFault } from '../../api/field-fault.ts'
 import type { Json } from '../../api/object.ts'
+import type { Slice } from '../../cel/run.ts'
 import type { Patterns } from './patterns.ts'
 import { Trail } from './trail.ts'
 
@@ -12,6 +13,7 @@ export type Walk = {
   readonly prefix: string
   readonly faults: Fault[]
   readonly patterns: Patterns
+  readonly slice: Slice
 }
 
 export class Place {
@@ -19,14 +21,16 @@ export class Place {
   readonly prefix: string
   readonly faults: Fault[]
   readonly patterns: Patterns
+  readonly slice: Slice
   /** What the value was before the update; undefined: it is new. */
   readonly old: Json | undefined
 
-  constructor(trail: Trail, { prefix, faults, patterns }: Walk, old: Json | undefined) {
+  constructor(trail: Trail, { prefix, faults, patterns, slice }: Walk, old: Json | undefined) {
     this.#trail = trail
     this.prefix = prefix
     this.faults = faults
     this.patterns = patterns
+    this.slice = slice
     this.old = old
   }
 
@@ -39,9 +43,12 @@ export class Place {
     return this.#trail.isRoot
   }
 
-  /** There may be more than a call takes arguments. */
+  /** Those of an alternative. */
   tell(faults: readonly Fault[]): void {
-    for (const fault of faults) this.faults.push(fault)
+    for (const fault of faults) {
+      if (this.faults.length >= FAULTS_MAX) return
+      this.faults.push(fault)
+    }
   }
 
   below(step: string | number, old: Json | undefined): Place {
@@ -50,7 +57,7 @@ export class Place {
 
   /** The same place, with others to tell. */
   telling(faults: Fault[]): Place {
-    const { prefix, patterns } = this
-    return new Place(this.#trail, { prefix, faults, patterns }, this.old)
+    const { prefix, patterns, slice } = this
+    return new Place(this.#trail, { prefix, faults, patterns, slice }, this.old)
   }
 }

@@ -7,7 +7,15 @@ import { valueOf } from '../../cel/json-values.ts'
 import type { Evaluated, Program } from '../../cel/compile.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
-import { duplicate, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
+import {
+  duplicate,
+  FAULTS_CHARACTERS_MAX,
+  FAULTS_MAX,
+  type FieldFault,
+  forbiddenField,
+  invalidValue,
+  required,
+} from '../../api/field-fault.ts'
 import { isFields, type Json } from '../../api/object.ts'
 import { correlatedItems } from './correlate.ts'
 import type { CompiledRule, RuleNode } from './rules.ts'
@@ -17,6 +25,8 @@ import { isSameValue } from './value.ts'
 const RULE_COST_MAX = 1_000_000
 const OBJECT_COST_MAX = 10_000_000
 const MESSAGE_BYTES_MAX = 5120
+/** More than the headers of an answer hold. */
+const WARNINGS_MAX = 1_000
 
 export type Ran = { readonly faults: readonly FieldFault[]; readonly warnings: readonly string[] }
 
@@ -50,11 +60,13 @@ export function* checkDefault(
 type Run = {
   readonly faults: FieldFault[]
   readonly warnings: string[]
+  /** Of what is told. */
+  characters: number
   budget: number
   readonly slice: Slice
 }
 
-const newRun = (slice: Slice): Run => ({ faults: [], warnings: [], budget: OBJECT_COST_MAX, slice })
+const newRun = (slice: Slice): Run => ({ faults: [], warnings: [], characters: 0, budget: OBJECT_COST_MAX, slice })
 
 type TurnOptions = Omit<RunOptions, 'slice'> & {
   readonly run: Run
@@ -62,14 +74,8 @@ type TurnOptions = Omit<RunOptions, 'slice'> & {
   readonly isStrict?: boolean
 }
 
-function* turns(value: Json, node: RuleNode, options: TurnOptions): Turns<void> {
-  const { path = '', old, run, isStrict = false } = options
-  const found: Found[] = []
-  visit(value, node, { path, old, wasSame: () => false, found })
-  for (const each of found) {
-    yield* runOwn(isStrict ? { ...each, wasSame: () => false } : each, run)
-    if (run.budget < 0) break
-  }
+function* turns(value: Json, node: RuleNode, { path = '', old, run, isStrict = false }: TurnOptions): Turns<void> {
+  yield* visit(value, node, { path, old, wasSame: () => false, run, isStrict })
 }
 
 type Place = {
@@ -77,34 +83,42 @@ type Place = {
   readonly old: Json | undefined
   /** Whether what holds the value has not changed, as far as it can be told apart. */
   readonly wasSame: () => boolean
-  readonly found: Found[]
+  readonly run: Run
+  readonly isStrict: boolean
 }
 
-/** A value that has rules. */
-type Found = Omit<Place, 'found'> & { readonly value: Json; readonly node: RuleNode }
-
-function visit(value: Json, node: RuleNode, place: Place): void {
-  const { path, old, found } = place
-  if (value === null) return
+/** A value before its parts. */
+function* visit(value: Json, node: RuleNode, place: Place): Turns<void> {
+  const { path, old, run, isStrict } = place
+  if (value === null || isAtEnd(run)) return
+  if (run.slice.isOver()) yield undefined
   let same: boolean | undefined
   const wasSame = (): boolean => (same ??= old === undefined ? place.wasSame() : isSameValue(value, old))
-  if (node.rules.length > 0 || node.isUntyped) found.push({ value, node, path, old, wasSame })
+  if (node.rules.length > 0 || node.isUntyped) {
+    yield* runOwn({ value, node, path, old, wasSame: isStrict ? () => false : wasSame }, run)
+  }
+  const below = { wasSame, run, isStrict }
   if (Array.isArray(value) && node.items !== undefined) {
     const olds = correlatedItems(value, old, node)
     for (const [at, item] of value.entries()) {
-      visit(item, node.items, { path: `${path}[${at}]`, old: olds?.[at], wasSame, found })
+      yield* visit(item, node.items, { ...below, path: `${path}[${at}]`, old: olds?.[at] })
     }
   } else if (isFields(value) && (node.additional !== undefined || node.properties.size > 0)) {
     const olds = isFields(old) ? old : {}
     for (const [name, field = null] of Object.entries(value)) {
       const own = node.properties.get(name)
-      const below = own ?? node.additional
-      if (below === undefined) continue
+      const nodeBelow = own ?? node.additional
+      if (nodeBelow === undefined) continue
       const inner = own === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
-      visit(field, below, { path: inner, old: Object.hasOwn(olds, name) ? olds[name] : undefined, wasSame, found })
+      yield* visit(field, nodeBelow, { ...below, path: inner, old: Object.hasOwn(olds, name) ? olds[name] : undefined })
     }
   }
 }
+
+const isAtEnd = ({ budget, faults, characters }: Run): boolean =>
+  budget < 0 || faults.length >= FAULTS_MAX || characters > FAULTS_CHARACTERS_MAX
+
+type Found = Omit<Place, 'run' | 'isStrict'> & { readonly value: Json; readonly node: RuleNode }
 
 function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Found, run: Run): Turns<void> {
   const at = path === '' ? '<nil>' : path
@@ -116,6 +130,7 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
   const oldValue = was instanceof CelError ? undefined : was
   const isOldKnown = oldValue !== undefined && rules.some(({ usesOldSelf }) => usesOldSelf)
   for (const rule of rules) {
+    if (isAtEnd(run)) return
     const { optionalOldSelf } = rule.rule
     if (rule.fault === '' && rule.usesOldSelf && oldValue === undefined && !optionalOldSelf) continue
     const oldSelf = optionalOldSelf ? new Optional(oldValue) : oldValue
@@ -127,8 +142,13 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
     // A message knows nothing of an old value that is not there, not even that, nor of one that no rule beside it asks for.
     const text = yield* messageOf(rule, { ...variables, oldSelf: isOldKnown ? oldSelf : undefined }, run)
     const fault = faultOf(rule, { at: joined(path, rule.path.replace(/^\./, '')) || '<nil>', shown, text })
-    if (!rule.usesOldSelf && wasSame()) run.warnings.push(`${fault.path}: ${fault.message}`)
-    else run.faults.push(fault)
+    const isWarning = !rule.usesOldSelf && wasSame()
+    if (isWarning && run.warnings.length >= WARNINGS_MAX) continue
+    if (isWarning) run.warnings.push(`${fault.path}: ${fault.message}`)
+    else {
+      run.faults.push(fault)
+      run.characters += fault.path.length + fault.message.length
+    }
   }
 }
 

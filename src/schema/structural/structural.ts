@@ -81,3 +81,7 @@ export type ValidationRule = {
   readonly fieldPath: string
   readonly optionalOldSelf: boolean
 }
+
+/** Whether there are alternatives. */
+export const hasJunctors = ({ allOf, anyOf, oneOf, not }: Checks): boolean =>
+  allOf !== undefined || anyOf !== undefined || oneOf !== undefined || not !== undefined

@@ -1,5 +1,6 @@
 import { equal, deepEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
+import { FAULTS_MAX } from '../../api/field-fault.ts'
 import type { Fields, Json } from '../../api/object.ts'
 import type { Turns } from '../../cel/turns.ts'
 import { setDefaults } from './defaults.ts'
@@ -156,7 +157,7 @@ test('names of what objects inherit are names like any other', () => {
 
 test('repeated items are told once each', () => {
   const schema = schemaOf({ type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' })
-  const faults = validateLists({ spec: { v: ['a', 'a', 'a', 'b', 'b'] } }, schema)
+  const faults = atOnce(validateLists({ spec: { v: ['a', 'a', 'a', 'b', 'b'] } }, schema, { slice }))
   deepEqual(
     faults.map(({ path, message }) => `${path}: ${message}`),
     ['spec.v[1]: Duplicate value: "a"', 'spec.v[4]: Duplicate value: "b"'],
@@ -209,4 +210,66 @@ test('all texts of a value together may not take longer to match than one may', 
     turn?.tell(true)
   }
   ok(asked < 11)
+})
+
+const counted = <T>(turns: Turns<T>): { readonly result: T; readonly given: number } => {
+  for (let given = 0; ; given++) {
+    const { done, value } = turns.next()
+    if (done === true) return { result: value, given }
+  }
+}
+
+test('no more faults are looked for than are told, whatever each item lacks', () => {
+  const required = Array.from({ length: 30_000 }, (_, at) => `p${at}`)
+  const schema = schemaOf({ type: 'array', items: { type: 'object', required } })
+  const value = { spec: { v: Array.from({ length: 100_000 }, () => ({})) } }
+  equal(atOnce(validateValues(value, schema, { slice })).length, FAULTS_MAX)
+})
+
+test('what was as bad before is let pass beside more faults than are told', () => {
+  const items = {
+    type: 'object',
+    properties: { n: { type: 'string' }, a: { type: 'array', items: { type: 'integer' } } },
+  }
+  const list = { type: 'array', items, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['n'] }
+  const bad = Array.from({ length: 2 * FAULTS_MAX }, () => 'x')
+  const old = { spec: { v: [{ n: '1', a: bad }] } }
+  const value = {
+    spec: {
+      v: [
+        { n: '1', a: bad },
+        { n: '2', a: ['y'] },
+      ],
+    },
+  }
+  const faults = atOnce(validateValues(value, schemaOf(list), { old, slice }))
+  deepEqual(
+    faults.map(({ path }) => path),
+    ['spec.v[1].a[0]'],
+  )
+})
+
+test('a large value gives way, between its values and between alternatives', () => {
+  const one = { type: 'integer', maximum: 1 }
+  const value = { spec: { v: Array.from({ length: 10_000 }, (_, at) => at % 2) } }
+  const busy = { isOver: () => true }
+  const plain = counted(validateValues(value, schemaOf({ type: 'array', items: one }), { slice: busy }))
+  deepEqual(plain.result, [])
+  ok(plain.given > 100, `${plain.given} turns`)
+  const junctors = { anyOf: [{ maximum: -1 }, { not: { minimum: 2 } }], oneOf: [{ maximum: 1 }, { minimum: 2 }] }
+  const items = { ...one, ...junctors, allOf: [{ minimum: 0 }] }
+  const tried = counted(validateValues(value, schemaOf({ type: 'array', items }), { slice: busy }))
+  deepEqual(tried.result, [])
+  ok(tried.given > 40_000, `${tried.given} turns`)
+})
+
+test('a value that is too large to be looked at in one go is not good for a schema that must not match', () => {
+  const value = { spec: { v: Array.from({ length: 10_000 }, () => 1) } }
+  const inner = { type: 'array', items: { type: 'integer' } }
+  for (const v of [
+    { ...inner, not: { items: { maximum: 1 } } },
+    { ...inner, oneOf: [{}, { items: { maximum: 1 } }] },
+  ]) {
+    equal(atOnce(validateValues(value, schemaOf(v), { slice })).length, 1)
+  }
 })

@@ -1,22 +1,23 @@
 /**
  * Whether values fit their schema, keyword by keyword, with the words of upstream's validator. On an update, what was wrong before
  * and has not changed is let pass (KEP-4008).
+ *
+ * Each item may have to be looked at by each alternative of a schema, so the walk gives way to others: between objects, lists and
+ * alternatives. Most objects are small and good: that is found out before, in one go (`quick-check.ts`).
  */
-import { type FieldFault, required } from '../../api/field-fault.ts'
+import { FAULTS_CHARACTERS_MAX, FAULTS_MAX, type FieldFault, required } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
-import { checkNumber, isNearlyWhole } from './check-number.ts'
-import { checkString } from './check-string.ts'
+import { checkFieldCount, checkItemCount, checkType, checkWhole } from './check-value.ts'
 import { correlatedItems, isUnchanged } from './correlate.ts'
-import { enumFault, junctorFault, manyFault, pathOf, typeFault, valueFault } from './faults.ts'
-import { isFormat } from './formats.ts'
+import { junctorFault, pathOf, valueFault } from './faults.ts'
 import { Patterns } from './patterns.ts'
 import { type Fault, Place } from './place.ts'
 import { isMetaField } from './prune.ts'
-import type { Checks, Structural } from './structural.ts'
+import { isQuicklyGood } from './quick-check.ts'
+import { type Checks, hasJunctors, type Structural } from './structural.ts'
 import { Trail } from './trail.ts'
-import { typeOfValue } from './value.ts'
 
 export type ValidateOptions = {
   /** Before the paths of all faults, but not in their texts. */
@@ -32,21 +33,20 @@ export function* validateValues(
   { prefix = '', old, slice }: ValidateOptions,
 ): Turns<FieldFault[]> {
   const patterns = new Patterns()
+  if (isQuicklyGood(value, schema, patterns, slice) && !(yield* patterns.answer(slice))) return []
   for (;;) {
     const faults: Fault[] = []
-    visit(value, schema, new Place(new Trail(), { prefix, faults, patterns }, old))
-    if (!(yield* patterns.answer(slice))) return told(faults)
+    yield* visit(value, schema, new Place(new Trail(), { prefix, faults, patterns, slice }, old))
+    if (!(yield* patterns.answer(slice))) return yield* told(faults, slice)
   }
 }
 
-/** What a client can still make use of. A fault may name thousands of values, and there may be thousands of faults. */
-const FAULTS_CHARACTERS_MAX = 4 << 20
-
-function told(faults: readonly Fault[]): FieldFault[] {
+function* told(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
   const all: FieldFault[] = []
   let characters = 0
   for (const tell of faults) {
     if (characters > FAULTS_CHARACTERS_MAX) break
+    if (slice.isOver()) yield undefined
     const fault = tell()
     characters += fault.path.length + fault.message.length
     all.push(fault)
@@ -58,92 +58,81 @@ function told(faults: readonly Fault[]): FieldFault[] {
 type Count = number
 
 /** The value, unless it is as bad as it was. */
-function visit(value: Json, schema: Structural, place: Place): Count {
+function* visit(value: Json, schema: Structural, place: Place): Turns<Count> {
   const start = place.faults.length
-  const count = check(value, schema, place)
-  if (place.faults.length === start || place.old === undefined || !isUnchanged(value, place.old, schema)) return count
-  place.faults.length = start
+  const count = yield* check(value, schema, place)
+  forgive(value, schema, { place, start })
   return count
 }
 
-function check(value: Json, schema: Structural, place: Place): Count {
-  const { checks } = schema
-  let count = checkType(value, schema, place)
-  if (value !== null && checks !== undefined) count += checkJunctors(value, checks, place)
-  if (checks?.enum?.has(value) === false) place.faults.push(enumFault(place, value, checks.enum.values))
-  if (typeof value === 'string') {
-    if (checks !== undefined) checkString(value, checks, place)
-  } else if (typeof value === 'number' || typeof value === 'bigint') {
-    if (checks !== undefined) checkNumber(value, checks, place)
-  } else if (Array.isArray(value)) count += checkItems(value, schema, place)
-  else if (isFields(value)) count += checkFields(value, schema, place)
+/** The same of a value that `isSimple`. */
+function visitSimple(value: Json, schema: Structural, place: Place): Count {
+  const start = place.faults.length
+  const count = checkType(value, schema, place)
+  checkWhole(value, schema, place)
+  forgive(value, schema, { place, start })
   return count + 1
 }
 
-function checkType(value: Json, { types, isNullable, checks }: Structural, place: Place): Count {
-  const format =
-    checks?.format !== undefined && (checks.isOfDefault === true || isFormat(checks.format)) ? checks.format : undefined
-  if (types.length === 0 && format === undefined) return 1
-  if (value === null && (isNullable || types.length === 0 || types.includes('null'))) return 1
-  const type = typeOfValue(value)
-  for (const wanted of types) if (wanted === type || (wanted === 'number' && type === 'integer')) return 1
-  if (typeof value === 'number' && types.includes('integer') && isNearlyWhole(value)) return 1
-  if (format !== undefined && value !== null) {
-    // A format says what is looked at, so upstream leaves the type of texts and lists alone, and knows all else by Go's types.
-    const isText = type === 'string' || type === 'array'
-    const found = goFormats.get(type) ?? ''
-    if (!isText && found !== format) {
-      place.faults.push(typeFault(place, { wanted: format, found, shown: found }))
-      return 0
-    }
-    if (isText && !types.includes('number') && !types.includes('integer')) return 1
-  }
-  place.faults.push(typeFault(place, { wanted: types.join(','), found: type, shown: type }))
-  return 0
+/** Takes back the faults since `start` if the value has not changed. */
+function forgive(
+  value: Json,
+  schema: Structural,
+  { place, start }: { readonly place: Place; readonly start: number },
+): void {
+  const { faults, old } = place
+  if (faults.length > start && old !== undefined && isUnchanged(value, old, schema)) faults.length = start
 }
 
-const goFormats: ReadonlyMap<string, string> = new Map([
-  ['integer', 'int64'],
-  ['number', 'float64'],
-])
+/** Whether it takes no time: it has no parts, and its schema no alternatives. */
+const isSimple = (value: Json, { checks }: Structural): boolean =>
+  (typeof value !== 'object' || value === null) && (checks === undefined || !hasJunctors(checks))
 
-function checkItems(items: readonly Json[], schema: Structural, place: Place): Count {
-  const { old, faults } = place
+function* check(value: Json, schema: Structural, place: Place): Turns<Count> {
+  if (place.slice.isOver()) yield undefined
+  const { checks } = schema
+  let count = checkType(value, schema, place)
+  if (value !== null && checks !== undefined && hasJunctors(checks)) count += yield* checkJunctors(value, checks, place)
+  checkWhole(value, schema, place)
+  if (Array.isArray(value)) count += yield* checkItems(value, schema, place)
+  else if (isFields(value)) count += yield* checkFields(value, schema, place)
+  return count + 1
+}
+
+/** Beyond the last fault that is told nothing is looked at: what is refused is refused. */
+function* checkItems(items: readonly Json[], schema: Structural, place: Place): Turns<Count> {
+  const { old, faults, slice } = place
   const { items: itemSchema, checks } = schema
   let count = 0
   if (itemSchema !== undefined) {
     const olds = correlatedItems(items, old, schema)
-    for (let at = 0; at < items.length; at++) {
-      count += visit(items[at] ?? null, itemSchema, place.below(at, olds?.[at]))
+    for (let at = 0; at < items.length && faults.length < FAULTS_MAX; at++) {
+      const item = items[at] ?? null
+      const below = place.below(at, olds?.[at])
+      if (!isSimple(item, itemSchema)) count += yield* visit(item, itemSchema, below)
+      else {
+        count += visitSimple(item, itemSchema, below)
+        if (at % SIMPLE_VALUES === 0 && slice.isOver()) yield undefined
+      }
     }
   }
-  const { minItems, maxItems } = checks ?? {}
-  if (minItems !== undefined && items.length < minItems) {
-    faults.push(valueFault(place, items.length, `should have at least ${minItems} items`))
-  }
-  if (maxItems !== undefined && items.length > maxItems) faults.push(manyFault(place, items.length, maxItems))
-  if (checks?.uniqueItems === true && new Set(items.map(printJson)).size < items.length)
-    faults.push(valueFault(place, '', "shouldn't contain duplicates"))
+  if (checks !== undefined) checkItemCount(items, checks, place)
   return count
 }
 
-const printJson = (value: Json): string =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? Number(part) : part))
+/** Simple values between two looks at the clock. */
+const SIMPLE_VALUES = 64
 
-function checkFields(fields: Fields, schema: Structural, place: Place): Count {
-  const { old, faults } = place
+function* checkFields(fields: Fields, schema: Structural, place: Place): Turns<Count> {
+  const { old, faults, slice } = place
   const { properties, additional, checks } = schema
-  const { minProperties, maxProperties } = checks ?? {}
   const names = Object.keys(fields)
-  if (minProperties !== undefined && names.length < minProperties) {
-    faults.push(valueFault(place, names.length, `should have at least ${minProperties} properties`))
-  }
-  if (maxProperties !== undefined && names.length > maxProperties) {
-    faults.push(manyFault(place, names.length, maxProperties))
-  }
+  if (checks !== undefined) checkFieldCount(names.length, checks, place)
   let count = 0
   const olds = isFields(old) ? old : undefined
-  for (const key of names) {
+  for (const [at, key] of names.entries()) {
+    if (faults.length >= FAULTS_MAX) return count
+    if (at % SIMPLE_VALUES === SIMPLE_VALUES - 1 && slice.isOver()) yield undefined
     const own = properties?.get(key)
     if (own === undefined && additional === false) {
       faults.push(valueFault(place, key, `is a forbidden property`, `${place.name}.${key}`))
@@ -153,45 +142,57 @@ function checkFields(fields: Fields, schema: Structural, place: Place): Count {
     // Upstream never looks at what the kind and the metadata of an object were.
     const isRatcheted = olds !== undefined && Object.hasOwn(olds, key) && !(place.isRoot && isMetaField(key))
     const step = own === undefined && place.isRoot ? `.${key}` : key
-    count += visit(fields[key] ?? null, schemaOfKey, place.below(step, isRatcheted ? olds[key] : undefined))
+    const value = fields[key] ?? null
+    const below = place.below(step, isRatcheted ? olds[key] : undefined)
+    count += isSimple(value, schemaOfKey)
+      ? visitSimple(value, schemaOfKey, below)
+      : yield* visit(value, schemaOfKey, below)
   }
   for (const key of checks?.required ?? []) {
+    if (faults.length >= FAULTS_MAX) return count
     if (!Object.hasOwn(fields, key)) faults.push(() => required(pathOf(place, `${place.name}.${key}`)))
   }
   return count
 }
 
-function checkJunctors(value: Json, { allOf, anyOf, oneOf, not }: Checks, place: Place): Count {
-  if (allOf === undefined && anyOf === undefined && oneOf === undefined && not === undefined) return 0
+function* checkJunctors(value: Json, { allOf, anyOf, oneOf, not }: Checks, place: Place): Turns<Count> {
   let count = 0
-  const tried = (schema: Structural): Tried => {
+  const tried = function* (schema: Structural): Turns<Tried> {
     const faults: Fault[] = []
-    return { count: check(value, schema, place.telling(faults)), faults }
+    return { count: yield* check(value, schema, place.telling(faults)), faults }
   }
-  if (anyOf !== undefined) count += checkAny(anyOf, tried, place)
-  if (oneOf !== undefined) count += checkOne(oneOf, tried, place)
-  if (allOf !== undefined) {
-    const all = allOf.map(tried)
-    const failed = all.filter(({ faults }) => faults.length > 0)
-    for (const each of all) count += each.count
-    for (const { faults } of failed) place.tell(faults)
-    if (failed.length > 0) {
-      const none = failed.length === all.length ? '. None validated' : ''
-      place.faults.push(junctorFault(place, `must validate all the schemas (allOf)${none}`))
-    }
-  }
-  if (not !== undefined && tried(not).faults.length === 0) {
+  if (anyOf !== undefined) count += yield* checkAny(anyOf, tried, place)
+  if (oneOf !== undefined) count += yield* checkOne(oneOf, tried, place)
+  if (allOf !== undefined) count += yield* checkAll(allOf, tried, place)
+  if (not !== undefined && (yield* tried(not)).faults.length === 0) {
     place.faults.push(junctorFault(place, 'must not validate the schema (not)'))
   }
   return count
 }
 
 type Tried = { readonly count: Count; readonly faults: readonly Fault[] }
+type Try = (schema: Structural) => Turns<Tried>
 
-function checkAny(schemas: readonly Structural[], tried: (schema: Structural) => Tried, place: Place): Count {
+function* checkAll(schemas: readonly Structural[], tried: Try, place: Place): Turns<Count> {
+  let [count, failed] = [0, 0]
+  for (const schema of schemas) {
+    const result = yield* tried(schema)
+    count += result.count
+    if (result.faults.length === 0) continue
+    failed++
+    place.tell(result.faults)
+  }
+  if (failed > 0) {
+    const none = failed === schemas.length ? '. None validated' : ''
+    place.faults.push(junctorFault(place, `must validate all the schemas (allOf)${none}`))
+  }
+  return count
+}
+
+function* checkAny(schemas: readonly Structural[], tried: Try, place: Place): Turns<Count> {
   let best: Tried | undefined
   for (const schema of schemas) {
-    const result = tried(schema)
+    const result = yield* tried(schema)
     if (result.faults.length === 0) return result.count
     if (best === undefined || result.count > best.count) best = result
   }
@@ -200,11 +201,11 @@ function checkAny(schemas: readonly Structural[], tried: (schema: Structural) =>
   return best?.count ?? 0
 }
 
-function checkOne(schemas: readonly Structural[], tried: (schema: Structural) => Tried, place: Place): Count {
+function* checkOne(schemas: readonly Structural[], tried: Try, place: Place): Turns<Count> {
   let valid = 0
   let best: Tried | undefined
   for (const schema of schemas) {
-    const result = tried(schema)
+    const result = yield* tried(schema)
     if (result.faults.length === 0) valid++
     else if (valid === 0 && (best === undefined || result.count > best.count)) best = result
   }

@@ -2,6 +2,7 @@
 import {
   checked,
   duplicate,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -269,7 +270,7 @@ function validateParamRef({ name, parameterNotFoundAction, selector }: Fields, p
 function validateActions(given: readonly string[], path: string): FieldFault[] {
   if (given.length === 0) return [required(path, 'at least one validation action is required')]
   const repeats = repeatsIn(given)
-  const faults = given.flatMap((action, at) => {
+  const faults = faultsOfEach(given, (action, at) => {
     if (!actions.includes(action)) return [notSupported(`${path}[${at}]`, action, actions)]
     return repeats.has(at) ? [duplicate(`${path}[${at}]`, action)] : []
   })

@@ -2,6 +2,7 @@
 import {
   checked,
   duplicate,
+  faultsOfEach,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -31,7 +32,7 @@ export const validateMatchPolicy = (value: Json | undefined, path: string): Fiel
 
 export function validateMatchResources(resources: Fields, path: string): FieldFault[] {
   const rules = (list: string): FieldFault[] =>
-    itemsOf(resources[list]).flatMap((rule, at) => [
+    faultsOfEach(itemsOf(resources[list]), (rule, at) => [
       ...validateResourceNames(textsOf(rule['resourceNames']), `${path}.${list}[${at}].resourceNames`),
       ...validateRule(rule, `${path}.${list}[${at}]`),
     ])
@@ -46,7 +47,7 @@ export function validateMatchResources(resources: Fields, path: string): FieldFa
 
 function validateResourceNames(names: readonly string[], path: string): FieldFault[] {
   const repeats = repeatsIn(names)
-  return names.flatMap((name, at) => [
+  return faultsOfEach(names, (name, at) => [
     ...checked(`${path}[${at}]`, name, checkPathSegment),
     ...(repeats.has(at) ? [duplicate(`${path}[${at}]`, name)] : []),
   ])
@@ -84,7 +85,7 @@ function validateNames(names: readonly string[], path: string, { type, others, c
   const why = `if '*' is present, must not specify other ${others}`
   return [
     ...(isAmbiguous ? [invalidShown(path, goStrings(names, type), why)] : []),
-    ...names.flatMap((name, at) => check(name, `${path}[${at}]`)),
+    ...faultsOfEach(names, (name, at) => check(name, `${path}[${at}]`)),
   ]
 }
 
@@ -92,7 +93,7 @@ function validateNames(names: readonly string[], path: string, { type, others, c
 function validateResources(resources: readonly string[], path: string): FieldFault[] {
   if (resources.length === 0) return [required(path)]
   const before = new Set<string>()
-  const faults = resources.flatMap((resource, at) => {
+  const faults = faultsOfEach(resources, (resource, at) => {
     if (resource === '') return [required(`${path}[${at}]`)]
     const [name = '', subresource] = split(resource)
     if (subresource === undefined) return []

@@ -1,5 +1,13 @@
 /** MutatingWebhookConfiguration and ValidatingWebhookConfiguration. */
-import { checked, duplicate, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import {
+  checked,
+  duplicate,
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
@@ -72,7 +80,7 @@ const areSameConditions = (webhooks: readonly Fields[], before: readonly Fields[
 function validateWebhook(webhook: Fields, path: string, validateOwn: ValidateOwn): FieldFault[] {
   return [
     ...validateName(textOf(webhook['name']), `${path}.name`),
-    ...itemsOf(webhook['rules']).flatMap((rule, at) => validateRule(rule, `${path}.rules[${at}]`)),
+    ...faultsOfEach(itemsOf(webhook['rules']), (rule, at) => validateRule(rule, `${path}.rules[${at}]`)),
     ...validateOneOf(webhook['failurePolicy'], failurePolicies, `${path}.failurePolicy`),
     ...validateMatchPolicy(webhook['matchPolicy'], `${path}.matchPolicy`),
     ...validateSideEffects(webhook['sideEffects'], `${path}.sideEffects`),
@@ -105,7 +113,7 @@ function validateVersions(versions: readonly string[], path: string): FieldFault
   const known = reviewVersions.join(', ')
   if (versions.length === 0) return [required(path, `must specify one of ${known}`)]
   const repeats = repeatsIn(versions)
-  const faults = versions.flatMap((version, at) =>
+  const faults = faultsOfEach(versions, (version, at) =>
     repeats.has(at)
       ? [invalidValue(`${path}[${at}]`, version, 'duplicate version')]
       : checked(`${path}[${at}]`, version, checkDns1035Label),

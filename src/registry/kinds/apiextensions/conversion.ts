@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import {
   checked,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -50,7 +51,7 @@ function validateReviewVersions(versions: readonly string[]): FieldFault[] {
   const own = `${path}.conversionReviewVersions`
   if (versions.length === 0) return [required(own)]
   const repeats = repeatsIn(versions)
-  const faults = versions.flatMap((version, at) =>
+  const faults = faultsOfEach(versions, (version, at) =>
     repeats.has(at)
       ? [invalidValue(`${own}[${at}]`, version, 'duplicate version')]
       : checked(`${own}[${at}]`, version, checkDns1035Label),

@@ -1,5 +1,5 @@
 /** Definitions of resources. What their parts must be stands in the files beside this one; controllers/ decides on the conditions. */
-import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import {
@@ -150,7 +150,7 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const missing = versions
     .filter(({ name, storage }) => storage === true && !storedNames.has(textOf(name)))
     .map(({ name }) => invalidShown(path, shown, `must have the storage version ${textOf(name)}`))
-  const gone = stored.flatMap((name, at) =>
+  const gone = faultsOfEach(stored, (name, at) =>
     names.has(name) ? [] : [invalidValue(`${path}[${at}]`, name, deleteForbiddenReason(name))],
   )
   return [...validateAcceptedNames(object), ...missing, ...gone]

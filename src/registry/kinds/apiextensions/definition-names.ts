@@ -1,5 +1,5 @@
 /** The names of a kind: those it asks for, and those it was given. */
-import { checked, type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
+import { checked, faultsOfEach, type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkDns1035Label } from '../../../api/names.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
 
@@ -28,7 +28,7 @@ export function validateNames(names: Fields, path: string): FieldFault[] {
 }
 
 const validateLabels = (list: Fields[string], path: string): FieldFault[] =>
-  textsOf(list).flatMap((name, at) => checked(`${path}[${at}]`, name, checkDns1035Label))
+  faultsOfEach(textsOf(list), (name, at) => checked(`${path}[${at}]`, name, checkDns1035Label))
 
 /** A label but for its case. */
 export function validateKind(kind: string, path: string): FieldFault[] {

@@ -4,6 +4,7 @@
  */
 import {
   checked,
+  faultsOfEach,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -71,7 +72,7 @@ function validateScope(scope: string): FieldFault[] {
 
 function validateSchemasGiven(spec: Fields, versions: readonly Fields[]): FieldFault[] {
   if (isFields(schemaOf(spec['validation']))) return []
-  return versions.flatMap((version, at) => {
+  return faultsOfEach(versions, (version, at) => {
     const path = `spec.versions[${at}].schema.openAPIV3Schema`
     return isFields(schemaOf(version['schema'])) ? [] : [required(path, 'schemas are required')]
   })

@@ -1,5 +1,6 @@
 /** What rules in schemas must be: they compile, and cannot cost too much however large an object gets. */
 import {
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   internalFault,
@@ -24,7 +25,7 @@ const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvali
 
 /** Of what stands beside the expressions. */
 export function validateRuleFields(schema: Fields, path: string): FieldFault[] {
-  return itemsOf(schema['x-kubernetes-validations']).flatMap((rule, at) => {
+  return faultsOfEach(itemsOf(schema['x-kubernetes-validations']), (rule, at) => {
     const own = `${path}.x-kubernetes-validations[${at}]`
     return [...validateTexts(rule, own), ...validateRulePath(textOf(rule['fieldPath']), schema, `${own}.fieldPath`)]
   })

@@ -2,7 +2,7 @@
  * Definitions that were stored before schemas had to be structural stay as they are, and are told so in a condition. What comes
  * through this server is refused instead.
  */
-import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf } from '../../../api/object.ts'
 import { atOnce } from '../../../cel/turns.ts'
 import { shortPatternFaults } from './pattern-rules.ts'
@@ -12,7 +12,7 @@ import { validateStructural } from './structural-rules.ts'
 export function nonStructural(spec: Fields): string | undefined {
   const faults = [
     ...(spec['preserveUnknownFields'] === true ? [preserving] : []),
-    ...itemsOf(spec['versions']).flatMap(faultsOf),
+    ...faultsOfEach(itemsOf(spec['versions']), faultsOf),
   ]
   const texts = [...new Set(faults.map(({ path, message }) => `${path}: ${message}`))]
   const [only] = texts

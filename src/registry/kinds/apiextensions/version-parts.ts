@@ -1,5 +1,5 @@
 /** What a version has besides its schema: subresources, columns, fields to select by, a warning. */
-import { duplicate, type FieldFault, invalidValue, required, tooMany } from '../../../api/field-fault.ts'
+import { duplicate, faultsOfEach, type FieldFault, invalidValue, required, tooMany } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../../api/object.ts'
 
 const WARNING_BYTES_MAX = 256
@@ -52,7 +52,7 @@ const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 
 export function validateColumns(columns: readonly Fields[], path: string): FieldFault[] {
-  return columns.flatMap((column, at) => {
+  return faultsOfEach(columns, (column, at) => {
     const [name, type, format] = [textOf(column['name']), textOf(column['type']), textOf(column['format'])]
     const own = `${path}[${at}]`
     return [
@@ -84,7 +84,7 @@ export function validateSelectable(fields: readonly Fields[], path: string, give
     return [invalidValue(path, '', why)]
   }
   const seen = new Set<string>()
-  const faults = fields.flatMap(({ jsonPath }, at) => {
+  const faults = faultsOfEach(fields, ({ jsonPath }, at) => {
     const text = textOf(jsonPath)
     const own = `${path}[${at}].jsonPath`
     if (text === '') return [required(own)]

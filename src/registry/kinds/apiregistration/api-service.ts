@@ -1,4 +1,11 @@
-import { checked, type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import {
+  checked,
+  faultsOfEach,
+  type FieldFault,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
@@ -88,7 +95,7 @@ function validateRemote({ caBundle, insecureSkipTLSVerify, service }: Fields): F
 }
 
 function validateStatus(object: KubeObject): FieldFault[] {
-  return itemsOf(fieldsOf(object['status'])['conditions']).flatMap(({ status }, at) =>
+  return faultsOfEach(itemsOf(fieldsOf(object['status'])['conditions']), ({ status }, at) =>
     statuses.includes(textOf(status))
       ? []
       : [notSupported(`status.conditions[${at}].status`, textOf(status), statuses)],

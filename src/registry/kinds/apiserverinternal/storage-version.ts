@@ -1,5 +1,13 @@
 /** StorageVersion: in which version each API server stores a resource, and which it can read. */
-import { checked, duplicate, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import {
+  checked,
+  duplicate,
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
 import { goPlain, goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
@@ -31,7 +39,7 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const ids = servers.map(({ apiServerID }) => textOf(apiServerID))
   const repeats = repeatsIn(ids)
   return [
-    ...servers.flatMap((server, at) => {
+    ...faultsOfEach(servers, (server, at) => {
       const path = `status.storageVersions[${at}]`
       const id = ids[at] ?? ''
       return [...(repeats.has(at) ? [duplicate(`${path}.apiServerID`, id)] : []), ...validateServer(server, path)]
@@ -105,7 +113,7 @@ function validateCommonVersion({ commonEncodingVersion: told }: Fields, servers:
 /** The path lacks the name of the list; upstream's does too. */
 function validateConditions(conditions: readonly Fields[]): FieldFault[] {
   const places = new Map<string, number>()
-  return conditions.flatMap(({ status, reason, message, ...condition }, at) => {
+  return faultsOfEach(conditions, ({ status, reason, message, ...condition }, at) => {
     const path = `status[${at}]`
     const type = textOf(condition['type'])
     const last = places.get(type)

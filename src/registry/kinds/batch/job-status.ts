@@ -1,6 +1,7 @@
 /** How a Job may go: what its status can say, and what it cannot take back. Most is asked only where something has changed. */
 import {
   duplicate,
+  faultsOfEach,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -71,7 +72,7 @@ function validateUncounted({ status }: State): FieldFault[] {
   const path = 'status.uncountedTerminatedPods'
   const seen = new Set<string>()
   const check = (name: string, uids: readonly string[]): FieldFault[] =>
-    uids.flatMap((uid, at) => {
+    faultsOfEach(uids, (uid, at) => {
       const here = `${path}.${name}[${at}]`
       if (uid === '') return [invalidValue(here, uid, 'must not be empty')]
       if (seen.has(uid)) return [duplicate(here, uid)]

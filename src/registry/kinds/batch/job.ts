@@ -1,4 +1,4 @@
-import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { type Labels, matchesLabels } from '../../../api/label-selector.ts'
 import { addAll } from '../../rules/long-lists.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
@@ -146,7 +146,7 @@ function validateGenerated(object: KubeObject): FieldFault[] {
   const { labels } = templateMetadata(object)
   const found = labelsOf(labels)
   const path = 'spec.template.metadata.labels'
-  const faults = Object.entries(ownLabels(name, uid)).flatMap(([label, wanted]) => {
+  const faults = faultsOfEach(Object.entries(ownLabels(name, uid)), ([label, wanted]) => {
     if (found[label] === wanted) return []
     const why = `must be '${wanted}'`
     if (found[label] === undefined) return [required(`${path}[${label}]`, why)]

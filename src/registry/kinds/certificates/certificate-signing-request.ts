@@ -5,6 +5,7 @@
 import { X509Certificate } from 'node:crypto'
 import {
   duplicate,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -139,7 +140,7 @@ function validateRequest(request: Fields[string]): FieldFault[] {
 function validateUsages(given: readonly string[]): FieldFault[] {
   if (given.length === 0) return [required('spec.usages')]
   const repeats = repeatsIn(given)
-  return given.flatMap((usage, at) => {
+  return faultsOfEach(given, (usage, at) => {
     const path = `spec.usages[${at}]`
     if (!usages.includes(usage)) return [notSupported(path, usage, usages)]
     return repeats.has(at) ? [duplicate(path, usage)] : []

@@ -1,6 +1,6 @@
 /** ClusterTrustBundle: certificates of authorities, of one signer or of nobody in particular (gate ClusterTrustBundle). */
 import { X509Certificate } from 'node:crypto'
-import { type FieldFault, invalidValue, tooLong } from '../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, invalidValue, tooLong } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { decodePem, type PemBlock } from '../../../lib/x509/pem.ts'
@@ -55,7 +55,7 @@ function validateBundle(text: string): FieldFault[] {
   if (Buffer.byteLength(text) > TRUST_BUNDLE_BYTES_MAX) return [tooLong(path, TRUST_BUNDLE_BYTES_MAX)]
   const refused = (why: string): FieldFault => invalidValue(path, '<value omitted>', why)
   const blocks = decodePem(text)
-  const faults = blocks.flatMap((block, at) => {
+  const faults = faultsOfEach(blocks, (block, at) => {
     const why = blockFault(block)
     return why === undefined ? [] : [refused(`entry ${at} ${why}`)]
   })

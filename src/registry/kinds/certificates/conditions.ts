@@ -1,5 +1,12 @@
 /** The conditions of certificate requests, two of which are decisions: Approved and Denied. */
-import { duplicate, type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import {
+  duplicate,
+  faultsOfEach,
+  type FieldFault,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
 import { type Fields, textOf } from '../../../api/object.ts'
 import { firstBy, repeatsIn } from '../../rules/long-lists.ts'
 
@@ -9,7 +16,7 @@ export function validateConditions(conditions: readonly Fields[]): FieldFault[] 
   const types = conditions.map(({ type }) => textOf(type))
   const repeats = repeatsIn(types)
   const firstDecisions = new Map(decisions.map((decision) => [decision, types.indexOf(decision)]))
-  return conditions.flatMap((condition, at) => {
+  return faultsOfEach(conditions, (condition, at) => {
     const type = types[at] ?? ''
     const path = `status.conditions[${at}]`
     const opposite = decisions.find((other) => decisions.includes(type) && other !== type)

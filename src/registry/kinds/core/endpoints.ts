@@ -1,4 +1,11 @@
-import { checked, type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import {
+  checked,
+  faultsOfEach,
+  type FieldFault,
+  invalidValue,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, itemsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -13,7 +20,7 @@ export const endpointsRules: KindRules = {
     createsOnUpdate: true,
     deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   },
-  validate: ({ subsets }) => itemsOf(subsets).flatMap((subset, at) => validateSubset(`subsets[${at}]`, subset)),
+  validate: ({ subsets }) => faultsOfEach(itemsOf(subsets), (subset, at) => validateSubset(`subsets[${at}]`, subset)),
   warnings: ({ subsets }) =>
     addressesOf(subsets).flatMap(({ path, address }) => warnOfIp(`${path}.ip`, textOf(address['ip']))),
 }
@@ -24,9 +31,9 @@ function validateSubset(path: string, subset: Fields): FieldFault[] {
   return [
     ...(isEmpty ? [required(path, 'must specify `addresses` or `notReadyAddresses`')] : []),
     ...addressLists.flatMap((list) =>
-      itemsOf(subset[list]).flatMap((address, at) => validateAddress(`${path}.${list}[${at}]`, address)),
+      faultsOfEach(itemsOf(subset[list]), (address, at) => validateAddress(`${path}.${list}[${at}]`, address)),
     ),
-    ...ports.flatMap((port, at) => validatePort(`${path}.ports[${at}]`, port, ports.length > 1)),
+    ...faultsOfEach(ports, (port, at) => validatePort(`${path}.ports[${at}]`, port, ports.length > 1)),
   ]
 }
 

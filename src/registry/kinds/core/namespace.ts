@@ -1,4 +1,4 @@
-import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { checkFinalizerName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import {
@@ -64,7 +64,7 @@ function mark(namespace: KubeObject, options: DeletionOptions, now: string): Kub
 }
 
 function validateFinalizers(object: KubeObject, pathOf: (at: number) => string): FieldFault[] {
-  return finalizersOf(object).flatMap((finalizer, at) =>
+  return faultsOfEach(finalizersOf(object), (finalizer, at) =>
     checkFinalizerName(finalizer).map((fault) => invalidValue(pathOf(at), finalizer, fault)),
   )
 }

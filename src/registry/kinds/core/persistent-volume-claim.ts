@@ -1,4 +1,5 @@
 import {
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidValue,
@@ -139,14 +140,14 @@ const resizeStates = [
 function validateStatus(object: KubeObject): FieldFault[] {
   const { capacity, allocatedResources, allocatedResourceStatuses } = fieldsOf(object['status'])
   return [
-    ...entriesOf(capacity).flatMap(([name, amount]) => basicAmount(amount, `status.capacity[${name}]`)),
-    ...entriesOf(allocatedResourceStatuses).flatMap(([name, state]) => {
+    ...faultsOfEach(entriesOf(capacity), ([name, amount]) => basicAmount(amount, `status.capacity[${name}]`)),
+    ...faultsOfEach(entriesOf(allocatedResourceStatuses), ([name, state]) => {
       // The path lacks some letters upstream, too, and of a wrong state the name is shown.
       const path = 'status.allocatedResourceStatus'
       if (!isClaimed(name)) return [notSupported(path, name, ['storage'])]
       return resizeStates.includes(state) ? [] : [notSupportedShown(path, name, resizeStates)]
     }),
-    ...entriesOf(allocatedResources).flatMap(([name, amount]) => {
+    ...faultsOfEach(entriesOf(allocatedResources), ([name, amount]) => {
       const path = 'status.allocatedResources'
       return isClaimed(name) ? basicAmount(amount, `${path}[${name}]`) : [notSupported(path, name, ['storage'])]
     }),

@@ -2,6 +2,7 @@
 import {
   checked,
   duplicate,
+  faultsOfEach,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -43,7 +44,7 @@ function validateFamilies(spec: Fields): FieldFault[] {
   const given = textsOf(spec['ipFamilies'])
   const policy = spec['ipFamilyPolicy']
   const repeats = repeatsIn(given)
-  const faults = given.flatMap((family, at) => {
+  const faults = faultsOfEach(given, (family, at) => {
     const path = `spec.ipFamilies[${at}]`
     return [
       ...(families.some((known) => known === family) ? [] : [notSupported(path, family, families)]),
@@ -74,7 +75,7 @@ function validateDual(ips: readonly string[]): FieldFault[] {
 }
 
 function validateMatch(spec: Fields, ips: readonly string[]): FieldFault[] {
-  return textsOf(spec['ipFamilies']).flatMap((family, at) => {
+  return faultsOfEach(textsOf(spec['ipFamilies']), (family, at) => {
     const ip = ips[at] ?? ''
     const found = parseIp(ip)?.family ?? family
     if (found === family || !families.some((known) => known === family)) return []

@@ -2,7 +2,7 @@
  * Which families of addresses a Service has: what the client says, completed by what its addresses say and what the cluster has. What
  * cannot be had is a fault, told alone: the other rules of Services come after addresses have been taken.
  */
-import { type FieldFault, invalidShown, invalidValue } from '../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, invalidShown, invalidValue } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type IpFamily, parseIp } from '../../../api/ip.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
@@ -99,7 +99,7 @@ function refuseFamilies(spec: Fields, { policy, families, cluster }: Wanted): Fi
       return [invalidValue(path, policy, `${needs} cluster IPs are specified`)]
     if (families.length > 1) return [invalidValue(path, policy, `${needs} IP families are specified`)]
   }
-  const faults = families.flatMap((family, at) =>
+  const faults = faultsOfEach(families, (family, at) =>
     cluster.includes(family) ? [] : [invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster')],
   )
   if (policy !== 'RequireDualStack' || cluster.length > 1) return faults

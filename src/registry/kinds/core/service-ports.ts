@@ -1,6 +1,7 @@
 import {
   checked,
   duplicate,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidValue,
@@ -18,14 +19,14 @@ export function validatePorts(spec: Fields): FieldFault[] {
   const ports = itemsOf(spec['ports'])
   return [
     ...validateEach(ports),
-    ...(typeOf(spec) === 'ClusterIP' ? ports.flatMap(validateNoNodePort) : []),
+    ...(typeOf(spec) === 'ClusterIP' ? faultsOfEach(ports, validateNoNodePort) : []),
     ...validateDistinct(ports),
   ]
 }
 
 function validateEach(ports: readonly Fields[]): FieldFault[] {
   const names = new Set<string>()
-  return ports.flatMap((port, at) => {
+  return faultsOfEach(ports, (port, at) => {
     const path = `spec.ports[${at}]`
     const name = textOf(port['name'])
     const isSecond = name !== '' && names.has(name)

@@ -1,5 +1,5 @@
 /** What an update of a Service may not change: its first address, and what others rely on. */
-import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, type KubeObject, numberOf, textOf, textsOf } from '../../../api/object.ts'
@@ -36,7 +36,7 @@ function validateList(spec: Fields, before: Fields, { field, single, goType }: L
   const old = textsOf(before[field])
   const shown = goStrings(values, goType)
   const changed = (at: number): FieldFault => invalidShown(`spec.${field}[${at}]`, shown, fixed)
-  if (values.length === old.length) return old.flatMap((value, at) => (value === values[at] ? [] : [changed(at)]))
+  if (values.length === old.length) return faultsOfEach(old, (value, at) => (value === values[at] ? [] : [changed(at)]))
   if (values.length === 0) return [invalidShown(`spec.${field}[0]`, shown, `primary ${single} can not be unset`)]
   const faults = old.length > 0 && values[0] !== old[0] ? [changed(0)] : []
   if (values.length > old.length || spec['ipFamilyPolicy'] === 'SingleStack') return faults

@@ -1,5 +1,6 @@
 import {
   checked,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidValue,
@@ -37,7 +38,7 @@ export function validate(object: KubeObject, gates: Gates): FieldFault[] {
     ...validateLabels(spec['selector'], 'spec.selector'),
     ...validateAffinity(spec),
     ...validateAddresses(spec),
-    ...textsOf(spec['externalIPs']).flatMap((ip, at) => validateExternalIp(`spec.externalIPs[${at}]`, ip)),
+    ...faultsOfEach(textsOf(spec['externalIPs']), (ip, at) => validateExternalIp(`spec.externalIPs[${at}]`, ip)),
     ...oneOf('spec.type', typeOf(spec), types),
     ...validateSourceRanges(object),
     ...validateNodePortChoice(spec),
@@ -53,7 +54,7 @@ export function validateStatus(object: KubeObject): FieldFault[] {
   if (points.length > 0 && typeOf(specOf(object)) !== 'LoadBalancer') {
     return [forbiddenField(path, "may only be used when `spec.type` is 'LoadBalancer'")]
   }
-  return points.flatMap((point, at) => validateIngressPoint(`${path}[${at}]`, point))
+  return faultsOfEach(points, (point, at) => validateIngressPoint(`${path}[${at}]`, point))
 }
 
 /** Also of an update, which asks once more. */
@@ -120,7 +121,7 @@ function validateSourceRanges(object: KubeObject): FieldFault[] {
   const ranges = textsOf(spec['loadBalancerSourceRanges'])
   if (ranges.length > 0) {
     const path = 'spec.LoadBalancerSourceRanges'
-    const faults = ranges.flatMap((range, at) => checked(`${path}[${at}]`, range.trim(), checkCidr))
+    const faults = faultsOfEach(ranges, (range, at) => checked(`${path}[${at}]`, range.trim(), checkCidr))
     return isBalanced ? faults : [forbiddenField(path, onlyForLoadBalancers), ...faults]
   }
   const annotation = object.metadata.annotations?.[sourceRangesAnnotation]
@@ -128,7 +129,7 @@ function validateSourceRanges(object: KubeObject): FieldFault[] {
   const path = `metadata.annotations[${sourceRangesAnnotation}]`
   if (!isBalanced) return [forbiddenField(path, onlyForLoadBalancers)]
   if (annotation.trim() === '') return []
-  return annotation.split(',').flatMap((range) => checked(path, range.trim(), checkCidr))
+  return faultsOfEach(annotation.split(','), (range) => checked(path, range.trim(), checkCidr))
 }
 
 function validateNodePortChoice(spec: Fields): FieldFault[] {

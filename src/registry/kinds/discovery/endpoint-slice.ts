@@ -1,4 +1,5 @@
 import {
+  faultsOfEach,
   checked,
   duplicate,
   type FieldFault,
@@ -81,7 +82,7 @@ function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
 function validateEndpoints({ addressType, endpoints }: KubeObject): FieldFault[] {
   const list = itemsOf(endpoints)
   if (list.length > ENDPOINTS_MAX) return [tooMany('endpoints', list.length, ENDPOINTS_MAX)]
-  return list.flatMap((endpoint, at) => validateEndpoint(`endpoints[${at}]`, endpoint, textOf(addressType)))
+  return faultsOfEach(list, (endpoint, at) => validateEndpoint(`endpoints[${at}]`, endpoint, textOf(addressType)))
 }
 
 function validateEndpoint(path: string, endpoint: Fields, type: string): FieldFault[] {
@@ -97,7 +98,7 @@ function validateEndpoint(path: string, endpoint: Fields, type: string): FieldFa
 function validateAddresses(path: string, addresses: readonly string[], type: string): FieldFault[] {
   if (addresses.length === 0) return [required(path, 'must contain at least 1 address')]
   if (addresses.length > ADDRESSES_MAX) return [tooMany(path, addresses.length, ADDRESSES_MAX)]
-  return addresses.flatMap((address, at) => validateAddress(path, at, { address, type }))
+  return faultsOfEach(addresses, (address, at) => validateAddress(path, at, { address, type }))
 }
 
 function validateAddress(
@@ -133,7 +134,7 @@ function validateFullName(path: string, name: string): FieldFault[] {
 function validateZones(path: string, zones: Json | undefined): FieldFault[] {
   const names = itemsOf(zones).map(({ name }) => textOf(name))
   if (names.length > ZONE_HINTS_MAX) return [tooMany(path, names.length, ZONE_HINTS_MAX)]
-  return names.flatMap((name, at) => [
+  return faultsOfEach(names, (name, at) => [
     ...(names.indexOf(name) < at ? [duplicate(`${path}[${at}].name`, name)] : []),
     ...checked(`${path}[${at}].name`, name, checkLabelValue),
   ])
@@ -144,7 +145,7 @@ function validatePorts({ ports }: KubeObject): FieldFault[] {
   if (list.length > PORTS_MAX) return [tooMany('ports', list.length, PORTS_MAX)]
   const names = list.map(({ name }) => textOf(name))
   const firsts = new Map(names.map((name, at) => [name, at] as const).toReversed())
-  return list.flatMap(({ protocol, appProtocol }, at) => {
+  return faultsOfEach(list, ({ protocol, appProtocol }, at) => {
     const path = `ports[${at}]`
     const name = names[at] ?? ''
     const isKnown = protocols.some((known) => known === protocol)

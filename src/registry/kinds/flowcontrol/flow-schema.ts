@@ -1,5 +1,6 @@
 import {
   checked,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -34,7 +35,7 @@ function validate(schema: KubeObject): FieldFault[] {
     ...validatePrecedence(numberOf(spec['matchingPrecedence']), name),
     ...validateDistinguisher(spec['distinguisherMethod']),
     ...validateLevel(textOf(fieldsOf(spec['priorityLevelConfiguration'])['name'])),
-    ...itemsOf(spec['rules']).flatMap((rule, at) => validateRule(rule, `spec.rules[${at}]`)),
+    ...faultsOfEach(itemsOf(spec['rules']), (rule, at) => validateRule(rule, `spec.rules[${at}]`)),
     ...validateMandatory(spec, name),
   ]
 }
@@ -79,9 +80,9 @@ function validateRule(rule: Fields, path: string): FieldFault[] {
   }
   return [
     ...faults,
-    ...(subjects ?? []).flatMap((subject, at) => validateSubject(subject, `${path}.subjects[${at}]`)),
-    ...(ofResources ?? []).flatMap((one, at) => validateResourceRule(one, `${path}.resourceRules[${at}]`)),
-    ...(ofUrls ?? []).flatMap((one, at) => validateUrlRule(one, `${path}.nonResourceRules[${at}]`)),
+    ...faultsOfEach(subjects ?? [], (subject, at) => validateSubject(subject, `${path}.subjects[${at}]`)),
+    ...faultsOfEach(ofResources ?? [], (one, at) => validateResourceRule(one, `${path}.resourceRules[${at}]`)),
+    ...faultsOfEach(ofUrls ?? [], (one, at) => validateUrlRule(one, `${path}.nonResourceRules[${at}]`)),
   ]
 }
 
@@ -198,7 +199,7 @@ function validateNames(names: readonly string[], path: string, { absent, others,
   if (names.length > 1 && names.includes('*')) {
     return [invalidShown(path, goStrings(names), `if '*' is present, must not specify other ${others}`)]
   }
-  return names.flatMap((name, at) => check?.(name, `${path}[${at}]`) ?? [])
+  return faultsOfEach(names, (name, at) => check?.(name, `${path}[${at}]`) ?? [])
 }
 
 function validateMandatory(spec: Fields, name: string): FieldFault[] {

@@ -1,4 +1,4 @@
-import { duplicate, type FieldFault, required } from '../../../api/field-fault.ts'
+import { duplicate, faultsOfEach, type FieldFault, required } from '../../../api/field-fault.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { repeatsIn } from '../../rules/long-lists.ts'
 
@@ -6,7 +6,7 @@ import { repeatsIn } from '../../rules/long-lists.ts'
 export function validateConditionTypes(object: KubeObject): FieldFault[] {
   const types = itemsOf(fieldsOf(object['status'])['conditions']).map(({ type }) => textOf(type))
   const repeats = repeatsIn(types)
-  return types.flatMap((type, at) => {
+  return faultsOfEach(types, (type, at) => {
     const path = `status.conditions[${at}].type`
     if (type === '') return [required(path, 'must not be empty')]
     return repeats.has(at) ? [duplicate(path, type)] : []

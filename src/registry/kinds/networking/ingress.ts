@@ -1,5 +1,6 @@
 import {
   checked,
+  faultsOfEach,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -49,8 +50,8 @@ function validateSpec(spec: Fields): FieldFault[] {
   if (isFields(defaultBackend)) faults.push(...validateBackend('spec.defaultBackend', defaultBackend))
   return [
     ...faults,
-    ...itemsOf(rules).flatMap((rule, at) => validateRule(`spec.rules[${at}]`, rule)),
-    ...itemsOf(tls).flatMap((one, at) => validateTls(`spec.tls[${at}]`, one)),
+    ...faultsOfEach(itemsOf(rules), (rule, at) => validateRule(`spec.rules[${at}]`, rule)),
+    ...faultsOfEach(itemsOf(tls), (one, at) => validateTls(`spec.tls[${at}]`, one)),
     ...(typeof ingressClassName === 'string'
       ? checked('spec.ingressClassName', ingressClassName, checkDnsSubdomain)
       : []),
@@ -72,7 +73,7 @@ const checkHost = (host: string): string[] =>
 function validateHttp(path: string, paths: Json | undefined): FieldFault[] {
   const list = itemsOf(paths)
   if (list.length === 0) return [required(path)]
-  return list.flatMap((one, at) => [
+  return faultsOfEach(list, (one, at) => [
     ...validatePath(`${path}[${at}]`, one),
     ...validateBackend(`${path}[${at}].backend`, fieldsOf(one['backend'])),
   ])
@@ -120,13 +121,13 @@ function validateBackendPort(path: string, port: Fields): FieldFault[] {
 function validateTls(path: string, { hosts, secretName }: Fields): FieldFault[] {
   const secret = textOf(secretName)
   return [
-    ...textsOf(hosts).flatMap((host, at) => checked(`${path}.hosts[${at}]`, host, checkHost)),
+    ...faultsOfEach(textsOf(hosts), (host, at) => checked(`${path}.hosts[${at}]`, host, checkHost)),
     ...(secret === '' ? [] : checked(`${path}.secretName`, secret, checkDnsSubdomain)),
   ]
 }
 
 function validateStatus({ status }: KubeObject): FieldFault[] {
-  return itemsOf(fieldsOf(fieldsOf(status)['loadBalancer'])['ingress']).flatMap((point, at) =>
+  return faultsOfEach(itemsOf(fieldsOf(fieldsOf(status)['loadBalancer'])['ingress']), (point, at) =>
     validateIngressPoint(`status.loadBalancer.ingress[${at}]`, point),
   )
 }

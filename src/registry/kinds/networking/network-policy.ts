@@ -1,5 +1,6 @@
 import {
   checked,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -39,9 +40,9 @@ function validate(object: KubeObject): FieldFault[] {
   const spec = fieldsOf(object['spec'])
   return [
     ...validateLabelSelector(fieldsOf(spec['podSelector']), 'spec.podSelector'),
-    ...rulesOf(spec).flatMap(({ path, ports, peers }) => [
-      ...itemsOf(ports).flatMap((port, at) => validatePort(`${path}.ports[${at}]`, port)),
-      ...peers.flatMap((peer) => validatePeer(peer.path, peer.peer)),
+    ...faultsOfEach(rulesOf(spec), ({ path, ports, peers }) => [
+      ...faultsOfEach(itemsOf(ports), (port, at) => validatePort(`${path}.ports[${at}]`, port)),
+      ...faultsOfEach(peers, (peer) => validatePeer(peer.path, peer.peer)),
     ]),
     ...validateTypes(spec['policyTypes']),
   ]
@@ -87,7 +88,7 @@ function validatePort(path: string, { protocol, port, endPort }: Fields): FieldF
 
 function validatePeer(path: string, peer: Fields): FieldFault[] {
   const given = ['podSelector', 'namespaceSelector', 'ipBlock'].filter((name) => (peer[name] ?? null) !== null)
-  const faults = given.flatMap((name) =>
+  const faults = faultsOfEach(given, (name) =>
     name === 'ipBlock'
       ? validateBlock(`${path}.ipBlock`, fieldsOf(peer[name]))
       : validateLabelSelector(fieldsOf(peer[name]), `${path}.${name}`),
@@ -102,7 +103,7 @@ function validateBlock(path: string, block: Fields): FieldFault[] {
   if (cidr === '') return [required(`${path}.cidr`)]
   const range = parseCidr(cidr)
   if (range === undefined) return checked(`${path}.cidr`, cidr, checkCidr)
-  return textsOf(block['except']).flatMap((text, at) => {
+  return faultsOfEach(textsOf(block['except']), (text, at) => {
     const inner = parseCidr(text)
     if (inner === undefined) return checked(`${path}.except[${at}]`, text, checkCidr)
     const isInside = contains(range, inner.address) && inner.prefixBits > range.prefixBits
@@ -116,7 +117,7 @@ function validateTypes(types: Json | undefined): FieldFault[] {
     const shown = goStrings(given, 'networking.PolicyType')
     return [invalidShown('spec.policyTypes', shown, 'may not specify more than two policyTypes')]
   }
-  return given.flatMap((type, at) =>
+  return faultsOfEach(given, (type, at) =>
     policyTypes.some((known) => known === type) ? [] : [notSupported(`spec.policyTypes[${at}]`, type, policyTypes)],
   )
 }

@@ -1,4 +1,11 @@
-import { checked, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import {
+  checked,
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { parseCidr } from '../../../api/ip.ts'
 import { fieldsOf, type Json, type KubeObject, textsOf } from '../../../api/object.ts'
@@ -31,7 +38,7 @@ function validate(object: KubeObject): FieldFault[] {
   const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'
   return [
     ...(isDoubled ? [invalidShown(path, goStrings(cidrs), why)] : []),
-    ...cidrs.flatMap((cidr, at) => checked(`${path}[${at}]`, cidr, checkCanonicalCidr)),
+    ...faultsOfEach(cidrs, (cidr, at) => checked(`${path}[${at}]`, cidr, checkCanonicalCidr)),
   ]
 }
 
@@ -42,7 +49,7 @@ function validateUpdate(object: KubeObject, current: KubeObject): FieldFault[] {
   const before = textsOf(cidrsOf(current))
   const shown = Array.isArray(given) && cidrs.length === 0 ? '[]string{}' : goStrings(cidrs)
   if (cidrs.length < before.length || cidrs.length > CIDRS_MAX) return [invalidShown(path, shown, immutable)]
-  const faults = before.flatMap((cidr, at) =>
+  const faults = faultsOfEach(before, (cidr, at) =>
     cidr === cidrs[at] ? [] : [invalidValue(`${path}[${at}]`, cidrs[at] ?? '', immutable)],
   )
   return faults.length > 0 || cidrs.length === before.length ? faults : validate(object)

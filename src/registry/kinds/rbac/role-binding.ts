@@ -1,5 +1,12 @@
 /** RoleBinding and ClusterRoleBinding. */
-import { checked, type FieldFault, invalidShown, notSupported, required } from '../../../api/field-fault.ts'
+import {
+  checked,
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  notSupported,
+  required,
+} from '../../../api/field-fault.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
@@ -16,7 +23,9 @@ type Options = { readonly roleKinds: readonly string[]; readonly isNamespaced: b
 function bindingRules(options: Options): KindRules {
   const validate = (binding: KubeObject): FieldFault[] => [
     ...validateRoleRef(fieldsOf(binding['roleRef']), options),
-    ...itemsOf(binding['subjects']).flatMap((subject, at) => validateSubject(subject, `subjects[${at}]`, options)),
+    ...faultsOfEach(itemsOf(binding['subjects']), (subject, at) =>
+      validateSubject(subject, `subjects[${at}]`, options),
+    ),
   ]
   return {
     strategy: { names: 'path', updateChecks: ['metadata', 'metadata', 'change', 'rules'], createsOnUpdate: true },

@@ -1,5 +1,5 @@
 /** Role and ClusterRole. That nobody hands out more rights than he has is the authorizer's business. */
-import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textsOf } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
@@ -19,12 +19,12 @@ export const clusterRoleRules: KindRules = {
 }
 
 function validateRole(role: KubeObject): FieldFault[] {
-  return itemsOf(role['rules']).flatMap((rule, at) => validateRule(rule, `rules[${at}]`, { isNamespaced: true }))
+  return faultsOfEach(itemsOf(role['rules']), (rule, at) => validateRule(rule, `rules[${at}]`, { isNamespaced: true }))
 }
 
 function validateClusterRole(role: KubeObject): FieldFault[] {
   return [
-    ...itemsOf(role['rules']).flatMap((rule, at) => validateRule(rule, `rules[${at}]`, { isNamespaced: false })),
+    ...faultsOfEach(itemsOf(role['rules']), (rule, at) => validateRule(rule, `rules[${at}]`, { isNamespaced: false })),
     ...validateAggregation(role),
   ]
 }
@@ -56,7 +56,7 @@ function validateAggregation({ aggregationRule }: KubeObject): FieldFault[] {
   if (selectors.length === 0) {
     return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
   }
-  return selectors.flatMap((selector, at) => {
+  return faultsOfEach(selectors, (selector, at) => {
     const faults = validateLabelSelector(selector, `${path}[${at}]`)
     return faults.length === 0 ? [] : [...faults, invalidValue(`${path}[${at}]`, null, 'invalid label selector.')]
   })

@@ -1,5 +1,12 @@
 /** What a claim asks for: requests of devices, constraints on them, and configuration for their drivers. */
-import { type FieldFault, invalidValue, notSupported, required, tooLong } from '../../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  type FieldFault,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../api/field-fault.ts'
 import { goPointer, goStruct, goStrings } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, numberOf, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
@@ -91,7 +98,9 @@ function validateExact(request: Fields, path: string, { selectors }: How): Field
     ...validateClassName(textOf(request['deviceClassName']), `${path}.deviceClassName`),
     ...selectors.validate(request['selectors'], `${path}.selectors`),
     ...validateMode(request, path),
-    ...itemsOf(request['tolerations']).flatMap((one, at) => validateToleration(one, `${path}.tolerations[${at}]`)),
+    ...faultsOfEach(itemsOf(request['tolerations']), (one, at) =>
+      validateToleration(one, `${path}.tolerations[${at}]`),
+    ),
   ]
 }
 

@@ -1,5 +1,12 @@
 /** A device of a slice: what it is, what it has, and where it can be used. */
-import { type FieldFault, invalidShown, invalidValue, required, tooLong } from '../../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  type FieldFault,
+  invalidShown,
+  invalidValue,
+  required,
+  tooLong,
+} from '../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
 import { addAll } from '../../rules/long-lists.ts'
@@ -56,7 +63,7 @@ export function validateDevice(device: Fields, path: string, slice: Slice): Fiel
     ...(counters > COUNTERS_MAX
       ? [invalidValue(path, counters, `the total number of counters must not exceed ${COUNTERS_MAX}`)]
       : []),
-    ...consumed.flatMap((one, at) => validateConsumption(one, `${path}.consumesCounters[${at}]`, slice)),
+    ...faultsOfEach(consumed, (one, at) => validateConsumption(one, `${path}.consumesCounters[${at}]`, slice)),
     ...validateNodes(device, path, slice.isPerDevice),
   ]
 }

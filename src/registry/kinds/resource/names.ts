@@ -1,5 +1,13 @@
 /** Names of drivers, pools, devices and what devices have, and lists of them. */
-import { checked, duplicateShown, type FieldFault, required, tooLong, tooMany } from '../../../api/field-fault.ts'
+import {
+  checked,
+  duplicateShown,
+  faultsOfEach,
+  type FieldFault,
+  required,
+  tooLong,
+  tooMany,
+} from '../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { Fields, Json } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
@@ -58,7 +66,7 @@ export function validateList<T>(
   max = Infinity,
 ): FieldFault[] {
   return [
-    ...items.flatMap((item, at) => validate(item, `${path}[${at}]`)),
+    ...faultsOfEach(items, (item, at) => validate(item, `${path}[${at}]`)),
     ...(items.length > max ? [tooMany(path, items.length, max)] : []),
   ]
 }
@@ -76,7 +84,7 @@ export function validateSet<T>(
   const suffix = key.name === undefined ? '' : `.${key.name}`
   return [
     ...validateList(items, path, validate, max),
-    ...keys.flatMap((text, at) => {
+    ...faultsOfEach(keys, (text, at) => {
       if (!repeats.has(at)) return []
       return [duplicateShown(`${path}[${at}]${suffix}`, key.isPlain === true ? text : quote(text))]
     }),
@@ -89,7 +97,7 @@ export function validateMap(
   { key, item }: { readonly key: Validate<string>; readonly item?: Validate<Json | undefined> },
   shownMax = KEY_SHOWN_MAX,
 ): FieldFault[] {
-  return Object.entries(map).flatMap(([name, value]) => {
+  return faultsOfEach(Object.entries(map), ([name, value]) => {
     const place = `${path}[${shortened(name, shownMax)}]`
     return [...key(name, place), ...(item?.(value, place) ?? [])]
   })

@@ -1,6 +1,7 @@
 import {
   checked,
   duplicate,
+  faultsOfEach,
   type FieldFault,
   invalidShown,
   invalidValue,
@@ -35,7 +36,7 @@ const driversOf = (object: KubeObject): readonly Fields[] => itemsOf(fieldsOf(ob
 
 function validate(object: KubeObject): FieldFault[] {
   const repeats = repeatsIn(driversOf(object).map(({ name }) => textOf(name)))
-  return driversOf(object).flatMap((driver, at) => {
+  return faultsOfEach(driversOf(object), (driver, at) => {
     const path = `spec.drivers[${at}]`
     const name = textOf(driver['name'])
     return [
@@ -68,7 +69,7 @@ function validateCount(count: Fields[string], path: string): FieldFault[] {
 /** Told of the driver as a whole. */
 function validateTopologyKeys(keys: readonly string[], path: string): FieldFault[] {
   const repeats = repeatsIn(keys)
-  return keys.flatMap((key, at) => [
+  return faultsOfEach(keys, (key, at) => [
     ...(key === '' ? [required(path)] : []),
     ...(repeats.has(at) ? [duplicate(path, key)] : []),
     ...checked(path, key, checkQualifiedName),
@@ -79,7 +80,7 @@ function validateTopologyKeys(keys: readonly string[], path: string): FieldFault
 function validateChange(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const mayCount = gates.isOn('MutableCSINodeAllocatableCount')
   const before = new Map(driversOf(current).map((driver) => [driver['name'], driver]))
-  return driversOf(object).flatMap((driver) => {
+  return faultsOfEach(driversOf(object), (driver) => {
     const was = before.get(driver['name'])
     if (was === undefined) return []
     const counted = mayCount ? { ...was, allocatable: driver['allocatable'] } : was

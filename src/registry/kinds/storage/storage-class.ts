@@ -1,4 +1,5 @@
 import {
+  faultsOfEach,
   checked,
   duplicate,
   type FieldFault,
@@ -47,7 +48,7 @@ function validate(object: KubeObject): FieldFault[] {
 function validateTopologies(terms: readonly Fields[]): FieldFault[] {
   const counts = new Map([[identityOf({}), terms.length]])
   let told = 0
-  return terms.flatMap((term, at) => {
+  return faultsOfEach(terms, (term, at) => {
     const path = `allowedTopologies[${at}].matchLabelExpressions`
     const { faults, values } = validateTerm(itemsOf(term['matchLabelExpressions']), path)
     const id = identityOf(values)

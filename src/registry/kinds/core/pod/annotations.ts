@@ -1,5 +1,5 @@
 /** Annotations that say what fields say by now, and those that others act upon. */
-import { type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import { jsonFault } from '../../../../api/json-scanner.ts'
 import { entriesOf, type Fields, fieldsOf, type Json, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
@@ -20,7 +20,7 @@ export function validatePodAnnotations(pod: Fields, path: string): FieldFault[] 
   const annotations = entriesOf(fieldsOf(pod['metadata'])['annotations'])
   if (annotations.length === 0) return []
   const containers = new Set(containersOf(spec).map(({ container }) => container['name']))
-  return annotations.flatMap(([key, value]) => {
+  return faultsOfEach(annotations, ([key, value]) => {
     const at = `${path}[${key}]`
     switch (key) {
       case mirror:
@@ -88,7 +88,7 @@ export function validateSaidTwice(pod: Fields): FieldFault[] {
   }
   return [
     ...compare(podSeccomp, spec, { path: 'spec', field: 'seccompProfile', word: 'seccomp' }),
-    ...containersOf(spec).flatMap(({ container, at }) => {
+    ...faultsOfEach(containersOf(spec), ({ container, at }) => {
       const name = textOf(container['name'])
       const path = `spec.${at}`
       return [

@@ -1,5 +1,5 @@
 /** Writes through pods/ephemeralcontainers: containers may be added to look at the others, and nothing else. */
-import { type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
@@ -27,7 +27,7 @@ export function validateEphemeral(pod: KubeObject, current: KubeObject, gates: G
   const path = 'spec.ephemeralContainers'
   return [
     ...validatePodSpec(spec, 'spec', { pod: pod.metadata, gates }),
-    ...itemsOf(fieldsOf(current['spec'])['ephemeralContainers']).flatMap((old) => {
+    ...faultsOfEach(itemsOf(fieldsOf(current['spec'])['ephemeralContainers']), (old) => {
       const name = quote(textOf(old['name']))
       const one = now.get(old['name'])
       if (one === undefined) return [forbiddenField(path, `existing ephemeral containers ${name} may not be removed\n`)]

@@ -1,5 +1,5 @@
 /** Writes through pods/resize: what running containers may use, without a restart of the Pod. */
-import { type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, omit, textOf } from '../../../../api/object.ts'
 import { nanosOf } from '../../../../api/quantity.ts'
@@ -54,7 +54,7 @@ function validateOrder(list: string, now: readonly Fields[], before: readonly Fi
   if (now.length !== before.length) {
     return [forbiddenField(`spec.${list}`, 'containers may not be added or removed on resize')]
   }
-  return now.flatMap(({ name }, at) =>
+  return faultsOfEach(now, ({ name }, at) =>
     name === before[at]?.['name']
       ? []
       : [forbiddenField(`spec.${list}[${at}].name`, 'containers may not be renamed or reordered on resize')],

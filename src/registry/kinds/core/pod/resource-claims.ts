@@ -2,6 +2,7 @@
 import {
   checked,
   duplicate,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -40,7 +41,7 @@ const sources = ['resourceClaimName', 'resourceClaimTemplateName'] as const
 /** Exactly one of the two. */
 function validateSource(claim: Fields, path: string): FieldFault[] {
   const given = sources.filter((name) => claim[name] !== undefined)
-  const faults = given.flatMap((name) => checked(`${path}.${name}`, textOf(claim[name]), checkDnsSubdomain))
+  const faults = faultsOfEach(given, (name) => checked(`${path}.${name}`, textOf(claim[name]), checkDnsSubdomain))
   if (given.length === 1) return faults
   const shown = goStruct('core.PodResourceClaim', {
     Name: quote(textOf(claim['name'])),
@@ -94,7 +95,7 @@ function unknownClaim(path: string, name: string, shown: string): FieldFault {
 export function validateClaimStatuses(status: Fields, spec: Fields): FieldFault[] {
   const claims = new Set(itemsOf(spec['resourceClaims']).map(({ name }) => name))
   const seen = new Set<string>()
-  return itemsOf(status['resourceClaimStatuses']).flatMap(({ name, resourceClaimName }, at) => {
+  return faultsOfEach(itemsOf(status['resourceClaimStatuses']), ({ name, resourceClaimName }, at) => {
     const path = `status.resourceClaimStatuses[${at}].name`
     const isRepeated = seen.has(textOf(name))
     seen.add(textOf(name))

@@ -5,7 +5,7 @@ import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, type ObjectMeta, textOf } from '../../../../api/object.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
 import { checkResourceName, resourceList } from '../../../rules/resources.ts'
-import { fields, given, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import { collectFaults, fields, given, type Rule, unlessEmpty } from '../../../rules/rule.ts'
 import { between, INT32_MAX, named, oneOf } from '../../../rules/scalars.ts'
 import { mirror } from './annotations.ts'
 import type { PodCheck, PodRule } from './check.ts'
@@ -23,8 +23,15 @@ export type PodOptions = {
   readonly gates: Gates
 }
 
-export function validatePodSpec(value: Fields, path: string, { pod, gates }: PodOptions): FieldFault[] {
-  const faults: FieldFault[] = []
+export function validatePodSpec(value: Fields, path: string, options: PodOptions): FieldFault[] {
+  return collectFaults((faults) => checkPodSpec(value, path, { ...options, faults }))
+}
+
+function checkPodSpec(
+  value: Fields,
+  path: string,
+  { pod, gates, faults }: PodOptions & Pick<PodCheck, 'faults'>,
+): void {
   const podName = pod && (pod.name ?? '')
   const isStatic = pod?.annotations?.[mirror] !== undefined
   const early: PodCheck = { faults, gates, spec: value, podName, isStatic, claims: claimsOf(value), volumes: new Map() }
@@ -41,7 +48,6 @@ export function validatePodSpec(value: Fields, path: string, { pod, gates }: Pod
   ownUsers(value, path, check)
   names(value, path, check)
   system(value, path, check)
-  return faults
 }
 
 const subdomainName: Rule = unlessEmpty(named(checkDnsSubdomain))

@@ -1,6 +1,7 @@
 /** The status of a Pod, as its node writes it. */
 import {
   checked,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   internalFault,
@@ -43,7 +44,7 @@ export function validatePodStatus(pod: KubeObject, current: KubeObject): FieldFa
   const was = fieldsOf(current['status'])
   const spec = fieldsOf(pod['spec'])
   return [
-    ...itemsOf(status['conditions']).flatMap(({ type }, at) =>
+    ...faultsOfEach(itemsOf(status['conditions']), ({ type }, at) =>
       faultsOf(named(checkQualifiedName), type, `status.conditions[${at}].Type`),
     ),
     ...(textOf(status['nominatedNodeName']) === '' || status['nominatedNodeName'] === was['nominatedNodeName']
@@ -95,7 +96,7 @@ function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFa
   return statusLists.flatMap((list) => {
     const now = itemsOf(status[list])
     const places = firstBy([...now.keys()], (place) => now[place]?.['name'])
-    return itemsOf(was[list]).flatMap((old) => {
+    return faultsOfEach(itemsOf(was[list]), (old) => {
       const at = places.get(old['name']) ?? -1
       const one = now[at]
       const ended = fieldsOf(fieldsOf(old['state'])['terminated'])
@@ -126,7 +127,7 @@ type Addresses = { readonly path: string; readonly type: string; readonly was: r
 function validateAddresses(list: readonly Fields[], { path, type, was }: Addresses): FieldFault[] {
   const ips = list.map(({ ip }) => textOf(ip))
   const known = new Set(was.map(({ ip }) => textOf(ip)))
-  const faults = ips.flatMap((ip, at) => (known.has(ip) ? [] : checked(`${path}[${at}]`, ip, checkIp)))
+  const faults = faultsOfEach(ips, (ip, at) => (known.has(ip) ? [] : checked(`${path}[${at}]`, ip, checkIp)))
   if (ips.length < 2) return faults
   const families = ips.map((ip) => parseIp(ip)?.family)
   const bad = families.indexOf(undefined)

@@ -1,5 +1,12 @@
 /** What of a Pod may change: little. All else must stay as it was, so that who runs it need not look again. */
-import { type FieldFault, forbiddenField, invalidShown, invalidValue, required } from '../../../../api/field-fault.ts'
+import {
+  faultsOfEach,
+  type FieldFault,
+  forbiddenField,
+  invalidShown,
+  invalidValue,
+  required,
+} from '../../../../api/field-fault.ts'
 import { goStrings } from '../../../../api/go-value.ts'
 import {
   entriesOf,
@@ -72,7 +79,7 @@ function validateAnnotationChange({ metadata }: KubeObject, current: KubeObject)
 
 function validateImages(spec: Fields): FieldFault[] {
   return ['containers', 'initContainers'].flatMap((list) =>
-    itemsOf(spec[list]).flatMap(({ image }, at) => {
+    faultsOfEach(itemsOf(spec[list]), ({ image }, at) => {
       const path = `spec.${list}[${at}].image`
       return textOf(image) === '' ? [required(path)] : faultsOf(imagePadding, image, path)
     }),
@@ -92,7 +99,7 @@ function validateDeadline(now: Json | undefined, before: Json | undefined): Fiel
 
 function validateGates(now: Json | undefined, before: Json | undefined): FieldFault[] {
   const known = new Set(itemsOf(before).map(({ name }) => textOf(name)))
-  return itemsOf(now).flatMap(({ name }, at) => {
+  return faultsOfEach(itemsOf(now), ({ name }, at) => {
     const gate = textOf(name)
     if (known.has(gate)) return []
     const why = `only deletion is allowed, but found new scheduling gate '${gate}'`
@@ -139,7 +146,7 @@ function validateNodeTerms(now: readonly Fields[], before: readonly Fields[]): F
       now.length === 0 ? '[]core.NodeSelectorTerm(nil)' : `[]core.NodeSelectorTerm{${now.map(goTerm).join(', ')}}`
     return [invalidShown(path, shown, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed')]
   }
-  return now.flatMap((term, at) => {
+  return faultsOfEach(now, (term, at) => {
     const isGrown = ['matchExpressions', 'matchFields'].every((list) => {
       const known = new Set(itemsOf(term[list]).map(identityOf))
       return itemsOf(before[at]?.[list]).every((old) => known.has(identityOf(old)))
