@@ -1,9 +1,10 @@
 /**
- * What selectors may ask of an object, as bytes that stand behind its own: how many bytes its fields take (two bytes), the values of
- * its selectable fields, in one order for the resource, then its labels. A selector reads some forty bytes where it would have to decode thousands.
+ * What selectors may ask of an object, as bytes that stand behind its own: how many bytes its fields take and whose
+ * numbers they have (four bytes), the values of its selectable fields, in one order for the resource, then its labels. A selector reads some forty bytes where it would have to decode thousands.
  *
  * Texts that several objects have are numbers of a vocabulary that the resource's objects share; others, such as addresses,
- * stand there themselves.
+ * stand there themselves. A vocabulary that is full is followed by another one, now and then: words that are still written move over, and
+ * with the one after that the rest is forgotten. Facts with numbers of a forgotten vocabulary count as none.
  */
 import type { KubeObject } from '../api/object.ts'
 
@@ -11,15 +12,19 @@ export type FieldReaders = { readonly [field: string]: (object: KubeObject) => s
 
 /** An object that has more to ask for is decoded by who asks: labels have limits, fields of custom kinds none. */
 const FACTS_BYTES_MAX = 4_096
-/** A number takes two bytes at the most. Half a megabyte of texts as long as labels are; none is forgotten, since objects have their numbers. */
+/** A number takes two bytes at the most. Half a megabyte of texts as long as labels are. */
 const WORDS_MAX = 8_192
 const WORD_BYTES_MAX = 512
+/** Objects that a vocabulary is kept for: more are seldom in memory, and those that nobody writes have to be decoded again after two of them. */
+const VOCABULARY_OBJECTS_MIN = 1 << 20
 /** Marks of texts that were met lately, in sets: one that is met again gets a number. */
 const MARK_SETS = 256
 const MARKS_IN_SET = 4
 
-/** The length of the fields, for who looks for labels. */
-const HEAD_BYTES = 2
+/** The length of the fields, for who looks for labels, and which vocabulary. */
+const HEAD_BYTES = 4
+const LENGTH_BITS = 12
+const VOCABULARIES = 1 << (32 - LENGTH_BITS)
 
 /** What begins with this bit has a second byte. */
 const MORE = 0x80
@@ -28,8 +33,12 @@ const IS_WORD = 1
 
 export class Facts {
   readonly #readersOf: () => FieldReaders
-  readonly #numbers = new Map<string, number>()
-  readonly #texts: string[] = []
+  readonly #objectsMin: number
+  #words = new Vocabulary()
+  #wordsBefore = new Vocabulary()
+  #vocabulary = 1
+  #objects = 0
+  #changes = 0
   #readers: FieldReaders[string][] | undefined
   #places: ReadonlyMap<string, number> | undefined
   #marks: Uint32Array | undefined
@@ -37,22 +46,53 @@ export class Facts {
   #made: Buffer | undefined
   #end = 0
 
-  /** `readersOf` is called when the first object comes. */
-  constructor(readersOf: () => FieldReaders) {
+  /** `readersOf` is called when the first object comes. `objectsMin`: for tests, which have few. */
+  constructor(readersOf: () => FieldReaders, { objectsMin = VOCABULARY_OBJECTS_MIN } = {}) {
     this.#readersOf = readersOf
+    this.#objectsMin = objectsMin
   }
 
-  /** How many texts have numbers. It only grows. */
-  get words(): number {
-    return this.#texts.length
+  /** Changes with each text that gets a number or loses it. */
+  get changes(): number {
+    return this.#changes
   }
 
-  numberOf(text: string): number {
-    return this.#numbers.get(text) ?? -1
+  get wordCount(): number {
+    return this.#words.texts.length + this.#wordsBefore.texts.length
   }
 
-  textOf(number: number): string {
-    return this.#texts[number] ?? ''
+  lookUp(sought: Sought): void {
+    sought.number = this.#words.numbers.get(sought.text) ?? -1
+    sought.numberBefore = this.#wordsBefore.numbers.get(sought.text) ?? -1
+  }
+
+  textOf(number: number, isBefore: boolean): string {
+    return (isBefore ? this.#wordsBefore : this.#words).texts[number] ?? ''
+  }
+
+  /** Whether facts can still be read. */
+  knows(bytes: Buffer, at: number): boolean {
+    const vocabulary = vocabularyAt(bytes, at)
+    return vocabulary === this.#vocabulary || (vocabulary + 1) % VOCABULARIES === this.#vocabulary
+  }
+
+  /** Of facts that are known. */
+  areBefore(bytes: Buffer, at: number): boolean {
+    return vocabularyAt(bytes, at) !== this.#vocabulary
+  }
+
+  /** For who lets go of all objects. */
+  forgetWords(): void {
+    this.#renew()
+    this.#renew()
+  }
+
+  #renew(): void {
+    this.#wordsBefore = this.#words
+    this.#words = new Vocabulary()
+    this.#vocabulary = (this.#vocabulary + 1) % VOCABULARIES
+    this.#objects = 0
+    this.#changes++
   }
 
   /** Where a field stands among the others; undefined for one that is not kept. */
@@ -68,9 +108,10 @@ export class Facts {
   /** Undefined: they are too long to be kept. Valid until the next call. */
   encode(object: KubeObject): Buffer | undefined {
     const made = (this.#made ??= Buffer.allocUnsafeSlow(FACTS_BYTES_MAX))
+    if (++this.#objects > this.#objectsMin && this.#words.texts.length >= WORDS_MAX) this.#renew()
     this.#end = HEAD_BYTES
     for (const read of this.#fieldReaders()) if (!this.#write(made, read(object))) return undefined
-    made.writeUInt16LE(this.#end - HEAD_BYTES)
+    made.writeInt32LE((this.#vocabulary << LENGTH_BITS) | (this.#end - HEAD_BYTES))
     const labels = Object.entries(object.metadata.labels ?? {})
     this.#writeNumber(made, labels.length)
     for (const [key, value] of labels) {
@@ -85,7 +126,7 @@ export class Facts {
 
   /** False if there is no room. */
   #write(made: Buffer, text: string): boolean {
-    const number = this.#numbers.get(text)
+    const number = this.#words.numbers.get(text) ?? this.#moved(text)
     const length = number === undefined ? Buffer.byteLength(text) : 0
     // What follows may be the number of labels, which needs two bytes as well.
     if (this.#end + 2 + length + 2 > FACTS_BYTES_MAX) return false
@@ -94,7 +135,7 @@ export class Facts {
     made.write(text, this.#end)
     const start = this.#end
     this.#end += length
-    if (length <= WORD_BYTES_MAX && this.#texts.length < WORDS_MAX && this.#wasMet(made, start))
+    if (length <= WORD_BYTES_MAX && this.#words.texts.length < WORDS_MAX && this.#wasMet(made, start))
       this.#learn(made, start)
     return true
   }
@@ -123,18 +164,46 @@ export class Facts {
   /** A copy: the text itself may be a part of the object's, which it would keep in memory. */
   #learn(made: Buffer, start: number): void {
     const text = made.toString('utf8', start, this.#end)
-    if (this.#numbers.has(text)) return // it has a character that UTF-8 cannot say
-    this.#numbers.set(text, this.#texts.length)
-    this.#texts.push(text)
+    if (this.#words.numbers.has(text)) return // it has a character that UTF-8 cannot say
+    this.#words.add(text)
+    this.#changes++
+  }
+
+  /** A word of the vocabulary before that is written again. */
+  #moved(text: string): number | undefined {
+    const before = this.#wordsBefore.numbers.get(text)
+    const own = before === undefined ? undefined : this.#wordsBefore.texts[before]
+    if (own === undefined || this.#words.texts.length >= WORDS_MAX) return undefined
+    this.#changes++
+    return this.#words.add(own)
   }
 }
+
+class Vocabulary {
+  readonly numbers = new Map<string, number>()
+  readonly texts: string[] = []
+
+  add(text: string): number {
+    const number = this.texts.push(text) - 1
+    this.numbers.set(text, number)
+    return number
+  }
+}
+
+/** Of a million vocabularies no number comes twice while an object has it. */
+const vocabularyAt = (bytes: Buffer, at: number): number =>
+  ((bytes[at + 1] ?? 0) >> (LENGTH_BITS - 8)) | ((bytes[at + 2] ?? 0) << 4) | ((bytes[at + 3] ?? 0) << 12)
+
+const lengthAt = (bytes: Buffer, at: number): number =>
+  (bytes[at] ?? 0) | (((bytes[at + 1] ?? 0) << 8) & ((1 << LENGTH_BITS) - 1))
 
 /** A text that is looked for. */
 export class Sought {
   readonly text: string
   readonly bytes: Buffer
-  /** In the vocabulary; negative if it has none. */
+  /** In the vocabulary, and in the one before; negative if it has none. */
   number = -1
+  numberBefore = -1
 
   constructor(text: string) {
     this.text = text
@@ -144,20 +213,23 @@ export class Sought {
 
 /** Goes through the facts of one object. */
 export class FactsReader {
+  #isBefore = false
   #bytes: Buffer = Buffer.alloc(0)
   #at = 0
 
   /** To read the field at this place among the others. */
-  openField(bytes: Buffer, at: number, place: number): void {
+  openField(facts: Facts, bytes: Buffer, { at, place }: { readonly at: number; readonly place: number }): void {
+    this.#isBefore = facts.areBefore(bytes, at)
     this.#bytes = bytes
     this.#at = at + HEAD_BYTES
     this.skip(place)
   }
 
   /** To read the value of a label; false if the object does not have it. */
-  openLabel(bytes: Buffer, at: number, key: Sought): boolean {
+  openLabel(facts: Facts, bytes: Buffer, { at, key }: { readonly at: number; readonly key: Sought }): boolean {
+    this.#isBefore = facts.areBefore(bytes, at)
     this.#bytes = bytes
-    this.#at = at + HEAD_BYTES + (bytes[at] ?? 0) + ((bytes[at + 1] ?? 0) << 8)
+    this.#at = at + HEAD_BYTES + lengthAt(bytes, at)
     for (let left = this.number(); left > 0; left--) {
       if (this.is(key)) return true
       this.skip(1)
@@ -184,7 +256,7 @@ export class FactsReader {
   /** Whether the next text is this one. */
   is(sought: Sought): boolean {
     const number = this.number()
-    if ((number & IS_WORD) !== 0) return number >> 1 === sought.number
+    if ((number & IS_WORD) !== 0) return number >> 1 === (this.#isBefore ? sought.numberBefore : sought.number)
     const length = number >> 1
     const start = this.#at
     this.#at += length
@@ -202,7 +274,7 @@ export class FactsReader {
 
   text(facts: Facts): string {
     const number = this.number()
-    if ((number & IS_WORD) !== 0) return facts.textOf(number >> 1)
+    if ((number & IS_WORD) !== 0) return facts.textOf(number >> 1, this.#isBefore)
     const start = this.#at
     this.#at += number >> 1
     return this.#bytes.toString('utf8', start, this.#at)

@@ -95,11 +95,11 @@ export class FieldIndexes {
   readerOf(by: IndexedValue): ValueOf | undefined {
     if ('label' in by) {
       const key = new Sought(by.label)
-      let words = 0
+      let changes = 0
       return (item) => {
-        if (words !== this.#facts.words) {
-          words = this.#facts.words
-          key.number = this.#facts.numberOf(key.text)
+        if (changes !== this.#facts.changes) {
+          changes = this.#facts.changes
+          this.#facts.lookUp(key)
         }
         return this.#labelOf(item, key)
       }
@@ -158,7 +158,7 @@ export class FieldIndexes {
   #fieldOf(item: Item, place: number): string {
     const slab = this.#slabOf(item)
     if (slab === undefined) return this.#facts.readField(this.#decoded(item), place)
-    this.#reader.openField(slab.bytes, item.at + item.length, place)
+    this.#reader.openField(this.#facts, slab.bytes, { at: item.at + item.length, place })
     return this.#reader.text(this.#facts)
   }
 
@@ -168,14 +168,14 @@ export class FieldIndexes {
       const { labels } = this.#decoded(item).metadata
       return labels !== undefined && Object.hasOwn(labels, key.text) ? labels[key.text] : undefined
     }
-    const hasIt = this.#reader.openLabel(slab.bytes, item.at + item.length, key)
+    const hasIt = this.#reader.openLabel(this.#facts, slab.bytes, { at: item.at + item.length, key })
     return hasIt ? this.#reader.text(this.#facts) : undefined
   }
 
-  /** Where the facts of the item are; undefined: it has none yet. */
+  /** Where the facts of the item are; undefined: it has none, or none that can be read. */
   #slabOf(item: Item): Item['slab'] {
     if (item.tailBytes === 0) item.settle()
-    return item.tailBytes === 0 ? undefined : item.slab
+    return item.hasFacts ? item.slab : undefined
   }
 
   #decoded(item: Item): ReturnType<Item['peek']> {
@@ -271,7 +271,7 @@ class FieldIndex {
       if (left <= 0) return false
       const change = this.ring.at(this.#position)
       if (change === undefined) return false
-      left -= change.item?.tailBytes === 0 ? DECODE_EVENTS : 1
+      left -= change.item?.hasFacts === false ? DECODE_EVENTS : 1
       this.#apply(change)
       this.#position++
     }

@@ -145,6 +145,12 @@ export class Item extends Slot {
     return this.#home.form.facts
   }
 
+  /** Whether there are facts that can be read. */
+  get hasFacts(): boolean {
+    const { facts, slab, tailBytes } = this
+    return tailBytes > 0 && facts !== undefined && slab !== undefined && facts.knows(slab.bytes, this.at + this.length)
+  }
+
   /** For who had to decode the object in order to select: the next one need not. */
   noteFacts(object: KubeObject): void {
     const facts = this.facts?.encode(object)

@@ -296,6 +296,7 @@ export class Resource {
     assert(this.#watchers.size === 0, 'a watched resource is not dropped')
     this.#unsubscribe()
     this.#release()
+    this.spec.facts?.forgetWords()
     this.#phase = { phase: 'idle' }
   }
 

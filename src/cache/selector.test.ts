@@ -144,7 +144,8 @@ test('facts of objects alike take few bytes, and of one with too much to ask non
     return item.tailBytes
   })
   assert.ok(tails.every((bytes) => bytes > 0))
-  assert.ok(tails.slice(500).reduce((sum, bytes) => sum + bytes, 0) / 500 < 24)
+  const average = tails.slice(500).reduce((sum, bytes) => sum + bytes, 0) / 500
+  assert.ok(average < 24, `${average} bytes`)
   const large = shelf.item({ name: 'large', address: 'x'.repeat(10_000) })
   assert.equal(selects(selector('', 'phase='))(large), true)
   assert.equal(large.tailBytes, 0)
@@ -167,4 +168,27 @@ test('facts move with the bytes and are given back with them', () => {
   assert.equal(shelf.decoded, 0)
   for (const item of kept) shelf.slabs.release(item)
   assert.equal(shelf.slabs.size.liveBytes, 0)
+})
+
+test('words that nobody writes any longer are forgotten, and all objects are selected as before', () => {
+  const facts = new Facts(() => readers, { objectsMin: 100 })
+  const shelf = new Shelf(facts)
+  const isOld = selects(selector('app=a7'))
+  const isNew = selects(selector('app=a19999'))
+  const items = Array.from({ length: 40_000 }, (_, index) => {
+    const item = shelf.item({ name: `t${index}`, labels: { app: `a${index >> 1}` } })
+    item.wire()
+    return item
+  })
+  assert.ok(facts.wordCount <= 2 * 8_192, `${facts.wordCount} words`)
+  const namesOf = (found: typeof items) => found.map((item) => item.peek().metadata.name)
+  const [first] = items
+  assert.ok(first !== undefined && !first.hasFacts && items.at(-1)?.hasFacts)
+  assert.equal(isOld(first), false)
+  assert.ok(first.hasFacts)
+  assert.deepEqual(namesOf(items.filter(isOld)), ['t14', 't15'])
+  assert.deepEqual(namesOf(items.filter(isNew)), ['t39998', 't39999'])
+  facts.forgetWords()
+  assert.equal(facts.wordCount, 0)
+  assert.deepEqual(namesOf(items.filter(isOld)), ['t14', 't15'])
 })

@@ -49,9 +49,9 @@ class ByFacts {
   readonly #fields: readonly FieldSought[]
   readonly #labels: readonly LabelSought[]
   readonly #reader = new FactsReader()
-  /** Whose numbers and places have been looked up, and how many words it had then. */
+  /** Whose numbers and places have been looked up, and when. */
   #facts: Facts | undefined
-  #words = 0
+  #changes = 0
   #hasAllFields = false
 
   constructor({ requirements, terms }: Selector) {
@@ -72,17 +72,17 @@ class ByFacts {
     if (this.#fields.length === 0 && this.#labels.length === 0) return true
     if (item.tailBytes === 0) item.settle()
     const { facts, slab } = item
-    if (item.tailBytes === 0 || facts === undefined || slab === undefined) return undefined
-    if (facts !== this.#facts || facts.words !== this.#words) this.#lookUp(facts)
+    if (facts === undefined || slab === undefined || !item.hasFacts) return undefined
+    if (facts !== this.#facts || facts.changes !== this.#changes) this.#lookUp(facts)
     if (!this.#hasAllFields) return undefined
     const start = item.at + item.length
     const reader = this.#reader
     for (const { sought, isEqual, place } of this.#fields) {
-      reader.openField(slab.bytes, start, place)
+      reader.openField(facts, slab.bytes, { at: start, place })
       if (reader.is(sought) !== isEqual) return false
     }
     for (const label of this.#labels) {
-      const has = reader.openLabel(slab.bytes, start, label.key)
+      const has = reader.openLabel(facts, slab.bytes, { at: start, key: label.key })
       if (!(has ? hasValueOf(reader, label, facts) : matchesRequirement(label.requirement, undefined))) return false
     }
     return true
@@ -90,14 +90,14 @@ class ByFacts {
 
   #lookUp(facts: Facts): void {
     this.#facts = facts
-    this.#words = facts.words
+    this.#changes = facts.changes
     const places = this.#fields.map(({ field }) => facts.placeOf(field))
     this.#hasAllFields = !places.includes(undefined)
     for (const [at, field] of this.#fields.entries()) field.place = places[at] ?? 0
     const all = [...this.#fields, ...this.#labels].flatMap((one) =>
       'sought' in one ? one.sought : [one.key, ...(one.values ?? [])],
     )
-    for (const sought of all) sought.number = facts.numberOf(sought.text)
+    for (const sought of all) facts.lookUp(sought)
   }
 }
 

@@ -143,7 +143,7 @@ export async function walk(
     const first: Key = start
     start = undefined
     tree.forRange(first, to, false, (key, item) => {
-      const isQuick = item.tailBytes > 0
+      const isQuick = item.hasFacts
       if (!wantsMore(item)) return leave
       if ((++looked % LOOKED_AT_ONCE !== 0 && isQuick) || !slices.isOver) return undefined
       start = keyAfter(key)

@@ -24,7 +24,7 @@ const LOOK_BYTES = 64
 
 /** What has no facts yet is decoded. */
 const lookCost = (item: Item, { matches }: WatchFilter): number =>
-  matches !== undefined && item.tailBytes === 0 ? item.length : LOOK_BYTES
+  matches !== undefined && !item.hasFacts ? item.length : LOOK_BYTES
 
 /** 'gap': events were lost on their way to the cache. */
 export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'
