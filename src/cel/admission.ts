@@ -3,7 +3,7 @@
  * beforehand; the variables of a policy have the types that their expressions came to.
  */
 import { type Environment, withVariables } from './environment.ts'
-import { kubernetesEnvironment, type KubernetesVersion } from './kubernetes.ts'
+import { kubernetesEnvironment, type KubernetesVersion, patchEnvironment } from './kubernetes.ts'
 import { authorizerType, resourceCheckType } from './library/authorizer.ts'
 import {
   bool,
@@ -22,13 +22,15 @@ import {
 export type AdmissionNames = {
   readonly hasParams: boolean
   readonly hasAuthorizer: boolean
+  /** Whether it may make objects, and operations of a JSON patch. */
+  readonly hasPatchTypes?: boolean
   /** Undefined: there are none. */
   readonly variables: StructType | undefined
 }
 
 export function admissionEnvironment(version: KubernetesVersion, names: AdmissionNames): Environment {
-  const { hasParams, hasAuthorizer, variables } = names
-  return withVariables(kubernetesEnvironment(version), {
+  const { hasParams, hasAuthorizer, hasPatchTypes = false, variables } = names
+  return withVariables(hasPatchTypes ? patchEnvironment(version) : kubernetesEnvironment(version), {
     object: dyn,
     oldObject: dyn,
     namespaceObject: namespace,

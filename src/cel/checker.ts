@@ -1,5 +1,14 @@
 /** Gives every part of an expression its type, and every name and call what it refers to. */
-import { type Call, type Comprehension, type Expr, type List, type MapExpr, qualifiedName, type Select } from './ast.ts'
+import {
+  type Call,
+  type Comprehension,
+  type Expr,
+  type List,
+  type MapExpr,
+  qualifiedName,
+  type Select,
+  type Struct,
+} from './ast.ts'
 import type { Environment } from './environment.ts'
 import type { CelFunction, Overload } from './functions.ts'
 import type { Slice } from './run.ts'
@@ -18,6 +27,7 @@ import {
   nameOf,
   nullType,
   optional,
+  outputNameOf,
   string,
   type Type,
   typeOf,
@@ -123,8 +133,7 @@ class Checker {
       case 'map':
         return yield* this.#map(expr)
       case 'struct':
-        for (const { value } of expr.fields) yield* this.check(value)
-        return this.#undeclared(expr, expr.name)
+        return yield* this.#struct(expr)
       case 'comprehension':
         return yield* this.#comprehension(expr)
       case 'missing':
@@ -147,7 +156,7 @@ class Checker {
         this.references.set(expr, { kind: 'variable', name: candidate })
         return variable
       }
-      const type = this.#environment.types.get(candidate)
+      const type = this.#environment.types.get(candidate) ?? this.#environment.objects?.(candidate)
       if (type !== undefined) {
         this.references.set(expr, { kind: 'type', type })
         return typeOf(type)
@@ -294,6 +303,33 @@ class Checker {
       value = this.#join(value, entry.isOptional ? this.#unwrapped(entry.value, type) : type)
     }
     return { kind: 'map', key: key ?? this.#bindings.fresh(), value: value ?? this.#bindings.fresh() }
+  }
+
+  /** An object of a type that the environment has. What is in one of an unknown type is not looked at. */
+  *#struct(expr: Struct): Turns<Type> {
+    const named = this.#name(expr, expr.name)
+    if (named === undefined) return this.#undeclared(expr, expr.name)
+    const type = this.#messageType(expr, named)
+    for (const field of expr.fields) {
+      const given = yield* this.check(field.value)
+      const value = field.isOptional ? this.#unwrapped(field.value, given) : given
+      const known = type.kind === 'struct' ? type.field(field.name) : undefined
+      const wanted = known?.type ?? this.#fault(field, `undefined field '${field.name}'`)
+      if (this.#bindings.fits(value, wanted)) continue
+      const found = nameOf(this.#bindings.resolve(value, true))
+      this.#fault(
+        field,
+        `expected type of field '${field.name}' is '${nameOf(wanted)}' but provided type is '${found}'`,
+      )
+    }
+    return type
+  }
+
+  #messageType(expr: Struct, named: Type): Type {
+    if (named.kind !== 'type') return this.#fault(expr, `'${outputNameOf(named)}' is not a type`)
+    return named.of.kind === 'struct'
+      ? named.of
+      : this.#fault(expr, `'${outputNameOf(named.of)}' is not a message type`)
   }
 
   #unwrapped(expr: Expr, given: Type): Type {

@@ -17,6 +17,7 @@ import {
   opaque,
   parameter,
   string,
+  type StructType,
   timestamp,
   type Type,
   typeOf,
@@ -35,6 +36,8 @@ export type Environment = {
   readonly functions: ReadonlyMap<string, CelFunction>
   readonly macros: Macros
   readonly types: ReadonlyMap<string, Type>
+  /** Types of objects that expressions may make, by name; undefined: there is none of this name. */
+  readonly objects?: (name: string) => StructType | undefined
   /** Literals of lists and maps must have items of one type, as Kubernetes has it. */
   readonly isHomogeneous: boolean
   /** The prefix that names may leave out. */

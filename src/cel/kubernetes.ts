@@ -15,6 +15,7 @@ import { standardLibrary } from './library/standard.ts'
 import { basicStrings, formattedStrings } from './library/strings.ts'
 import { urlLibrary } from './library/url.ts'
 import { bindingMacros, twoVariableMacros } from './macros.ts'
+import { jsonPatchLibrary, withPatchTypes } from './patches.ts'
 
 /** In order of the minor version of Kubernetes that has them. */
 const libraries: readonly (readonly [number, Library])[] = [
@@ -44,6 +45,10 @@ export const kubernetesEnvironment = (version: KubernetesVersion): Environment =
 /** Of selectors of devices, which may bind names. Semantic versions came to them before they came to everybody. */
 export const deviceLibraries = (version: KubernetesVersion): Environment =>
   once(`${version} device`, version, [{ macros: bindingMacros }, ...(version === '1.32' ? [firstSemverLibrary] : [])])
+
+/** Of mutations, which make objects and operations of patches. */
+export const patchEnvironment = (version: KubernetesVersion): Environment =>
+  withPatchTypes(once(`${version} patch`, version, [jsonPatchLibrary]))
 
 function once(name: string, version: KubernetesVersion, more: readonly Library[]): Environment {
   const known = environments.get(name) ?? make(Number(version.slice(2)), more)

@@ -3,10 +3,10 @@
  * running does no more than index into arrays. Costs are counted as upstream's interpreter counts them: a chain of fields costs one
  * per link, and a chain that is a branch of a condition, an index or a test for presence has its first link for free.
  */
-import type { Call, Comprehension, Expr, List, MapExpr, Select } from './ast.ts'
+import type { Call, Comprehension, Expr, List, MapExpr, Select, Struct } from './ast.ts'
 import type { Checked } from './checker.ts'
 import { anyOf, callStep, costOf } from './call.ts'
-import { IDENT_COST, LIST_COST, MAP_COST } from './cost.ts'
+import { IDENT_COST, LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
 import { longPatternFault } from './long-pattern.ts'
 import { isLongPattern } from './regex.ts'
 import { Loop, Run, type Slice, type Step } from './run.ts'
@@ -21,6 +21,7 @@ import {
   isKey,
   isList,
   isMap,
+  MadeStruct,
   none,
   noSuchOverload,
   notIterable,
@@ -99,6 +100,7 @@ class Planner {
       case 'comprehension':
         return { step: yield* this.#comprehension(expr) }
       case 'struct':
+        return { step: yield* this.#struct(expr) }
       case 'missing':
         throw new PlanFault('an object cannot be made')
     }
@@ -364,6 +366,22 @@ class Planner {
       build,
       entries.flatMap(({ key, value }) => [key, value]),
     )
+  }
+
+  *#struct({ name, fields }: Struct): Turns<Step> {
+    const parts = yield* this.#all(fields.map(({ value }) => value))
+    return (run) => {
+      const values = new Map<string, Value>()
+      for (const [at, field] of fields.entries()) {
+        const value = parts[at]?.step(run) ?? null
+        if (value instanceof CelError) return value
+        if (!field.isOptional) values.set(field.name, value)
+        else if (!(value instanceof Optional)) return noSuchOverload
+        else if (value.value !== undefined) values.set(field.name, value.value)
+      }
+      run.spend(STRUCT_COST)
+      return new MadeStruct(name.replace(/^\./, ''), values)
+    }
   }
 
   *#comprehension(expr: Comprehension): Turns<Step> {

@@ -125,6 +125,26 @@ export interface StructValue extends JsonBacked {
   fields(): Iterable<string>
 }
 
+/** An object that an expression has made. */
+export class MadeStruct implements StructValue {
+  readonly isStruct = true
+  readonly typeName: string
+  readonly #values: ReadonlyMap<string, Value>
+
+  constructor(typeName: string, values: ReadonlyMap<string, Value>) {
+    this.typeName = typeName
+    this.#values = values
+  }
+
+  get(field: string): Value | undefined {
+    return this.#values.get(field)
+  }
+
+  fields(): Iterable<string> {
+    return this.#values.keys()
+  }
+}
+
 /**
  * A list of values. Lists made by adding to one another share their items: each sees only as many as it had when it was made, so
  * that a loop that collects n items takes n steps and not n².

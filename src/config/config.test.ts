@@ -122,7 +122,6 @@ const refusals: readonly [string, RegExp][] = [
   ['--runtime-config=api/gamma=true', /unknown api groups api/],
   ['--runtime-config=a/b/c/d=true', /runtime-config invalid key a\/b\/c\/d/],
   ['--runtime-config=api/all=false', /invalid key with only api\/all=false/],
-  ['--runtime-config=admissionregistration.k8s.io/v1alpha1', /v1alpha1 is not supported yet: leave it out/],
   ['--runtime-config=apps/v1/Deployments=true', /resource is always lowercase plural, not "Deployments"/],
   ['--runtime-config=apps/v9beta1=true', /group version apps\/v9beta1 that has not been registered/],
   ['--strict-transport-security-directives=max-age', /invalid, allowed values: max-age=expireTime, /],

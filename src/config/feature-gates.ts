@@ -39,6 +39,7 @@ export const gatesActedOn: readonly string[] = [
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
   'MutableCSINodeAllocatableCount',
+  'MutatingAdmissionPolicy',
   'PodLifecycleSleepAction',
   'PodLifecycleSleepActionAllowZero',
   'PodObservedGenerationTracking',
@@ -58,7 +59,7 @@ export const gatesActedOn: readonly string[] = [
   'WatchList',
 ]
 
-/** On by default upstream, of parts of the API server that are not here: they are off, whatever the flag says. */
+/** Of parts of the API server that are not here: they are off, whatever the flag says. */
 const absentGates: ReadonlySet<string> = new Set([
   'APIServerTracing',
   'AnonymousAuthConfigurableEndpoints',
@@ -67,6 +68,7 @@ const absentGates: ReadonlySet<string> = new Set([
   'ContextualLogging',
   'DeclarativeValidation',
   'LoggingBetaOptions',
+  'MutatingAdmissionPolicy',
   'PortForwardWebsockets',
   'RemoteRequestHeaderUID',
   'ServiceAccountNodeAudienceRestriction',

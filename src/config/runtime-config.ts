@@ -31,9 +31,6 @@ const versionsOf: { readonly [group: string]: readonly string[] } = {
   'storagemigration.k8s.io': ['v1alpha1'],
 }
 
-/** Versions whose kinds have no rules yet: they are not served, whatever the flag says of all versions. */
-const unfinished: ReadonlySet<string> = new Set(['admissionregistration.k8s.io/v1alpha1'])
-
 const stageKeys = ['api/all', 'api/ga', 'api/beta', 'api/alpha', 'api/legacy'] as const
 
 type Stage = 'ga' | 'beta' | 'alpha'
@@ -61,7 +58,6 @@ export function parseRuntimeConfig(entries: readonly string[]): {
 /** The most exact key that says something counts. */
 function isServed({ group, version, plural }: ResourceId, values: ReadonlyMap<string, boolean>): boolean {
   const groupVersion = group === '' ? version : `${group}/${version}`
-  if (unfinished.has(groupVersion)) return false
   const stage = stageOf(version)
   return (
     values.get(`${groupVersion}/${plural}`) ??
@@ -91,9 +87,6 @@ function faultOf(key: string, value: string): string | undefined {
   if (!versions.includes(version)) return `group version ${groupVersion} that has not been registered`
   if (plural !== undefined && plural !== plural.toLowerCase()) {
     return `invalid key ${key}: group/version/resource and resource is always lowercase plural, not ${JSON.stringify(plural)}`
-  }
-  if (isTrue(value) && unfinished.has(groupVersion)) {
-    return `--runtime-config: ${key} is not supported yet: leave it out`
   }
   return undefined
 }

@@ -232,18 +232,19 @@ const webhookConfigurations = table('Name | Webhooks:integer | Age', (object) =>
   createdAgo(object),
 ])
 
-const admissionPolicies = table('Name | Validations:integer | ParamKind | Age', (object) => {
-  const { validations, paramKind } = specOf(object)
-  const { apiVersion, kind } = fieldsOf(paramKind)
-  return [
-    nameOf(object),
-    itemsOf(validations).length,
-    kind === undefined ? '<unset>' : `${textOf(apiVersion)}/${textOf(kind)}`,
-    createdAgo(object),
-  ]
-})
+const policies = (column: string, list: string): TableKind =>
+  table(`Name | ${column}:integer | ParamKind | Age`, (object) => {
+    const { [list]: items, paramKind } = specOf(object)
+    const { apiVersion, kind } = fieldsOf(paramKind)
+    return [
+      nameOf(object),
+      itemsOf(items).length,
+      kind === undefined ? '<unset>' : `${textOf(apiVersion)}/${textOf(kind)}`,
+      createdAgo(object),
+    ]
+  })
 
-const admissionPolicyBindings = table('Name | PolicyName | ParamRef | Age', (object) => {
+const policyBindings = table('Name | PolicyName | ParamRef | Age', (object) => {
   const { policyName, paramRef } = specOf(object)
   return [nameOf(object), textOf(policyName), orUnset(printParamRef(fieldsOf(paramRef))), createdAgo(object)]
 })
@@ -327,8 +328,10 @@ export const clusterTables: readonly (readonly [string, TableKind])[] = [
   ['CertificateSigningRequest.certificates.k8s.io', certificateRequests],
   ['MutatingWebhookConfiguration.admissionregistration.k8s.io', webhookConfigurations],
   ['ValidatingWebhookConfiguration.admissionregistration.k8s.io', webhookConfigurations],
-  ['ValidatingAdmissionPolicy.admissionregistration.k8s.io', admissionPolicies],
-  ['ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io', admissionPolicyBindings],
+  ['MutatingAdmissionPolicy.admissionregistration.k8s.io', policies('Mutations', 'mutations')],
+  ['MutatingAdmissionPolicyBinding.admissionregistration.k8s.io', policyBindings],
+  ['ValidatingAdmissionPolicy.admissionregistration.k8s.io', policies('Validations', 'validations')],
+  ['ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io', policyBindings],
   ['FlowSchema.flowcontrol.apiserver.k8s.io', flowSchemas],
   ['PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io', priorityLevels],
 ]

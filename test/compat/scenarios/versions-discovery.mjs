@@ -5,18 +5,11 @@ const groups = ['admissionregistration.k8s.io', 'certificates.k8s.io', 'coordina
 const off = ['admissionregistration.k8s.io/v1beta1', 'admissionregistration.k8s.io/v1alpha1', 'certificates.k8s.io/v1beta1', 'certificates.k8s.io/v1alpha1', 'coordination.k8s.io/v1beta1', 'coordination.k8s.io/v1alpha2', 'internal.apiserver.k8s.io/v1alpha1', 'networking.k8s.io/v1beta1', 'resource.k8s.io/v1beta2', 'resource.k8s.io/v1beta1', 'resource.k8s.io/v1alpha3', 'storage.k8s.io/v1beta1', 'storage.k8s.io/v1alpha1', 'storagemigration.k8s.io/v1alpha1', 'authentication.k8s.io/v1beta1', 'flowcontrol.apiserver.k8s.io/v1beta3', 'networking.k8s.io/v1alpha1'];
 const aggregated = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };
 
-/** Keelson does not serve MutatingAdmissionPolicy yet. */
-const withAlphaPolicies = 'admissionregistration.k8s.io';
-
-export default ['all-versions', 'beta-versions', 'more-versions'].map((needs) => {
-  const shown = needs === 'all-versions' ? groups.filter((group) => group !== withAlphaPolicies) : groups;
-  const isShown = (name) => name !== withAlphaPolicies || needs !== 'all-versions';
-  return scenario(`versions-discovery-${needs}`, { section: '9.1', about: `what is served: ${needs}`, namespace: false, needs }, [
-  GET('/apis', { pick: (b) => b.groups.filter(({ name }) => name.endsWith('.k8s.io') && isShown(name)) }),
-  GET('/apis', { headers: aggregated, pick: (b) => b.items.filter(({ metadata: { name } }) => shown.includes(name)) }),
-  ...shown.map((group) => GET(`/apis/${group}`)),
-  ...off.filter((groupVersion) => isShown(groupVersion.split('/')[0])).map((groupVersion) => GET(`/apis/${groupVersion}`)),
-  GET('/openapi/v3', { json: true, pick: (b) => Object.keys(b.paths).filter((path) => shown.some((group) => path.includes(group))).sort() }),
-  ...off.slice(0, 15).filter((groupVersion) => isShown(groupVersion.split('/')[0])).map((groupVersion) => GET(`/apis/apiregistration.k8s.io/v1/apiservices/${groupVersion.split('/').reverse().join('.')}`, { pick: (b) => b.spec ?? b })),
-]);
-});
+export default ['all-versions', 'beta-versions', 'more-versions'].map((needs) => scenario(`versions-discovery-${needs}`, { section: '9.1', about: `what is served: ${needs}`, namespace: false, needs }, [
+  GET('/apis', { pick: (b) => b.groups.filter(({ name }) => name.endsWith('.k8s.io')) }),
+  GET('/apis', { headers: aggregated, pick: (b) => b.items.filter(({ metadata: { name } }) => groups.includes(name)) }),
+  ...groups.map((group) => GET(`/apis/${group}`)),
+  ...off.map((groupVersion) => GET(`/apis/${groupVersion}`)),
+  GET('/openapi/v3', { json: true, pick: (b) => Object.keys(b.paths).filter((path) => groups.some((group) => path.includes(group))).sort() }),
+  ...off.slice(0, 15).map((groupVersion) => GET(`/apis/apiregistration.k8s.io/v1/apiservices/${groupVersion.split('/').reverse().join('.')}`, { pick: (b) => b.spec ?? b })),
+]));

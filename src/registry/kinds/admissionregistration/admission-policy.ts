@@ -4,32 +4,29 @@ import {
   duplicate,
   faultsOfEach,
   type FieldFault,
-  forbiddenField,
   invalidShown,
   invalidValue,
   notSupported,
   required,
 } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
-import { checkDns1035Label, checkDnsSubdomain, checkPathSegment, checkQualifiedName } from '../../../api/names.ts'
+import { checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inTurns, type Turns } from '../../../cel/turns.ts'
-import { isEqualAs } from '../../rules/equality.ts'
+import { bool, nullType, string } from '../../../cel/types.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
-import { validateLabelSelector } from '../../rules/label-selector.ts'
-import { addAll, repeatsIn } from '../../rules/long-lists.ts'
-import { Expressions, expressionsIn, isIdentifier } from './expression.ts'
-import { validateMatchConditions, validateMatchResources, validateOneOf } from './matching.ts'
-import { failurePolicies } from './webhook-configuration.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
+import { Expressions, expressionsIn } from './expression.ts'
+import { validateOneOf } from './matching.ts'
+import { eachOf, missing, validateBindingSpec, validatePolicySpec } from './policy.ts'
 
 const AUDIT_ANNOTATIONS_MAX = 20
 const VALUE_EXPRESSION_BYTES_MAX = 5 * 1024
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 const actions = ['Audit', 'Deny', 'Warn']
-const missing = 'expression is not specified'
 
 export const admissionPolicyRules: KindRules = {
   strategy: {
@@ -72,84 +69,11 @@ function* validatePolicy(policy: KubeObject, current: KubeObject | undefined, sl
     hasVariables: itemsOf(spec['variables']).length > 0,
     stored: new Set(before && expressionsIn(before)),
   })
-  const { matchConditions } = spec
-  const areKnown =
-    before !== undefined &&
-    ['matchConditions', 'paramKind'].every((field) =>
-      isEqualAs(
-        'admissionregistration/v1 ValidatingAdmissionPolicySpec',
-        { [field]: spec[field] },
-        { [field]: before[field] },
-      ),
-    )
   return [
-    ...validateOneOf(spec['failurePolicy'], failurePolicies, 'spec.failurePolicy'),
-    ...(spec['paramKind'] === undefined ? [] : validateParamKind(fieldsOf(spec['paramKind']), 'spec.paramKind')),
-    ...validateConstraints(spec, 'spec.matchConstraints'),
-    ...(areKnown ? [] : yield* validateMatchConditions(matchConditions, 'spec.matchConditions', expressions)),
-    ...(yield* eachOf(spec, 'variables', (variable, path) => validateVariable(variable, path, expressions))),
+    ...(yield* validatePolicySpec(spec, { before, expressions })),
     ...validateNotEmpty(spec),
     ...(yield* eachOf(spec, 'validations', (one, path) => validateValidation(one, path, expressions))),
     ...(yield* validateAuditAnnotations(itemsOf(spec['auditAnnotations']), name, expressions)),
-  ]
-}
-
-function* eachOf(
-  spec: Fields,
-  list: string,
-  check: (item: Fields, path: string) => Turns<FieldFault[]>,
-): Turns<FieldFault[]> {
-  const faults: FieldFault[] = []
-  for (const [at, item] of itemsOf(spec[list]).entries()) addAll(faults, yield* check(item, `spec.${list}[${at}]`))
-  return faults
-}
-
-function validateParamKind({ apiVersion, kind }: Fields, path: string): FieldFault[] {
-  const kindPath = `${path}.kind`
-  const kindFaults = checkDns1035Label(textOf(kind).toLowerCase())
-  const why = `may have mixed case, but should otherwise match: ${kindFaults.join(', ')}`
-  return [
-    ...validateGroupVersion(textOf(apiVersion), `${path}.apiVersion`),
-    ...(textOf(kind) === ''
-      ? [required(kindPath)]
-      : kindFaults.length === 0
-        ? []
-        : [invalidValue(kindPath, textOf(kind), why)]),
-  ]
-}
-
-function validateGroupVersion(apiVersion: string, path: string): FieldFault[] {
-  if (apiVersion === '') return [required(path)]
-  const parts = apiVersion.split('/')
-  if (parts.length > 2) return [invalidValue(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
-  const [version = '', group = ''] = parts.toReversed()
-  return [
-    ...(group === '' ? [] : checked(path, group, checkDnsSubdomain)),
-    ...(version === ''
-      ? [invalidValue(path, apiVersion, 'version must be specified')]
-      : checked(path, version, checkDns1035Label)),
-  ]
-}
-
-function validateConstraints({ matchConstraints }: Fields, path: string): FieldFault[] {
-  if (matchConstraints === undefined) return [required(path)]
-  const constraints = fieldsOf(matchConstraints)
-  const hasRules = itemsOf(constraints['resourceRules']).length > 0
-  return [...validateMatchResources(constraints, path), ...(hasRules ? [] : [required(`${path}.resourceRules`)])]
-}
-
-function* validateVariable({ name, expression }: Fields, path: string, expressions: Expressions): Turns<FieldFault[]> {
-  const text = textOf(name)
-  const namePath = `${path}.name`
-  return [
-    ...(text === ''
-      ? [required(namePath, 'name is not specified')]
-      : isIdentifier(text)
-        ? []
-        : [invalidValue(namePath, text, 'name is not a valid CEL identifier')]),
-    ...(textOf(expression).trim() === ''
-      ? [required(`${path}.expression`, missing)]
-      : yield* expressions.declare(text, textOf(expression), `${path}.expression`)),
   ]
 }
 
@@ -164,7 +88,7 @@ function* validateValidation(validation: Fields, path: string, expressions: Expr
   const faults =
     expression.trim() === ''
       ? [required(`${path}.expression`, missing)]
-      : yield* expressions.check(expression, `${path}.expression`, { kinds: ['bool'] })
+      : yield* expressions.check(expression, `${path}.expression`, { types: [bool] })
   faults.push(...(yield* validateMessageExpression(textOf(validation['messageExpression']), path, expressions)))
   if (isBlank(message)) {
     faults.push(invalidValue(`${path}.message`, message, 'message must be non-empty if specified'))
@@ -179,7 +103,7 @@ function* validateMessageExpression(expression: string, above: string, expressio
   const path = `${above}.messageExpression`
   if (isBlank(expression)) return [invalidValue(path, expression, 'must be non-empty if specified')]
   if (expression === '') return []
-  return yield* expressions.check(expression, path, { kinds: ['string'], hasAuthorizer: false })
+  return yield* expressions.check(expression, path, { types: [string], hasAuthorizer: false })
 }
 
 const isBlank = (text: string): boolean => text !== '' && text.trim() === ''
@@ -221,7 +145,7 @@ function* validateValueExpression(expression: string, path: string, expressions:
   if (Buffer.byteLength(text) > VALUE_EXPRESSION_BYTES_MAX) {
     return [required(path, `must not exceed ${VALUE_EXPRESSION_BYTES_MAX} bytes in length`)]
   }
-  return yield* expressions.check(text, path, { kinds: ['string', 'null'], shown: expression })
+  return yield* expressions.check(text, path, { types: [string, nullType], shown: expression })
 }
 
 function validateStatus(policy: KubeObject): FieldFault[] {
@@ -240,31 +164,11 @@ function validateStatus(policy: KubeObject): FieldFault[] {
 }
 
 function validateBinding(binding: KubeObject): FieldFault[] {
-  const { matchResources, paramRef, policyName, validationActions } = fieldsOf(binding['spec'])
-  const name = textOf(policyName)
+  const spec = fieldsOf(binding['spec'])
   return [
-    ...(name === '' ? [required('spec.policyName')] : checked('spec.policyName', name, checkDnsSubdomain)),
-    ...(paramRef === undefined ? [] : validateParamRef(fieldsOf(paramRef), 'spec.paramRef')),
-    ...(matchResources === undefined ? [] : validateMatchResources(fieldsOf(matchResources), 'spec.matchResources')),
-    ...validateActions(textsOf(validationActions), 'spec.validationActions'),
+    ...validateBindingSpec(spec),
+    ...validateActions(textsOf(spec['validationActions']), 'spec.validationActions'),
   ]
-}
-
-function validateParamRef({ name, parameterNotFoundAction, selector }: Fields, path: string): FieldFault[] {
-  const text = textOf(name)
-  const faults = text === '' ? [] : checked(`${path}.name`, text, checkPathSegment)
-  if (text !== '' && selector !== undefined) {
-    for (const field of ['name', 'selector']) {
-      faults.push(forbiddenField(`${path}.${field}`, 'name and selector are mutually exclusive'))
-    }
-  } else if (selector !== undefined) {
-    addAll(faults, validateLabelSelector(fieldsOf(selector), `${path}.selector`))
-  } else if (text === '') {
-    faults.push(required(path, 'one of name or selector must be specified'))
-  }
-  const actionPath = `${path}.parameterNotFoundAction`
-  if (parameterNotFoundAction === undefined) return [...faults, required(actionPath)]
-  return [...faults, ...validateOneOf(parameterNotFoundAction, ['Deny', 'Allow'], actionPath)]
 }
 
 function validateActions(given: readonly string[], path: string): FieldFault[] {

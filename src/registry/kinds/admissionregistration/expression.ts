@@ -1,22 +1,22 @@
 /** The expressions of webhooks and policies: what they may name, and what they must come to. */
 import { type FieldFault, internalFault, invalidValue } from '../../../api/field-fault.ts'
-import { type Fields, itemsOf, textOf } from '../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../../../api/object.ts'
 import { type AdmissionNames, admissionEnvironment, PolicyVariables } from '../../../cel/admission.ts'
 import { type Compiled, compileInTurns } from '../../../cel/compile.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
-import { outputNameOf, type Type } from '../../../cel/types.ts'
+import { bool, isSame, outputNameOf, type Type } from '../../../cel/types.ts'
 
 /** Of all expressions of an object: compiling a hundred thousand characters takes tenths of a second of the server's time. */
 const CHARACTERS_MAX = 256 * 1024
 
-type Kind = 'bool' | 'string' | 'null'
-
 export type Wanted = {
   /** What the expression must come to; anything where nothing is said. */
-  readonly kinds?: readonly Kind[]
+  readonly types?: readonly Type[]
   /** Who writes a message has no right to ask for rights. */
   readonly hasAuthorizer?: boolean
+  /** Of a mutation, which makes objects. */
+  readonly hasPatchTypes?: boolean
   /** What is told instead of the expression. */
   readonly shown?: string
 }
@@ -37,22 +37,23 @@ export class Expressions {
     this.#stored = stored
   }
 
-  *check(text: string, path: string, { kinds, hasAuthorizer = true, shown = text }: Wanted = {}): Turns<FieldFault[]> {
-    const compiled = yield* this.#compile(text, { hasAuthorizer, variables: this.#variables?.type })
-    return faultsOf(compiled, path, { kinds, shown })
+  *check(text: string, path: string, wanted: Wanted = {}): Turns<FieldFault[]> {
+    const { types, hasAuthorizer = true, hasPatchTypes = false, shown = text } = wanted
+    const compiled = yield* this.#compile(text, { hasAuthorizer, hasPatchTypes, variables: this.#variables?.type })
+    return faultsOf(compiled, path, { types, shown })
   }
 
   /** A variable, which those that follow may use. */
   *declare(name: string, text: string, path: string): Turns<FieldFault[]> {
     const compiled = yield* this.#compile(text, { hasAuthorizer: true, variables: this.#variables?.type })
     this.#variables?.declare(name, 'fault' in compiled ? undefined : compiled.type)
-    return faultsOf(compiled, path, { kinds: undefined, shown: text })
+    return faultsOf(compiled, path, { types: undefined, shown: text })
   }
 
   /** A condition, which is looked at before there are variables. */
   *checkCondition(text: string, path: string): Turns<FieldFault[]> {
     const compiled = yield* this.#compile(text, { hasAuthorizer: true, variables: undefined })
-    return faultsOf(compiled, path, { kinds: ['bool'], shown: text })
+    return faultsOf(compiled, path, { types: [bool], shown: text })
   }
 
   *#compile(text: string, names: Omit<AdmissionNames, 'hasParams'>): Turns<Compiled> {
@@ -70,19 +71,19 @@ export class Expressions {
   }
 }
 
-type Told = { readonly kinds: readonly Kind[] | undefined; readonly shown: string }
+type Told = { readonly types: readonly Type[] | undefined; readonly shown: string }
 
-function faultsOf(compiled: Compiled, path: string, { kinds, shown }: Told): FieldFault[] {
+function faultsOf(compiled: Compiled, path: string, { types, shown }: Told): FieldFault[] {
   if (!('type' in compiled)) return [invalidValue(path, shown, `compilation failed: ${compiled.fault}`)]
   const { type } = compiled
-  if (kinds !== undefined && !kinds.some((kind) => kind === type.kind)) {
-    return [invalidValue(path, shown, `must evaluate to ${oneOf(kinds)} but got ${outputNameOf(type)}`)]
+  if (types !== undefined && !types.some((wanted) => isSame(wanted, type))) {
+    return [invalidValue(path, shown, `must evaluate to ${oneOf(types)} but got ${outputNameOf(type)}`)]
   }
   return 'fault' in compiled ? [internalFault(path, `program instantiation failed: ${compiled.fault}`)] : []
 }
 
-function oneOf(kinds: readonly Kind[]): string {
-  const names = kinds.map((kind) => outputNameOf({ kind } satisfies Type))
+function oneOf(types: readonly Type[]): string {
+  const names = types.map(outputNameOf)
   return names.length === 1 ? (names[0] ?? '') : `one of [${names.join(' ')}]`
 }
 
@@ -95,6 +96,7 @@ export function expressionsIn(spec: Fields): string[] {
     ...texts('variables', 'expression'),
     ...texts('validations', 'expression', 'messageExpression'),
     ...texts('auditAnnotations', 'valueExpression'),
+    ...itemsOf(spec['mutations']).map(({ applyConfiguration }) => textOf(fieldsOf(applyConfiguration)['expression'])),
   ]
 }
 

@@ -1,9 +1,12 @@
 /** The kinds of this group that have rules of their own, by the name that errors give them (and version, where it matters). */
 import type { KindRules } from '../../kind-rules.ts'
 import { admissionPolicyBindingRules, admissionPolicyRules } from './admission-policy.ts'
+import { mutatingPolicyBindingRules, mutatingPolicyRules } from './mutating-policy.ts'
 import { mutatingWebhookRules, validatingWebhookRules } from './webhook-configuration.ts'
 
 export const rules: readonly (readonly [string, KindRules])[] = [
+  ['MutatingAdmissionPolicy.admissionregistration.k8s.io', mutatingPolicyRules],
+  ['MutatingAdmissionPolicyBinding.admissionregistration.k8s.io', mutatingPolicyBindingRules],
   ['MutatingWebhookConfiguration.admissionregistration.k8s.io', mutatingWebhookRules],
   ['ValidatingAdmissionPolicy.admissionregistration.k8s.io', admissionPolicyRules],
   ['ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io', admissionPolicyBindingRules],

@@ -25,7 +25,7 @@ const TIMEOUT_SECONDS_MAX = 30
 export const failurePolicies = ['Fail', 'Ignore']
 const sideEffects = ['None', 'NoneOnDryRun']
 const reviewVersions = ['v1', 'v1beta1']
-const reinvocationPolicies = ['IfNeeded', 'Never']
+export const reinvocationPolicies = ['IfNeeded', 'Never']
 
 export const validatingWebhookRules = rulesWith(() => [])
 

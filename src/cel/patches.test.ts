@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compile } from './compile.ts'
+import { patchEnvironment } from './kubernetes.ts'
+
+function evaluate(text: string): unknown {
+  const compiled = compile(text, patchEnvironment('1.33'))
+  if ('fault' in compiled) return compiled.fault
+  const done = compiled.program.evaluate({}, 10_000)
+  return 'value' in done ? done.value : done.error
+}
+
+test('an expression makes objects, whose fields it can read', () => {
+  assert.equal(evaluate('Object{spec: Object.spec{replicas: 3}}.spec.replicas'), 3n)
+  assert.equal(evaluate('Object{a: 1} == Object{a: 1}'), true)
+  assert.equal(evaluate('Object{a: 1} == Object{a: 2}'), false)
+  assert.equal(evaluate('has(Object{?a: optional.none()}.a)'), false)
+  assert.equal(evaluate('has(Object{?a: optional.of(1)}.a)'), true)
+})
+
+test('… and operations of a patch, with keys escaped', () => {
+  assert.equal(evaluate('[JSONPatch{op: "add", path: "/a/" + jsonpatch.escapeKey("b/c~d")}][0].path'), '/a/b~1c~0d')
+})
+
+test('fields of a patch have types', () => {
+  assert.match(
+    String(evaluate('JSONPatch{op: 1}')),
+    /expected type of field 'op' is 'string' but provided type is 'int'/,
+  )
+  assert.match(String(evaluate('JSONPatch{other: 1}')), /undefined field 'other'/)
+})

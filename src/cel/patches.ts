@@ -1,0 +1,51 @@
+/**
+ * What expressions of mutating policies may make: objects of the types `Object`, `Object.spec`, … whose fields are not known beforehand,
+ * and operations of a JSON patch.
+ */
+import { sizeOf, TEXT_FACTOR, traversal } from './cost.ts'
+import type { Environment, Library } from './environment.ts'
+import { global } from './functions.ts'
+import { scaled, unknownSize } from './ranges.ts'
+import { dyn, type Field, string, type StructType } from './types.ts'
+import { noSuchOverload } from './values.ts'
+
+const operationFields: ReadonlyMap<string, Field> = new Map([
+  ['op', { key: 'op', type: string }],
+  ['path', { key: 'path', type: string }],
+  ['from', { key: 'from', type: string }],
+  ['value', { key: 'value', type: dyn }],
+])
+
+export const jsonPatchType: StructType = {
+  kind: 'struct',
+  name: 'JSONPatch',
+  field: (name) => operationFields.get(name),
+}
+
+/** The name of a field's type is the way to it: `Object.spec.template`. */
+const objectTypeOf = (name: string): StructType => ({ kind: 'struct', name, field: (key) => ({ key, type: dyn }) })
+
+export const objectType: StructType = objectTypeOf('Object')
+
+export const jsonPatchLibrary: Library = {
+  functions: [
+    {
+      name: 'jsonpatch.escapeKey',
+      overloads: [global('string_jsonpatch_escapeKey_string', [string], string)],
+      run: (text) => (typeof text === 'string' ? text.replaceAll('~', '~0').replaceAll('/', '~1') : noSuchOverload),
+      estimate: ([text]) => {
+        const size = text?.size ?? unknownSize
+        return { cost: scaled(size, TEXT_FACTOR), size }
+      },
+      cost: ([text = null]) => traversal(sizeOf(text)),
+    },
+  ],
+}
+
+export const withPatchTypes = (environment: Environment): Environment => ({
+  ...environment,
+  objects: (name) => {
+    if (name === jsonPatchType.name) return jsonPatchType
+    return name === objectType.name || name.startsWith(`${objectType.name}.`) ? objectTypeOf(name) : undefined
+  },
+})

@@ -1,0 +1,83 @@
+/** MutatingAdmissionPolicy and its bindings. Whether the caller may read what a policy takes as parameters is not asked yet. */
+import { type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import { jsonPatchType, objectType } from '../../../cel/patches.ts'
+import type { Slice } from '../../../cel/run.ts'
+import { inTurns, type Turns } from '../../../cel/turns.ts'
+import { list, type Type } from '../../../cel/types.ts'
+import type { KindRules } from '../../kind-rules.ts'
+import { Expressions, expressionsIn } from './expression.ts'
+import { validateOneOf } from './matching.ts'
+import { eachOf, validateBindingSpec, validatePolicySpec } from './policy.ts'
+import { reinvocationPolicies } from './webhook-configuration.ts'
+
+/** What is deleted cannot be changed. */
+const operations = ['*', 'CONNECT', 'CREATE', 'UPDATE']
+
+/** By the type of a patch: the field that has its expression, and what that must come to. */
+const patchTypes: ReadonlyMap<string, { readonly field: string; readonly type: Type }> = new Map([
+  ['ApplyConfiguration', { field: 'applyConfiguration', type: objectType }],
+  ['JSONPatch', { field: 'jsonPatch', type: list(jsonPatchType) }],
+])
+
+const strategy = {
+  finalizersNeedNoDomain: true,
+  updateChecks: ['metadata', 'rules'],
+  needsResourceVersion: true,
+  generation: { fields: ['spec'] },
+} satisfies KindRules['strategy']
+
+export const mutatingPolicyRules: KindRules = {
+  strategy,
+  validate: () => [],
+  // Its expressions are compiled.
+  validateInSlices: (policy, current, tools) => inTurns((slice) => validatePolicy(policy, current, slice), tools),
+}
+
+export const mutatingPolicyBindingRules: KindRules = {
+  strategy,
+  validate: (binding) => validateBindingSpec(fieldsOf(binding['spec']), operations),
+}
+
+function* validatePolicy(policy: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+  const spec = fieldsOf(policy['spec'])
+  const before = current && fieldsOf(current['spec'])
+  const expressions = new Expressions(slice, {
+    hasParams: spec['paramKind'] !== undefined,
+    hasVariables: true,
+    stored: new Set(before && expressionsIn(before)),
+  })
+  const { reinvocationPolicy } = spec
+  const path = 'spec.reinvocationPolicy'
+  return [
+    ...(yield* validatePolicySpec(spec, { before, expressions, operations })),
+    ...(itemsOf(spec['mutations']).length === 0
+      ? [required('spec.mutations', 'mutations must contain at least one item')]
+      : yield* eachOf(spec, 'mutations', (mutation, at) => validateMutation(mutation, at, expressions))),
+    ...(textOf(reinvocationPolicy) === ''
+      ? [required(path)]
+      : validateOneOf(reinvocationPolicy, reinvocationPolicies, path)),
+  ]
+}
+
+function* validateMutation(mutation: Fields, path: string, expressions: Expressions): Turns<FieldFault[]> {
+  const patchType = textOf(mutation['patchType'])
+  if (patchType === '') return [required(`${path}.patchType`)]
+  const wanted = patchTypes.get(patchType)
+  if (wanted === undefined) return [notSupported(`${path}.patchType`, patchType, [...patchTypes.keys()])]
+  const faults: FieldFault[] = []
+  const own = mutation[wanted.field]
+  if (own === undefined) {
+    faults.push(required(`${path}.${wanted.field}`, `must be specified when patchType is ${patchType}`))
+  } else {
+    const text = textOf(fieldsOf(own)['expression']).trim()
+    const at = `${path}.${wanted.field}.expression`
+    const options = { types: [wanted.type], hasPatchTypes: true }
+    faults.push(...(text === '' ? [required(at)] : yield* expressions.check(text, at, options)))
+  }
+  for (const { field } of patchTypes.values()) {
+    if (field === wanted.field || mutation[field] === undefined) continue
+    faults.push(invalidValue(`${path}.${field}`, `{${field}}`, `must not be specified when patchType is ${patchType}`))
+  }
+  return faults
+}
