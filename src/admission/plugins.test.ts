@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { admit, anObject, attributes, MemoryObjects, pod, specOf } from '../../test/harness/admission.ts'
+import { defaultGates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
 import { createDefaultIngressClass } from './default-ingress-class.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
-import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
+import { createStorageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
+
+const storageObjectInUseProtection = createStorageObjectInUseProtection(defaultGates)
 
 test('TaintNodesByCondition: a new node is not ready', async () => {
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }

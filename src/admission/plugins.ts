@@ -22,7 +22,7 @@ import { resourceQuotas } from './resource-quota/ledger.ts'
 import { createRuntimeClass } from './runtime-class.ts'
 import { createServiceAccount } from './service-account.ts'
 import { createDefaultStorageClass, createPersistentVolumeClaimResize } from './storage-class.ts'
-import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
+import { createStorageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 import { unenforcedPlugins } from './unenforced.ts'
 
@@ -51,7 +51,7 @@ export function createPlugins({ objects, clock, nameSuffix, mayDo, gates }: Plug
     createPriority(objects),
     defaultTolerationSeconds,
     createDefaultStorageClass(objects),
-    storageObjectInUseProtection,
+    createStorageObjectInUseProtection(gates),
     createPersistentVolumeClaimResize(objects),
     createRuntimeClass(objects),
     createCertificateApproval(mayDo),
@@ -60,6 +60,6 @@ export function createPlugins({ objects, clock, nameSuffix, mayDo, gates }: Plug
     certificateSubjectRestriction,
     createDefaultIngressClass(objects),
     ...unenforcedPlugins,
-    createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock)),
+    createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), gates),
   ]
 }

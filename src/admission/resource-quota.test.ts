@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { admit, anObject, attributes, MemoryObjects, pod } from '../../test/harness/admission.ts'
+import { defaultGates } from '../api/gates.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import type { Attributes } from './admission.ts'
 import { createResourceQuota } from './resource-quota.ts'
@@ -12,7 +13,7 @@ const quota = (name: string, hard: Fields, { used = zero(hard), ...spec }: Field
 /** A namespace with these quotas. */
 class World {
   readonly objects = new MemoryObjects()
-  readonly plugin = createResourceQuota(this.objects, async () => this.quotas())
+  readonly plugin = createResourceQuota(this.objects, async () => this.quotas(), defaultGates)
 
   constructor(...quotas: KubeObject[]) {
     for (const one of quotas) this.objects.put('resourcequotas', 'n', one)
@@ -66,6 +67,7 @@ test('who loses the race in a later quota gets back what the earlier ones were c
       },
     },
     world.quotas,
+    defaultGates,
   )
   const why = 'exceeded quota: b, requested: configmaps=1, used: configmaps=1, limited: configmaps=1'
   assert.equal(await admit(slow, configMap()), `403 configmaps "c" is forbidden: ${why}`)

@@ -2,17 +2,20 @@
  * No namespace gets more than its quotas allow. A write is charged before it is stored; nothing is ever given back here, since only the
  * controller that counts what is there can know that something is gone.
  */
+import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Plugin } from './admission.ts'
 import type { Maybe, Objects } from './objects.ts'
 import type { Charge } from './resource-quota/charge.ts'
-import { evaluatorOf } from './resource-quota/evaluators.ts'
+import { Evaluators } from './resource-quota/evaluators.ts'
 import { Ledger } from './resource-quota/ledger.ts'
 
 export function createResourceQuota(
   objects: Pick<Objects, 'list' | 'changeStatus'>,
   readQuotas: (namespace: string) => Maybe<readonly KubeObject[]>,
+  gates: Gates,
 ): Plugin {
+  const evaluators = new Evaluators(gates)
   const ledger = new Ledger(objects)
   const chargeQuotas = async (quotas: Maybe<readonly KubeObject[]>, charge: Charge): Promise<void> => {
     const { namespace, isDryRun } = charge.attributes
@@ -24,7 +27,7 @@ export function createResourceQuota(
     validate: (attributes) => {
       const { namespace, object } = attributes
       if (object === undefined || namespace === '') return undefined
-      const evaluator = evaluatorOf(attributes)
+      const evaluator = evaluators.of(attributes)
       if (evaluator === undefined || !evaluator.isCharged(attributes)) return undefined
       const quotas = readQuotas(namespace)
       // Most namespaces have none, and that is known without waiting.

@@ -1,4 +1,5 @@
-/** A new volume or claim stays until the controllers have seen that nothing uses it any more. */
+/** A new volume, claim or class of attributes stays until the controllers have seen that nothing uses it any more. */
+import type { Gates } from '../api/gates.ts'
 import { type Plugin, targetOf } from './admission.ts'
 
 const finalizers: ReadonlyMap<string, string> = new Map([
@@ -6,15 +7,20 @@ const finalizers: ReadonlyMap<string, string> = new Map([
   ['persistentvolumes', 'kubernetes.io/pv-protection'],
 ])
 
-export const storageObjectInUseProtection: Plugin = {
-  name: 'StorageObjectInUseProtection',
-  resources: new Set(finalizers.keys()),
-  mutate: (attributes) => {
-    const { operation, object } = attributes
-    const finalizer = finalizers.get(targetOf(attributes))
-    if (object === undefined || operation !== 'CREATE' || finalizer === undefined) return object
-    const present = object.metadata.finalizers ?? []
-    if (present.includes(finalizer)) return object
-    return { ...object, metadata: { ...object.metadata, finalizers: [...present, finalizer] } }
-  },
+const ofClasses: readonly [string, string] = ['volumeattributesclasses.storage.k8s.io', 'kubernetes.io/vac-protection']
+
+export function createStorageObjectInUseProtection(gates: Gates): Plugin {
+  const known = new Map(gates.isOn('VolumeAttributesClass') ? [...finalizers, ofClasses] : finalizers)
+  return {
+    name: 'StorageObjectInUseProtection',
+    resources: new Set(known.keys()),
+    mutate: (attributes) => {
+      const { operation, object } = attributes
+      const finalizer = known.get(targetOf(attributes))
+      if (object === undefined || operation !== 'CREATE' || finalizer === undefined) return object
+      const present = object.metadata.finalizers ?? []
+      if (present.includes(finalizer)) return object
+      return { ...object, metadata: { ...object.metadata, finalizers: [...present, finalizer] } }
+    },
+  }
 }

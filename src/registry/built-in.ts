@@ -160,7 +160,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
         ? rules.validate?.(object, gatesFor(current))
         : rules.validateUpdate(object, current, gatesFor(current))) ?? [],
     ...(rules.validateInSlices && { validateInSlices: rules.validateInSlices }),
-    warnings: rules.warnings ?? (() => []),
+    warnings: (object, current) => rules.warnings?.(object, current, cluster.gates) ?? [],
     resetPaths: resetPathsOf(strategy, hasStatus),
     subresourceRules: {
       ...(hasStatus

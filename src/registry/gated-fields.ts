@@ -5,6 +5,7 @@
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import type { Field, Gate, Schema, Struct } from '../schema/schema.ts'
+import { foreignSources } from './kinds/core/claim-gated.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
 
 /** Gates that are in use as a whole: who uses one of their fields may use the others. All other fields are looked at one by one. */
@@ -27,7 +28,10 @@ const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']
 /** Fields whose values are not looked at: whoever makes objects of these templates finds the gate then. */
 const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
 
-const parts: ReadonlyMap<string, GatedPart> = new Map([['core/v1 PodSpec', imageVolumes]])
+const parts: ReadonlyMap<string, GatedPart> = new Map([
+  ['core/v1 PersistentVolumeClaim', foreignSources],
+  ['core/v1 PodSpec', imageVolumes],
+])
 
 /** Those of the gates that are off. */
 export class GatedFields {
@@ -46,7 +50,7 @@ export class GatedFields {
     findUses(object, plan, wanted)
     if (wanted.size === 0) return object
     const kept = new Set<string>()
-    if (current !== undefined) findUses(current, plan, kept)
+    if (current !== undefined) findUses(current, plan, kept, true)
     for (const gate of strictGates) kept.delete(gate)
     if ([...wanted].every((use) => kept.has(use))) return object
     return { ...object, ...dropped(object, plan, kept) }
@@ -105,9 +109,9 @@ function gatedBy(gate: Gate, { name, isPointer, schema }: Field): Gated[] {
   }))
 }
 
-function findUses(value: Json | undefined, plan: Plan, uses: Set<string>): void {
+function findUses(value: Json | undefined, plan: Plan, uses: Set<string>, isStored = false): void {
   if (Array.isArray(value)) {
-    for (const item of value) findUses(item, plan, uses)
+    for (const item of value) findUses(item, plan, uses, isStored)
     return
   }
   if (!isFields(value)) return
@@ -118,9 +122,12 @@ function findUses(value: Json | undefined, plan: Plan, uses: Set<string>): void 
       const gated = inner === undefined ? field : isFields(field) ? field[inner] : undefined
       if (gated !== reset && isSet(gated, isPointer)) uses.add(use)
     }
-    if (below !== undefined) findUses(field, below, uses)
+    if (below !== undefined) findUses(field, below, uses, isStored)
   }
-  if (plan.part?.isUsed(value) === true) uses.add(plan.part.gate)
+  const { part } = plan
+  if (part === undefined) return
+  const isUsed = isStored && part.isKept !== undefined ? part.isKept(value) : part.isUsed(value)
+  if (isUsed) uses.add(part.gate)
 }
 
 /** What Go would leave out when it writes the object is not there. */

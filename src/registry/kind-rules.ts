@@ -28,7 +28,6 @@ export type KindRules = Partial<
     | 'prepareCreate'
     | 'prepareUpdate'
     | 'validateInSlices'
-    | 'warnings'
     | 'isGarbageCollected'
     | 'deleteForbiddenReason'
     | 'graceOf'
@@ -37,6 +36,7 @@ export type KindRules = Partial<
   >
 > & {
   readonly strategy?: Strategy
+  readonly warnings?: (object: KubeObject, current: KubeObject | undefined, gates: Gates) => string[]
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
   /** Of writes through /status, on top of what all kinds do there. */

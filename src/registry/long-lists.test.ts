@@ -52,7 +52,7 @@ function validatingPod(fields: Fields): () => unknown {
 
 const warningOfPod = (spec: Fields): (() => unknown) => {
   const pod = objectOf({ spec })
-  return () => podWarnings(pod)
+  return () => podWarnings(pod, defaultGates)
 }
 
 const withItems = (path: (at: number) => string): Fields => ({
@@ -141,14 +141,14 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     const [pod, current] = [tolerations.toReversed(), tolerations].map((list) =>
       objectOf({ spec: { tolerations: list } }),
     )
-    return () => pod && current && validatePodChange(pod, current)
+    return () => pod && current && validatePodChange(pod, current, defaultGates)
   },
   'node expressions that are kept': () => {
     const matchExpressions = many((at) => ({ key: `k${at}`, operator: 'Exists' }), ITEMS / 2)
     const [pod, current] = [matchExpressions.toReversed(), matchExpressions].map((list) =>
       objectOf({ spec: { schedulingGates: [{ name: 'g' }], affinity: requiredTerms([{ matchExpressions: list }]) } }),
     )
-    return () => pod && current && validatePodChange(pod, current)
+    return () => pod && current && validatePodChange(pod, current, defaultGates)
   },
   'statuses of containers that have ended': () => {
     const statuses = many((at) => ({ name: `c${at}`, state: { terminated: { exitCode: 1 } } }), ITEMS / 2)
@@ -166,7 +166,7 @@ const cases: { readonly [about: string]: () => () => unknown } = {
     const annotations = Object.fromEntries(many((at) => [`${prefix}/c${at}`, 'unconfined'], ITEMS / 10))
     const pod = { ...objectOf({ spec: { containers: many((at) => ({ name: `c${at}` }), ITEMS / 4) } }) }
     const annotated = { ...pod, metadata: { ...pod.metadata, annotations } }
-    return () => validatePodChange(annotated, annotated)
+    return () => validatePodChange(annotated, annotated, defaultGates)
   },
   'a signer of many parts': () => () => validateSigner(`${'.'.repeat(ITEMS)}/a`, 'spec.signerName'),
   'a path of many segments': () => () =>

@@ -16,13 +16,14 @@ const offByDefault = `
   DeploymentReplicaSetTerminatingReplicas DynamicResourceAllocation HPAConfigurableTolerance
   HPAScaleToZero ImageVolume MaxUnavailableStatefulSet MutableCSINodeAllocatableCount 
   PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus UserNamespacesPodSecurityStandards
+  CrossNamespaceVolumeDataSource GitRepoVolumeDriver SELinuxMount VolumeAttributesClass
   `
 /** Those that Keelson cannot turn on yet. */
 const later = `
-  CrossNamespaceVolumeDataSource InPlacePodVerticalScalingAllocatedStatus PodLevelResources PodTopologyLabelsAdmission StrictIPCIDRValidation VolumeAttributesClass`
+  InPlacePodVerticalScalingAllocatedStatus PodLevelResources PodTopologyLabelsAdmission StrictIPCIDRValidation`
 /** And those that are on and may be turned off. */
 const onByDefault = `
-  APIResponseCompression InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
+  APIResponseCompression PodDeletionCost InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
   PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
   SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`
 

@@ -39,6 +39,8 @@ export function refusalOf(quota: KubeObject, charge: Charge, cost: ResourceList)
   if (limited.some((resource) => !used.has(resource))) {
     return refusal(attributes, `status unknown for quota: ${name}, resources: ${limited.join(',')}`)
   }
+  // What the status tells has happened already: it is counted, not refused.
+  if (attributes.subresource === 'status') return undefined
   const exceeded = new Set<string>()
   for (const [resource, amount] of cost) {
     const [limit, before] = [hard.get(resource), used.get(resource)]

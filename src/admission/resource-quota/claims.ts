@@ -1,33 +1,56 @@
 /** Claims cost storage, in all and of their class. */
-import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import type { Gates } from '../../api/gates.ts'
+import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { type ResourceList, largest, readResourceList } from '../../api/resource-list.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import { storageClassOf } from '../storage-class.ts'
+import type { Attributes } from '../admission.ts'
 import { count, type Evaluator, isWritten } from './evaluator.ts'
+import { isSelected } from './scopes.ts'
 
 const names: readonly string[] = ['persistentvolumeclaims', 'count/persistentvolumeclaims', 'requests.storage']
 /** Between the name of a class and what is limited of it. */
 const ofClass = '.storageclass.storage.k8s.io/'
 
-export const claimEvaluator: Evaluator = {
-  isCharged: isWritten,
-  usageOf,
+export const createClaimEvaluator = (gates: Gates): Evaluator => ({
+  // What is set aside for a claim, and the class it has, change with its status.
+  isCharged: (attributes) =>
+    isWritten(attributes) || (attributes.subresource === 'status' && isChangedIn(attributes, gates)),
+  usageOf: (claim) => usageOf(claim, gates),
   measures: (name) =>
     names.includes(name) ||
     name.endsWith(`${ofClass}persistentvolumeclaims`) ||
     name.endsWith(`${ofClass}requests.storage`),
-  isInScope: () => false,
+  isInScope: (claim, scope) =>
+    gates.isOn(ofAttributes) && scope.name === ofAttributes && isSelected(classesOf(claim), scope),
   missing: () => undefined,
+})
+
+const ofAttributes = 'VolumeAttributesClass'
+
+const isChangedIn = ({ object, oldObject }: Attributes, gates: Gates): boolean =>
+  gates.isOn('RecoverVolumeExpansionFailure') ||
+  (gates.isOn(ofAttributes) && classesOf(object).join() !== classesOf(oldObject).join())
+
+/** The classes of attributes that a claim has, had and will have. */
+function classesOf(claim: KubeObject | undefined): readonly string[] {
+  const status = fieldsOf(claim?.['status'])
+  const classes = [
+    fieldsOf(claim?.['spec'])['volumeAttributesClassName'],
+    status['currentVolumeAttributesClassName'],
+    fieldsOf(status['modifyVolumeStatus'])['targetVolumeAttributesClassName'],
+  ]
+  return [...new Set(classes.map(textOf).filter((name) => name !== ''))].toSorted()
 }
 
-function usageOf(claim: KubeObject): ResourceList {
+function usageOf(claim: KubeObject, gates: Gates): ResourceList {
   const className = storageClassOf(claim) ?? ''
   const usage = new Map<string, Quantity>([
     ['persistentvolumeclaims', count(1)],
     ['count/persistentvolumeclaims', count(1)],
   ])
   if (className !== '') usage.set(`${className}${ofClass}persistentvolumeclaims`, count(1))
-  const storage = sizeOf(claim)
+  const storage = sizeOf(claim, gates)
   if (storage === undefined) return usage
   usage.set('requests.storage', storage)
   if (className !== '') usage.set(`${className}${ofClass}requests.storage`, storage)
@@ -35,7 +58,8 @@ function usageOf(claim: KubeObject): ResourceList {
 }
 
 /** A claim that shrinks again after it could not grow still holds what was set aside for it. */
-function sizeOf({ spec, status }: KubeObject): Quantity | undefined {
+function sizeOf({ spec, status }: KubeObject, gates: Gates): Quantity | undefined {
   const asked = readResourceList(fieldsOf(fieldsOf(spec)['resources'])['requests'])
+  if (!gates.isOn('RecoverVolumeExpansionFailure')) return asked.get('storage')
   return largest([asked, readResourceList(fieldsOf(status)['allocatedResources'])]).get('storage')
 }

@@ -1,29 +1,45 @@
 /** Which kinds cost what: each that a quota can limit by more than its number has a file of its own. */
 import { isEvents } from '../../api/events.ts'
+import type { Gates } from '../../api/gates.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
-import { claimEvaluator } from './claims.ts'
+import { createClaimEvaluator } from './claims.ts'
+import { deviceEvaluator } from './devices.ts'
 import { count, type Evaluator } from './evaluator.ts'
 import { podEvaluator } from './pods.ts'
 import { serviceEvaluator } from './services.ts'
 
-/** These depend on nothing but the resource. */
-const known = new WeakMap<Resource, Evaluator | 'uncounted'>()
+export class Evaluators {
+  readonly #gates: Gates
+  /** These depend on nothing but the resource. */
+  readonly #known = new WeakMap<Resource, Evaluator | 'uncounted'>()
 
-/** Undefined: objects of this kind are not counted. */
-export function evaluatorOf({ resource }: Attributes): Evaluator | undefined {
-  const found = known.get(resource) ?? createEvaluator(resource) ?? 'uncounted'
-  known.set(resource, found)
-  return found === 'uncounted' ? undefined : found
+  constructor(gates: Gates) {
+    this.#gates = gates
+  }
+
+  /** Undefined: objects of this kind are not counted. */
+  of({ resource }: Attributes): Evaluator | undefined {
+    const found = this.#known.get(resource) ?? createEvaluator(resource, this.#gates) ?? 'uncounted'
+    this.#known.set(resource, found)
+    return found === 'uncounted' ? undefined : found
+  }
 }
 
-function createEvaluator({ group, plural }: Resource): Evaluator | undefined {
+function createEvaluator({ group, plural }: Resource, gates: Gates): Evaluator | undefined {
   if (isEvents({ group, plural })) return undefined
-  if (group !== '') return countEvaluator(`count/${plural}.${group}`)
-  return (
-    { pods: podEvaluator, services: serviceEvaluator, persistentvolumeclaims: claimEvaluator }[plural] ??
-    countEvaluator(`count/${plural}`, plural)
-  )
+  switch (group === '' ? plural : `${plural}.${group}`) {
+    case 'pods':
+      return podEvaluator
+    case 'services':
+      return serviceEvaluator
+    case 'persistentvolumeclaims':
+      return createClaimEvaluator(gates)
+    case 'resourceclaims.resource.k8s.io':
+      if (gates.isOn('DynamicResourceAllocation')) return deviceEvaluator
+      break
+  }
+  return group === '' ? countEvaluator(`count/${plural}`, plural) : countEvaluator(`count/${plural}.${group}`)
 }
 
 /** Of most kinds only the number of objects counts; some kinds of the core group also do under their old names. */

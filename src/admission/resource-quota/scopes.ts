@@ -30,7 +30,7 @@ export function isPodInScope(pod: KubeObject, scope: Scope): boolean {
     case 'NotBestEffort':
       return !isBestEffort
     case 'PriorityClass':
-      return isSelected(textOf(fields['priorityClassName']), scope)
+      return isSelected(textOf(fields['priorityClassName']) === '' ? [] : [textOf(fields['priorityClassName'])], scope)
     case 'CrossNamespacePodAffinity':
       return looksAbroad(fields)
     default:
@@ -41,17 +41,17 @@ export function isPodInScope(pod: KubeObject, scope: Scope): boolean {
 export const hasDeadline = (pod: KubeObject | undefined): boolean =>
   fieldsOf(pod?.['spec'])['activeDeadlineSeconds'] !== undefined
 
-/** Of a pod without a class it is true that its class is not one of these. */
-function isSelected(className: string, { operator, values }: Scope): boolean {
+/** Whether one of the classes of an object is meant. Of an object without a class it is true that its class is not one of these. */
+export function isSelected(classes: readonly string[], { operator, values }: Scope): boolean {
   switch (operator) {
     case 'In':
-      return values.includes(className)
+      return classes.some((name) => values.includes(name))
     case 'NotIn':
-      return !values.includes(className)
+      return classes.length === 0 || classes.some((name) => !values.includes(name))
     case 'Exists':
-      return className !== ''
+      return classes.length > 0
     default:
-      return className === ''
+      return classes.length === 0
   }
 }
 

@@ -1,15 +1,6 @@
 // Fields behind feature gates, each with its gate on and off: kept and checked, or dropped without a word.
-import { GET, PATCH, POST, PUT, scenario } from '../steps.ts';
-
-/** Two scenarios of the same steps: on the usual server, and on one whose gates are the other way round. */
-const gated = (name, isOnByDefault, about, steps, { isLater = false, ...o } = {}) => ['on', 'off'].map((state) => scenario(
-  `gates-${name}-${state}`,
-  { section: '12', about: `${about}, gate ${state}`, ...((state === 'on') === isOnByDefault ? {} : { needs: isLater ? 'gates-later' : `gates-${state}` }), ...o },
-  steps,
-));
-
-/** Keelson cannot turn these on yet. */
-const gatedLater = (name, isOnByDefault, about, steps, o = {}) => gated(name, isOnByDefault, about, steps, { ...o, isLater: true });
+import { gated, gatedLater } from './kit/gates.mjs';
+import { GET, PATCH, POST, PUT } from '../steps.ts';
 
 const PODS = '/api/v1/namespaces/$ns/pods';
 const container = (o = {}) => ({ name: 'c', image: 'i', ...o });
@@ -175,9 +166,9 @@ export default [
   ]),
   ...gated('hpa-scale-to-zero', false, 'minReplicas 0', [{ type: 'Object', object: { metric: { name: 'm' }, describedObject: { kind: 'Pod', name: 'p' }, target: { type: 'Value', value: '1' } } }, { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } }].map((metric, at) => POST('/apis/autoscaling/v2/namespaces/$ns/horizontalpodautoscalers', { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: `h${at}` }, spec: { minReplicas: 0, maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' }, metrics: [metric] } }))),
   ...gated('hpa-tolerance', false, 'tolerance of scaling', ['0.1', '0', '-1', '1k'].map((tolerance, at) => POST('/apis/autoscaling/v2/namespaces/$ns/horizontalpodautoscalers', { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: `h${at}` }, spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' }, behavior: { scaleUp: { tolerance }, scaleDown: { tolerance, stabilizationWindowSeconds: 1 } } } }))),
-  ...gatedLater('volume-attributes-class', false, 'volumeAttributesClassName', [
+  ...gated('volume-attributes-class', false, 'volumeAttributesClassName', [
     ...['a', 'A!', ''].map((volumeAttributesClassName, at) => POST('/api/v1/namespaces/$ns/persistentvolumeclaims', { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: `c${at}` }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, volumeAttributesClassName } })),
-    PATCH('/api/v1/namespaces/$ns/persistentvolumeclaims/c0', 'merge', { spec: { volumeAttributesClassName: 'b' } }),
+    PATCH('/api/v1/namespaces/$ns/persistentvolumeclaims/c0', 'merge', { spec: { volumeAttributesClassName: 'b' } }, { pick: (b) => b.details?.causes.map(({ field }) => field) ?? b.spec }),
     PATCH('/api/v1/namespaces/$ns/persistentvolumeclaims/c0/status', 'merge', { status: { currentVolumeAttributesClassName: 'a', modifyVolumeStatus: { status: 'InProgress', targetVolumeAttributesClassName: 'b' } } }),
     ...['a', ''].map((volumeAttributesClassName, at) => POST('/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: `$ns-v${at}` }, spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], volumeAttributesClassName, csi: { driver: 'd.example.com', volumeHandle: 'h' } } })),
     POST('/api/v1/namespaces/$ns/resourcequotas', { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'q' }, spec: { scopeSelector: { matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator: 'In', values: ['a'] }] } } }),
@@ -191,7 +182,7 @@ export default [
     POST('/apis/storage.k8s.io/v1/csidrivers', { apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: '$ns-d' }, spec: { seLinuxMount: true } }),
     POST('/apis/storage.k8s.io/v1/csidrivers', { apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: '$ns-e' }, spec: {} }),
   ], { cleanup: ['/apis/storage.k8s.io/v1/csidrivers/$ns-d', '/apis/storage.k8s.io/v1/csidrivers/$ns-e'] }),
-  ...gatedLater('cross-namespace-source', false, 'a data source in another namespace', [{ kind: 'VolumeSnapshot', apiGroup: 'snapshot.storage.k8s.io', name: 'x', namespace: 'other' }, { kind: 'PersistentVolumeClaim', name: 'x', namespace: 'other!' }].flatMap((dataSourceRef, at) => [
+  ...gated('cross-namespace-source', false, 'a data source in another namespace', [{ kind: 'VolumeSnapshot', apiGroup: 'snapshot.storage.k8s.io', name: 'x', namespace: 'other' }, { kind: 'PersistentVolumeClaim', name: 'x', namespace: 'other!' }].flatMap((dataSourceRef, at) => [
     POST('/api/v1/namespaces/$ns/persistentvolumeclaims', { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: `c${at}` }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, dataSourceRef } }),
     POST('/api/v1/namespaces/$ns/persistentvolumeclaims', { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: `b${at}` }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, dataSource: { kind: 'PersistentVolumeClaim', name: 'y' }, dataSourceRef } }),
   ])),

@@ -84,8 +84,10 @@ export const daemonSetRules: KindRules = {
     const rule = all(spec, spec, fields({ selector: fixedSelector(before['selector']) }))
     return faultsOf(rule, object['spec'], 'spec', gates)
   },
-  warnings: (object, current) =>
-    current !== undefined && generationOf(object) === generationOf(current) ? [] : workloadWarnings(object, undefined),
+  warnings: (object, current, gates) =>
+    current !== undefined && generationOf(object) === generationOf(current)
+      ? []
+      : workloadWarnings(object, undefined, gates),
   status: {
     prepareUpdate: (object, current) => withTemplateGeneration(object, generationOf(current)),
     validateUpdate: countersRule([

@@ -72,12 +72,12 @@ export function podTemplate(current?: Json): Rule {
 }
 
 /** Of a template whose Pods nobody looks at. */
-export const templateMetadata: Rule = (value, path, { faults }) => {
+export const templateMetadata: Rule = (value, path, { faults, gates }) => {
   const template = fieldsOf(value)
   const { labels, annotations } = fieldsOf(template['metadata'])
   addAll(faults, validateLabels(labels, `${path}.labels`))
   addAll(faults, validateAnnotations(annotations, `${path}.annotations`))
-  addAll(faults, validatePodAnnotations(template, `${path}.annotations`))
+  addAll(faults, validatePodAnnotations(template, `${path}.annotations`, gates))
 }
 
 /** Of the template of a workload that keeps its Pods running. `owner`: who that is, as messages call him. */
@@ -88,13 +88,13 @@ export function runningForever(owner: string): Rule {
 }
 
 /** Of a workload whose Pods are named after it. */
-export const namedWorkloadWarnings: NonNullable<KindRules['warnings']> = (object, current) => [
+export const namedWorkloadWarnings: NonNullable<KindRules['warnings']> = (object, current, gates) => [
   ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
-  ...workloadWarnings(object, current),
+  ...workloadWarnings(object, current, gates),
 ]
 
-export const workloadWarnings: NonNullable<KindRules['warnings']> = (object, current) =>
-  isSpecChanged(object, current) ? podTemplateWarnings(templateOf(object), 'spec.template') : []
+export const workloadWarnings: NonNullable<KindRules['warnings']> = (object, current, gates) =>
+  isSpecChanged(object, current) ? podTemplateWarnings(templateOf(object), 'spec.template', gates) : []
 
 const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])
 

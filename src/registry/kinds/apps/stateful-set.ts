@@ -98,10 +98,10 @@ export const statefulSetRules: KindRules = {
     const withOldName = { ...now, serviceName: before['serviceName'] }
     return [...faultsOf(spec, withOldName, 'spec', gates), ...faultsOf(onlyChangeable(before), now, 'spec')]
   },
-  warnings: (object, current) => {
+  warnings: (object, current, gates) => {
     const { revisionHistoryLimit, volumeClaimTemplates } = fieldsOf(object['spec'])
     const told = [
-      ...workloadWarnings(object, current),
+      ...workloadWarnings(object, current, gates),
       // The two differ upstream.
       ...itemsOf(volumeClaimTemplates).flatMap((claim, at) =>
         claimSpecWarnings(

@@ -91,7 +91,7 @@ export const cronJobRules: KindRules = {
     const before = textOf(fieldsOf(current['spec'])['schedule'])
     return faultsOf(hasZone(before) ? specRule(before) : newSpec, object['spec'], 'spec', gates)
   },
-  warnings: (object, current) => {
+  warnings: (object, current, gates) => {
     const { schedule, jobTemplate } = fieldsOf(object['spec'])
     const path = 'spec.jobTemplate.spec'
     const zone = hasZone(textOf(schedule))
@@ -101,7 +101,7 @@ export const cronJobRules: KindRules = {
       : []
     return [
       ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
-      ...(isSpecChanged(object, current) ? jobSpecWarnings(fieldsOf(jobTemplate)['spec'], path) : []),
+      ...(isSpecChanged(object, current) ? jobSpecWarnings(fieldsOf(jobTemplate)['spec'], path, gates) : []),
       ...zone,
     ]
   },

@@ -1,4 +1,5 @@
 /** What a Job is to do: the same for Jobs and for the templates of Jobs that CronJobs have. */
+import type { Gates } from '../../../api/gates.ts'
 import { invalidShown, invalidValue, notSupported, required, tooLong } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, type Json, numberOf, textOf } from '../../../api/object.ts'
@@ -123,10 +124,10 @@ export const jobSpec: Rule = all(
   restartPolicy,
 )
 
-export function jobSpecWarnings(spec: Json | undefined, path: string): string[] {
+export function jobSpecWarnings(spec: Json | undefined, path: string, gates: Gates): string[] {
   const { completionMode: mode, completions, parallelism, template } = fieldsOf(spec)
   const isMany = numberOf(completions) > COMPLETIONS_SOFT_MAX && numberOf(parallelism) > PARALLELISM_OF_MANY_MAX
-  const ofPods = podTemplateWarnings(template, `${path}.template`)
+  const ofPods = podTemplateWarnings(template, `${path}.template`, gates)
   if (mode !== 'Indexed' || !isMany) return ofPods
   const what = 'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4'
   const why = 'Kubernetes might not be able to track completedIndexes when a big number of indexes fail'

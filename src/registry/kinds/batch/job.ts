@@ -51,9 +51,9 @@ export const jobRules: KindRules = {
   prepareCreate: withSelector,
   validate,
   validateUpdate: (object, current, gates) => [...validate(object, gates), ...validateChange(object, current)],
-  warnings: (object, current) => [
+  warnings: (object, current, gates) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
-    ...(isSpecChanged(object, current) ? jobSpecWarnings(object['spec'], 'spec') : []),
+    ...(isSpecChanged(object, current) ? jobSpecWarnings(object['spec'], 'spec', gates) : []),
   ],
   deletionWarning,
   status: { validateUpdate: validateJobStatus },

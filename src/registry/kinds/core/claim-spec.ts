@@ -1,7 +1,8 @@
 /** What a claim asks of a volume: in a PersistentVolumeClaim, and where one is made from a template. */
-import { forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import { type FieldFault, forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
-import { checkDnsSubdomain } from '../../../api/names.ts'
+import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../../../api/object.ts'
 import { nanosOf } from '../../../api/quantity.ts'
 import { isSame } from '../../../schema/equal.ts'
@@ -28,6 +29,28 @@ export function accessModes(missing: string): Rule {
   }
 }
 
+/** Of volumes whose attributes can be changed. */
+export const attributesClassGate = 'VolumeAttributesClass'
+
+/** For an update: what has a class keeps being checked for it. */
+export const attributesGates = (gates: Gates, before: Fields): Gates => ({
+  isOn: (name) =>
+    gates.isOn(name) || (name === attributesClassGate && before['volumeAttributesClassName'] !== undefined),
+})
+
+const forbid = (why: string): FieldFault => forbiddenField('spec.volumeAttributesClassName', why)
+
+export function validateAttributesChange(now: Fields, before: Fields, gates: Gates): FieldFault[] {
+  const [is, was] = [now['volumeAttributesClassName'], before['volumeAttributesClassName']]
+  if (is === was) return []
+  return [
+    ...(gates.isOn(attributesClassGate)
+      ? []
+      : [forbid('update is forbidden when the VolumeAttributesClass feature gate is disabled')]),
+    ...(was !== undefined && is === undefined ? [forbid('update from non-nil value to nil is forbidden')] : []),
+  ]
+}
+
 const claimModes = accessModes('at least 1 access mode is required')
 
 export const volumeMode: Rule = given(oneOf('Block', 'Filesystem'))
@@ -46,10 +69,15 @@ export const claimSpec: Rule = (value, path, check) => {
   volumeMode(spec['volumeMode'], `${path}.volumeMode`, check)
   dataSource(spec['dataSource'], `${path}.dataSource`, check)
   dataSource(spec['dataSourceRef'], `${path}.dataSourceRef`, check)
-  if (isDataTwice(spec)) {
+  const isAbroad = textOf(fieldsOf(spec['dataSourceRef'])['namespace']) !== ''
+  if (isAbroad ? spec['dataSource'] !== undefined : isDataTwice(spec)) {
     // What is shown is the path and not the value: so it is upstream.
     const shown = goStruct('field.Path', { name: '"dataSource"', index: '""', parent: goPointer('field.Path', true) })
-    check.faults.push(invalidShown(path, shown, 'must match dataSourceRef'))
+    const why = isAbroad ? 'may not be specified when dataSourceRef.namespace is specified' : 'must match dataSourceRef'
+    check.faults.push(invalidShown(path, shown, why))
+  }
+  if (check.gates.isOn(attributesClassGate)) {
+    unlessEmpty(named(checkDnsSubdomain))(spec['volumeAttributesClassName'], `${path}.volumeAttributesClassName`, check)
   }
 }
 
@@ -67,7 +95,7 @@ const isDataTwice = ({ dataSource: one, dataSourceRef: other }: Fields): boolean
 
 /** Where the volume gets its first content from. */
 const dataSource: Rule = given((value, path, check) => {
-  const { apiGroup, kind, name } = fieldsOf(value)
+  const { apiGroup, kind, name, namespace } = fieldsOf(value)
   const group = textOf(apiGroup)
   if (textOf(name) === '') check.faults.push(required(`${path}.name`))
   if (textOf(kind) === '') check.faults.push(required(`${path}.kind`))
@@ -76,4 +104,5 @@ const dataSource: Rule = given((value, path, check) => {
     check.faults.push(invalidValue(path, textOf(kind), why))
   }
   if (group !== '') named(checkDnsSubdomain)(group, `${path}.apiGroup`, check)
+  unlessEmpty(named(checkDnsLabel))(namespace, `${path}.namespace`, check)
 })

@@ -22,9 +22,10 @@ import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { changesOf } from '../../rules/changes.ts'
 import { isEqualAs } from '../../rules/equality.ts'
+import { addAll } from '../../rules/long-lists.ts'
 import { isExtended } from '../../rules/resources.ts'
 import { faultsOf } from '../../rules/rule.ts'
-import { claimSpec, claimSpecWarnings } from './claim-spec.ts'
+import { attributesGates, claimSpec, claimSpecWarnings, validateAttributesChange } from './claim-spec.ts'
 import { basicAmount, classWarning, storageClassAnnotation } from './persistent-volume.ts'
 
 export const persistentVolumeClaimRules: KindRules = {
@@ -33,9 +34,9 @@ export const persistentVolumeClaimRules: KindRules = {
   isDefaultedAgain: true,
   prepareCreate: (object) => prepared(object),
   prepareUpdate: (object, current) => prepared(object, current),
-  validate: (object) => faultsOf(claimSpec, object['spec'], 'spec'),
+  validate: (object, gates) => faultsOf(claimSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
-    const faults = faultsOf(claimSpec, object['spec'], 'spec')
+    const faults = faultsOf(claimSpec, object['spec'], 'spec', attributesGates(gates, fieldsOf(current['spec'])))
     // An update looks at everything twice.
     return [...faults, ...faults, ...validateChange(object, current, gates)]
   },
@@ -48,12 +49,9 @@ export const persistentVolumeClaimRules: KindRules = {
 function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   const { dataSource, dataSourceRef, ...rest } = fieldsOf(object['spec'])
   const was = fieldsOf(current?.['spec'])
-  // Sources in other namespaces are of the gate CrossNamespaceVolumeDataSource, which is off.
-  const isAbroad = textOf(fieldsOf(dataSourceRef)['namespace']) !== ''
-  const ref = isAbroad && was['dataSourceRef'] === undefined ? undefined : dataSourceRef
-  const isKept = was['dataSource'] !== undefined || was['dataSourceRef'] !== undefined || ref !== undefined
+  const isKept = was['dataSource'] !== undefined || was['dataSourceRef'] !== undefined || dataSourceRef !== undefined
   const source = isKept || isOldSource(dataSource) ? dataSource : undefined
-  return withBothSources({ ...object, spec: present({ ...rest, dataSource: source, dataSourceRef: ref }) })
+  return withBothSources({ ...object, spec: present({ ...rest, dataSource: source, dataSourceRef }) })
 }
 
 /** Each of the two says what the other does. */
@@ -100,6 +98,12 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   if (!isSame(now['volumeMode'], before['volumeMode'])) {
     faults.push(invalidValue('volumeMode', textOf(now['volumeMode']), 'field is immutable'))
   }
+  addAll(faults, validateAttributesChange(now, before, gates))
+  const isEmptied = now['volumeAttributesClassName'] === '' && textOf(before['volumeAttributesClassName']) !== ''
+  if (isEmptied) {
+    const why = 'update from non-nil value to an empty string is forbidden'
+    faults.push(forbiddenField('spec.volumeAttributesClassName', why))
+  }
   return [...faults, ...validateClassAnnotation(object, current)]
 }
 
@@ -107,7 +111,7 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
 function allowedSpec(object: KubeObject, current: KubeObject): Fields {
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
-  const { volumeName, storageClassName, resources } = now
+  const { volumeName, storageClassName, resources, volumeAttributesClassName } = now
   const changes: { [field: string]: Json | undefined } = {}
   if (textOf(before['volumeName']) === '' && volumeName !== undefined) changes['volumeName'] = volumeName
   if (before['storageClassName'] === undefined && storageClassName !== undefined) {
@@ -119,6 +123,9 @@ function allowedSpec(object: KubeObject, current: KubeObject): Fields {
   if (isBound && storage !== undefined && resources !== undefined) {
     const { requests, ...rest } = fieldsOf(before['resources'])
     changes['resources'] = { ...rest, requests: { ...fieldsOf(requests), storage } }
+  }
+  if (isBound && volumeAttributesClassName !== undefined) {
+    changes['volumeAttributesClassName'] = volumeAttributesClassName
   }
   return { ...before, ...changes }
 }

@@ -6,6 +6,7 @@ import {
   notSupportedShown,
   required,
 } from '../../../api/field-fault.ts'
+import type { Gates } from '../../../api/gates.ts'
 import { goPointer, goQuantity, goStruct } from '../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import {
@@ -28,7 +29,13 @@ import { changesOf } from '../../rules/changes.ts'
 import { deprecatedKeyWarnings, newerLabel } from '../../rules/deprecated-labels.ts'
 import { all, faultsOf, fields, given, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, oneOf } from '../../rules/scalars.ts'
-import { accessModes, volumeMode } from './claim-spec.ts'
+import {
+  accessModes,
+  attributesClassGate,
+  attributesGates,
+  validateAttributesChange,
+  volumeMode,
+} from './claim-spec.ts'
 import { nodeSelector } from './pod/scheduling.ts'
 import { sourceNames, volumeSource } from './volume-sources.ts'
 
@@ -69,6 +76,17 @@ const recycledRoot: Rule = (value, path, { faults }) => {
   faults.push(forbiddenField(`${path}.persistentVolumeReclaimPolicy`, why))
 }
 
+/** Attributes are for drivers to change. */
+const attributesClass: Rule = (value, path, check) => {
+  const { volumeAttributesClassName: name, csi } = fieldsOf(value)
+  if (name === undefined || !check.gates.isOn(attributesClassGate)) return
+  const at = `${path}.volumeAttributesClassName`
+  if (name === '') check.faults.push(required(at, 'an empty string is disallowed'))
+  else named(checkDnsSubdomain)(name, at, check)
+  if (csi !== undefined) return
+  check.faults.push(required(`${path}.csi`, 'has to be specified when using volumeAttributesClassName'))
+}
+
 const spec = all(
   fields({
     accessModes: accessModes(''),
@@ -79,6 +97,7 @@ const spec = all(
   volumeSource,
   recycledRoot,
   fields({ storageClassName: unlessEmpty(named(checkDnsSubdomain)), volumeMode }),
+  attributesClass,
 )
 
 const inlineOnly = 'in the context of inline volumes'
@@ -119,12 +138,17 @@ export const persistentVolumeRules: KindRules = {
     status: { phase: 'Pending', lastPhaseTransitionTime: now() },
   }),
   validate,
-  validateUpdate: (object, current) => [
-    ...validate(object),
-    // An update looks at everything twice.
-    ...faultsOf(spec, object['spec'], 'spec'),
-    ...validateChange(fieldsOf(object['spec']), fieldsOf(current['spec'])),
-  ],
+  validateUpdate: (object, current, gates) => {
+    const [now, before] = [fieldsOf(object['spec']), fieldsOf(current['spec'])]
+    const own = attributesGates(gates, before)
+    return [
+      ...validate(object, own),
+      // An update looks at everything twice.
+      ...faultsOf(spec, now, 'spec', own),
+      ...validateChange(now, before),
+      ...validateAttributesChange(now, before, gates),
+    ]
+  },
   warnings,
   status: { prepareUpdate: withTransitionTime, updateChecks: ['change', 'rules'] },
 }
@@ -140,8 +164,8 @@ function withTransitionTime(object: KubeObject, current: KubeObject, { now }: Wr
   return last === undefined ? object : { ...object, status: { ...status, lastPhaseTransitionTime: last } }
 }
 
-function validate(object: KubeObject): FieldFault[] {
-  return [...faultsOf(spec, object['spec'], 'spec'), ...validateMountOptions(object)]
+function validate(object: KubeObject, gates: Gates): FieldFault[] {
+  return [...faultsOf(spec, object['spec'], 'spec', gates), ...validateMountOptions(object)]
 }
 
 /** Sources that are mounted with options. */

@@ -7,6 +7,6 @@ export const podTemplateRules: KindRules = {
   validate: (object, gates) => validatePodTemplate(object['template'], 'template', { gates }),
   validateUpdate: (object, current, gates) =>
     validatePodTemplate(object['template'], 'template', { current: current['template'], gates }),
-  warnings: (object, current) =>
-    isSpecChanged(object, current) ? podTemplateWarnings(object['template'], 'template') : [],
+  warnings: (object, current, gates) =>
+    isSpecChanged(object, current) ? podTemplateWarnings(object['template'], 'template', gates) : [],
 }

@@ -33,8 +33,8 @@ export const podRules: KindRules = {
     ...validateSaidTwice(pod),
     ...validateNotEphemeral(pod),
   ],
-  validateUpdate: (pod, current, gates) => [...validatePod(pod, gates), ...validatePodChange(pod, current)],
-  warnings: (pod, current) => (current === undefined ? podWarnings(pod) : []),
+  validateUpdate: (pod, current, gates) => [...validatePod(pod, gates), ...validatePodChange(pod, current, gates)],
+  warnings: (pod, current, gates) => (current === undefined ? podWarnings(pod, gates) : []),
   status: { prepareUpdate: preparePodStatus, validateUpdate: validatePodStatus, warnings: podStatusWarnings },
   subresourceRules: {
     ephemeralcontainers: { prepareUpdate: prepareEphemeral, validateUpdate: validateEphemeral },
@@ -52,7 +52,7 @@ function graceOf(pod: KubeObject, wanted: number | undefined): number {
 }
 
 const validatePod = (pod: KubeObject, gates: Gates): FieldFault[] => [
-  ...validatePodAnnotations(pod, 'metadata.annotations'),
+  ...validatePodAnnotations(pod, 'metadata.annotations', gates),
   ...validatePodSpec(fieldsOf(pod['spec']), 'spec', { pod: pod.metadata, gates }),
 ]
 

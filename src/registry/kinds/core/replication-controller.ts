@@ -21,10 +21,12 @@ export const replicationControllerRules: KindRules = {
   validate,
   // An update looks at everything twice, and tells it twice.
   validateUpdate: (object, _current, gates) => [...validate(object, gates), ...validate(object, gates)],
-  warnings: (object, current) => [
+  warnings: (object, current, gates) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
     // Of the template from before an update: so it is upstream.
-    ...(isSpecChanged(object, current) ? podTemplateWarnings(templateOf(current ?? object), 'spec.template') : []),
+    ...(isSpecChanged(object, current)
+      ? podTemplateWarnings(templateOf(current ?? object), 'spec.template', gates)
+      : []),
   ],
   status: { validateUpdate: validateStatus },
 }

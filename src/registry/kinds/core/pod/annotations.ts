@@ -1,5 +1,6 @@
 /** Annotations that say what fields say by now, and those that others act upon. */
 import { faultsOfEach, type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
+import type { Gates } from '../../../../api/gates.ts'
 import { jsonFault } from '../../../../api/json-scanner.ts'
 import { entriesOf, type Fields, fieldsOf, type Json, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
@@ -15,7 +16,7 @@ export const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/
 export const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/'
 
 /** `path` is that of the annotations. */
-export function validatePodAnnotations(pod: Fields, path: string): FieldFault[] {
+export function validatePodAnnotations(pod: Fields, path: string, gates: Gates): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const annotations = entriesOf(fieldsOf(pod['metadata'])['annotations'])
   if (annotations.length === 0) return []
@@ -27,7 +28,9 @@ export function validatePodAnnotations(pod: Fields, path: string): FieldFault[] 
         if (textOf(spec['nodeName']) !== '') return []
         return [invalidValue(at, value, 'must set spec.nodeName if mirror pod annotation is set')]
       case deletionCost:
-        return isInt32(value) ? [] : [invalidValue(at, value, 'must be a 32bit integer')]
+        return isInt32(value) || !gates.isOn('PodDeletionCost')
+          ? []
+          : [invalidValue(at, value, 'must be a 32bit integer')]
       case oldTolerations: {
         const fault = value === '' ? undefined : jsonFault(value, 'array')
         return fault === undefined ? [] : [invalidValue(path, oldTolerations, fault)]

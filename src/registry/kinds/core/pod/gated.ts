@@ -5,6 +5,8 @@ import { type Fields, itemsOf, type Json } from '../../../../api/object.ts'
 export type GatedPart = {
   readonly gate: string
   readonly isUsed: (value: Fields) => boolean
+  /** Whether a stored value lets it stay; absent: if it is used there. */
+  readonly isKept?: (value: Fields) => boolean
   readonly drop: (value: Fields) => Fields
 }
 

@@ -21,6 +21,7 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
         return sleep !== undefined && (fieldsOf(sleep)['seconds'] ?? 0) === 0
       }),
     ),
+  SELinuxMount: (spec) => fieldsOf(spec['securityContext'])['seLinuxChangePolicy'] !== undefined,
 }
 
 const isOdd = (name: Fields[string]): boolean => textOf(name) !== '' && checkVariableName(textOf(name)).length > 0

@@ -134,6 +134,9 @@ const sharedProcesses: PodRule = (_value, path, { faults, spec }) => {
   faults.push(invalidValue(`${path}.shareProcessNamespace`, true, why))
 }
 
+const changePolicy: PodRule = (value, path, check) =>
+  oneOf(...(check.gates.isOn('SELinuxMount') ? ['MountOption', 'Recursive'] : ['Recursive']))(value, path, check)
+
 export const podSecurity: PodRule = all(
   sharedProcesses,
   fields({
@@ -147,6 +150,6 @@ export const podSecurity: PodRule = all(
     windowsOptions,
     appArmorProfile,
     supplementalGroupsPolicy: given(oneOf('Merge', 'Strict')),
-    seLinuxChangePolicy: given(oneOf('Recursive')),
+    seLinuxChangePolicy: given(changePolicy),
   }),
 )

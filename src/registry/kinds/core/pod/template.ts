@@ -27,7 +27,7 @@ export function validatePodTemplate(
   return [
     ...validateLabels(labels, `${path}.labels`),
     ...validateAnnotations(annotations, `${path}.annotations`),
-    ...validatePodAnnotations(fieldsOf(template), `${path}.annotations`),
+    ...validatePodAnnotations(fieldsOf(template), `${path}.annotations`, gates),
     ...validatePodSpec(fieldsOf(spec), `${path}.spec`, { pod: undefined, gates }),
     ...(itemsOf(fieldsOf(spec)['ephemeralContainers']).length > 0
       ? [forbiddenField(`${path}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]

@@ -7,6 +7,7 @@ import {
   invalidValue,
   required,
 } from '../../../../api/field-fault.ts'
+import type { Gates } from '../../../../api/gates.ts'
 import { goStrings } from '../../../../api/go-value.ts'
 import {
   entriesOf,
@@ -34,12 +35,12 @@ const otherFields =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
 /** Of what changed only. What a Pod must be in any case is checked as on create. */
-export function validatePodChange(pod: KubeObject, current: KubeObject): FieldFault[] {
+export function validatePodChange(pod: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const was = fieldsOf(current['spec'])
   const annotationFaults = [
     ...validateAnnotationChange(pod, current),
-    ...validatePodAnnotations(pod, 'metadata.annotations'),
+    ...validatePodAnnotations(pod, 'metadata.annotations', gates),
   ]
   for (const list of ['containers', 'initContainers']) {
     if (itemsOf(spec[list]).length === itemsOf(was[list]).length) continue

@@ -1,4 +1,5 @@
 /** What who makes a Pod, or a template for Pods, is told although it is fine: old ways, and what is hardly meant. */
+import type { Gates } from '../../../../api/gates.ts'
 import { checkDnsLabel, checkLabelValue } from '../../../../api/names.ts'
 import {
   entriesOf,
@@ -22,10 +23,10 @@ import { overlapWarnings } from './overlap-warnings.ts'
 import { portWarnings } from './port-warnings.ts'
 import { containersOf } from './windows.ts'
 
-export const podWarnings = (pod: KubeObject): string[] => [
+export const podWarnings = (pod: KubeObject, gates: Gates): string[] => [
   ...nameWarnings(pod, "the Pod's hostname"),
   ...annotationWarnings(pod.metadata.annotations, 'metadata.annotations'),
-  ...specWarnings(fieldsOf(pod['spec']), 'spec'),
+  ...specWarnings(fieldsOf(pod['spec']), 'spec', gates),
 ]
 
 /** Names that become names of hosts should be single labels. */
@@ -40,7 +41,7 @@ export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: st
 export const isSpecChanged = (object: KubeObject, current: KubeObject | undefined): boolean =>
   current === undefined || object.metadata.generation !== current.metadata.generation
 
-export function podTemplateWarnings(template: Json | undefined, path: string): string[] {
+export function podTemplateWarnings(template: Json | undefined, path: string, gates: Gates): string[] {
   const { metadata, spec } = fieldsOf(template)
   const { annotations } = fieldsOf(metadata)
   return [
@@ -48,7 +49,7 @@ export function podTemplateWarnings(template: Json | undefined, path: string): s
     ...entriesOf(annotations)
       .filter(([key]) => key.startsWith(appArmorPrefix))
       .map(([key]) => appArmorWarning(`${path}.metadata.annotations[${key}]`)),
-    ...specWarnings(fieldsOf(spec), `${path}.spec`),
+    ...specWarnings(fieldsOf(spec), `${path}.spec`, gates),
     ...graceWarnings(fieldsOf(spec), `${path}.spec`),
   ]
 }
@@ -79,14 +80,14 @@ function annotationWarnings(annotations: Json | undefined, path: string): string
   })
 }
 
-const specWarnings = (spec: Fields, path: string): string[] => [
+const specWarnings = (spec: Fields, path: string, gates: Gates): string[] => [
   ...Object.keys(fieldsOf(spec['nodeSelector'])).flatMap((key) =>
     deprecatedLabelWarnings(`${path}.nodeSelector[${key}]`, key),
   ),
   ...affinityWarnings(fieldsOf(spec['affinity']), `${path}.affinity`),
   ...spreadWarnings(spec['topologySpreadConstraints'], `${path}.topologySpreadConstraints`),
   ...doubles(spec['hostAliases'], { path: `${path}.hostAliases`, field: 'ip' }),
-  ...volumesWarnings(itemsOf(spec['volumes']), `${path}.volumes`),
+  ...volumesWarnings(itemsOf(spec['volumes']), `${path}.volumes`, gates),
   ...pullSecretWarnings(spec['imagePullSecrets'], `${path}.imagePullSecrets`),
   ...containersOf(spec).flatMap(({ container, at }) => containerWarnings(container, `${path}.${at}`)),
   ...portWarnings(spec, path),
@@ -189,19 +190,21 @@ const goneVolumes: readonly (readonly [string, string])[] = [
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ]
 
-function volumesWarnings(volumes: readonly Fields[], path: string): string[] {
+function volumesWarnings(volumes: readonly Fields[], path: string, gates: Gates): string[] {
   const warnings: string[] = []
   for (const [at, volume] of volumes.entries()) {
-    addAll(warnings, volumeWarnings(volume, `${path}[${at}]`))
+    addAll(warnings, volumeWarnings(volume, `${path}[${at}]`, gates))
     addAll(warnings, overlapWarnings(volume, TOLD_MAX - warnings.length))
   }
   return warnings
 }
 
-function volumeWarnings(volume: Fields, path: string): string[] {
-  const gone = goneVolumes.flatMap(([source, why]) =>
-    volume[source] === undefined ? [] : [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${why}`],
-  )
+function volumeWarnings(volume: Fields, path: string, gates: Gates): string[] {
+  const gone = goneVolumes.flatMap(([source, why]) => {
+    if (volume[source] === undefined) return []
+    const said = source === 'gitRepo' && gates.isOn('GitRepoVolumeDriver') ? 'deprecated in v1.11' : why
+    return [`${path}.${source === 'storageos' ? 'storageOS' : source}: ${said}`]
+  })
   const template = fieldsOf(fieldsOf(fieldsOf(volume['ephemeral'])['volumeClaimTemplate'])['spec'])
   const claim = claimSpecWarnings(template, `${path}.ephemeral.volumeClaimTemplate.spec`)
   return [...gone, ...claim]

@@ -1,0 +1,90 @@
+// What feature gates change besides fields: rules, warnings, quotas, finalizers. Each with its gate on and off.
+import { gated } from './kit/gates.mjs';
+import { GET, PATCH, POST, PUT, scenario } from '../steps.ts';
+
+const PODS = '/api/v1/namespaces/$ns/pods';
+const CLAIMS = '/api/v1/namespaces/$ns/persistentvolumeclaims';
+const QUOTAS = '/api/v1/namespaces/$ns/resourcequotas';
+const container = (o = {}) => ({ name: 'c', image: 'i', ...o });
+const pod = (name, spec = {}, metadata = {}) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name, ...metadata }, spec: { containers: [container()], ...spec } });
+const template = (metadata, spec = {}) => ({ metadata: { labels: { a: 'b' }, ...metadata }, spec: { containers: [container()], ...spec } });
+const deployment = (name, t) => ({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec: { selector: { matchLabels: { a: 'b' } }, template: t } });
+const claim = (name, spec = {}) => ({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec } });
+const warned = { compareHeaders: ['warning'] };
+/** Messages with a diff are ours (docs/differences.md). */
+const changed = { pick: (b) => b.details?.causes.map(({ field, message }) => [field, message.split('\n')[0]]) ?? b.spec };
+const dry = { query: { dryRun: 'All' } };
+
+const quota = (name, hard, spec = {}) => {
+  const body = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name }, spec: { hard, ...spec } };
+  const used = Object.fromEntries(Object.keys(hard).map((one) => [one, '0']));
+  return [POST(QUOTAS, body, { compare: 'status' }), PUT(`${QUOTAS}/${name}/status`, { ...body, status: { hard, used } }, { compare: 'status' })];
+};
+/** Once a pod template is refused, the server knows the quotas: there is no other way to tell. */
+const known = [
+  ...quota('sentinel', { 'count/podtemplates': '0' }),
+  { ...POST('/api/v1/namespaces/$ns/podtemplates', { apiVersion: 'v1', kind: 'PodTemplate', metadata: { name: 'probe' }, template: { spec: { containers: [container()] } } }, { ...dry, compare: 'status', note: 'until the quotas are known' }), kind: 'poll', ms: 10000, until: (_, status) => status === 403 },
+];
+const used = (name) => GET(`${QUOTAS}/${name}`, { pick: ({ status }) => status.used });
+const ofClass = (operator, ...values) => ({ scopeSelector: { matchExpressions: [{ scopeName: 'VolumeAttributesClass', operator, ...(values.length > 0 ? { values } : {}) }] } });
+
+export default [
+  ...gated('git-repo-warning', false, 'what is told of a gitRepo volume', [
+    POST(PODS, pod('p', { volumes: [{ name: 'v', gitRepo: { repository: 'r' } }] }), warned),
+    POST('/apis/apps/v1/namespaces/$ns/deployments', deployment('d', template({}, { volumes: [{ name: 'v', gitRepo: { repository: 'r' } }] })), warned),
+    POST('/apis/batch/v1/namespaces/$ns/cronjobs', { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'c' }, spec: { schedule: '@daily', jobTemplate: { spec: { template: template({}, { restartPolicy: 'Never', volumes: [{ name: 'v', gitRepo: { repository: 'r' } }] }) } } } }, warned),
+  ]),
+  ...gated('selinux-mount-policies', false, 'change policies of pods: MountOption', [
+    ...['MountOption', 'Recursive', 'Never', ''].map((seLinuxChangePolicy, at) => POST(PODS, pod(`p${at}`, { securityContext: { seLinuxChangePolicy } }))),
+    POST('/apis/apps/v1/namespaces/$ns/deployments', deployment('d', template({}, { securityContext: { seLinuxChangePolicy: 'Recursive' } }))),
+    PATCH('/apis/apps/v1/namespaces/$ns/deployments/d', 'merge', { spec: { template: { spec: { securityContext: { seLinuxChangePolicy: 'MountOption' } } } } }),
+  ]),
+  ...gated('pod-deletion-cost', true, 'what a pod may cost to delete', ['1', '+1', '01', 'x', '', '2147483648', '-2147483648'].flatMap((cost, at) => [
+    POST(PODS, pod(`p${at}`, {}, { annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } }), dry),
+    POST('/apis/apps/v1/namespaces/$ns/deployments', deployment(`d${at}`, template({ annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } })), dry),
+  ])),
+  ...gated('cross-namespace-source-update', false, 'a claim with a source in another namespace: updates', [
+    POST(CLAIMS, claim('c', { dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'x', namespace: 'other' } })),
+    PATCH(`${CLAIMS}/c`, 'merge', { metadata: { labels: { a: 'b' } } }),
+    POST(CLAIMS, claim('d', { dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'x' } })),
+    PATCH(`${CLAIMS}/d`, 'merge', { spec: { dataSourceRef: { namespace: 'other' } } }, { compare: 'status' }),
+    POST(CLAIMS, claim('e', { dataSource: { kind: 'PersistentVolumeClaim', name: 'y' }, dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'x', namespace: 'other' } })),
+    POST(PODS, pod('p', { volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, volumeAttributesClassName: 'A!', dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'x', namespace: 'other' } } } } }] })),
+  ]),
+  ...gated('attributes-class-change', false, 'the class of the attributes of a bound claim and of a volume', [
+    POST(CLAIMS, claim('c', { volumeAttributesClassName: 'a', volumeName: 'v' })),
+    PATCH(`${CLAIMS}/c/status`, 'merge', { status: { phase: 'Bound' } }, { compare: 'status' }),
+    ...['b', 'B!', '', null].map((volumeAttributesClassName) => PATCH(`${CLAIMS}/c`, 'merge', { spec: { volumeAttributesClassName } }, changed)),
+    POST(CLAIMS, claim('d', { volumeName: 'v' })),
+    PATCH(`${CLAIMS}/d/status`, 'merge', { status: { phase: 'Bound' } }, { compare: 'status' }),
+    ...['', 'b'].map((volumeAttributesClassName) => PATCH(`${CLAIMS}/d`, 'merge', { spec: { volumeAttributesClassName } }, changed)),
+    POST('/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: '$ns-v' }, spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], volumeAttributesClassName: 'a', csi: { driver: 'd.example.com', volumeHandle: 'h' } } }),
+    ...['b', 'B!', '', null].map((volumeAttributesClassName) => PATCH('/api/v1/persistentvolumes/$ns-v', 'merge', { spec: { volumeAttributesClassName } })),
+    POST('/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: '$ns-w' }, spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], volumeAttributesClassName: 'a', hostPath: { path: '/a' } } }),
+    POST('/apis/apps/v1/namespaces/$ns/statefulsets', { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 's' }, spec: { selector: { matchLabels: { a: 'b' } }, template: template({}), volumeClaimTemplates: [claim('c', { volumeAttributesClassName: 'A!' })] } }, { compare: 'status' }),
+  ], { cleanup: ['/api/v1/persistentvolumes/$ns-v', '/api/v1/persistentvolumes/$ns-w'] }),
+  ...gated('attributes-class-quota', false, 'quotas of classes of attributes', [
+    ...quota('a', { persistentvolumeclaims: '1' }, ofClass('In', 'a')),
+    ...quota('n', { persistentvolumeclaims: '1' }, ofClass('DoesNotExist')),
+    ...known,
+    ...['a', 'a', 'b', undefined, undefined].map((volumeAttributesClassName, at) => POST(CLAIMS, claim(`c${at}`, { volumeAttributesClassName }))),
+    used('a'), used('n'),
+  ]),
+  ...gated('claim-status-quota', true, 'storage that is set aside counts', [
+    POST(CLAIMS, claim('c')),
+    ...quota('q', { 'requests.storage': '3Gi' }),
+    ...known,
+    PATCH(`${CLAIMS}/c/status`, 'merge', { status: { allocatedResources: { storage: '2Gi' } } }),
+    used('q'),
+    PATCH(`${CLAIMS}/c/status`, 'merge', { status: { allocatedResources: { storage: '9Gi' } } }),
+    used('q'),
+  ]),
+  scenario('gates-device-class-quota', { section: '12', about: 'quotas of devices of a class', needs: 'all-versions' }, [
+    ...quota('q', { 'c.deviceclass.resource.k8s.io/devices': '40', 'count/resourceclaims.resource.k8s.io': '9' }),
+    ...known,
+    ...[['v1beta1', { requests: [{ name: 'a', deviceClassName: 'c', count: 3 }] }], ['v1beta2', { requests: [{ name: 'a', exactly: { deviceClassName: 'c', count: 2 } }] }], ['v1beta1', { requests: [{ name: 'a', firstAvailable: [{ name: 'a', deviceClassName: 'c', count: 2 }, { name: 'b', deviceClassName: 'c', allocationMode: 'All' }] }] }], ['v1beta2', { requests: [{ name: 'a', exactly: { deviceClassName: 'c', count: 4 } }] }], ['v1alpha3', { requests: [{ name: 'a', deviceClassName: 'd', allocationMode: 'All' }] }]].flatMap(([version, devices], at) => [
+      POST(`/apis/resource.k8s.io/${version}/namespaces/$ns/resourceclaims`, { apiVersion: `resource.k8s.io/${version}`, kind: 'ResourceClaim', metadata: { name: `c${at}` }, spec: { devices } }),
+      used('q'),
+    ]),
+  ]),
+];
