@@ -28,6 +28,8 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   readonly connection: Connection
   readonly peerCertificate: () => PeerCertificate | undefined
   takesCbor = false
+  /** Its target is one. */
+  isReadable = true
   /** Of the listener's roster. */
   place = -1
   /** Whoever asks has not shown who they are, as far as is known. */

@@ -31,6 +31,7 @@ import { refuseHttp1 } from './http1-refusal.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { Responder } from './respond.ts'
+import { Starts } from './starts.ts'
 import { readTarget } from './target.ts'
 import { createTcpServer } from './tcp-server.ts'
 import { UpgradeExchange } from './upgrade-exchange.ts'
@@ -87,6 +88,11 @@ export class Listener implements AsyncDisposable {
   readonly #date = new AnswerDate()
   readonly #connections = new Map<Duplex, Connection>()
   readonly #exchanges = new Roster<Exchange>()
+  readonly #starts = new Starts<Connection, Exchange>((exchange) => {
+    if (!this.#exchanges.has(exchange)) return false
+    void this.#answer(exchange)
+    return true
+  })
   /** Those whose answer goes on until somebody ends it: watches, and all others. */
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
@@ -302,14 +308,15 @@ export class Listener implements AsyncDisposable {
   #begin(exchange: Exchange, isReadable: boolean): void {
     exchange.connection.open++
     exchange.takesCbor = this.#takesCbor
+    exchange.isReadable = isReadable
     this.#exchanges.add(exchange)
-    void this.#answer(exchange, isReadable)
+    this.#starts.add(exchange)
   }
 
   /** Never fails. */
-  async #answer(exchange: Exchange, isReadable: boolean): Promise<void> {
+  async #answer(exchange: Exchange): Promise<void> {
     try {
-      const response = isReadable ? await this.#handler(exchange) : unreadable()
+      const response = exchange.isReadable ? await this.#handler(exchange) : unreadable()
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
       if (this.#exchanges.has(exchange)) this.#keepWhileStreaming(exchange, response)
