@@ -29,11 +29,20 @@ export const autoscalerV1Rules: KindRules = {
   // What is left out is known only in the stored form, which has more to say.
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
+  // The annotations are metadata, but what they hold is spec and status: only the stored form tells the two apart.
+  prepareCreate: (object) => fromStored({ ...toStored(object), status: {} }),
+  prepareUpdate: (object, current) => fromStored({ ...toStored(object), status: statusOf(current) }),
   validate: (object, gates) => faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) =>
     faultsOf(autoscalerSpec, toStored(object)['spec'], 'spec', gatesFor(gates, current)),
-  status: { validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status') },
+  status: {
+    prepareUpdate: (object, current) => fromStored({ ...toStored(object), spec: specOf(current) }),
+    validateUpdate: (object) => faultsOf(autoscalerStatus, object['status'], 'status'),
+  },
 }
+
+const specOf = (v1: KubeObject): Fields => fieldsOf(toStored(v1)['spec'])
+const statusOf = (v1: KubeObject): Fields => fieldsOf(toStored(v1)['status'])
 
 /** What is stored with no replicas may have none. */
 const gatesFor = (gates: Gates, current: KubeObject): Gates =>
@@ -106,7 +115,7 @@ export function toStored(object: KubeObject): KubeObject {
     status: present({
       ...status,
       currentMetrics: currentMetrics.length > 0 ? currentMetrics : undefined,
-      conditions: Array.isArray(conditions) ? conditions : undefined,
+      conditions: Array.isArray(conditions) ? itemsOf(conditions).map(withoutNulls) : undefined,
     }),
   }
 }
@@ -121,7 +130,7 @@ function fromStored(object: KubeObject): KubeObject {
     [`${prefix}metrics`]: printList(others.map((metric) => toOldMetric(metric, 'target'))),
     [`${prefix}behavior`]: isFields(behavior) ? printJson(capitalized(behavior)) : undefined,
     [`${prefix}current-metrics`]: printList(itemsOf(currentMetrics).map((metric) => toOldMetric(metric, 'current'))),
-    [`${prefix}conditions`]: printList(itemsOf(conditions)),
+    [`${prefix}conditions`]: printList(itemsOf(conditions).map(withTime)),
   }
   return {
     ...withAnnotations(object, texts),
@@ -129,6 +138,14 @@ function fromStored(object: KubeObject): KubeObject {
     status: present({ ...status, currentCPUUtilizationPercentage: utilizationOf(currentCpu, 'current') }),
   }
 }
+
+/** A condition has a time in the annotation even if it has none. */
+function withTime({ type = '', status = '', lastTransitionTime = null, reason, message }: Fields): Fields {
+  return present({ type, status, lastTransitionTime, reason, message })
+}
+
+const withoutNulls = (condition: Fields): Fields =>
+  Object.fromEntries(Object.entries(condition).filter(([, value]) => value !== null))
 
 const isCpu = (metric: Fields, side: Side): boolean =>
   metric['type'] === 'Resource' &&
