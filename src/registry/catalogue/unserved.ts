@@ -346,6 +346,11 @@ Lease = coordination.Lease
 
 package core/v1
 
+List
+  ...meta.TypeMeta
+  metadata meta.ListMeta 1
+  items! []RawExtension 2
+
 NodeProxyOptions
   ...meta.TypeMeta
   path string 1

@@ -110,12 +110,9 @@ const metric: Rule = (value, path, check) => {
   const present = Object.keys(sources).filter((name) => source[name] !== undefined)
   const [first] = present
   if (first !== undefined) sources[first]?.(source[first], `${path}.${first}`, check)
-  if (!isKnown) {
-    faults.push(unknown)
-    return
-  }
   const expected = `${type.charAt(0).toLowerCase()}${type.slice(1)}`
-  if (!present.includes(expected)) {
+  if (!isKnown) faults.push(unknown)
+  else if (!present.includes(expected)) {
     faults.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
   }
   if (present.length === 1) return

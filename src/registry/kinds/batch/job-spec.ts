@@ -64,6 +64,7 @@ const completionMode: Rule = (value, path, check) => {
   const { completionMode: mode, backoffLimitPerIndex, maxFailedIndexes } = fieldsOf(value)
   if (mode !== undefined) oneOf('NonIndexed', 'Indexed')(mode, `${path}.completionMode`, check)
   if (mode === 'Indexed') return indexedNumbers(value, path, check)
+  if (mode !== undefined && mode !== 'NonIndexed') return
   for (const [name, number] of Object.entries({ backoffLimitPerIndex, maxFailedIndexes })) {
     if (number === undefined) continue
     check.faults.push(invalidValue(`${path}.${name}`, numberOf(number), 'requires indexed completion mode'))

@@ -65,20 +65,20 @@ export const sourceNames = [
   'csi',
 ] as const
 
-/** Exactly one. */
+/** Exactly one, but for flexVolume, which upstream takes after any other. */
 export const volumeSource: Rule = (value, path, check) => {
   const spec = fieldsOf(value)
-  const [first, ...others] = sourceNames.filter((name) => spec[name] !== undefined)
-  if (first === undefined) {
-    check.faults.push(required(path, 'must specify a volume type'))
-    return
-  }
-  const { rule, shownAs = first } = own[first] ?? volumeSources[first] ?? { rule: () => {} }
-  rule(spec[first], `${path}.${shownAs}`, check)
-  if (first === 'local' && spec['nodeAffinity'] === undefined) {
-    check.faults.push(required(`${path}.nodeAffinity`, 'Local volume requires node affinity'))
-  }
-  for (const name of others) {
-    check.faults.push(forbiddenField(`${path}.${name}`, 'may not specify more than 1 volume type'))
+  const sources = sourceNames.filter((name) => spec[name] !== undefined)
+  if (sources.length === 0) check.faults.push(required(path, 'must specify a volume type'))
+  for (const [index, name] of sources.entries()) {
+    const { rule, shownAs = name, extraAs = name } = own[name] ?? volumeSources[name] ?? { rule: () => {} }
+    if (index > 0 && name !== 'flexVolume') {
+      check.faults.push(forbiddenField(`${path}.${extraAs}`, 'may not specify more than 1 volume type'))
+      continue
+    }
+    rule(spec[name], `${path}.${shownAs}`, check)
+    if (name === 'local' && spec['nodeAffinity'] === undefined) {
+      check.faults.push(required(`${path}.nodeAffinity`, 'Local volume requires node affinity'))
+    }
   }
 }

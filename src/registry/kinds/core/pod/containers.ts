@@ -9,7 +9,7 @@ import {
   required,
 } from '../../../../api/field-fault.ts'
 import { checkDnsLabel } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type Json, numberOf, textOf } from '../../../../api/object.ts'
 import { portName, portNumber, protocol } from '../../../rules/ports.ts'
 import { resourceRequirements } from '../../../rules/resources.ts'
 import { all, fields, isEmpty, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
@@ -144,13 +144,21 @@ const notRunning: Rule = fields({
 })
 
 const notForEphemeral =
-  'ports resources livenessProbe readinessProbe startupProbe lifecycle resizePolicy restartPolicy'.split(' ')
+  'ports resources resizePolicy restartPolicy livenessProbe readinessProbe startupProbe lifecycle'.split(' ')
 const notEphemeral = 'cannot be set for an Ephemeral Container'
 const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
   const container = fieldsOf(value)
   for (const name of notForEphemeral) {
-    if (!isEmpty(container[name])) faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
+    const given = container[name]
+    // Empty is not absent, but for the resources, which are no pointer.
+    if (given !== undefined && !(name === 'resources' && isUnset(given)))
+      faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
   }
+}
+
+function isUnset(resources: Json): boolean {
+  const { limits, requests, claims } = fieldsOf(resources)
+  return limits === undefined && requests === undefined && isEmpty(claims)
 }
 
 /** Containers that are added to a Pod while it runs: they only look around. */

@@ -4,8 +4,8 @@ import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, type ObjectMeta, textOf } from '../../../../api/object.ts'
 import { labelMap } from '../../../rules/label-selector.ts'
-import { checkResourceName, resourceList } from '../../../rules/resources.ts'
-import { collectFaults, fields, given, type Rule, unlessEmpty } from '../../../rules/rule.ts'
+import { resourceRequirements } from '../../../rules/resources.ts'
+import { collectFaults, fields, given, needed, type Rule, unlessEmpty } from '../../../rules/rule.ts'
 import { between, INT32_MAX, named, oneOf } from '../../../rules/scalars.ts'
 import { mirror } from './annotations.ts'
 import type { PodCheck, PodRule } from './check.ts'
@@ -88,8 +88,8 @@ const ownUsers: Rule = (value, path, { faults }) => {
   }
 }
 
-/** The odd path is upstream's. */
-const overhead: Rule = (value, path, check) => resourceList(checkResourceName)(value, `${path}.limits`, check)
+/** As the limits of a container, and named so. */
+const overhead: Rule = (value, path, check) => resourceRequirements({ limits: value }, path, check)
 
 const names: Rule = fields({
   serviceAccountName: subdomainName,
@@ -101,7 +101,7 @@ const names: Rule = fields({
   hostAliases,
   priorityClassName: subdomainName,
   runtimeClassName: given(named(checkDnsSubdomain)),
-  preemptionPolicy: given(oneOf('Never', 'PreemptLowerPriority')),
+  preemptionPolicy: given(needed(oneOf('PreemptLowerPriority', 'Never'))),
   overhead: given(overhead),
 })
 

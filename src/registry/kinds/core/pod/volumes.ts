@@ -175,7 +175,7 @@ type PodSource = { readonly name: string; readonly rule: PodRule; readonly shown
 const sources: readonly PodSource[] = order.flatMap((name) => {
   const source = podSources[name] ?? volumeSources[name]
   if (source === undefined) return []
-  const { rule, shownAs = name, extraAs = shownAs } = source
+  const { rule, shownAs = name, extraAs = name } = source
   return [{ name, rule, shownAs, extraAs }]
 })
 
