@@ -29,6 +29,27 @@ test('a long list is taken in several goes, each item once, and only of its rang
   assert.deepEqual([page.items.length, page.more, page.remaining], [10, true, 9_990])
 })
 
+test('what comes while a long list waits for its turn is not in it', async () => {
+  for (const size of [4_095, 4_096, 4_097]) {
+    const tree = newTree()
+    const add = (n: number): void => {
+      const key = `/r/${String(n).padStart(6, '0')}`
+      tree.set(key, new Item(home, { key, revision: 1, createRevision: 1 }))
+    }
+    for (let n = 0; n < size; n++) add(n)
+    let nowMs = 0
+    const time = {
+      monotonicMs: () => (nowMs += 2),
+      soon: (then: () => void) => {
+        add(size)
+        then()
+      },
+    }
+    const { items } = await select(tree, { from: '/r/', to: '/r0' }, {}, { time })
+    assert.equal(items.length, size)
+  }
+})
+
 test('a name is looked up in each namespace', () => {
   const tree = newTree()
   const add = (key: string): unknown => tree.set(key, new Item(home, { key, revision: 1, createRevision: 1 }))

@@ -191,7 +191,7 @@ const ITEMS_AT_ONCE = 4_096
 async function all(tree: Tree, { from, to }: KeyRange, time: SlicesTime): Promise<Item[]> {
   const items: Item[] = []
   const slices = new Slices(time)
-  const still = tree.size > ITEMS_AT_ONCE ? tree.clone() : tree
+  const still = tree.size >= ITEMS_AT_ONCE ? tree.clone() : tree
   let start = from
   let isMore = true
   while (isMore) {
