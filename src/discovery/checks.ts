@@ -50,7 +50,6 @@ const absentHooks: ReadonlySet<string> = new Set([
   'priority-and-fairness-config-consumer',
   'priority-and-fairness-filter',
   'storage-object-count-tracker-hook',
-  'start-kube-apiserver-identity-lease-garbage-collector',
   'rbac/bootstrap-roles',
   'start-kube-aggregator-informers',
   'apiservice-status-local-available-controller',

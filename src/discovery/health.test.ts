@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createChecks } from './checks.ts'
 import { checkHealth } from './health.ts'
 
 const good = { name: 'good', fault: () => undefined }
@@ -26,3 +27,32 @@ for (const [what, check, query, isHealthy, text] of cases) {
     assert.deepEqual(checkHealth('readyz', [check], { query: new URLSearchParams(query) }), { isHealthy, text })
   })
 }
+
+test('only parts that are still to come are shown as excluded', () => {
+  const isDone = (): boolean => true
+  const checks = createChecks({
+    etcdFault: () => undefined,
+    isStarted: isDone,
+    isBootstrapped: isDone,
+    isStopping: () => false,
+  })
+  const { text } = checkHealth('readyz', checks, { query: new URLSearchParams('verbose') })
+  const excluded = text.split('\n').filter((line) => line.endsWith(' excluded: ok'))
+  // Priority and fairness, object counts, RBAC roles and aggregation.
+  assert.deepEqual(
+    excluded.map((line) => line.replace(/^\[\+\]poststarthook\/(.*) excluded: ok$/, '$1')),
+    [
+      'priority-and-fairness-config-consumer',
+      'priority-and-fairness-filter',
+      'storage-object-count-tracker-hook',
+      'rbac/bootstrap-roles',
+      'start-kube-aggregator-informers',
+      'apiservice-status-local-available-controller',
+      'apiservice-status-remote-available-controller',
+      'apiservice-registration-controller',
+      'apiservice-discovery-controller',
+      'apiservice-openapi-controller',
+      'apiservice-openapiv3-controller',
+    ],
+  )
+})
