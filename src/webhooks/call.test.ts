@@ -4,6 +4,9 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createSelfSigned } from '../lib/x509/certificates.ts'
 import { Webhook, WebhookError } from './call.ts'
 
@@ -73,4 +76,29 @@ test('a webhook that does not speak TLS is told of', async () => {
   await using _ = { [Symbol.asyncDispose]: async () => void server.close() }
   const webhook = new Webhook({ url: `https://localhost:${await listening(server)}/` }, 5_000, () => undefined)
   await assert.rejects(webhook.post('{}', signal), WebhookError)
+})
+
+test('an answer in pieces of a byte costs little more than its bytes', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  assert.ok(typeof collect === 'function')
+  const usedBytes = (): number => {
+    collect()
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+  const pieces = 200_000
+  let goOn: (() => void) | undefined
+  await using hook = await start(({ socket }) => {
+    const body = '1\r\n7\r\n'.repeat(pieces)
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${body}`)
+    goOn = () => void socket.end('0\r\n\r\n')
+  })
+  const before = usedBytes()
+  const answer = hook.webhook.post('{}', signal)
+  await sleep(1_000)
+  const cost = usedBytes() - before
+  goOn?.()
+  assert.equal(await answer, '7'.repeat(pieces))
+  assert.ok(cost < 10_000_000, `${cost} bytes are held`)
 })

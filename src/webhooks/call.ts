@@ -2,6 +2,7 @@
 import { Agent, request } from 'node:https'
 import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { type Answer, refusalOf } from './refusal.ts'
 import { type Address, addressOf, type ServicePlace } from './service-address.ts'
 
@@ -79,17 +80,15 @@ export class Webhook {
       const options = { ...target, method: 'POST', path: this.#path, agent: this.#agent, signal }
       const sent = request({ ...options, headers: { ...headers, ...target.headers } }, (response) => {
         isAnswered = true
-        const chunks: Buffer[] = []
-        let length = 0
+        const collected = new GrowingBuffer()
         response.on('data', (chunk: Buffer) => {
-          length += chunk.length
-          if (length > RESPONSE_BYTES_MAX) sent.destroy(new Error('the response is too large'))
-          else chunks.push(chunk)
+          if (collected.length + chunk.length > RESPONSE_BYTES_MAX) sent.destroy(new Error('the response is too large'))
+          else collected.append(chunk)
         })
         response.on('error', fail)
         response.on('end', () => {
           const { statusCode: status = 0, headers: answered } = response
-          resolve({ status, type: answered['content-type'] ?? '', text: Buffer.concat(chunks).toString('utf8') })
+          resolve({ status, type: answered['content-type'] ?? '', text: collected.take().toString('utf8') })
         })
       })
       sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))
