@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Headers } from '../api/request.ts'
 import { isKeptApart } from '../http2/request-head.ts'
 import type { BodyListener } from '../http2/server-stream.ts'
+import { pieces } from '../lib/pieces.ts'
 import type { BodySource } from './body.ts'
 import { Exchange, type Head } from './exchange.ts'
 import type { BodyForm } from './outgoing.ts'
@@ -54,15 +55,23 @@ export class Http1Exchange extends Exchange {
     const response = this.#response
     if (response.destroyed) return true
     this.isWriting = true
+    const left = pieces(parts)
     const taken = (): void => {
       if (!this.isWriting) return
       this.isWriting = false
-      this.progress++
       response.off('close', taken)
       onTaken()
     }
+    const writeNext = (): void => {
+      const piece = response.destroyed ? undefined : left.next().value
+      if (piece === undefined) return taken()
+      response.write(piece, () => {
+        this.progress++
+        writeNext()
+      })
+    }
     response.once('close', taken)
-    response.write(together(parts), taken)
+    writeNext()
     return false
   }
 

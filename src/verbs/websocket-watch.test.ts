@@ -53,8 +53,8 @@ function watch({ reads }: { readonly reads: boolean }) {
       for (const chunk of bytes) socket.push(chunk)
       await turn()
     },
-    emit: (text: string) => {
-      next = [Buffer.from(text)]
+    emit: (...texts: string[]) => {
+      next = texts.map((text) => Buffer.from(text))
       ready?.()
     },
   }
@@ -109,6 +109,36 @@ test('after the last frame of the client nothing is sent, and it is cut off if i
   } finally {
     mock.timers.reset()
   }
+})
+
+test('a client that reads slowly has no copy of the events it is still to get', async () => {
+  const { emit, socket, sent } = watch({ reads: false })
+  emit(...Array.from({ length: 256 }, (_, n) => `${String(n).padEnd(1023)}\n`))
+  await turn()
+  assert.ok(socket.writableLength < 68 * 1024, `${socket.writableLength} bytes wait to be sent`)
+  assert.ok(sent().length < 68 * 1024)
+})
+
+test('every event is a message, however many there are at once', async () => {
+  const { emit, sent } = watch({ reads: true })
+  const lengths = Array.from({ length: 300 }, (_, n) => (n * 37) % 1_000)
+  emit(...lengths.map((length) => `${'x'.repeat(length)}\n`), `${'y'.repeat(100_000)}\n`)
+  for (let turns = 0; turns < 20; turns++) await turn()
+  const bytes = sent()
+  const found: number[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const short = bytes.readUInt8(at + 1)
+    const [head, length] =
+      short === 127
+        ? [10, Number(bytes.readBigUInt64BE(at + 2))]
+        : short === 126
+          ? [4, bytes.readUInt16BE(at + 2)]
+          : [2, short]
+    assert.equal(bytes.readUInt8(at), 0x81)
+    found.push(length - 1)
+    at += head + length
+  }
+  assert.deepEqual(found, [...lengths, 100_000])
 })
 
 test('a client that takes nothing loses its watch', async () => {

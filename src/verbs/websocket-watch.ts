@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { ApiRequest, ApiResponse, FrameSource } from '../api/request.ts'
+import { PIECE_BYTES } from '../lib/pieces.ts'
 
 /** What RFC 6455 section 4.2.2 adds to the key of the client. */
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -40,7 +41,7 @@ export function overWebSocket(http: ApiRequest, frames: FrameSource, form: 'json
 
 /** No faster than the client reads; what comes of a source that nobody follows any more is dropped until its end. */
 function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): void {
-  const opcode = form === 'json' ? TEXT : BINARY
+  let unsent = batches([], form)
   let stalling: NodeJS.Timeout | undefined
   const go = (): void => {
     try {
@@ -55,12 +56,15 @@ function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): v
     clearTimeout(stalling)
     stalling = undefined
     for (;;) {
-      const parts = frames.take()
-      if (parts === undefined) return close(socket)
-      if (parts.length === 0) return frames.onReady(go)
-      if (!socket.writable) continue
-      const messages = events(Buffer.concat(parts), form).map((event) => frame(opcode, event))
-      if (socket.write(Buffer.concat(messages))) continue
+      const { value: piece } = unsent.next()
+      if (piece === undefined) {
+        const parts = frames.take()
+        if (parts === undefined) return close(socket)
+        if (parts.length === 0) return frames.onReady(go)
+        unsent = batches(parts, form)
+        continue
+      }
+      if (!socket.writable || socket.write(piece)) continue
       stalling = setTimeout(() => socket.destroy(), STALL_MS_MAX).unref()
       return void socket.once('drain', go)
     }
@@ -85,6 +89,27 @@ function close(socket: Duplex, payload?: Buffer): void {
   socket.once('close', () => clearTimeout(timer))
 }
 
+/**
+ * Events are shared with others who watch: they are copied when the client takes them, some at a time. A batch ends where a message
+ * does, since a pong may come after it.
+ */
+function* batches(parts: readonly Buffer[], form: 'json' | 'protobuf'): Generator<Buffer, undefined, undefined> {
+  const opcode = form === 'json' ? TEXT : BINARY
+  let held: Buffer[] = []
+  let heldBytes = 0
+  for (const part of parts) {
+    for (const event of events(part, form)) {
+      held.push(frameHead(opcode, event.length), event)
+      heldBytes += event.length
+      if (heldBytes < PIECE_BYTES) continue
+      yield Buffer.concat(held)
+      held = []
+      heldBytes = 0
+    }
+  }
+  if (held.length > 0) yield Buffer.concat(held)
+}
+
 /** Events are framed for a stream: JSON by its lines, protobuf by lengths before it. */
 function events(bytes: Buffer, form: 'json' | 'protobuf'): Buffer[] {
   const found: Buffer[] = []
@@ -98,15 +123,16 @@ function events(bytes: Buffer, form: 'json' | 'protobuf'): Buffer[] {
 }
 
 /** A whole message of a server, which is not masked. */
-function frame(opcode: number, payload: Buffer): Buffer {
-  const { length } = payload
-  if (length <= CONTROL_BYTES_MAX) return Buffer.concat([Buffer.from([0x80 | opcode, length]), payload])
-  if (length < 1 << 16) return Buffer.concat([Buffer.from([0x80 | opcode, 126, length >> 8, length & 0xff]), payload])
+const frame = (opcode: number, payload: Buffer): Buffer => Buffer.concat([frameHead(opcode, payload.length), payload])
+
+function frameHead(opcode: number, length: number): Buffer {
+  if (length <= CONTROL_BYTES_MAX) return Buffer.from([0x80 | opcode, length])
+  if (length < 1 << 16) return Buffer.from([0x80 | opcode, 126, length >> 8, length & 0xff])
   const head = Buffer.alloc(10)
   head.writeUInt8(0x80 | opcode, 0)
   head.writeUInt8(127, 1)
   head.writeBigUInt64BE(BigInt(length), 2)
-  return Buffer.concat([head, payload])
+  return head
 }
 
 /** `onEnd`: the client has said its last word, or what nobody may say; with what is to be answered. Nothing is read after it. */

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { test } from 'node:test'
+import { TLSSocket } from 'node:tls'
+import { Connection } from './connection.ts'
+import { Http1Exchange } from './http1-exchange.ts'
+import { defaultLimits } from './limits.ts'
+
+/** Takes what it is given when `goOn` is called. */
+class SlowSocket extends Socket {
+  handed = 0
+  #done: (() => void) | undefined
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.handed += chunk.length
+    this.#done = done
+  }
+
+  override _writev(chunks: { readonly chunk: Buffer | string }[], done: () => void): void {
+    for (const { chunk } of chunks) this.handed += chunk.length
+    this.#done = done
+  }
+
+  goOn(): boolean {
+    const done = this.#done
+    this.#done = undefined
+    done?.()
+    return done !== undefined
+  }
+}
+
+function begin(): { readonly socket: SlowSocket; readonly exchange: Http1Exchange } {
+  const socket = new SlowSocket()
+  const request = new IncomingMessage(socket)
+  request.method = 'GET'
+  const response = new ServerResponse(request)
+  response.assignSocket(socket)
+  const connection = new Connection(new TLSSocket(new Socket()), defaultLimits)
+  const head = { method: 'GET', target: { path: '/', query: '' }, headers: {}, connection, limits: defaultLimits }
+  const exchange = new Http1Exchange(head, { request, response, isClosing: () => false })
+  exchange.writeHead(200, {}, { length: 256 * 1024 })
+  return { socket, exchange }
+}
+
+const parts = Array.from({ length: 256 }, () => Buffer.alloc(1024))
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test('a client that reads slowly has no copy of what it is still to get', async () => {
+  const { socket, exchange } = begin()
+  let isTaken = false
+  assert.equal(
+    exchange.write(parts, () => (isTaken = true)),
+    false,
+  )
+  await turn()
+  for (let rounds = 0; !isTaken; rounds++) {
+    assert.ok(rounds < 20)
+    assert.ok(socket.writableLength < 68 * 1024, `${socket.writableLength} bytes wait to be sent`)
+    const before = exchange.progress
+    assert.ok(exchange.isWriting && socket.goOn())
+    await turn()
+    assert.ok(exchange.progress >= before)
+  }
+  assert.ok(socket.handed >= 256 * 1024 && !exchange.isWriting)
+})
+
+test('who goes away meanwhile is told of once', async () => {
+  const { socket, exchange } = begin()
+  let told = 0
+  exchange.write(parts, () => told++)
+  await turn()
+  socket.destroy()
+  for (let turns = 0; turns < 5; turns++) await turn()
+  assert.deepEqual([told, exchange.isWriting], [1, false])
+})

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PIECE_BYTES, pieces } from './pieces.ts'
+
+test('the pieces are the parts, none too long and none empty', () => {
+  for (const lengths of [
+    [],
+    [0],
+    [1],
+    [PIECE_BYTES],
+    [PIECE_BYTES - 1, 1, 1],
+    [3 * PIECE_BYTES + 7, 0, 5],
+    [1, PIECE_BYTES],
+  ]) {
+    const parts = lengths.map((length, n) => Buffer.alloc(length, n + 1))
+    const cut = [...pieces(parts)]
+    assert.deepEqual(Buffer.concat(cut), Buffer.concat(parts), lengths.join())
+    assert.ok(cut.every(({ length }) => length > 0 && length <= PIECE_BYTES))
+  }
+})
+
+test('a part that is a piece is not copied, and none is before its turn', () => {
+  const first = Buffer.alloc(10)
+  const [only] = pieces([first])
+  assert.equal(only, first)
+  const later = Buffer.alloc(10)
+  const cut = pieces([Buffer.alloc(PIECE_BYTES), later, later])
+  cut.next()
+  later.fill(7)
+  assert.deepEqual(cut.next().value, Buffer.alloc(20, 7))
+})
