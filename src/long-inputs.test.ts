@@ -17,6 +17,7 @@ import { bodyForm } from './codec/body-form.ts'
 import { duplicateFields } from './codec/duplicates.ts'
 import { negotiateError } from './codec/negotiate.ts'
 import { convertYaml } from './codec/yaml.ts'
+import { parseQuery } from './http/target.ts'
 import { decodePem } from './lib/x509/pem.ts'
 import { matchesFormat } from './schema/structural/formats.ts'
 
@@ -46,6 +47,9 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     'blanks in Content-Type',
     () => bodyForm({ headers: { 'content-type': `application/json;a=${' '.repeat(HEADER_CHARACTERS)},` } }),
   ],
+  ['pairs of a query without values', () => parseQuery('a&'.repeat(HEADER_CHARACTERS / 2))],
+  ['pairs of escapes', () => parseQuery(`${'%ff'.repeat(33)}&`.repeat(9_999))],
+  ['blanks of a query', () => parseQuery(`${'+'.repeat(99)}&`.repeat(9_999))],
   ['ends of lines before a document', () => yaml(`${'\r\n'.repeat(100_000)}a: 1\n---\n`)],
   ['repeats in merged maps', () => yaml('- {a: 1, <<: {a: 1, a: 2}}\n'.repeat(5_000))],
   [

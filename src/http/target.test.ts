@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseQuery } from './target.ts'
+
+const long = 'x'.repeat(5_000)
+const pairs = [
+  'a=1&b&=c&&d=&e=f=g',
+  'a=%41%6a%6A%c3%a9+b&%41+=+',
+  'é=ü&a=é+%c3%a9',
+  'a=%ff%c3&b=%e2%82',
+  'a=%zz&b=2&c=%4&d=%',
+  'a;b=1&c=2;&d=3',
+  'a=%26%3d%25%2B',
+]
+
+for (const query of pairs) {
+  test(`${query} has the same parameters in a long query`, () => {
+    const found = [...parseQuery(`${query}&long=${long}`)]
+    assert.deepEqual(found, [...parseQuery(query), ['long', long]])
+  })
+}
+
+test('a query of more than 10,000 pairs has no parameters', () => {
+  assert.equal(parseQuery(`${'a=1&'.repeat(9_999)}b=2`).get('b'), '2')
+  assert.equal(parseQuery(`${'a=1&'.repeat(10_000)}b=2`).size, 0)
+})
