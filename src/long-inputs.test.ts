@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from './api/object.ts'
+import { parseFieldSelector } from './api/field-selector.ts'
+import { parseLabelSelector } from './api/label-selector.ts'
 import { goTime } from './api/go-value.ts'
 import { ownedLeaf } from './apply/field-set.ts'
 import { printFieldsV1 } from './apply/fields-v1.ts'
@@ -50,6 +52,10 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
   ['pairs of a query without values', () => parseQuery('a&'.repeat(HEADER_CHARACTERS / 2))],
   ['pairs of escapes', () => parseQuery(`${'%ff'.repeat(33)}&`.repeat(9_999))],
   ['blanks of a query', () => parseQuery(`${'+'.repeat(99)}&`.repeat(9_999))],
+  ['requirements of labels', () => parseLabelSelector('a=b,'.repeat(HEADER_CHARACTERS / 4))],
+  ['values of a label', () => parseLabelSelector(`a in (${','.repeat(HEADER_CHARACTERS)})`)],
+  ['terms of fields', () => parseFieldSelector('=,'.repeat(HEADER_CHARACTERS / 2))],
+  ['escapes of a field', () => parseFieldSelector(`a=${'\\,'.repeat(HEADER_CHARACTERS / 2)}`)],
   ['ends of lines before a document', () => yaml(`${'\r\n'.repeat(100_000)}a: 1\n---\n`)],
   ['repeats in merged maps', () => yaml('- {a: 1, <<: {a: 1, a: 2}}\n'.repeat(5_000))],
   [

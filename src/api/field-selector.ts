@@ -3,33 +3,64 @@ import { badRequest } from './errors.ts'
 
 export type FieldTerm = { readonly field: string; readonly isEqual: boolean; readonly value: string }
 
+/** No kind has more than a few fields to select by; each term is asked of each object. */
+const TERMS_MAX = 1000
+
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const EQUALS = 0x3d
+
 /** Refuses with a BadRequest what is no selector. An empty one has no terms. */
 export function parseFieldSelector(text: string): readonly FieldTerm[] {
-  return splitTerms(text)
-    .filter((term) => term !== '')
-    .map((term) => parseTerm(text, term))
-    .filter(({ field, value }) => field !== '' || value !== '')
+  const terms: FieldTerm[] = []
+  for (let from = 0, end = 0; from < text.length; from = end + 1) {
+    end = endOfTerm(text, from)
+    if (end === from) continue
+    if (terms.length === TERMS_MAX) throw badRequest(`a field selector may have at most ${TERMS_MAX} terms`)
+    terms.push(parseTerm(text, text.slice(from, end)))
+  }
+  return terms.filter(({ field, value }) => field !== '' || value !== '')
 }
 
-/** Splits at commas that no backslash protects. */
-function splitTerms(text: string): string[] {
-  return text.match(/(?:\\[\s\S]|[^,\\]|\\$)+/g) ?? []
+/** The next comma that no backslash protects. */
+function endOfTerm(text: string, from: number): number {
+  let at = from
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === COMMA) return at
+    if (code === BACKSLASH) at++
+  }
+  return text.length
 }
 
 function parseTerm(selector: string, term: string): FieldTerm {
   // The first operator decides; a field's name has none in it.
-  const match = /^([^=!]*(?:!(?!=)[^=!]*)*)(!=|==|=)([\s\S]*)$/.exec(term)
-  if (match === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`)
-  const [, field = '', operator = '', value = ''] = match
-  return { field, isEqual: operator !== '!=', value: unescapeValue(value) }
+  const mark = term.indexOf('=')
+  if (mark === -1) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`)
+  const isEqual = term[mark - 1] !== '!'
+  const isDouble = isEqual && term[mark + 1] === '='
+  return {
+    field: term.slice(0, isEqual ? mark : mark - 1),
+    isEqual,
+    value: unescapeValue(term.slice(isDouble ? mark + 2 : mark + 1)),
+  }
 }
 
 function unescapeValue(value: string): string {
-  return value.replace(/\\([\s\S]?)|[,=]/g, (found, escaped?: string) => {
-    if (escaped === undefined) {
-      throw badRequest(`invalid field selector: unescaped character in value: ${found.charCodeAt(0)}`)
+  const pieces: string[] = []
+  let from = 0
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at)
+    if (code === COMMA || code === EQUALS) {
+      throw badRequest(`invalid field selector: unescaped character in value: ${code}`)
     }
-    if (escaped === '\\' || escaped === ',' || escaped === '=') return escaped
-    throw badRequest(`invalid field selector: invalid escape sequence: ${found}`)
-  })
+    if (code !== BACKSLASH) continue
+    pieces.push(value.slice(from, at))
+    from = ++at
+    const escaped = value[at] ?? ''
+    if (escaped !== '\\' && escaped !== ',' && escaped !== '=') {
+      throw badRequest(`invalid field selector: invalid escape sequence: \\${escaped}`)
+    }
+  }
+  return from === 0 ? value : pieces.join('') + value.slice(from)
 }

@@ -43,47 +43,54 @@ export function matchesRequirement(requirement: Requirement, value: string | und
 }
 
 const integer = /^[0-9]{1,18}$/
+/** Far more than anybody selects by; each is asked of each object. */
+const REQUIREMENTS_MAX = 1000
+/** Of all requirements together. */
+const VALUES_MAX = 10_000
 const tokenPattern = /\s*(==|!=|[()!,=<>]|[^\s()!,=<>]+)/y
 const marks: ReadonlySet<string> = new Set(['(', ')', '!', ',', '=', '==', '!=', '<', '>'])
 
+/** Tokens are read one by one: what is refused is not read to its end. */
 class Parser {
-  readonly #tokens: readonly string[]
+  readonly #text: string
+  /** Empty: the end. */
+  #token = ''
   #at = 0
+  #values = 0
 
   constructor(text: string) {
-    const tokens: string[] = []
-    tokenPattern.lastIndex = 0
-    for (let match = tokenPattern.exec(text); match !== null; match = tokenPattern.exec(text))
-      tokens.push(match[1] ?? '')
-    this.#tokens = tokens
+    this.#text = text
+    this.#advance()
   }
 
   parse(): Requirement[] {
     const requirements: Requirement[] = []
-    while (this.#at < this.#tokens.length) {
-      const token = this.#peek()
-      if (token !== '!' && !isWord(token)) refuse(`found '${token}', expected: !, identifier, or 'end of string'`)
+    while (this.#token !== '') {
+      const first = this.#token
+      if (first !== '!' && !isWord(first)) refuse(`found '${first}', expected: !, identifier, or 'end of string'`)
+      if (requirements.length === REQUIREMENTS_MAX) {
+        refuse(`a label selector may have at most ${REQUIREMENTS_MAX} requirements`)
+      }
       requirements.push(this.#requirement())
-      const next = this.#peek()
+      const next = this.#token
       if (next === '') break
       if (next !== ',') refuse(`found '${next}', expected: ',' or 'end of string'`)
-      this.#at++
-      const after = this.#peek()
+      const after = this.#advance()
       if (after !== '!' && !isWord(after)) refuse(`found '${after}', expected: identifier after ','`)
     }
     return requirements
   }
 
   #requirement(): Requirement {
-    const isNegated = this.#peek() === '!'
-    if (isNegated) this.#at++
+    const isNegated = this.#token === '!'
+    if (isNegated) this.#advance()
     const key = this.#word('identifier')
     const keyFaults = checkQualifiedName(key)
     if (keyFaults.length > 0) refuse(`${unparsable}<nil>: Invalid value: ${quote(key)}: ${keyFaults.join('; ')}`)
     if (isNegated) return { key, operator: 'absent' }
-    const operator = this.#peek()
+    const operator = this.#token
     if (operator === '' || operator === ',') return { key, operator: 'exists' }
-    this.#at++
+    this.#advance()
     switch (operator) {
       case '=':
       case '==':
@@ -104,36 +111,41 @@ class Parser {
 
   /** What stands after an operator; nothing means the empty value. */
   #value(): string {
-    const token = this.#peek()
-    if (token === '' || token === ',') return ''
+    if (this.#token === '' || this.#token === ',') return ''
     return this.#word('identifier')
   }
 
   #set(): string[] {
-    if (this.#peek() !== '(') refuse(`${unparsable}found '${this.#peek()}' expected: '('`)
-    this.#at++
+    const opening = this.#token
+    if (opening !== '(') refuse(`${unparsable}found '${opening}' expected: '('`)
+    this.#advance()
     const values: string[] = []
     for (;;) {
-      const isValue = isWord(this.#peek())
+      const isValue = isWord(this.#token)
+      if (++this.#values > VALUES_MAX) refuse(`a label selector may have at most ${VALUES_MAX} values`)
       values.push(isValue ? this.#word('identifier') : '')
-      const token = this.#peek()
+      const token = this.#token
       if (token !== ',' && token !== ')') {
         refuse(`${unparsable}found '${token}', expected: ${isValue ? "',' or ')'" : "',', ')' or identifier"}`)
       }
-      this.#at++
+      this.#advance()
       if (token === ')') return values
     }
   }
 
   #word(expected: string): string {
-    const token = this.#peek()
+    const token = this.#token
     if (!isWord(token)) refuse(`${unparsable}found '${token}', expected: ${expected}`)
-    this.#at++
+    this.#advance()
     return token
   }
 
-  #peek(): string {
-    return this.#tokens[this.#at] ?? ''
+  #advance(): string {
+    tokenPattern.lastIndex = this.#at
+    const [all = '', token = ''] = tokenPattern.exec(this.#text) ?? []
+    this.#at += all.length
+    this.#token = token
+    return token
   }
 }
 

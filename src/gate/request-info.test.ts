@@ -53,6 +53,13 @@ for (const [method, target, wanted] of cases) {
   test(`${method} ${target}`, () => assert.equal(about(method, target), wanted))
 }
 
+for (const option of ['fieldSelector=metadata.name%3Dx,a%3D', 'fieldSelector=metadata.name%3Dx&labelSelector=a%3D']) {
+  test(`${option} and much more names nobody`, () => {
+    assert.equal(about('GET', `/api/v1/pods?${option}b`), 'list /v1 pods - - x')
+    assert.equal(about('GET', `/api/v1/pods?${option}${' '.repeat(5_000)}b`), 'list /v1 pods - - -')
+  })
+}
+
 test('a path that stops after watch is an error of its own', () => {
   assert.throws(() => about('GET', '/api/v1/watch'), { code: 500, message: /unable to determine kind and namespace/ })
 })

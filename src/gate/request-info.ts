@@ -97,15 +97,20 @@ function resolveVerb({ method, query }: Request, name: string): string {
 /** Any value but these two is a yes, the empty one too. */
 const isTrue = (value: string | null): boolean => value !== null && value.toLowerCase() !== 'false' && value !== '0'
 
+/** A longer one is not read before it is known who asks: it names nobody. */
+const SELECTOR_CHARACTERS_MAX = 4096
+
 /** Options that cannot be read name nobody; the verb refuses them later. */
 function nameInSelector(query: URLSearchParams): string {
   const selector = query.get('fieldSelector') ?? ''
-  if (selector === '') return ''
+  if (!selector.includes('metadata.name')) return ''
+  const labelSelector = query.get('labelSelector') ?? ''
+  if (selector.length > SELECTOR_CHARACTERS_MAX || labelSelector.length > SELECTOR_CHARACTERS_MAX) return ''
   try {
     const terms = parseFieldSelector(selector)
     const name = terms.find(({ field, isEqual }) => field === 'metadata.name' && isEqual)?.value ?? ''
     if (name === '' || checkPathSegment(name).length > 0) return ''
-    parseLabelSelector(query.get('labelSelector') ?? '')
+    parseLabelSelector(labelSelector)
     return integerOptions.every((option) => isInteger(query.get(option))) ? name : ''
   } catch (error) {
     if (error instanceof ApiError) return ''
