@@ -19,6 +19,7 @@ import { bodyForm } from './codec/body-form.ts'
 import { duplicateFields } from './codec/duplicates.ts'
 import { negotiateError } from './codec/negotiate.ts'
 import { convertYaml } from './codec/yaml.ts'
+import { tokenInHeader } from './gate/bearer-token.ts'
 import { parseQuery } from './http/target.ts'
 import { decodePem } from './lib/x509/pem.ts'
 import { matchesFormat } from './schema/structural/formats.ts'
@@ -45,6 +46,8 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     'clauses of Accept',
     () => negotiateError(accept('*,'.repeat(HEADER_CHARACTERS / 4) + 'a,'.repeat(HEADER_CHARACTERS / 4))),
   ],
+  ['parameters of Accept', () => negotiateError(accept('a;'.repeat(HEADER_CHARACTERS / 2)))],
+  ['blanks of Authorization', () => tokenInHeader({ authorization: `bearer${' '.repeat(HEADER_CHARACTERS)}x` })],
   [
     'blanks in Content-Type',
     () => bodyForm({ headers: { 'content-type': `application/json;a=${' '.repeat(HEADER_CHARACTERS)},` } }),

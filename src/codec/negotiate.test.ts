@@ -34,6 +34,8 @@ const cases: readonly [string, string][] = [
   ['application/json;stream=watch', 'json'],
   ['application/json;stream=x', '406 parameters'],
   ['application/json;pretty=1', 'json indented'],
+  [`application/json${';a=b'.repeat(98)};pretty=1`, 'json indented'],
+  [`application/json${';a=b'.repeat(99)};pretty=1`, 'json'],
   ['text/html', '406 route'],
   ['application/*', '406 route'],
   ['APPLICATION/JSON', '406 route'],

@@ -193,8 +193,11 @@ function conversionOf(parameters: ReadonlyMap<string, string>): Conversion | und
   return kind === undefined || version === undefined || !isMeta ? undefined : { kind, version }
 }
 
+/** Of one clause, its type among them: more than any client has. */
+const PARAMETERS_MAX = 100
+
 function parseClause(text: string): Clause {
-  const [mediaType = '', ...rest] = text.split(';').map((part) => part.trim())
+  const [mediaType = '', ...rest] = text.split(';', PARAMETERS_MAX).map((part) => part.trim())
   const [type = '', subtype = ''] = mediaType.split('/')
   const parameters = new Map<string, string>()
   for (const parameter of rest) {

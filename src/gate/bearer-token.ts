@@ -19,7 +19,7 @@ const extraSpace = 'the provided Authorization header contains extra space befor
 export function tokenInHeader(headers: IncomingHttpHeaders): TokenFound {
   const header = firstHeader(headers, 'authorization')
   if (header === undefined) return none
-  const [scheme = '', token = '', ...rest] = header.trim().split(' ')
+  const [scheme = '', token = '', ...rest] = header.trim().split(' ', 3)
   if (scheme.toLowerCase() !== 'bearer') return none
   if (token !== '') return { kind: 'token', token }
   return rest.length > 0 ? { kind: 'ignored', warning: extraSpace } : none
@@ -44,8 +44,7 @@ export function tokenInProtocols(headers: IncomingHttpHeaders): TokenFound {
 }
 
 function isWebsocket({ connection = '', upgrade = '' }: IncomingHttpHeaders): boolean {
-  const words = connection.toLowerCase().split(',')
-  return upgrade.toLowerCase() === 'websocket' && words.some((word) => word.trim() === 'upgrade')
+  return upgrade.toLowerCase() === 'websocket' && /(^|,)\s*upgrade\s*(,|$)/i.test(connection)
 }
 
 /** Undefined for padding, letters of another alphabet, and bytes that are no UTF-8. */

@@ -96,8 +96,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   /** As kube-apiserver reads it: an element that is exactly `gzip`, without a quality. */
   takesGzip(): boolean {
     const accepted = this.headers['accept-encoding']
-    if (typeof accepted !== 'string' || !accepted.includes('gzip')) return false
-    return accepted.split(',').some((element) => element.trim() === 'gzip')
+    return typeof accepted === 'string' && /(^|,)\s*gzip\s*(,|$)/.test(accepted)
   }
 
   onClose(close: () => void): void {
