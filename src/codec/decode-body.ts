@@ -335,6 +335,8 @@ export function decodePatched(text: string, expected: Expected, { isApplied = fa
   if (fault !== undefined) return { fault }
   const named = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
   const { object, strictFaults } = pruned(named, read, shape)
+  const refusal = isApplied ? undefined : shape.refuse?.(object)
+  if (refusal !== undefined) return { fault: refusal }
   if (!isApplied || shape.custom === undefined) return { object: shape.setDefaults(object), strictFaults }
   return { object: shape.custom.setAppliedDefaults({ ...object, metadata: named.metadata }), strictFaults }
 }

@@ -84,7 +84,7 @@ function coerceObject(object: Fields, { path, at, found }: Omit<Place, 'isObject
   for (const name of ['apiVersion', 'kind']) {
     const text = object[name]
     if (text === undefined || typeof text === 'string') continue
-    refusals.push(invalidShown(`${at}.${name}`, goSyntax(text), 'must be a string'))
+    refusals.push(invalidShown(`${at}.${name}`, text === null ? '"null"' : goSyntax(text), 'must be a string'))
   }
   const { metadata } = object
   if (metadata === undefined || metadata === null) return object
