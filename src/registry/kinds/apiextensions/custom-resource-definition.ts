@@ -147,8 +147,9 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const versions = itemsOf(specOf(object)['versions'])
   const storedNames = new Set(stored)
   const names = new Set(versions.map(({ name }) => textOf(name)))
+  // Of versions of one name the first alone is looked up.
   const missing = versions
-    .filter(({ name, storage }) => storage === true && !storedNames.has(textOf(name)))
+    .filter(({ name, storage }) => !storedNames.delete(textOf(name)) && storage === true)
     .map(({ name }) => invalidShown(path, shown, `must have the storage version ${textOf(name)}`))
   const gone = faultsOfEach(stored, (name, at) =>
     names.has(name) ? [] : [invalidValue(`${path}[${at}]`, name, deleteForbiddenReason(name))],
