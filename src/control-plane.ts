@@ -140,6 +140,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         },
         objects,
         kubelet: config.kubelet,
+        gates: config.featureGates,
         random,
       }),
     }),

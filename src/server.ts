@@ -135,7 +135,17 @@ export async function startServer(config: Config, surroundings: Surroundings): P
       uncountKeys: (prefix) => engine.forget(prefix),
       readComponents: () => checkComponents(config.etcd.servers, etcdFault()),
       createDocuments: (registry) =>
-        createDocuments({ registry, serverAddress, checks, onChecked, metrics, sliMetrics, issuer, clock }),
+        createDocuments({
+          registry,
+          serverAddress,
+          checks,
+          onChecked,
+          metrics,
+          sliMetrics,
+          issuer,
+          clock,
+          gates: config.featureGates,
+        }),
     },
     surroundings,
   )

@@ -15,6 +15,7 @@ import { createLimitRanger } from './limit-ranger.ts'
 import { createNamespaceLifecycle } from './namespace-lifecycle.ts'
 import { createNamespaceRules } from './namespace-rules.ts'
 import type { Objects, ResourceId } from './objects.ts'
+import { createPodTopologyLabels } from './pod-topology-labels.ts'
 import { createPodSecurity, noExemptions } from './pod-security.ts'
 import { createPriority } from './priority.ts'
 import { createResourceQuota } from './resource-quota.ts'
@@ -59,6 +60,7 @@ export function createPlugins({ objects, clock, nameSuffix, mayDo, gates }: Plug
     createClusterTrustBundleAttest(mayDo),
     certificateSubjectRestriction,
     createDefaultIngressClass(objects),
+    ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
     ...unenforcedPlugins,
     createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), gates),
   ]

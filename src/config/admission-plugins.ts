@@ -17,6 +17,7 @@ const plugins: ReadonlyMap<string, State> = new Map([
     'NamespaceLifecycle',
     'PersistentVolumeClaimResize',
     'PodSecurity',
+    'PodTopologyLabels',
     'Priority',
     'ResourceQuota',
     'RuntimeClass',
@@ -27,7 +28,6 @@ const plugins: ReadonlyMap<string, State> = new Map([
   ...names('absent', [
     'MutatingAdmissionPolicy',
     'MutatingAdmissionWebhook',
-    'PodTopologyLabels',
     'ValidatingAdmissionPolicy',
     'ValidatingAdmissionWebhook',
   ]),

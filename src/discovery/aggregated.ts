@@ -3,6 +3,7 @@
  * changes and no other time: with thousands of custom resources only what is new costs anything.
  */
 import { hash } from 'node:crypto'
+import type { Gates } from '../api/gates.ts'
 import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.ts'
 import { parseJson } from '../api/json-value.ts'
 import { printOrdered } from '../codec/json.ts'
@@ -18,11 +19,14 @@ import type { Document } from './groups.ts'
 import { groupNames, versionsOf } from './groups.ts'
 
 const kind = 'APIGroupDiscoveryList'
-const apiVersion = 'apidiscovery.k8s.io/v2'
+const ownGroup = 'apidiscovery.k8s.io'
 
-type Form = 'json' | 'yaml' | 'protobuf'
+type Media = 'json' | 'yaml' | 'protobuf'
 
-const types: readonly (readonly [string, Form])[] = [
+/** What a client asks for. */
+type Form = { readonly media: Media; readonly version: 'v2' | 'v2beta1' }
+
+const types: readonly (readonly [string, Media])[] = [
   [jsonType, 'json'],
   [yamlType, 'yaml'],
   [protobufType, 'protobuf'],
@@ -31,18 +35,20 @@ const types: readonly (readonly [string, Form])[] = [
 ]
 
 /** Any clause that asks for the aggregated form wins over all that do not, wherever it stands. */
-export function aggregatedForm({ headers }: Pick<ApiRequest, 'headers'>): Form | undefined {
+export function aggregatedForm({ headers }: Pick<ApiRequest, 'headers'>, gates: Gates): Form | undefined {
+  const versions = gates.isOn('AggregatedDiscoveryRemoveBetaType') ? (['v2'] as const) : (['v2', 'v2beta1'] as const)
   const accept = firstHeader(headers, 'accept') ?? ''
   if (!accept.includes('apidiscovery')) return undefined
   for (const clause of accept.split(',')) {
     const [type = '', ...parameters] = clause.split(';').map((part) => part.trim())
-    const form = types.find(([name]) => name === type)?.[1]
-    if (form !== undefined && wanted.every((parameter) => parameters.includes(parameter))) return form
+    const media = types.find(([name]) => name === type)?.[1]
+    const version = versions.find((one) => wanted(one).every((parameter) => parameters.includes(parameter)))
+    if (media !== undefined && version !== undefined) return { media, version }
   }
   return undefined
 }
 
-const wanted = ['g=apidiscovery.k8s.io', 'v=v2', `as=${kind}`] as const
+const wanted = (version: Form['version']): readonly string[] => [`g=${ownGroup}`, `v=${version}`, `as=${kind}`]
 
 type Made = { readonly changes: number; readonly json: Buffer; readonly tag: string }
 
@@ -61,8 +67,9 @@ export class AggregatedDiscovery {
     const { json, tag } = this.#document(which)
     const common = { etag: tag, vary: 'Accept', 'cache-control': 'public' }
     if (firstHeader(headers, 'if-none-match') === tag) return { status: 304, headers: common, body: Buffer.alloc(0) }
-    const { type, body } = printed(json, form, query)
-    return { status: 200, headers: { 'content-type': `${type};${wanted.join(';')}`, ...common }, body }
+    const { type, body } = printed(form.version === 'v2' ? json : asBeta(json), form, query)
+    const contentType = `${type};${wanted(form.version).join(';')}`
+    return { status: 200, headers: { 'content-type': contentType, ...common }, body }
   }
 
   #document(which: 'core' | 'others'): Made {
@@ -71,7 +78,7 @@ export class AggregatedDiscovery {
     if (known?.changes === changes) return known
     const groups = which === 'core' ? [''] : groupNames(this.#registry)
     const items = groups.map((group) => this.#item(group)).join(',')
-    const json = `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{},"items":[${items}]}`
+    const json = `{"kind":"${kind}","apiVersion":"${ownGroup}/v2","metadata":{},"items":[${items}]}`
     const tag = `"${hash('sha512', json, 'hex').toUpperCase()}"`
     const made = { changes, json: Buffer.from(`${json}\n`), tag }
     this.#made.set(which, made)
@@ -94,14 +101,25 @@ export class AggregatedDiscovery {
   }
 }
 
-function printed(json: Buffer, form: Form, query: URLSearchParams): { readonly type: string; readonly body: Buffer } {
-  switch (form) {
+/** The two versions have the same fields. */
+const asBeta = (json: Buffer): Buffer =>
+  Buffer.from(json.toString().replace(`"${ownGroup}/v2"`, `"${ownGroup}/v2beta1"`))
+
+function printed(
+  json: Buffer,
+  { media, version }: Form,
+  query: URLSearchParams,
+): { readonly type: string; readonly body: Buffer } {
+  switch (media) {
     case 'yaml':
       return { type: yamlType, body: Buffer.from(jsonToYaml(parseJson(json))) }
     case 'protobuf': {
       const struct = typeOf('apidiscovery/v2', kind)
       const { value } = decodeStruct(json.toString(), struct)
-      return { type: protobufType, body: encodeObject({ ...value, kind, apiVersion }, struct) }
+      return {
+        type: protobufType,
+        body: encodeObject({ ...value, kind, apiVersion: `${ownGroup}/${version}` }, struct),
+      }
     }
     case 'json': {
       const isIndented = query.get('pretty') === 'true' || query.get('pretty') === '1'

@@ -1,4 +1,5 @@
 /** The paths outside of the resources: documents about the server. */
+import type { Gates } from '../api/gates.ts'
 import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
 import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.ts'
 import { jsonType } from '../codec/negotiate.ts'
@@ -26,6 +27,7 @@ export type DocumentParts = {
   /** The results of the health checks, on an endpoint of their own. */
   readonly sliMetrics: Metrics
   readonly clock: Clock
+  readonly gates: Gates
 }
 
 export type Documents = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
@@ -93,13 +95,15 @@ function version(request: ApiRequest, rest: readonly string[]): ApiResponse {
 type ListParts = DocumentParts & { readonly aggregated: AggregatedDiscovery }
 
 function api(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
-  const form = rest.length === 0 ? aggregatedForm(request) : undefined
+  const form = rest.length === 0 ? aggregatedForm(request, parts.gates) : undefined
   if (form !== undefined) {
     requireGet(request)
     return parts.aggregated.answer('core', form, request)
   }
   const document =
-    rest.length === 0 ? coreVersions(parts.serverAddress) : resourceList(parts.registry, '', rest.join('/'))
+    rest.length === 0
+      ? coreVersions(parts.serverAddress)
+      : resourceList(parts.registry, { group: '', version: rest.join('/') }, parts.gates)
   if (document === undefined) throw noSuchResource()
   requireGet(request)
   return negotiated(document, request)
@@ -108,13 +112,13 @@ function api(request: ApiRequest, rest: readonly string[], parts: ListParts): Ap
 /** /apis and /apis/<group> answer every method alike. */
 function apis(request: ApiRequest, rest: readonly string[], parts: ListParts): ApiResponse {
   const [groupName, versionName] = rest
-  const form = groupName === undefined ? aggregatedForm(request) : undefined
+  const form = groupName === undefined ? aggregatedForm(request, parts.gates) : undefined
   if (form !== undefined) return parts.aggregated.answer('others', form, request)
   if (groupName === undefined) return negotiated(groupList(parts.registry), request, { isAggregator: true })
   const found = groupDocument(parts.registry, groupName)
   if (found === undefined) throw pageNotFound()
   if (versionName === undefined) return negotiated(found, request, { isAggregator: true })
-  const document = resourceList(parts.registry, groupName, versionName)
+  const document = resourceList(parts.registry, { group: groupName, version: versionName }, parts.gates)
   const isCustom = parts.registry.inGroup(groupName).every((resource) => resource.isCustom)
   if (document === undefined) throw isCustom ? pageNotFound() : noSuchResource()
   requireGet(request)

@@ -1,5 +1,6 @@
 /** Which groups, versions and resources there are: what a client asks for first. */
 import { hash } from 'node:crypto'
+import type { Gates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
 import type { Registry } from '../registry/registry.ts'
 import { apiVersionOf, type Resource, type Subresource } from '../registry/resource.ts'
@@ -26,7 +27,11 @@ export function groupDocument(registry: Registry, name: string): Document | unde
 }
 
 /** Undefined when there is no such version. The document of the core group has no apiVersion. */
-export function resourceList(registry: Registry, groupName: string, version: string): Document | undefined {
+export function resourceList(
+  registry: Registry,
+  { group: groupName, version }: { readonly group: string; readonly version: string },
+  gates: Gates,
+): Document | undefined {
   const resources = registry.inGroupVersion(groupName, version)
   if (resources.length === 0) return undefined
   return {
@@ -34,7 +39,7 @@ export function resourceList(registry: Registry, groupName: string, version: str
     ...(groupName === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: apiVersionOf({ group: groupName, version }),
     resources: resources.flatMap((resource) => [
-      resourceFields(resource),
+      resourceFields(resource, gates),
       ...resource.subresources.map((subresource) => subresourceFields(resource, subresource)),
     ]),
   }
@@ -55,8 +60,9 @@ function groupFields(registry: Registry, name: string): Document {
   return { name, versions: entries, preferredVersion: entries[0] }
 }
 
-function resourceFields(resource: Resource): Document {
-  const { plural, singular, isNamespaced, kind, verbs, shortNames, categories, isStored } = resource
+function resourceFields(resource: Resource, gates: Gates): Document {
+  const isHashed = resource.isStored && gates.isOn('StorageVersionHash')
+  const { plural, singular, isNamespaced, kind, verbs, shortNames, categories } = resource
   return {
     name: plural,
     singularName: singular,
@@ -65,7 +71,7 @@ function resourceFields(resource: Resource): Document {
     verbs,
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
-    ...(isStored ? { storageVersionHash: storageVersionHash(resource) } : {}),
+    ...(isHashed ? { storageVersionHash: storageVersionHash(resource) } : {}),
   }
 }
 

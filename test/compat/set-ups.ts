@@ -16,14 +16,14 @@ const offByDefault = `
   DeploymentReplicaSetTerminatingReplicas DynamicResourceAllocation HPAConfigurableTolerance
   HPAScaleToZero ImageVolume MaxUnavailableStatefulSet MutableCSINodeAllocatableCount 
   PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus UserNamespacesPodSecurityStandards
-  CrossNamespaceVolumeDataSource GitRepoVolumeDriver SELinuxMount VolumeAttributesClass
+  CrossNamespaceVolumeDataSource DeclarativeValidationTakeover GitRepoVolumeDriver PodLogsQuerySplitStreams PodTopologyLabelsAdmission SELinuxMount VolumeAttributesClass
   `
 /** Those that Keelson cannot turn on yet. */
 const later = `
-  InPlacePodVerticalScalingAllocatedStatus PodLevelResources PodTopologyLabelsAdmission StrictIPCIDRValidation`
+  InPlacePodVerticalScalingAllocatedStatus PodLevelResources StrictIPCIDRValidation`
 /** And those that are on and may be turned off. */
 const onByDefault = `
-  APIResponseCompression PodDeletionCost InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
+  APIResponseCompression AggregatedDiscoveryRemoveBetaType OpenAPIEnums PodDeletionCost StorageVersionHash InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
   PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
   SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`
 

@@ -42,12 +42,18 @@ type ListParts = { readonly items: Fields; readonly metadata: Fields }
 export type DefinitionSource = { readonly get: (name: string) => Definition }
 
 export class Definitions {
+  readonly #hasEnums: boolean
   readonly #descriptions = new Descriptions()
   /** Types that were named and may be asked for. */
   readonly #structs = new Map<string, Struct>()
   readonly #made = new Map<string, Definition>()
   #fixed: ReadonlyMap<string, Fields> | undefined
   #customDeleteOptions: Definition | undefined
+
+  /** `hasEnums`: whether they say which values a text may have. */
+  constructor({ hasEnums }: { readonly hasEnums: boolean }) {
+    this.#hasEnums = hasEnums
+  }
 
   /** What a type or a field of it is for. */
   describe(type: string, field?: string): string | undefined {
@@ -167,7 +173,7 @@ export class Definitions {
       case 'map':
         return { additionalProperties: this.#item(schema.of), type: 'object' }
       case 'string':
-        return { default: '', enum: schema.values, type: 'string' }
+        return { default: '', enum: this.#hasEnums ? schema.values : undefined, type: 'string' }
       case 'boolean':
         return { default: false, type: 'boolean' }
       case 'int32':

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { defaultGates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../api/object.ts'
 import { parseJson } from '../../api/json-value.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -32,7 +33,10 @@ function wheels(properties: Fields): readonly Resource[] {
 
 function start(): { registry: Registry; library: OpenApiLibrary } {
   const registry = new Registry(builtInResources())
-  return { registry, library: new OpenApiLibrary({ registry, hasIssuer: false, clock: systemClock }) }
+  return {
+    registry,
+    library: new OpenApiLibrary({ registry, hasIssuer: false, clock: systemClock, gates: defaultGates }),
+  }
 }
 
 async function propertiesOf(library: OpenApiLibrary): Promise<Fields> {

@@ -3,6 +3,7 @@
  * kept until its group changes or nobody asks any more: a new custom resource costs the document of its own version and no other.
  * What the index tells of custom ones is known without making them; there may be thousands.
  */
+import type { Gates } from '../../api/gates.ts'
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -53,7 +54,12 @@ export class Kept {
 }
 
 type Group = readonly Resource[]
-type LibraryParts = { readonly registry: Registry; readonly hasIssuer: boolean; readonly clock: Clock }
+type LibraryParts = {
+  readonly registry: Registry
+  readonly hasIssuer: boolean
+  readonly clock: Clock
+  readonly gates: Gates
+}
 
 type MakeOptions = {
   readonly slices: Slices
@@ -77,7 +83,7 @@ export class OpenApiLibrary {
   readonly #registry: Registry
   readonly #hasIssuer: boolean
   readonly #clock: Clock
-  readonly #definitions = new Definitions()
+  readonly #definitions: Definitions
   readonly #v3 = new V3Printer()
   readonly #v2 = new V2Printer()
   /** By key, with the list of a group's resources that it was made of, which is another one when the group changes. */
@@ -85,7 +91,8 @@ export class OpenApiLibrary {
   readonly #editions = new WeakMap<Group, Map<string, Edition>>()
   readonly #whole = new Lingering<'v2', Whole>(LINGER_MS)
 
-  constructor({ registry, hasIssuer, clock }: LibraryParts) {
+  constructor({ registry, hasIssuer, clock, gates }: LibraryParts) {
+    this.#definitions = new Definitions({ hasEnums: gates.isOn('OpenAPIEnums') })
     this.#registry = registry
     this.#hasIssuer = hasIssuer
     this.#clock = clock

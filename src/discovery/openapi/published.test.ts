@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { undescribed } from '../../../test/golden/described.ts'
 import { readDocuments } from '../../../test/golden/read.ts'
-import type { Gates } from '../../api/gates.ts'
+import { defaultGates, type Gates } from '../../api/gates.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { Registry } from '../../registry/registry.ts'
@@ -26,7 +26,7 @@ const sets = [
 
 for (const { of, published, resources } of sets) {
   const library = (): OpenApiLibrary =>
-    new OpenApiLibrary({ registry: new Registry(resources), hasIssuer: true, clock: systemClock })
+    new OpenApiLibrary({ registry: new Registry(resources), hasIssuer: true, clock: systemClock, gates: defaultGates })
 
   const assertSame = (json: Buffer, path: string): void => {
     const own = undescribed(JSON.parse(json.toString()))
@@ -47,7 +47,7 @@ for (const { of, published, resources } of sets) {
 
 test('the v2 document is the published one', async () => {
   const registry = new Registry(builtInResources())
-  const library = new OpenApiLibrary({ registry, hasIssuer: true, clock: systemClock })
+  const library = new OpenApiLibrary({ registry, hasIssuer: true, clock: systemClock, gates: defaultGates })
   const own = undescribed(JSON.parse((await library.v2()).json.toString()))
   assert.equal(JSON.stringify(own, null, 1), JSON.stringify(byDefault.get('/openapi/v2'), null, 1))
 })

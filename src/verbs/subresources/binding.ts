@@ -1,7 +1,7 @@
 /** pods/binding: a scheduler says on which node a pod runs. Once, and never again. */
 import { badRequest, conflict, notFound, unclassified } from '../../api/errors.ts'
 import { type FieldFault, notSupported, required } from '../../api/field-fault.ts'
-import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import { negotiate } from '../../codec/negotiate.ts'
 import { encodeStored } from '../../codec/object.ts'
@@ -22,16 +22,17 @@ import { admit, type SubresourceHandler } from './handler.ts'
 
 const bindings = { group: '', plural: 'pods/binding' } as const
 
-export const bind: SubresourceHandler = async (request, { pods }) => {
+export const bind: SubresourceHandler = async (request, { pods, gates }) => {
   const { namespace, context, http } = request
   const { resource, access } = pods
   const form = negotiate(http, { hasTable: false })
   const { isDryRun, fieldValidation } = parseWriteOptions(http.query, 'CreateOptions')
   const shape = { ...plainSchema(typeOf('core/v1', 'Binding')), scheme: schemeOf('') }
   const expected = { group: '', version: 'v1', kind: 'Binding', shape }
-  const binding = await readAs(request, expected, { fieldValidation, access })
-  const name = binding.metadata.name ?? ''
-  await admit({ ...request, name: request.name || name }, binding, { operation: 'CREATE', isDryRun, access })
+  const given = await readAs(request, expected, { fieldValidation, access })
+  const name = given.metadata.name ?? ''
+  const admitted = { ...request, name: request.name || name }
+  const binding = (await admit(admitted, given, { operation: 'CREATE', isDryRun, access })) ?? given
   if (request.name === '' && name === '') throw badRequest('Name parameter required.')
   if (request.name !== '' && request.name !== name) {
     throw badRequest('name in URL does not match name in Binding object')
@@ -44,7 +45,7 @@ export const bind: SubresourceHandler = async (request, { pods }) => {
     const result = await commit(request, { key, access, isDryRun }, async (current) => {
       if (current === undefined) throw notFound(resource, name)
       checkPreconditions(binding, current, toText(key))
-      bound = withNode(current.object, binding, access.now())
+      bound = withNode(current.object, gates.isOn(labelsGate) ? binding : withoutLabels(binding), access.now())
       return { put: encodeStored(bound, resource.shape) }
     })
     if (!isDryRun && bound !== undefined) written(bound, key, result.revision, { resource, access })
@@ -80,6 +81,11 @@ function checkPreconditions({ metadata }: KubeObject, { object, revision }: Curr
   }
 }
 
+/** With it on, a pod gets the labels of its binding, which have what the node says of its place. */
+const labelsGate = 'PodTopologyLabelsAdmission'
+
+const withoutLabels = (binding: KubeObject): KubeObject => ({ ...binding, metadata: omit(binding.metadata, 'labels') })
+
 /** The pod on its node, with what the scheduler noted about it. */
 function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject {
   const spec = fieldsOf(pod['spec'])
@@ -90,13 +96,14 @@ function withNode(pod: KubeObject, binding: KubeObject, now: string): KubeObject
   if (itemsOf(spec['schedulingGates']).length > 0) {
     throw conflict(bindings, name, `pod ${name} has non-empty .spec.schedulingGates`)
   }
-  const { annotations } = binding.metadata
+  const { annotations, labels } = binding.metadata
   return {
     ...pod,
-    metadata:
-      annotations === undefined
-        ? pod.metadata
-        : { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } },
+    metadata: {
+      ...pod.metadata,
+      ...(annotations === undefined ? {} : { annotations: { ...pod.metadata.annotations, ...annotations } }),
+      ...(labels === undefined ? {} : { labels: { ...pod.metadata.labels, ...labels } }),
+    },
     spec: { ...spec, nodeName: textOf(fieldsOf(binding['target'])['name']) },
     status: withCondition(fieldsOf(pod['status']), { type: 'PodScheduled', status: 'True' }, now),
   }

@@ -4,6 +4,7 @@
  */
 import { attributesOf } from '../../admission/admission.ts'
 import type { Objects } from '../../admission/objects.ts'
+import type { Gates } from '../../api/gates.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
@@ -15,6 +16,7 @@ export type SubresourceAccess = {
   readonly pods: { readonly resource: Resource; readonly access: WriteAccess }
   readonly objects: Objects
   readonly kubelet: KubeletAccess
+  readonly gates: Gates
   /** From 0 to below 1. */
   readonly random: () => number
 }
@@ -37,15 +39,16 @@ export function handlerKey({ resource, subresource }: Pick<ResourceRequest, 'res
   return `${group === '' ? plural : `${plural}.${group}`}/${subresource}`
 }
 
-/** What stands in the way of any write is told before anything else. */
+/** What stands in the way of any write is told before anything else. Gives what plugins have made of the object. */
 export async function admit(
   request: ResourceRequest,
   object: KubeObject | undefined,
   { operation, isDryRun, access }: Admitted,
-): Promise<void> {
+): Promise<KubeObject | undefined> {
   const attributes = attributesOf(request, { operation, object, options: { isDryRun } })
-  await access.admission.mutate(attributes)
-  await access.admission.validate(attributes)
+  const mutated = await access.admission.mutate(attributes)
+  await access.admission.validate({ ...attributes, object: mutated })
+  return mutated
 }
 
 type Admitted = {

@@ -1,11 +1,12 @@
 /** Which part of a log is asked for. */
 import { badRequest, invalid } from '../../api/errors.ts'
-import { type FieldFault, forbiddenField, invalidValue } from '../../api/field-fault.ts'
+import { type FieldFault, forbiddenField, invalidValue, notSupported } from '../../api/field-fault.ts'
+import type { Gates } from '../../api/gates.ts'
 import { quote } from '../../api/quote.ts'
 import { parseBoolean } from '../options.ts'
 
 /** Fails with a BadRequest for what cannot be read and with Invalid for what makes no sense. Returns the query for the node. */
-export function parseLogOptions(query: URLSearchParams, podName: string): URLSearchParams {
+export function parseLogOptions(query: URLSearchParams, podName: string, gates: Gates): URLSearchParams {
   const tailLines = parseCount(query.get('tailLines'))
   const sinceSeconds = parseCount(query.get('sinceSeconds'))
   const limitBytes = parseCount(query.get('limitBytes'))
@@ -18,16 +19,26 @@ export function parseLogOptions(query: URLSearchParams, podName: string): URLSea
   if (sinceSeconds !== undefined && sinceTime !== undefined) {
     faults.push(forbiddenField('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'))
   } else if (sinceSeconds !== undefined && sinceSeconds < 1n) faults.push(tooSmall('sinceSeconds', sinceSeconds))
-  // The gate PodLogsQuerySplitStreams is off.
-  if (query.has('stream')) faults.push(forbiddenField('stream', 'may not be specified'))
+  const hasStreams = gates.isOn('PodLogsQuerySplitStreams')
+  const stream = query.get('stream') ?? (hasStreams ? 'All' : undefined)
+  if (!hasStreams && stream !== undefined) faults.push(forbiddenField('stream', 'may not be specified'))
+  if (hasStreams && stream !== undefined) {
+    if (!streams.includes(stream)) faults.push(notSupported('stream', stream, streams))
+    if (stream !== 'All' && tailLines !== undefined) {
+      faults.push(forbiddenField('[]', '`tailLines` and specific `stream` are mutually exclusive for now'))
+    }
+  }
   if (faults.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, podName, faults)
   const flags = ['follow', 'previous', 'timestamps'].filter((flag) => parseBoolean(query.get(flag)))
   const given = ['sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes'].flatMap((option): [string, string][] => {
     const value = query.get(option)
     return value === null || value === '' ? [] : [[option, value]]
   })
-  return new URLSearchParams([...flags.map((flag): [string, string] => [flag, 'true']), ...given])
+  const named: [string, string][] = stream === undefined ? [] : [['stream', stream]]
+  return new URLSearchParams([...flags.map((flag): [string, string] => [flag, 'true']), ...given, ...named])
 }
+
+const streams = ['All', 'Stderr', 'Stdout']
 
 const tooSmall = (path: string, value: bigint): FieldFault => invalidValue(path, value, 'must be greater than 0')
 

@@ -16,7 +16,7 @@ import type { SubresourceHandler, SubresourceAccess } from './handler.ts'
 export const readLog: SubresourceHandler = async (request, parts) => {
   const { name, namespace, http } = request
   negotiate(http, { isText: true })
-  const options = parseLogOptions(http.query, name)
+  const options = parseLogOptions(http.query, name, parts.gates)
   const pod = await podOf(request, parts)
   const container = containerOf(pod, http.query.get('container') ?? '')
   const nodeName = textOf(fieldsOf(pod['spec'])['nodeName'])

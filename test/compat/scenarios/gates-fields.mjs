@@ -132,8 +132,8 @@ export default [
     PATCH(`${PODS}/p0/status`, 'merge', { status: { observedGeneration: -1 } }),
     PATCH(`${PODS}/p0`, 'strategic', { spec: { containers: [{ name: 'c', image: 'j' }] } }),
   ]),
-  ...gatedLater('topology-labels', false, 'labels of the topology on bound pods', [
-    POST('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: '$ns-n', labels: { 'topology.kubernetes.io/zone': 'z', 'topology.kubernetes.io/region': 'r', 'kubernetes.io/hostname': 'h', other: 'x' } } }, { compare: 'status' }),
+  ...gated('topology-labels', false, 'labels of the topology on bound pods', [
+    POST('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: '$ns-n', labels: { 'topology.k8s.io/zone': 'z', 'topology.k8s.io/region': 'r', 'topology.kubernetes.io/zone': 'z', 'topology.kubernetes.io/region': 'r', 'kubernetes.io/hostname': 'h', other: 'x' } } }, { compare: 'status' }),
     ...pods([{}]),
     POST(`${PODS}/p0/binding`, { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'p0' }, target: { kind: 'Node', name: '$ns-n' } }),
     GET(`${PODS}/p0`),

@@ -79,6 +79,33 @@ export default [
     PATCH(`${CLAIMS}/c/status`, 'merge', { status: { allocatedResources: { storage: '9Gi' } } }),
     used('q'),
   ]),
+  ...gated('topology-labels-binding', false, 'labels of a binding, and of pods that are made on a node', [
+    POST('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: '$ns-n', labels: { 'topology.k8s.io/zone': 'z', other: 'x' } } }, { compare: 'status' }),
+    ...['a', 'b', 'c'].map((name) => POST(PODS, pod(name, {}, { labels: { 'topology.k8s.io/zone': 'mine', own: 'o' } }))),
+    POST(`${PODS}/a/binding`, { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'a', labels: { own: 'p', more: 'q' }, annotations: { n: 'm' } }, target: { kind: 'Node', name: '$ns-n' } }),
+    GET(`${PODS}/a`),
+    POST(`${PODS}/b/binding`, { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'b' }, target: { name: '$ns-n' } }),
+    GET(`${PODS}/b`),
+    POST('/api/v1/namespaces/$ns/bindings', { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'c', labels: { more: 'q' } }, target: { kind: 'Node', name: '$ns-n' } }),
+    GET(`${PODS}/c`),
+    POST(PODS, pod('d', { nodeName: '$ns-n' }, { labels: { 'topology.k8s.io/zone': 'mine' } })),
+    POST(PODS, pod('e', { nodeName: '$ns-none' })),
+  ], { cleanup: ['/api/v1/nodes/$ns-n'] }),
+  ...gated('log-streams', false, 'streams of a log', [
+    POST(PODS, pod('p'), { compare: 'status' }),
+    ...[{}, { stream: 'All' }, { stream: 'Stdout' }, { stream: 'stdout' }, { stream: '' }, { stream: 'Stderr', tailLines: '1' }, { stream: 'All', tailLines: '1' }, { stream: 'None', tailLines: '-1' }].map((query) => GET(`${PODS}/p/log`, { query, pick: (b) => b?.details?.causes?.map(({ field, message, reason }) => [field, message.replace(/"(All|Stderr|Stdout)"/g, '*'), reason]) ?? b })),
+  ]),
+  ...gated('takeover', false, 'rules by declaration', [...[{ replicas: -1 }, { minReadySeconds: -1 }, { replicas: -1, minReadySeconds: -2 }, { replicas: null }, { replicas: -1, selector: { a: '!' } }].map((spec, at) => POST('/api/v1/namespaces/$ns/replicationcontrollers', { apiVersion: 'v1', kind: 'ReplicationController', metadata: { name: `r${at}` }, spec: { selector: { a: 'b' }, template: template({}), ...spec } })), ...[{ replicas: -3 }, { minReadySeconds: -1, selector: { c: 'd' }, replicas: -1 }, { minReadySeconds: 1 }].map((spec) => PATCH('/api/v1/namespaces/$ns/replicationcontrollers/r3', 'merge', { spec }))]),
+  ...gated('storage-version-hash', true, 'hashes of storage versions', [
+    GET('/api/v1', { pick: (b) => b.resources.filter(({ name }) => !name.includes('/')) }), GET('/apis/apps/v1'), GET('/apis/coordination.k8s.io/v1'),
+  ], { namespace: false }),
+  ...gated('aggregated-beta', true, 'the aggregated documents of v2beta1', ['application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList', 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json', 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList'].flatMap((accept) => [
+    GET('/api', { headers: { accept }, pick: (b) => ({ kind: b.kind, apiVersion: b.apiVersion, names: b.items?.[0].versions[0].resources.map(({ resource }) => resource) }), compareHeaders: ['content-type'] }),
+    GET('/apis', { headers: { accept }, pick: (b) => ({ kind: b.kind, apiVersion: b.apiVersion, first: b.items?.find(({ metadata }) => metadata.name === 'apps') }), compareHeaders: ['content-type'] }),
+  ]), { namespace: false }),
+  ...gated('openapi-enums', true, 'which values fields may have, in OpenAPI', [
+    ...['api/v1', 'apis/apps/v1', 'apis/networking.k8s.io/v1'].map((group) => GET(`/openapi/v3/${group}`, { json: true, pick: (b) => Object.entries(b.components.schemas).flatMap(([name, { properties = {} }]) => Object.entries(properties).flatMap(([field, { enum: values, items }]) => [values, items?.enum].flatMap((one) => (one ? [`${name}.${field}: ${one.join()}`] : [])))).sort() })),
+  ], { namespace: false }),
   scenario('gates-device-class-quota', { section: '12', about: 'quotas of devices of a class', needs: 'all-versions' }, [
     ...quota('q', { 'c.deviceclass.resource.k8s.io/devices': '40', 'count/resourceclaims.resource.k8s.io': '9' }),
     ...known,

@@ -18,9 +18,10 @@ export const replicationControllerRules: KindRules = {
   setDefaults,
   // Clients expect the count to be there from the start.
   prepareCreate: (object) => ({ ...object, status: { replicas: 0 } }),
-  validate,
+  validate: (object, gates) => takenOver(validate(object, gates), object, gates),
   // An update looks at everything twice, and tells it twice.
-  validateUpdate: (object, _current, gates) => [...validate(object, gates), ...validate(object, gates)],
+  validateUpdate: (object, _current, gates) =>
+    takenOver([...validate(object, gates), ...validate(object, gates)], object, gates),
   warnings: (object, current, gates) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
     // Of the template from before an update: so it is upstream.
@@ -29,6 +30,18 @@ export const replicationControllerRules: KindRules = {
       : []),
   ],
   status: { validateUpdate: validateStatus },
+}
+
+/** The fields whose rules upstream has by declaration too, in its order. */
+const declared = fields({ replicas: nonNegative, minReadySeconds: nonNegative })
+
+/** Where the declarations take over, their faults are told last, and once. */
+function takenOver(faults: readonly FieldFault[], object: KubeObject, gates: Gates): FieldFault[] {
+  const isTaken = ['DeclarativeValidation', 'DeclarativeValidationTakeover'].every((gate) => gates.isOn(gate))
+  if (!isTaken) return [...faults]
+  const own = faultsOf(declared, object['spec'], 'spec')
+  const paths = new Set(own.map(({ path }) => path))
+  return [...faults.filter(({ path }) => !paths.has(path)), ...own]
 }
 
 const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])

@@ -1,0 +1,36 @@
+/** A pod that gets onto a node has the zone and the region of the node as labels. */
+import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
+import { type Attributes, type Plugin, targetOf } from './admission.ts'
+import { getOrLatest, type Objects } from './objects.ts'
+
+const nodes = { group: '', version: 'v1', plural: 'nodes' } as const
+const copied = ['topology.k8s.io/region', 'topology.k8s.io/zone']
+
+export function createPodTopologyLabels(objects: Pick<Objects, 'get'>): Plugin {
+  return {
+    name: 'PodTopologyLabels',
+    resources: new Set(['pods']),
+    mutate: async (attributes) => {
+      const { operation, object } = attributes
+      const name = nodeNameIn(attributes)
+      if (object === undefined || operation !== 'CREATE' || name === '') return object
+      const node = await getOrLatest(objects, nodes, { namespace: '', name })
+      const labels = Object.entries(node?.metadata.labels ?? {}).filter(([key]) => copied.includes(key))
+      return labels.length === 0 ? object : withLabels(object, Object.fromEntries(labels))
+    },
+  }
+}
+
+/** Empty: there is none, or it is not asked for. */
+function nodeNameIn(attributes: Attributes): string {
+  const { object, resource, subresource } = attributes
+  if (targetOf(attributes) === 'pods') return textOf(fieldsOf(object?.['spec'])['nodeName'])
+  if (resource.plural !== 'pods' || subresource !== 'binding') return ''
+  const { kind, name } = fieldsOf(object?.['target'])
+  return kind === 'Node' ? textOf(name) : ''
+}
+
+const withLabels = (object: KubeObject, labels: { readonly [key: string]: string }): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
+})
