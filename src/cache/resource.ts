@@ -502,6 +502,8 @@ export class Resource {
 
   #record(change: Change): void {
     this.#current = undefined
+    // Who writes next begins with the new version; the old one is only shown, which takes its bytes.
+    if (change.previous !== undefined) change.previous.decoded = undefined
     if (change.item === undefined) this.#tree.delete(change.key)
     else this.#tree.set(change.key, change.item)
     this.#ring.push(change)

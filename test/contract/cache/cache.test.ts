@@ -46,6 +46,20 @@ describe('cache on a real etcd', () => {
     await etcd[Symbol.asyncDispose]()
   })
 
+  test('a version that was replaced lets its decoded object go', async () => {
+    const reader = plain.reader('replaced')
+    const place = key('replaced', 'a')
+    const expected = await other.store.create(place, encode('a', 'old'))
+    const { item: old } = await reader.get(place, 'latest')
+    assert.equal(old?.object()['value'], 'old')
+    assert.notEqual(old.decoded, undefined)
+    await other.store.update(place, { decode: ({ value }) => value }, () => ({ put: encode('a', 'new') }))
+    const { item } = await reader.get(place, 'latest')
+    assert.ok((item?.revision ?? 0) > expected)
+    assert.equal(old.decoded, undefined)
+    assert.equal(old.peek()['value'], 'old')
+  })
+
   test('a latest read sees a write of another replica', async () => {
     const reader = plain.reader('latest')
     for (let i = 0; i < 20; i++) {
