@@ -29,6 +29,7 @@ import { createHandle, type Handle } from './handle.ts'
 import { assert } from './lib/assert.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
+import type { LookUp } from './lib/look-up.ts'
 import { builtInResources } from './registry/built-in.ts'
 import { Registry } from './registry/registry.ts'
 import type { Resource } from './registry/resource.ts'
@@ -50,6 +51,7 @@ export type Surroundings = {
   readonly ids: Ids
   /** From 0 to below 1. */
   readonly random: () => number
+  readonly lookUp: LookUp
 }
 
 export type ControlPlaneParts = {
@@ -73,7 +75,7 @@ export type ControlPlane = AsyncDisposable & {
 }
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
-  const { clock, log, ids, random } = surroundings
+  const { clock, log, ids, random, lookUp } = surroundings
   const { cache, store, metrics } = parts
   const { allowsPrivileged, etcd, services } = config
   const ipFamily = services.ranges[0]?.family ?? 'IPv4'
@@ -141,6 +143,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
         objects,
         kubelet: config.kubelet,
         gates: config.featureGates,
+        lookUp,
         random,
       }),
     }),

@@ -28,6 +28,7 @@ import { FileReloader } from './http/reload.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { readVerifyingKeys } from './lib/jwt.ts'
 import type { Log } from './lib/log.ts'
+import { lookUp } from './lib/look-up.ts'
 import { Metrics } from './lib/metrics.ts'
 import { addProcessMetrics } from './lib/process-metrics.ts'
 import { inTime } from './lib/timers.ts'
@@ -65,6 +66,7 @@ export const realSurroundings = (log: Log): Surroundings => ({
   log,
   ids: randomIds,
   random: Math.random,
+  lookUp,
 })
 
 export class Server implements AsyncDisposable {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { contains, formatCidr, formatIp, parseCidr, parseIp } from './ip.ts'
+import { contains, formatCidr, formatIp, isGlobalUnicast, parseCidr, parseIp } from './ip.ts'
 
 const canonical = (text: string): string | undefined => {
   const ip = parseIp(text)
@@ -44,4 +44,13 @@ test('what is no range is none', () => {
   for (const text of ['10.0.0.0', '10.0.0.0/', '10.0.0.0/33', '10.0.0.0/-1', '::/129', '::ffff:10.0.0.0/8', 'x/8']) {
     assert.equal(parseCidr(text), undefined, text)
   }
+})
+
+test('which addresses lead to another machine, and one only', () => {
+  const others =
+    '10.0.0.1 192.168.0.1 8.8.8.8 255.255.255.254 126.255.255.255 128.0.0.1 2001:db8::1 fd00::1 ::ffff:10.0.0.1'
+  for (const text of others.split(' ')) assert.ok(isGlobalUnicast(text), text)
+  const not = `0.0.0.0 127.0.0.1 127.255.255.255 169.254.169.254 224.0.0.1 239.0.0.1 255.255.255.255 :: ::1 fe80::1 fe80::1%eth0
+    ff02::1 ff05::1 ::ffff:127.0.0.1 ::ffff:0.0.0.0 localhost`
+  for (const text of [...not.split(/\s+/), '']) assert.ok(!isGlobalUnicast(text), text)
 })

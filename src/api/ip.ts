@@ -62,6 +62,12 @@ export function cidrOf(address: Ip, prefixBits: number): Cidr {
 export const contains = (cidr: Cidr, { family, value }: Pick<Ip, 'family' | 'value'>): boolean =>
   cidr.family === family && value >= cidr.first && value <= cidr.last
 
+/** Go's IsGlobalUnicast: neither unspecified, loopback, link-local, multicast nor broadcast. False for what is no address. */
+export function isGlobalUnicast(text: string): boolean {
+  const ip = parseIp(text)
+  return ip !== undefined && !notGlobal.some((range) => contains(range, ip))
+}
+
 /** The one spelling; an IPv4 address inside of IPv6 is written as IPv4. */
 export function formatIp({ family, value }: Pick<Ip, 'family' | 'value'>): string {
   if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
@@ -114,3 +120,9 @@ function longestZeros(groups: readonly string[]): { readonly from: number; reado
   }
   return best
 }
+
+/** Behind the functions that read them. */
+const notGlobal: readonly Cidr[] = [
+  ...['0.0.0.0/32', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
+  ...['::/128', '::1/128', 'fe80::/10', 'ff00::/8'],
+].flatMap((text) => parseCidr(text) ?? [])

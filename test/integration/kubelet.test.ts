@@ -28,7 +28,10 @@ let client: Client
 
 before(async () => {
   kubelet = await startKubelet()
-  server = await startTestServer(['--disable-admission-plugins=ServiceAccount', '--request-timeout=1s'])
+  const flags = ['--disable-admission-plugins=ServiceAccount', '--request-timeout=1s']
+  // The server takes no address of its own machine for that of a node.
+  const near = ['127.0.0.1', 'localhost']
+  server = await startTestServer(flags, { lookUp: async (host) => [near.includes(host) ? '10.0.0.1' : host] })
   client = clients['HTTP/2']?.(server.url) ?? assert.fail('there is a client')
   const post = (path: string, body: object): Promise<Answer> => client.call({ method: 'POST', path, body })
   const status = {
@@ -92,6 +95,28 @@ test('a name cannot lead a proxy elsewhere', async () => {
   }
   const { status } = await client.call({ path: `${pod}:1@example.com/proxy/` })
   assert.equal(status, 400)
+})
+
+test('a node cannot lead a proxy to the machine of the server', async () => {
+  for (const [index, address] of ['127.0.0.2', '169.254.169.254', '224.0.0.9', '::1', '::ffff:127.0.0.1'].entries()) {
+    const name = `astray-${index}`
+    const status = {
+      addresses: [{ type: 'InternalIP', address }],
+      daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
+    }
+    await client.call({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name }, status } })
+    for (const port of ['', `:${kubelet.port}`, ':9100']) {
+      const { status: code, text } = await client.call({ path: `/api/v1/nodes/${name}${port}/proxy/` })
+      assert.deepEqual([code, text.includes('address not allowed')], [400, true], `${address}${port}`)
+    }
+  }
+})
+
+test('a node with a name is reached on other ports than the one of the kubelet', async () => {
+  const status = { addresses: [{ type: 'Hostname', address: 'localhost' }] }
+  await client.call({ method: 'POST', path: '/api/v1/nodes', body: { metadata: { name: 'named' }, status } })
+  const { status: code, text } = await client.call({ path: `/api/v1/nodes/https:named:${kubelet.port}/proxy/x` })
+  assert.deepEqual([code, text], [418, 'GET /x nobody'])
 })
 
 test('without an upgrade there is nothing to connect to', async () => {

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { checkArgs, type Config } from '../../src/config/config.ts'
 import type { Log } from '../../src/lib/log.ts'
+import type { LookUp } from '../../src/lib/look-up.ts'
 import { realSurroundings, startServer } from '../../src/server.ts'
 import { startEtcd } from '../harness/etcd.ts'
 
@@ -46,9 +47,12 @@ export type TestServer = AsyncDisposable & {
 }
 
 /** `args` are further flags of `keelson serve`. */
-export async function startTestServer(args: readonly string[] = []): Promise<TestServer> {
+/** `lookUp`: what is behind a name, for tests whose nodes are on this machine. */
+type Options = { readonly lookUp?: LookUp }
+
+export async function startTestServer(args: readonly string[] = [], options: Options = {}): Promise<TestServer> {
   const etcd = await startEtcd()
-  return startOn(etcd, args, etcd)
+  return startOn(etcd, args, { ...options, owned: etcd })
 }
 
 type Etcd = Awaited<ReturnType<typeof startEtcd>>
@@ -57,7 +61,11 @@ type Etcd = Awaited<ReturnType<typeof startEtcd>>
 export const startReplica = ({ etcd }: TestServer, args: readonly string[] = []): Promise<TestServer> =>
   startOn(etcd, args)
 
-async function startOn(etcd: Etcd, args: readonly string[], owned?: AsyncDisposable): Promise<TestServer> {
+async function startOn(
+  etcd: Etcd,
+  args: readonly string[],
+  { owned, ...options }: Options & { readonly owned?: AsyncDisposable } = {},
+): Promise<TestServer> {
   const parts = new AsyncDisposableStack()
   if (owned !== undefined) parts.use(owned)
   const dir = await mkdtemp(join(tmpdir(), 'keelson-integration-'))
@@ -80,7 +88,7 @@ async function startOn(etcd: Etcd, args: readonly string[], owned?: AsyncDisposa
   const checked = checkArgs([...flags, ...args])
   if (checked.kind === 'faults') throw new Error(checked.faults.join('\n'))
   const config: Config = { ...checked.config, port: 0 }
-  const server = parts.use(await startServer(config, realSurroundings(log)))
+  const server = parts.use(await startServer(config, { ...realSurroundings(log), ...options }))
   return {
     url: server.url,
     etcd,

@@ -7,6 +7,7 @@ import type { Objects } from '../../admission/objects.ts'
 import type { Gates } from '../../api/gates.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
+import type { LookUp } from '../../lib/look-up.ts'
 import type { Resource, ResourceRequest } from '../../registry/resource.ts'
 import type { WriteAccess } from '../access.ts'
 
@@ -17,6 +18,7 @@ export type SubresourceAccess = {
   readonly objects: Objects
   readonly kubelet: KubeletAccess
   readonly gates: Gates
+  readonly lookUp: LookUp
   /** From 0 to below 1. */
   readonly random: () => number
 }

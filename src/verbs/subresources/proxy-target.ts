@@ -1,9 +1,9 @@
 /** Which pod, service or node a proxy leads to: `[scheme:]name[:port]`. */
 import { badRequest, notFound, serviceUnavailable } from '../../api/errors.ts'
+import { isGlobalUnicast } from '../../api/ip.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
-import { validateTarget } from '../../registry/rules/addresses.ts'
 import { isPort } from '../../registry/rules/ports.ts'
 import { podOf } from './log.ts'
 import { addressOf, hostPort } from './node-address.ts'
@@ -47,7 +47,7 @@ async function podTarget(request: ResourceRequest, parts: SubresourceAccess): Pr
   const status = fieldsOf(pod['status'])
   const ip = textOf(itemsOf(status['podIPs'])[0]?.['ip'] ?? status['podIP'])
   // Nobody gets at what listens on the server's own machine.
-  if (validateTarget('', ip).length > 0) throw badRequest('address not allowed')
+  if (!isGlobalUnicast(ip)) throw badRequest('address not allowed')
   const own = port === '' ? firstPort(pod) : port
   const host = ip.includes(':') ? `[${ip}]` : ip
   return `${scheme === '' ? 'http' : scheme}://${own === '' ? host : `${host}:${own}`}`
@@ -99,7 +99,7 @@ async function podAddress(
     if (textOf(target['namespace']) !== namespace || textOf(target['name']) === '') continue
     const pod = await objects.get(pods, { namespace, name: textOf(target['name']) }, 'latest')
     const podIps = itemsOf(fieldsOf(pod?.['status'])['podIPs'])
-    if (podIps.some((one) => one['ip'] === ip) && validateTarget('', textOf(ip)).length === 0) return textOf(ip)
+    if (podIps.some((one) => one['ip'] === ip) && isGlobalUnicast(textOf(ip))) return textOf(ip)
   }
   return undefined
 }
@@ -117,11 +117,14 @@ type Place = { readonly namespace: string; readonly name: string }
 async function nodeTarget(request: ResourceRequest, parts: SubresourceAccess): Promise<ProxyTarget> {
   const { scheme, name, port } = numbered(split(request.name, 'node'), request, 'node')
   const address = await addressOf(name, request.resource, parts)
+  // Who may write the status of a node may write any address into it.
+  const found = await parts.lookUp(address.host)
+  if (found.length === 0) throw badRequest(`lookup ${address.host}: no such host`)
+  if (!found.every(isGlobalUnicast)) throw badRequest('address not allowed')
   if (port === '' || Number(port) === address.port) {
     return { base: `https://${hostPort(address)}`, kubelet: parts.kubelet }
   }
   // Another port than the kubelet's may be anybody's.
-  if (validateTarget('', address.host).length > 0) throw badRequest('address not allowed')
   const target = hostPort({ host: address.host, port: Number(port) })
   return { base: `${scheme === '' ? 'http' : scheme}://${target}` }
 }

@@ -26,5 +26,17 @@ export default [
   ]),
   s('service-external-name', 'a service that is a name elsewhere', [POST(at('services'), { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: { type: 'ExternalName', externalName: 'example.com', ports: [{ port: 80 }] } }, { compare: 'status' }), ...['s', 's:80'].map(through)]),
   s('service-bad-name', 'names that cannot be read', ['ftp:s:a', 'a:b:c:d', ':s:', 's:'].map(through)),
+  ...Object.entries({ loopback: ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1'], 'link-local': ['169.254.169.254', 'fe80::1'], multicast: ['224.0.0.1', '239.0.0.1', 'ff02::1', 'ff05::1'], nowhere: ['0.0.0.0', '::', '255.255.255.255'] }).map(([what, addresses]) =>
+    s(`node-${what}`, `a node whose address is no global one: ${what}`, addresses.flatMap((address, index) => [
+      POST('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: `$ns-${index}` }, status: { addresses: [{ type: 'InternalIP', address }], daemonEndpoints: { kubeletEndpoint: { Port: 2379 } } } }, { compare: 'status' }),
+      ...['', ':2379', ':9100'].map((port) => GET(`/api/v1/nodes/$ns-${index}${port}/proxy/`)), GET(`/api/v1/nodes/https:$ns-${index}:9100/proxy/`),
+    ]), { namespace: false, cleanup: addresses.map((_, index) => `/api/v1/nodes/$ns-${index}`) })),
+  s('node-localhost', 'a node by a name that leads to the machine of the server', [
+    POST('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: '$ns-n' }, status: { addresses: [{ type: 'Hostname', address: 'localhost' }] } }, { compare: 'status' }),
+    ...['', ':9100'].map((port) => GET(`/api/v1/nodes/$ns-n${port}/proxy/`)),
+  ], { namespace: false, cleanup: ['/api/v1/nodes/$ns-n'] }),
+  s('pod-no-global-address', 'a pod whose address is no global one', ['127.0.0.1', '169.254.1.1', '239.0.0.1', '255.255.255.255', '0.0.0.0'].flatMap((ip, index) => [
+    POST(at('pods'), pod(`p${index}`), { compare: 'status' }), PATCH(at('pods', `p${index}`, 'status'), 'merge', { status: { podIP: ip, podIPs: [{ ip }] } }, { compare: 'status' }), GET(at('pods', `p${index}:80`, 'proxy/')),
+  ])),
   s('pod-missing', 'a pod that is not there, or has no address', [GET(at('pods', 'x', 'proxy/')), POST(at('pods'), pod('p'), { compare: 'status' }), GET(at('pods', 'p', 'proxy/')), GET(at('pods', 'p:80', 'proxy/')), GET(at('pods', 'ftp:p:80', 'proxy/'))]),
 ];
