@@ -227,9 +227,7 @@ export class FactsReader {
 
   /** To read the value of a label; false if the object does not have it. */
   openLabel(facts: Facts, bytes: Buffer, { at, key }: { readonly at: number; readonly key: Sought }): boolean {
-    this.#isBefore = facts.areBefore(bytes, at)
-    this.#bytes = bytes
-    this.#at = at + HEAD_BYTES + lengthAt(bytes, at)
+    this.#openLabels(facts, bytes, at)
     for (let left = this.number(); left > 0; left--) {
       if (this.is(key)) return true
       this.skip(1)
@@ -237,8 +235,22 @@ export class FactsReader {
     return false
   }
 
+  /** All labels, by their keys. */
+  labels(facts: Facts, bytes: Buffer, at: number): ReadonlyMap<string, string> {
+    this.#openLabels(facts, bytes, at)
+    const labels = new Map<string, string>()
+    for (let left = this.number(); left > 0; left--) labels.set(this.text(facts), this.text(facts))
+    return labels
+  }
+
   get at(): number {
     return this.#at
+  }
+
+  #openLabels(facts: Facts, bytes: Buffer, at: number): void {
+    this.#isBefore = facts.areBefore(bytes, at)
+    this.#bytes = bytes
+    this.#at = at + HEAD_BYTES + lengthAt(bytes, at)
   }
 
   number(): number {

@@ -47,7 +47,14 @@ export type ItemHome = {
 }
 
 /** Whether an item is selected. */
-export type Matches = (item: Item) => boolean
+export type Matches = {
+  (item: Item): boolean
+  /** What one look costs; LOOK_BYTES if absent. */
+  readonly lookBytes?: number
+}
+
+/** A short look at the facts of an object takes as long as to hand out so many bytes: thousands of them are a millisecond. */
+export const LOOK_BYTES = 64
 
 const STORED = -1
 

@@ -51,7 +51,14 @@ const selector = (labels: string, fields = ''): Selector => ({
   terms: parseFieldSelector(fields).map((term) => ({ ...term, read: readers[term.field] ?? (() => '') })),
 })
 
+const manyValues = Array.from({ length: 20 }, (_, index) => `own-${index * 7}`).join()
+const manyRequirements = Array.from({ length: 20 }, (_, index) => `app!=own-${index * 7}`).join()
+
 const selectors = [
+  [`app in (${manyValues},web)`],
+  [`app notin (${manyValues},web)`],
+  [manyRequirements],
+  [`${manyRequirements},weight>9,tier,!gone`, 'phase!=Pending'],
   ['app=web'],
   ['app!=web'],
   ['app in (web,db,cache)'],
@@ -129,6 +136,29 @@ test('an object is decoded for the first selector alone, or not at all if it was
   assert.equal(selects(selector('!app'))(printed), true)
   assert.equal(shelf.decoded, 3)
 })
+
+const numbers = (count: number, print: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => print(index)).join()
+const longSelectors = [
+  `app notin (${numbers(10_000, String)})`,
+  numbers(1_000, () => 'app!=b'),
+  numbers(1_000, (index) => `!key-${index}`),
+]
+for (const long of longSelectors) {
+  test(`a look takes microseconds: ${long.slice(0, 20)}...`, () => {
+    const shelf = new Shelf(new Facts(() => readers))
+    const labels = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`l-${index}`, 'x']))
+    const items = Array.from({ length: 1_000 }, (_, index) =>
+      shelf.item({ name: `t${index}`, labels: { ...labels, app: 'a' } }),
+    )
+    for (const item of items) item.wire()
+    const matches = selects(selector(long))
+    const { user } = process.cpuUsage()
+    assert.ok(items.every(matches))
+    assert.ok((process.cpuUsage().user - user) / 1000 < 400)
+    assert.ok((matches.lookBytes ?? 0) >= 64)
+  })
+}
 
 test('facts of objects alike take few bytes, and of one with too much to ask none', () => {
   const shelf = new Shelf(new Facts(() => readers))

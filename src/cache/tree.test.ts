@@ -14,6 +14,24 @@ const home: ItemHome = {
   keep: () => undefined,
 }
 
+test('between two long looks at objects there is one at the clock', async () => {
+  const tree = newTree()
+  for (let n = 0; n < 100; n++) {
+    const item = new Item(home, { key: `/r/a/${n}`, revision: 1, createRevision: 1 })
+    Object.defineProperty(item, 'hasFacts', { value: true })
+    tree.set(item.key, item)
+  }
+  const clocks = async (lookBytes: number): Promise<number> => {
+    let looks = 0
+    const time = { ...systemTime, monotonicMs: () => (looks++, 0) }
+    const matches = Object.assign(() => true, { lookBytes })
+    await select(tree, { from: '/r/a/', to: '/r/a0' }, { matches }, { time })
+    return looks
+  }
+  assert.ok((await clocks(64)) < 10)
+  assert.ok((await clocks(64_000)) >= 100)
+})
+
 test('a long list is taken in several goes, each item once, and only of its range', async () => {
   const tree = newTree()
   const keys = Array.from({ length: 10_000 }, (_, n) => `/r/a/${String(n).padStart(6, '0')}`)

@@ -3,7 +3,7 @@ import BTreeModule from 'sorted-btree'
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Key } from '../storage/engine.ts'
 import { type KeyRange, keyAfter, rangeOf } from '../storage/keys.ts'
-import type { Item, Matches } from './item.ts'
+import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 
 // The package is CommonJS: its class stands behind `default`, twice.
 const BTree = BTreeModule.default
@@ -119,7 +119,8 @@ async function filtered(tree: Tree, range: KeyRange, { limit, matches, time, amo
     else refused++
     return items.length !== limit || limit === 0
   }
-  if (among === undefined) await walk(tree, range, time, wantsMore)
+  const atOnce = Math.ceil((LOOKED_AT_ONCE * LOOK_BYTES) / (matches.lookBytes ?? LOOK_BYTES))
+  if (among === undefined) await walk(tree, range, time, wantsMore, atOnce)
   else await walkAmong(among, tree, { range, time, wantsMore })
   const last = items.at(-1)
   const isFull = last !== undefined && items.length === limit
@@ -135,6 +136,7 @@ export async function walk(
   { from, to }: KeyRange,
   time: SlicesTime,
   wantsMore: (item: Item) => boolean,
+  atOnce = LOOKED_AT_ONCE,
 ): Promise<void> {
   const slices = new Slices(time)
   let start: Key | undefined = from
@@ -145,7 +147,7 @@ export async function walk(
     tree.forRange(first, to, false, (key, item) => {
       const isQuick = item.hasFacts
       if (!wantsMore(item)) return leave
-      if ((++looked % LOOKED_AT_ONCE !== 0 && isQuick) || !slices.isOver) return undefined
+      if ((++looked % atOnce !== 0 && isQuick) || !slices.isOver) return undefined
       start = keyAfter(key)
       return leave
     })

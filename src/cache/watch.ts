@@ -10,21 +10,21 @@ import type { Revision } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import { type Change, initialEvent, type WatchEvent } from './event.ts'
 import { type Shelf, TURNS_KEPT } from './made.ts'
-import type { Item, Matches } from './item.ts'
+import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 import type { Ring } from './ring.ts'
 
 const none: readonly Change[] = []
 const nothing = (): void => undefined
 
-/** What one take hands out at the most: enough to fill a socket's buffer, and no more work than a millisecond. */
+/** What one take hands out at the most: enough to fill a socket's buffer, and no more work than a millisecond or two. */
 const TAKE_BYTES = 256 << 10
 
-/** A look at the facts of an object: thousands of them are that millisecond. */
-const LOOK_BYTES = 64
-
-/** What has no facts yet is decoded. */
-const lookCost = (item: Item, { matches }: WatchFilter): number =>
-  matches !== undefined && !item.hasFacts ? item.length : LOOK_BYTES
+/** What has no facts yet is decoded; those of many labels are gone through. */
+function lookCost(item: Item, { matches }: WatchFilter): number {
+  if (matches === undefined) return LOOK_BYTES
+  const { lookBytes = LOOK_BYTES } = matches
+  return item.hasFacts ? Math.max(lookBytes, item.tailBytes) : lookBytes + item.length
+}
 
 /** 'gap': events were lost on their way to the cache. */
 export type CloseReason = 'caller' | 'too-slow' | 'gap' | 'shutdown'

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseLabelSelector } from '../../../src/api/label-selector.ts'
 import { type KubeObject, textOf } from '../../../src/api/object.ts'
 import { Facts } from '../../../src/cache/facts.ts'
-import type { Matches } from '../../../src/cache/item.ts'
+import type { Item, Matches } from '../../../src/cache/item.ts'
 import type { At, Listed } from '../../../src/cache/reader.ts'
 import { selects } from '../../../src/cache/selector.ts'
 import { keyAfter } from '../../../src/storage/keys.ts'
@@ -46,6 +46,18 @@ test('lists, pages and watches by label and field, of objects that are decoded o
   assert.deepEqual(await keysOf(withLabel('on notin (n0,n2)')), wanted)
   assert.deepEqual(await keysOf(onNode('none')), [])
   assert.equal(decoded, 60)
+
+  const long = withLabel(Array.from({ length: 1_000 }, () => 'on!=n0').join())
+  let looks = 0
+  const counted = (item: Item): boolean => {
+    looks++
+    return long(item)
+  }
+  const matches = Object.assign(counted, { lookBytes: long.lookBytes ?? 0 })
+  const searching = await reader.watch({ range, start: { initial: 'any' }, matches })
+  searching.take()
+  searching.close()
+  assert.ok(looks > 0 && looks < 20, `a take looks at ${looks} objects`)
 
   const first = await reader.list(range, 'latest', { matches: onNode('n1'), limit: 15 })
   assert.deepEqual([first.items.length, first.more], [15, true])
