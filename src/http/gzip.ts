@@ -1,6 +1,7 @@
 /**
  * Compressed answers. The work is done by zlib in Node's thread pool; this thread only hands over blocks. Lists that many
- * clients ask for at once (after a restart, say) are the same bytes, so they are compressed once for all and kept for a while.
+ * clients ask for at once (after a restart, say) are the same bytes, so they are compressed once for all, and kept until
+ * newer ones need the room.
  */
 import { constants, createGzip, type Gzip as GzipStream } from 'node:zlib'
 import type { Headers, LazyBody } from '../api/request.ts'
@@ -13,8 +14,12 @@ const INPUT_BYTES = 256 * 1024
 const OUTPUT_BYTES = 64 * 1024
 /** Longer bodies are not kept compressed, and each client's goes out while it is compressed. */
 const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
-/** What is kept, all together. */
+/** What is kept, all together, with the tags. */
 const SHARED_BYTES_MAX = 32 * 1024 * 1024
+/** A tag has a query in it, which may be far longer than its list. Such a list is not asked for by many. */
+const TAG_CHARACTERS_MAX = 4096
+/** Of what is kept, besides its bytes and its tag. */
+const ENTRY_BYTES = 500
 
 type Compressed = { readonly parts: readonly Buffer[]; readonly bytes: number }
 
@@ -37,7 +42,7 @@ export class Gzip {
   async respond(outgoing: Outgoing, answer: Answer): Promise<void> {
     const { tag, length } = answer
     const headers = { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
-    if (tag !== undefined && length <= SHARED_BODY_BYTES_MAX) {
+    if (tag !== undefined && tag.length <= TAG_CHARACTERS_MAX && length <= SHARED_BODY_BYTES_MAX) {
       const { parts, bytes } = await this.#share(tag, answer.chunks)
       outgoing.writeHead(answer.status, headers, { length: bytes })
       outgoing.end(parts)
@@ -65,7 +70,7 @@ export class Gzip {
       const parts: Buffer[] = []
       let bytes = 0
       for await (const part of this.#compress(chunks)) {
-        parts.push(part)
+        parts.push(alone(part))
         bytes += part.length
       }
       this.#keep(tag, bytes)
@@ -79,8 +84,8 @@ export class Gzip {
   #keep(tag: string, bytes: number): void {
     const made = this.#shared.get(tag)
     if (made === undefined) return
-    made.bytes = bytes
-    this.#sharedBytes += bytes
+    made.bytes = bytes + tag.length + ENTRY_BYTES
+    this.#sharedBytes += made.bytes
     // Those that are still being made have no size yet: to drop them would free nothing.
     for (const [other, { bytes: freed }] of this.#shared) {
       if (this.#sharedBytes <= SHARED_BYTES_MAX) return
@@ -102,6 +107,14 @@ export class Gzip {
       gzip.destroy()
     }
   }
+}
+
+/** The last parts are short, but hold on to the whole memory that zlib was given for them. */
+function alone(part: Buffer): Buffer {
+  if (part.length === part.buffer.byteLength) return part
+  const copy = Buffer.allocUnsafeSlow(part.length)
+  part.copy(copy)
+  return copy
 }
 
 /** The buffer is filled again only when zlib has read it. */

@@ -148,6 +148,27 @@ test('a large body is compressed for who asks for it, and for all of one tag onc
   assert.equal(small.head?.length, 128 * 1024)
 })
 
+test('compressed lists that are kept hold no memory but their own, and none by a long tag', async () => {
+  const responder = new Responder()
+  let made = 0
+  const ask = async (tag: string): Promise<SlowClient> => {
+    made++
+    const client = new SlowClient({ takesGzip: true })
+    const body = { tag, length: 200_000, chunks: [[Buffer.alloc(200_000, String(made))]] }
+    await responder.respond(client, { status: 200, headers: {}, body })
+    return client
+  }
+  const { received } = await ask('short')
+  assert.deepEqual(
+    received.map(({ buffer }) => buffer.byteLength),
+    received.map(({ length }) => length),
+  )
+  assert.deepEqual((await ask('short')).received, received)
+  const long = 'x'.repeat(5_000)
+  const [first, second] = [await ask(long), await ask(long)].map((client) => gunzipSync(Buffer.concat(client.received)))
+  assert.deepEqual([first?.toString('utf8', 0, 1), second?.toString('utf8', 0, 1)], ['3', '4'])
+})
+
 test('a list that fails while it is made is an error, compressed or not', async () => {
   for (const takesGzip of [false, true]) {
     const client = new SlowClient({ takesGzip })
