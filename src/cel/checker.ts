@@ -113,9 +113,9 @@ class Checker {
     return this.#fault(expr, `undeclared reference to '${name}' (in container '${this.#environment.container}')`)
   }
 
+  /** Types are shown as they were first known: what was then free has a name of its own. */
   #mismatch(expr: Expr, wanted: Type, found: Type): Type {
-    const [one, other] = [this.#bindings.resolve(wanted, true), this.#bindings.resolve(found, true)]
-    return this.#fault(expr, `expected type '${nameOf(one)}' but found '${nameOf(other)}'`)
+    return this.#fault(expr, `expected type '${nameOf(wanted)}' but found '${nameOf(found)}'`)
   }
 
   *#typeFor(expr: Expr): Turns<Type> {
