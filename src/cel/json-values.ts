@@ -50,6 +50,7 @@ const readers: { readonly [kind: string]: Reader } = {
   double: (json) =>
     typeof json === 'number' ? json : typeof json === 'bigint' ? Number(json) : otherType('float', json),
   bytes: bytesOf,
+  dyn: (json, type) => (type.kind === 'dyn' && type.isIntOrString === true ? intOrStringOf(json) : undefined),
   timestamp: text('a timestamp', (json) => parseTimestamp(json) ?? parseDate(json)),
   duration: text('a duration', parseWordedDuration),
   list: (json, type) =>
@@ -77,6 +78,14 @@ function bytesOf(json: Json): Result {
 function intOf(json: Json): Result {
   if (typeof json === 'bigint') return json
   return typeof json === 'number' && Number.isInteger(json) ? BigInt(json) : otherType('int', json)
+}
+
+/** Undefined: validation lets no list and no map come here. */
+function intOrStringOf(json: Json): Result | undefined {
+  if (typeof json === 'object') return undefined
+  if (typeof json === 'string' || typeof json === 'bigint') return json
+  if (typeof json === 'number' && Number.isSafeInteger(json)) return BigInt(json)
+  return mismatch('XIntOrString value to be either a string or integer')
 }
 
 const untypedList: ListType = { kind: 'list', element: dyn }

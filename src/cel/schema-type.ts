@@ -26,7 +26,9 @@ export type SchemaTypeOptions = {
 
 /** Undefined: the schema says too little for rules, as one without type does. */
 export function typeOfSchema(schema: Fields, { name, isRoot = false }: SchemaTypeOptions): Type | undefined {
-  if (schema['x-kubernetes-int-or-string'] === true) return { kind: 'dyn', sizeMax: CONTENT_BYTES_MAX }
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    return { kind: 'dyn', sizeMax: CONTENT_BYTES_MAX, isIntOrString: true }
+  }
   if (isRoot || schema['x-kubernetes-embedded-resource'] === true) return structOf(withObjectMeta(schema), name)
   const { type } = schema
   if (type === 'array') return listOf(schema, name)

@@ -4,7 +4,8 @@
  */
 
 export type Type =
-  | { readonly kind: Simple; readonly sizeMax?: number }
+  /** `isIntOrString`: the values are of two types, so that nothing is known when types are checked. */
+  | { readonly kind: Simple; readonly sizeMax?: number; readonly isIntOrString?: true }
   | ListType
   | MapType
   | StructType
