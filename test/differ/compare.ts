@@ -33,7 +33,19 @@ export class Comparer {
 
 /** A body without what the reference draws at random. What was recorded before a rule came to it is read through it, too. */
 export const withoutChance = (body: Json): Json =>
-  typeof body === 'string' ? sortOwners(body) : sortMisfits(sortCauses(withoutPlaces(withoutTypeNumbers(body))))
+  typeof body === 'string'
+    ? sortOwners(body)
+    : withoutAges(sortMisfits(sortCauses(withoutPlaces(withoutTypeNumbers(body)))))
+
+/** Of a table: a date of the object, which does not move, is shown as the time since then, which does. */
+function withoutAges(body: Json, key = ''): Json {
+  if (typeof body === 'string') return key === 'cells' && age.test(body) ? '<age>' : body
+  if (Array.isArray(body)) return body.map((entry) => withoutAges(entry, key))
+  if (!isRecord(body)) return body
+  return Object.fromEntries(Object.entries(body).map(([name, entry]) => [name, withoutAges(entry, name)]))
+}
+
+const age = /^(?=.)(?:\d+y)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?$/
 
 /** Of several embedded objects whose metadata cannot be read the reference tells the one that it comes to first in a Go map. */
 function withoutPlaces(body: Json): Json {

@@ -74,7 +74,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
 ]
 
-const bareAddress = /must be of type mac: \\+"[0-9a-f]{12,40}\\+"/i
+const bareAddress = /must be of type mac: \\+"(?:[0-9a-f]{12}|[0-9a-f]{16}|[0-9a-f]{40})\\+"/i
 
 export const DESCRIPTIONS_ROW = 'descriptions of the columns of a table'
 
