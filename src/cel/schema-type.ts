@@ -29,7 +29,7 @@ export function typeOfSchema(schema: Fields, { name, isRoot = false }: SchemaTyp
   if (schema['x-kubernetes-int-or-string'] === true) {
     return { kind: 'dyn', sizeMax: CONTENT_BYTES_MAX, isIntOrString: true }
   }
-  if (isRoot || schema['x-kubernetes-embedded-resource'] === true) return structOf(withObjectMeta(schema), name)
+  if (isRoot || schema['x-kubernetes-embedded-resource'] === true) return structOf(schema, name, objectFields(schema))
   const { type } = schema
   if (type === 'array') return listOf(schema, name)
   if (type === 'object') return isFields(schema['additionalProperties']) ? mapOf(schema, name) : structOf(schema, name)
@@ -63,20 +63,20 @@ function mapOf(schema: Fields, name: string): Type | undefined {
   return { kind: 'map', key: string, value, sizeMax }
 }
 
-function structOf(schema: Fields, name: string): StructType {
+/** `instead`: fields that have another schema than theirs. There may be tens of thousands of fields, and few that somebody asks for. */
+function structOf(schema: Fields, name: string, instead: Fields = {}): StructType {
   const properties = fieldsOf(schema['properties'])
   const known = new Map<string, Field | undefined>()
-  const keys = new Map<string, string>()
-  for (const key of Object.keys(properties)) {
-    const escaped = escapeName(key)
-    if (escaped !== undefined) keys.set(escaped, key)
-    // Behind a dot most reserved words are fine as they are.
-    if (isReserved(key)) keys.set(key, key)
+  let keys: ReadonlyMap<string, string> | undefined
+  const keyOf = (wanted: string): string | undefined => {
+    const isPlain = Object.hasOwn(instead, wanted) || (Object.hasOwn(properties, wanted) && isItself(wanted))
+    return isPlain ? wanted : (keys ??= escapedKeys(properties)).get(wanted)
   }
   const field = (wanted: string): Field | undefined => {
     if (known.has(wanted)) return known.get(wanted)
-    const key = keys.get(wanted)
-    const type = key === undefined ? undefined : typeOfSchema(fieldsOf(properties[key]), { name: `${name}.${key}` })
+    const key = keyOf(wanted)
+    const own = key === undefined ? undefined : (instead[key] ?? properties[key])
+    const type = key === undefined ? undefined : typeOfSchema(fieldsOf(own), { name: `${name}.${key}` })
     const made = key === undefined || type === undefined ? undefined : { key, type }
     known.set(wanted, made)
     return made
@@ -84,20 +84,33 @@ function structOf(schema: Fields, name: string): StructType {
   return { kind: 'struct', name, field }
 }
 
+/** Behind a dot most reserved words are fine as they are. */
+const isItself = (key: string): boolean => escapeName(key) === key || isReserved(key)
+
+function escapedKeys(properties: Fields): ReadonlyMap<string, string> {
+  const keys = new Map<string, string>()
+  for (const key of Object.keys(properties)) {
+    const escaped = escapeName(key)
+    if (escaped !== undefined) keys.set(escaped, key)
+  }
+  return keys
+}
+
 const text: Fields = { type: 'string' }
 const objectMeta: Fields = { type: 'object', properties: { name: text, generateName: text } }
 
 /** Of metadata only the name can be used, even if the schema describes more. */
-function withObjectMeta(schema: Fields): Fields {
-  const properties = fieldsOf(schema['properties'])
-  const own = fieldsOf(fieldsOf(properties['metadata'])['properties'])
+function objectFields(schema: Fields): Fields {
+  const own = fieldsOf(fieldsOf(fieldsOf(schema['properties'])['metadata'])['properties'])
   const meta = { ...objectMeta, properties: { name: own['name'] ?? text, generateName: own['generateName'] ?? text } }
-  return {
-    ...schema,
-    type: 'object',
-    properties: { ...properties, kind: text, apiVersion: text, metadata: meta },
-  }
+  return { kind: text, apiVersion: text, metadata: meta }
 }
+
+const withObjectMeta = (schema: Fields): Fields => ({
+  ...schema,
+  type: 'object',
+  properties: { ...fieldsOf(schema['properties']), ...objectFields(schema) },
+})
 
 function textTypeOf(schema: Fields): Type {
   const length = limit(schema['maxLength'])

@@ -11,3 +11,21 @@ export async function turnsDuring(work: () => Promise<void>): Promise<number> {
   isDone = true
   return turns
 }
+
+/** The longest that it kept the event loop, in milliseconds of this thread's CPU. */
+export async function longestTurnMs(work: () => Promise<void>): Promise<number> {
+  let longestMs = 0
+  let isDone = false
+  let before = process.threadCpuUsage()
+  const count = (): void => {
+    const { user, system } = process.threadCpuUsage(before)
+    longestMs = Math.max(longestMs, (user + system) / 1000)
+    before = process.threadCpuUsage()
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  await work()
+  isDone = true
+  count()
+  return longestMs
+}

@@ -5,6 +5,7 @@
 import type { Fields, Json, KubeObject } from '../../src/api/object.ts'
 import { PatternThread } from '../../src/cel/pattern-thread.ts'
 import { customResourceDefinitionRules } from '../../src/registry/kinds/apiextensions/custom-resource-definition.ts'
+import { longestTurnMs } from '../harness/turns.ts'
 
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
 const byName = (count: number, make: (at: number) => Json): Fields =>
@@ -41,24 +42,12 @@ function definitionOf(properties: Fields): KubeObject {
   }
 }
 
-async function longestTurnOf(definition: KubeObject, thread: PatternThread): Promise<number> {
-  let longestMs = 0
-  let isDone = false
-  let before = process.threadCpuUsage()
-  const count = (): void => {
-    const { user, system } = process.threadCpuUsage(before)
-    longestMs = Math.max(longestMs, (user + system) / 1000)
-    before = process.threadCpuUsage()
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  await customResourceDefinitionRules.validateInSlices?.(definition, undefined, {
-    answer: (question) => thread.answer(question),
+const longestTurnOf = (definition: KubeObject, thread: PatternThread): Promise<number> =>
+  longestTurnMs(async () => {
+    await customResourceDefinitionRules.validateInSlices?.(definition, undefined, {
+      answer: (question) => thread.answer(question),
+    })
   })
-  isDone = true
-  count()
-  return longestMs
-}
 
 await using thread = new PatternThread()
 for (const [name, properties] of Object.entries(schemas)) {

@@ -45,6 +45,7 @@ class Reader {
     const additional = isFields(others) ? yield* this.read(others) : typeof others === 'boolean' ? others : undefined
     const items = isFields(schema['items']) ? yield* this.read(schema['items']) : undefined
     const junctors = hasJunctors(schema) ? yield* this.#readJunctors(schema) : noJunctors
+    if (this.#slice.isOver()) yield undefined
     const read = readOwn(schema)
     const own = {
       ...read,
@@ -68,6 +69,7 @@ class Reader {
     ].join(' ')
     const found = this.#known.get(key)
     if (found !== undefined) return found
+    if (this.#slice.isOver()) yield undefined
     const { checks, ...rest } = own
     const all = { ...checks, ...junctors }
     const hasChecks = Object.keys(all).length > 0
@@ -81,7 +83,7 @@ class Reader {
 
   *#readMap(schemas: Fields): Turns<ReadonlyMap<string, Structural>> {
     const read = new Map<string, Structural>()
-    for (const [name, schema] of Object.entries(schemas)) read.set(name, yield* this.read(fieldsOf(schema)))
+    for (const name of Object.keys(schemas)) read.set(name, yield* this.read(fieldsOf(schemas[name])))
     return read
   }
 
@@ -128,11 +130,20 @@ function keyOf({
   const start = `${types.length === 1 ? JSON.stringify(types[0]) : JSON.stringify(types)}${flags}`
   const isPlain = list === undefined && rules.length === 0 && value === undefined
   if (isPlain && checks?.enum === undefined) return start + JSON.stringify(checks)
-  // Only values can have numbers that JSON.stringify refuses.
-  return start + JSON.stringify([list, rules, value, checks], withBigInts)
+  return start + printed([list, rules, value, checks])
 }
 
-const withBigInts = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value)
+/** Only values can have numbers that JSON.stringify refuses; no text is taken for one. */
+function printed(parts: readonly unknown[]): string {
+  try {
+    return JSON.stringify(parts)
+  } catch {
+    return `n${JSON.stringify(parts, withBigInts)}`
+  }
+}
+
+const withBigInts = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? `n${value}` : typeof value === 'string' ? `s${value}` : value
 
 /** What is an integer or a string may be anything; types, formats and patterns are taken as they are. */
 function asOfDefaults(schema: Fields, { types, checks }: Own): Partial<Own> {

@@ -41,8 +41,21 @@ export type CompiledRule = {
 }
 
 /** Undefined: there are no rules. */
-export const compileRules = (schema: Fields, options: CompileOptions): Turns<RuleNode | undefined> =>
-  compileNode(schema, ruleTypeOf(schema, options.isRoot), options)
+export function* compileRules(schema: Fields, options: CompileOptions): Turns<RuleNode | undefined> {
+  if (!(yield* hasRules(schema, options.slice))) return undefined
+  return yield* compileNode(schema, ruleTypeOf(schema, options.isRoot), options)
+}
+
+/** Most schemas have none, and their types take time. */
+function* hasRules(schema: Fields, slice: Slice): Turns<boolean> {
+  if (slice.isOver()) yield undefined
+  const { additionalProperties, items, properties } = schema
+  if (itemsOf(schema['x-kubernetes-validations']).length > 0) return true
+  for (const part of [additionalProperties, items]) if (isFields(part) && (yield* hasRules(part, slice))) return true
+  const given = fieldsOf(properties)
+  for (const name of Object.keys(given)) if (yield* hasRules(fieldsOf(given[name]), slice)) return true
+  return false
+}
 
 export type CompileOptions = { readonly isRoot: boolean; readonly slice: Slice }
 
@@ -54,8 +67,10 @@ function* compileNode(
 ): Turns<RuleNode | undefined> {
   const inner = { isRoot: false, slice }
   const properties = new Map<string, RuleNode>()
-  for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
-    const field = fieldsOf(property)
+  const given = fieldsOf(schema['properties'])
+  for (const name of Object.keys(given)) {
+    if (slice.isOver()) yield undefined
+    const field = fieldsOf(given[name])
     const own = fieldType(name, field, type)
     // Fields of which nothing is known have no rules.
     const node = own && (yield* compileNode(field, own, inner))

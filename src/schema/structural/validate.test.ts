@@ -273,3 +273,10 @@ test('a value that is too large to be looked at in one go is not good for a sche
     equal(atOnce(validateValues(value, schemaOf(v), { slice })).length, 1)
   }
 })
+
+test('a large number and a text of its digits are not one in an enumeration', () => {
+  const large = 2n ** 60n
+  const properties = { n: { enum: [large] }, t: { enum: [`${large}n`] }, s: { enum: [`n${large}`] } }
+  const schema = readStructural({ type: 'object', properties })
+  deepEqual(atOnce(validateValues({ n: large, t: `${large}n`, s: `n${large}` }, schema, { slice })), [])
+})

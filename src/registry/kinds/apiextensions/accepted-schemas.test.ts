@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Fields } from '../../../api/object.ts'
+import { type Fields, fieldsOf } from '../../../api/object.ts'
 import { inTurns } from '../../../cel/turns.ts'
+import { AcceptedSchemas } from './accepted-schemas.ts'
 import { validateSpec } from './definition-spec.ts'
 
 const costly = { rule: 'self.all(x, self.all(y, x == y))' }
@@ -47,4 +48,21 @@ const semver = (more: Fields): Fields =>
 test('a stored expression may use what new ones may not', async () => {
   assert.match((await faultsOf(semver({})))[0] ?? '', /^Invalid value: apiextensions/)
   assert.deepEqual(await faultsOf(semver({ minLength: 1 }), semver({})), [])
+})
+
+test('schemas of many versions are found among as many in a time that grows with their size', async () => {
+  const versions = Array.from({ length: 1_000 }, (_, at): Fields => {
+    const names = [...Array.from({ length: 100 }, (__, index) => `p${index}`), `q${at}`]
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+    return { name: `v${at}`, schema: { openAPIV3Schema: { type: 'object', properties } } }
+  })
+  const accepted = new AcceptedSchemas({ versions })
+  const since = process.threadCpuUsage()
+  for (const { schema } of versions.toReversed()) {
+    const found = fieldsOf(fieldsOf(schema)['openAPIV3Schema'])
+    assert.ok(await inTurns((slice) => accepted.has(found, false, slice)))
+    assert.ok(!(await inTurns((slice) => accepted.has(found, true, slice))))
+  }
+  const { user, system } = process.threadCpuUsage(since)
+  assert.ok(user + system < 3_000_000, `${(user + system) / 1000} ms of CPU`)
 })

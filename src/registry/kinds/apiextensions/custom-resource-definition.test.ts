@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { turnsDuring } from '../../../../test/harness/turns.ts'
+import { longestTurnMs, turnsDuring } from '../../../../test/harness/turns.ts'
 import type { Fields, KubeObject } from '../../../api/object.ts'
 import { customResourceDefinitionRules } from './custom-resource-definition.ts'
 
@@ -46,4 +46,17 @@ test('… and while a schema of many properties with a default is read', async (
   const schema = { type: 'object', properties, required: names, default: values }
   // Reading its structure and checking that it is structural take some fifty milliseconds each.
   assert.ok((await turnsOf(definitionOf({ o: schema }))) > 30)
+})
+
+test('a definition of tens of thousands of properties holds up nobody for long', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 60_000 }, (_, at) => [`p${at}`, { type: 'string', maxLength: at }]),
+  )
+  const definition = definitionOf(properties)
+  const check = async (): Promise<void> => {
+    assert.deepEqual(await customResourceDefinitionRules.validateInSlices?.(definition, undefined), [])
+  }
+  // The collector may have had the garbage of another test to do.
+  const ms = Math.min(await longestTurnMs(check), await longestTurnMs(check), await longestTurnMs(check))
+  assert.ok(ms < 50, `${ms} ms of CPU in one turn`)
 })

@@ -16,25 +16,26 @@ import { addAll } from '../../rules/long-lists.ts'
 
 export function* validateDefaults(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
-  if (!hasDefaults(schema)) return faults
-  if (slice.isOver()) yield undefined
+  if (!(yield* hasDefaults(schema, slice))) return faults
   const root = { path, faults, schema, metadata: undefined, isRoot: true, slice }
   yield* visit(yield* readInTurns(schema, { isOfDefaults: true, slice }), root)
   return faults
 }
 
 /** Most have none, and to read a schema takes time. */
-export function hasDefaults(schema: Json | undefined): boolean {
+export function* hasDefaults(schema: Json | undefined, slice: Slice): Turns<boolean> {
   if (!isFields(schema)) return false
   if (schema['default'] !== undefined && schema['default'] !== null) return true
-  return [
-    schema['items'],
-    schema['additionalProperties'],
-    ...Object.values(fieldsOf(schema['properties'])),
-    ...['allOf', 'anyOf', 'oneOf'].flatMap((name) => itemsOf(schema[name])),
-    schema['not'],
-  ].some(hasDefaults)
+  if (slice.isOver()) yield undefined
+  const { items, additionalProperties, not } = schema
+  const parts = [items, additionalProperties, not, ...junctors.flatMap((name) => itemsOf(schema[name]))]
+  for (const part of parts) if (yield* hasDefaults(part, slice)) return true
+  const properties = fieldsOf(schema['properties'])
+  for (const name of Object.keys(properties)) if (yield* hasDefaults(properties[name], slice)) return true
+  return false
 }
+
+const junctors = ['allOf', 'anyOf', 'oneOf']
 
 type Place = {
   readonly path: string
@@ -52,6 +53,7 @@ function* visit(schema: Structural, place: Place): Turns<void> {
   // What additionalProperties have as a default is not looked at, as upstream.
   const { default: value, items, properties, isEmbedded } = schema
   const metadata = isEmbedded ? undefined : place.metadata
+  if (slice.isOver()) yield undefined
   if (value !== undefined) addAll(faults, yield* validateDefault(value, schema, { ...place, metadata }))
   const below = { faults, isRoot: false, slice }
   const given = fieldsOf(place.schema)

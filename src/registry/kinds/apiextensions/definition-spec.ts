@@ -40,7 +40,7 @@ export function* validateSpec(given: Fields, slice: Slice, before?: Before): Tur
     ...validateGroup(textOf(spec['group'])),
     ...validateScope(textOf(spec['scope'])),
     ...(accepted.lacksSome ? [] : validateSchemasGiven(spec, versions)),
-    ...validatePreserving(spec, versions),
+    ...(yield* validatePreserving(spec, versions, slice)),
     ...ofVersions,
     ...validateTogether(spec['versions']),
     ...(textOf(spec['version']) === '' ? [] : checked('spec.version', textOf(spec['version']), checkDns1035Label)),
@@ -79,10 +79,14 @@ function validateSchemasGiven(spec: Fields, versions: readonly Fields[]): FieldF
 }
 
 /** What is unknown and kept would hide what is given a default. */
-function validatePreserving(spec: Fields, versions: readonly Fields[]): FieldFault[] {
-  const schemas = [spec['validation'], ...versions.map((version) => version['schema'])]
-  if (spec['preserveUnknownFields'] !== true || !schemas.some((schema) => hasDefaults(schemaOf(schema)))) return []
-  return [invalidValue('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
+function* validatePreserving(spec: Fields, versions: readonly Fields[], slice: Slice): Turns<FieldFault[]> {
+  if (spec['preserveUnknownFields'] !== true) return []
+  for (const schema of [spec['validation'], ...versions.map((version) => version['schema'])]) {
+    if (yield* hasDefaults(schemaOf(schema), slice)) {
+      return [invalidValue('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
+    }
+  }
+  return []
 }
 
 const hasAnyStatus = (spec: Fields, versions: readonly Fields[]): boolean =>
@@ -117,7 +121,7 @@ function* validateParts(parts: Fields, place: PartPlace): Turns<FieldFault[]> {
   const { path, schemaPath, hasStatus: withStatus, accepted, slice } = place
   const schema = schemaOf(parts['validation'])
   return [
-    ...(isFields(schema) && !accepted.has(schema, withStatus)
+    ...(isFields(schema) && !(yield* accepted.has(schema, withStatus, slice))
       ? yield* validateSchema(schema, `${schemaPath}.openAPIV3Schema`, { hasStatus: withStatus, accepted, slice })
       : []),
     ...validateSubresources(parts['subresources'], `${path}.subresources`),

@@ -1,5 +1,6 @@
 /** Which keywords a schema may have, and what their values must be, whether it is structural or not. */
 import {
+  FAULTS_MAX,
   type FieldFault,
   forbiddenField,
   invalidShown,
@@ -46,6 +47,7 @@ type Place = RulePlace & {
 }
 
 function* visit(schema: Fields, place: Place): Turns<void> {
+  if (place.faults.length >= FAULTS_MAX) return
   if (place.slice.isOver()) yield undefined
   const { path, faults, isRoot, isInMeta, count } = place
   const start = faults.length
@@ -59,11 +61,12 @@ function* visit(schema: Fields, place: Place): Turns<void> {
   const isObject = isRoot || schema['x-kubernetes-embedded-resource'] === true
   const mapType = schema['x-kubernetes-map-type']
   const isKnownMap = typeof mapType !== 'string' || mapTypes.includes(mapType)
-  for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
+  const properties = fieldsOf(schema['properties'])
+  for (const name of Object.keys(properties)) {
     const isMeta = isObject && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
     const noDefaults = isMeta && isRoot ? `in top-level ${name}` : place.noDefaults
     const own = { ...below, path: `${path}.properties[${name}]`, isInMeta: isInMeta || isMeta, noDefaults }
-    yield* visit(fieldsOf(property), isKnownMap ? own : uncorrelatedIn(own, path))
+    yield* visit(fieldsOf(properties[name]), isKnownMap ? own : uncorrelatedIn(own, path))
   }
   // Rules in alternatives are not compiled.
   const unruled = { ...below, rules: undefined }

@@ -9,19 +9,21 @@ import { CelError } from '../../../cel/values.ts'
 
 export function* validatePatterns(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
-  for (const { pattern, at } of patternsIn(schema, path)) {
+  for (const found of patternsIn(schema, path)) {
+    if (slice.isOver()) yield undefined
+    if (found === undefined) continue
+    const { pattern, at } = found
     const wrong = isLongPattern(pattern) ? yield* longPatternFault(pattern) : compilePattern(pattern)
     if (wrong instanceof CelError) faults.push(describe(pattern, at, wrong))
-    if (slice.isOver()) yield undefined
   }
   return faults
 }
 
 /** At once: of patterns that are quick to compile. The long ones were looked at when they were written. */
 export function shortPatternFaults(schema: Fields, path: string): FieldFault[] {
-  return [...patternsIn(schema, path)].flatMap(({ pattern, at }) => {
-    const wrong = isLongPattern(pattern) ? undefined : compilePattern(pattern)
-    return wrong instanceof CelError ? [describe(pattern, at, wrong)] : []
+  return [...patternsIn(schema, path)].flatMap((found) => {
+    const wrong = found === undefined || isLongPattern(found.pattern) ? undefined : compilePattern(found.pattern)
+    return found !== undefined && wrong instanceof CelError ? [describe(found.pattern, found.at, wrong)] : []
   })
 }
 
@@ -30,15 +32,17 @@ const describe = (pattern: string, path: string, { message }: CelError): FieldFa
 
 type Found = { readonly pattern: string; readonly at: string }
 
-function* patternsIn(schema: Fields, path: string): Generator<Found> {
+/** Undefined of each schema that has none: who looks for them may have to give way. */
+function* patternsIn(schema: Fields, path: string): Generator<Found | undefined> {
   const pattern = textOf(schema['pattern'])
-  if (pattern !== '') yield { pattern, at: `${path}.pattern` }
+  yield pattern === '' ? undefined : { pattern, at: `${path}.pattern` }
   for (const name of ['items', 'additionalProperties', 'not']) {
     const part = schema[name]
     if (isFields(part)) yield* patternsIn(part, `${path}.${name}`)
   }
-  for (const [name, property] of Object.entries(fieldsOf(schema['properties'])))
-    yield* patternsIn(fieldsOf(property), `${path}.properties[${name}]`)
+  const properties = fieldsOf(schema['properties'])
+  for (const name of Object.keys(properties))
+    yield* patternsIn(fieldsOf(properties[name]), `${path}.properties[${name}]`)
   for (const name of ['allOf', 'anyOf', 'oneOf'])
     for (const [at, part] of itemsOf(schema[name]).entries()) yield* patternsIn(part, `${path}.${name}[${at}]`)
 }

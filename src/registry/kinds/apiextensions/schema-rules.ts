@@ -19,8 +19,7 @@ export function* validateSchema(
   path: string,
   { hasStatus, accepted, slice }: SchemaContext,
 ): Turns<FieldFault[]> {
-  const unreadable = unreadableKeyword(schema)
-  if (slice.isOver()) yield undefined
+  const unreadable = yield* unreadableKeyword(schema, slice)
   const structural =
     unreadable === undefined
       ? sortFaults([
@@ -73,7 +72,7 @@ function validateRoot(schema: Fields, path: string): FieldFault[] {
     const why = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
     return [invalidValue(`${path}.type`, type, why)]
   }
-  const others = Object.keys(schema).filter((name) => !isEmpty(schema[name]) && !allowedAtRoot.includes(goName(name)))
+  const others = Object.keys(schema).filter((name) => !allowedAtRoot.includes(goName(name)) && !isEmpty(schema[name]))
   if (others.length === 0) return []
   const shown = goStruct('apiextensions.JSONSchemaProps', { Type: quote(type) })
   const why = `only [${allowedAtRoot.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`
@@ -101,19 +100,24 @@ const unsupported = [
 const keepsUnknown = 'x-kubernetes-preserve-unknown-fields'
 
 /** One for which there is no structural form. Where it stands is not told. */
-function unreadableKeyword(schema: Fields): string | undefined {
+function* unreadableKeyword(schema: Fields, slice: Slice): Turns<string | undefined> {
+  if (slice.isOver()) yield undefined
   for (const [keyword, name] of unsupported) if (!isEmpty(schema[keyword])) return name
   if (Array.isArray(schema['items']) && schema['items'].length > 0) return 'items'
   if (schema[keepsUnknown] === false) return keepsUnknown
+  const properties = fieldsOf(schema['properties'])
+  for (const name of Object.keys(properties)) {
+    const found = yield* unreadableKeyword(fieldsOf(properties[name]), slice)
+    if (found !== undefined) return found
+  }
   const parts = [
-    ...Object.values(fieldsOf(schema['properties'])),
     schema['items'],
     schema['additionalProperties'],
     schema['not'],
     ...['allOf', 'anyOf', 'oneOf'].flatMap((name) => itemsOf(schema[name])),
   ]
   for (const part of parts) {
-    const found = isFields(part) ? unreadableKeyword(part) : undefined
+    const found = isFields(part) ? yield* unreadableKeyword(part, slice) : undefined
     if (found !== undefined) return found
   }
   return undefined

@@ -41,17 +41,20 @@ export function toStoredSpec(spec: Fields): Fields {
 
 /** Defaults and subresources are pointers: an empty one is not the same as none. */
 const isSamePart = (one: Json | undefined, other: Json): boolean =>
-  isSame(one, other) && pointersIn(one).join() === pointersIn(other).join()
+  one === other || (isSame(one, other) && hasSamePointers(one, other))
 
-function pointersIn(part: Json | undefined, path = ''): string[] {
-  if (!isFields(part)) return []
-  return Object.keys(part)
-    .toSorted()
-    .flatMap((name) => {
-      if (name === 'default') return [`${path}=${keyOfValue(part[name] ?? null)}`]
-      if (name === 'status' && path === '') return [name]
-      return pointersIn(part[name], `${path}.${name}`)
-    })
+function hasSamePointers(one: Json | undefined, other: Json | undefined, isTop = true): boolean {
+  if (one === other || (!isFields(one) && !isFields(other))) return true
+  const [here, there] = [fieldsOf(one), fieldsOf(other)]
+  const hasSame = (name: string): boolean => {
+    const areBoth = Object.hasOwn(here, name) === Object.hasOwn(there, name)
+    if (name === 'default') return areBoth && keyOfValue(here[name] ?? null) === keyOfValue(there[name] ?? null)
+    if (name === 'status' && isTop) return areBoth
+    return hasSamePointers(here[name], there[name], false)
+  }
+  return (
+    Object.keys(here).every(hasSame) && Object.keys(there).every((name) => Object.hasOwn(here, name) || hasSame(name))
+  )
 }
 
 export function fromStoredSpec(spec: Fields): Fields {

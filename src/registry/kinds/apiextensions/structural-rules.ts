@@ -2,7 +2,7 @@
  * A schema is structural when it says of every field what it is, once: keywords inside of allOf, anyOf, oneOf and not only
  * restrict values.
  */
-import { type FieldFault, forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
+import { FAULTS_MAX, type FieldFault, forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, omit, textOf } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { atOnce, type Turns } from '../../../cel/turns.ts'
@@ -11,7 +11,9 @@ import { isEmpty } from '../../rules/rule.ts'
 export function* validateStructural(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
   yield* visit(schema, 'root', { path, faults, slice })
-  visitJunctors(schema, { path, faults }, (part, at) => requireOutside(part, schema, { inner: at, path, faults }))
+  for (const { part, at } of junctorsOf(schema, path)) {
+    yield* requireOutside(part, schema, { inner: at, path, faults, slice })
+  }
   return sortFaults(faults)
 }
 
@@ -21,12 +23,13 @@ export const isStructural = (schema: Fields): boolean =>
 
 /** By their text, as upstream sorts those of a schema that is not structural. */
 export const sortFaults = (faults: readonly FieldFault[]): FieldFault[] =>
-  faults.toSorted((one, other) => (textOfFault(one) < textOfFault(other) ? -1 : 1))
-
-const textOfFault = ({ path, message }: FieldFault): string => `${path}: ${message}`
+  faults
+    .map((fault) => ({ fault, text: `${fault.path}: ${fault.message}` }))
+    .toSorted((one, other) => (one.text < other.text ? -1 : 1))
+    .map(({ fault }) => fault)
 
 type Level = 'root' | 'item' | 'field'
-type Place = { readonly path: string; readonly faults: FieldFault[] }
+type Place = { readonly path: string; readonly faults: FieldFault[]; readonly slice: Slice }
 
 const emptyType: { readonly [level in Level]: string } = {
   root: 'must not be empty at the root',
@@ -34,24 +37,26 @@ const emptyType: { readonly [level in Level]: string } = {
   field: 'must not be empty for specified object fields',
 }
 
-type Visited = Place & { readonly slice: Slice }
-
-function* visit(schema: Fields, level: Level, { path, faults, slice }: Visited): Turns<void> {
+function* visit(schema: Fields, level: Level, { path, faults, slice }: Place): Turns<void> {
+  if (faults.length >= FAULTS_MAX) return
   if (slice.isOver()) yield undefined
   const { items, additionalProperties } = schema
   if (isFields(items)) yield* visit(items, 'item', { path: `${path}.items`, faults, slice })
   if (isFields(additionalProperties)) {
     yield* visit(additionalProperties, 'field', { path: `${path}.additionalProperties`, faults, slice })
   }
-  for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
-    yield* visit(fieldsOf(property), 'field', { path: `${path}.properties[${name}]`, faults, slice })
+  const properties = fieldsOf(schema['properties'])
+  for (const name of Object.keys(properties)) {
+    yield* visit(fieldsOf(properties[name]), 'field', { path: `${path}.properties[${name}]`, faults, slice })
   }
   faults.push(
     ...validateType(schema, level, path),
     ...validateExtensions(schema, path),
     ...validateMeta(schema, level, path),
   )
-  visitJunctors(schema, { path, faults }, (part, at, isTyped) => refuseInside(part, { path: at, faults }, isTyped))
+  for (const { part, at, isTyped } of junctorsOf(schema, path)) {
+    yield* refuseInside(part, { path: at, faults, slice }, isTyped)
+  }
 }
 
 function validateType(schema: Fields, level: Level, path: string): FieldFault[] {
@@ -127,8 +132,8 @@ function validateMeta(schema: Fields, level: Level, path: string): FieldFault[] 
     const why = 'must not specify anything other than name and generateName, but metadata is implicitly specified'
     faults.push(forbiddenField(`${path}.properties[metadata]`, why))
   }
-  const isVague = schema['x-kubernetes-preserve-unknown-fields'] !== true && isEmpty(schema['properties'])
-  if (isEmbedded && isVague) {
+  const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true
+  if (isEmbedded && !isOpen && isEmpty(schema['properties'])) {
     const why =
       'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields'
     faults.push(required(`${path}.properties`, why))
@@ -142,15 +147,15 @@ function isPlainMetadata(schema: Fields): boolean {
   return isNamesOnly && Object.values(omit(schema, 'properties', 'type', 'default')).every(isEmpty)
 }
 
-type Part = (part: Fields, path: string, isTyped: boolean) => void
+type Part = { readonly part: Fields; readonly at: string; readonly isTyped: boolean }
 
 /** A number that may be a text says so with types, in exactly one way: they are the only types inside of anything. */
-function visitJunctors(schema: Fields, { path }: Place, visitPart: Part): void {
-  const isTypedAny = isIntOrString(schema['anyOf'])
-  for (const [at, part] of itemsOf(schema['allOf']).entries()) visitPart(part, `${path}.allOf[${at}]`, false)
-  for (const [at, part] of itemsOf(schema['anyOf']).entries()) visitPart(part, `${path}.anyOf[${at}]`, isTypedAny)
-  for (const [at, part] of itemsOf(schema['oneOf']).entries()) visitPart(part, `${path}.oneOf[${at}]`, false)
-  if (isFields(schema['not'])) visitPart(schema['not'], `${path}.not`, false)
+function* junctorsOf(schema: Fields, path: string): Generator<Part> {
+  for (const name of ['allOf', 'anyOf', 'oneOf']) {
+    const isTyped = name === 'anyOf' && isIntOrString(schema['anyOf'])
+    for (const [at, part] of itemsOf(schema[name]).entries()) yield { part, at: `${path}.${name}[${at}]`, isTyped }
+  }
+  if (isFields(schema['not'])) yield { part: schema['not'], at: `${path}.not`, isTyped: false }
 }
 
 function isIntOrString(anyOf: Json | undefined): boolean {
@@ -167,8 +172,9 @@ const mustBeFalse = [
   'x-kubernetes-int-or-string',
 ]
 
-function refuseInside(schema: Fields, place: Place, isTyped: boolean): void {
-  const { path, faults } = place
+function* refuseInside(schema: Fields, { path, faults, slice }: Place, isTyped: boolean): Turns<void> {
+  if (faults.length >= FAULTS_MAX) return
+  if (slice.isOver()) yield undefined
   const refuse = (names: readonly string[], how: string): void => {
     for (const name of names) {
       const value = schema[name]
@@ -182,12 +188,13 @@ function refuseInside(schema: Fields, place: Place, isTyped: boolean): void {
   refuse(mustBeAbsent, 'undefined')
   refuse(mustBeFalse, 'false')
   const isFirstOfAll = path.endsWith('.allOf[0]')
-  visitJunctors(schema, place, (part, at, isTypedAny) =>
-    refuseInside(part, { path: at, faults }, isTypedAny && isFirstOfAll),
-  )
-  if (isFields(schema['items'])) refuseInside(schema['items'], { path: `${path}.items`, faults }, false)
-  for (const [name, property] of Object.entries(fieldsOf(schema['properties']))) {
-    refuseInside(fieldsOf(property), { path: `${path}.properties[${name}]`, faults }, false)
+  for (const { part, at, isTyped: isTypedAny } of junctorsOf(schema, path)) {
+    yield* refuseInside(part, { path: at, faults, slice }, isTypedAny && isFirstOfAll)
+  }
+  if (isFields(schema['items'])) yield* refuseInside(schema['items'], { path: `${path}.items`, faults, slice }, false)
+  const properties = fieldsOf(schema['properties'])
+  for (const name of Object.keys(properties)) {
+    yield* refuseInside(fieldsOf(properties[name]), { path: `${path}.properties[${name}]`, faults, slice }, false)
     if (name === 'metadata') {
       faults.push(forbiddenField(`${path}.properties[metadata]`, 'must not be specified in a nested context'))
     }
@@ -195,22 +202,31 @@ function refuseInside(schema: Fields, place: Place, isTyped: boolean): void {
 }
 
 /** What is restricted inside must also be said outside. */
-function requireOutside(
+function* requireOutside(
   part: Fields,
   schema: Json | undefined,
-  { inner, path, faults }: Place & { readonly inner: string },
-): void {
+  { inner, path, faults, slice }: Place & { readonly inner: string },
+): Turns<void> {
+  if (faults.length >= FAULTS_MAX) return
+  if (slice.isOver()) yield undefined
   if (!isFields(schema)) return void faults.push(required(path, `because it is defined in ${inner}`))
-  visitJunctors(part, { path: inner, faults }, (nested, at) =>
-    requireOutside(nested, schema, { inner: at, path, faults }),
-  )
+  for (const { part: nested, at } of junctorsOf(part, inner)) {
+    yield* requireOutside(nested, schema, { inner: at, path, faults, slice })
+  }
   if (isFields(part['items'])) {
-    requireOutside(part['items'], schema['items'], { inner: `${inner}.items`, path: `${path}.items`, faults })
+    const below = { inner: `${inner}.items`, path: `${path}.items`, faults, slice }
+    yield* requireOutside(part['items'], schema['items'], below)
   }
   const properties = fieldsOf(schema['properties'])
-  for (const [name, property] of Object.entries(fieldsOf(part['properties']))) {
+  const inside = fieldsOf(part['properties'])
+  for (const name of Object.keys(inside)) {
     const outside = Object.hasOwn(properties, name) ? properties[name] : undefined
     const key = `properties[${name}]`
-    requireOutside(fieldsOf(property), outside, { inner: `${inner}.${key}`, path: `${path}.${key}`, faults })
+    yield* requireOutside(fieldsOf(inside[name]), outside, {
+      inner: `${inner}.${key}`,
+      path: `${path}.${key}`,
+      faults,
+      slice,
+    })
   }
 }
