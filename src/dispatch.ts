@@ -51,9 +51,14 @@ export function createDispatch({
     delete: (request) => deleteOne(request, access.of(request.resource)),
     deletecollection: (request) => deleteCollection(request, access.of(request.resource)),
   }
-  return (request) => {
+  const answer: Dispatch = (request) => {
     const isPlain = request.subresource === '' && request.resource.isStored
     const handler = isPlain ? undefined : handlers.get(handlerKey(request))
     return handler === undefined ? verbs[request.verb](request) : handler(request, subresourceAccess(request))
   }
+  const dispatch: Dispatch = (request) => {
+    const wait = request.resource.load?.()
+    return wait === undefined ? answer(request) : wait.then(() => dispatch(request))
+  }
+  return dispatch
 }

@@ -37,12 +37,21 @@ export class Remade<V extends object> {
     this.#ms = ms
   }
 
+  get isMade(): boolean {
+    return this.#made !== undefined
+  }
+
   get value(): V {
     if (this.#made !== undefined) {
       this.#made.timer.refresh()
       return this.#made.value
     }
-    const value = this.#make()
+    return this.keep(this.#make())
+  }
+
+  /** For who has made one in another way. */
+  keep(value: V): V {
+    this.drop()
     const timer = setTimeout(() => {
       this.#made = undefined
     }, this.#ms)

@@ -51,6 +51,8 @@ export type Resource = DeletionRules & {
   readonly conversionWebhook?: Fields
   /** Of a custom resource: the same in another version, served or not. */
   readonly inVersion?: (version: string) => Resource | undefined
+  /** Gets ready for a request what would take long to make in one go. Undefined: it is ready. */
+  readonly load?: () => Promise<void> | undefined
   /** Told with every answer. */
   readonly deprecation?: string
   /** How objects are read, written and stored. Built when it is first asked for. */

@@ -69,6 +69,7 @@ function customResource(definition: Definition, version: Version, { schemas, inV
     ...(webhook === undefined ? {} : { conversionWebhook: webhook }),
     ...(webhook === undefined || !mayDiffer(definition, version) ? {} : { converted: stored }),
     inVersion,
+    load: () => own.load() ?? schemas.get(storageVersion)?.load(),
     get shape(): ObjectSchema {
       return (shape ??= own.shape(schemas))
     },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { turnsDuring } from '../../../test/harness/turns.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import { decodeBody, type FieldValidation } from '../../codec/decode-body.ts'
 import { decodeStored } from '../../codec/object.ts'
@@ -127,4 +128,14 @@ test('unknown fields below a long key are dropped without a path of that length 
     [0],
   )
   assert.ok(warnings.join('').length < 2 << 20, `${warnings.length} warnings`)
+})
+
+test('a schema of many properties is read in turns before it is used', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { type: 'string', maxLength: at }]),
+  )
+  const resource = wheels({ properties })
+  assert.ok((await turnsDuring(async () => resource.load?.())) > 10)
+  assert.equal(resource.load?.(), undefined)
+  assert.equal(resource.shape.struct.open?.().properties?.get('spec')?.properties?.size, 20_000)
 })

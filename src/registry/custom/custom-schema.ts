@@ -11,7 +11,7 @@ import type { Field, Schema, Struct } from '../../schema/schema.ts'
 import { type Nulls, removeNulls, setDefaults } from '../../schema/structural/defaults.ts'
 import { validateLists } from '../../schema/structural/list-types.ts'
 import { pruneObject } from '../../schema/structural/prune.ts'
-import { readStructural } from '../../schema/structural/read-structural.ts'
+import { readInTurns, readStructural } from '../../schema/structural/read-structural.ts'
 import type { Structural } from '../../schema/structural/structural.ts'
 import { validateValues } from '../../schema/structural/validate.ts'
 import { isSameValue } from '../../schema/structural/value.ts'
@@ -32,6 +32,7 @@ export class CustomSchema {
   readonly #version: Version
   #struct: Struct | undefined
   readonly #structural: Remade<Structural>
+  #loading: Promise<void> | undefined
   readonly #rules: CustomRules
 
   constructor(definition: Definition, version: Version) {
@@ -49,11 +50,28 @@ export class CustomSchema {
     return this.#structural.value
   }
 
-  /** Old definitions may have no schema at all. */
+  /** Reads the schema in slices, for who can wait; undefined: it is read. */
+  load(): Promise<void> | undefined {
+    if (this.#structural.isMade) return undefined
+    return (this.#loading ??= this.#readInTurns().finally(() => {
+      this.#loading = undefined
+    }))
+  }
+
+  async #readInTurns(): Promise<void> {
+    const { schema, keepsUnknown } = this.#given()
+    this.#structural.keep(await inTurns((slice) => readInTurns(schema, { keepsUnknown, slice })))
+  }
+
   #readStructural(): Structural {
+    const { schema, keepsUnknown } = this.#given()
+    return readStructural(schema, { keepsUnknown })
+  }
+
+  /** Old definitions may have no schema at all. */
+  #given(): { readonly schema: Fields; readonly keepsUnknown: boolean } {
     const schema = this.#version.schema()
-    const hasNone = Object.keys(schema).length === 0
-    return readStructural(schema, { keepsUnknown: this.#definition.keepsUnknown || hasNone })
+    return { schema, keepsUnknown: this.#definition.keepsUnknown || Object.keys(schema).length === 0 }
   }
 
   get apiVersion(): string {
