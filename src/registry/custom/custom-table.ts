@@ -1,9 +1,9 @@
 /** The columns of a custom kind: the name, and what the definition asks for. */
 import { goPlain } from '../../api/go-value.ts'
-import { isFields, type Json, type KubeObject } from '../../api/object.ts'
+import { isFields, type Json } from '../../api/object.ts'
 import type { Cell, Column, TableKind } from '../../api/table.ts'
 import type { PrinterColumn } from './definition.ts'
-import { type JsonPath, readJsonPath } from './json-path.ts'
+import { pathBudget, readJsonPath } from './json-path.ts'
 
 const defaultColumns: readonly PrinterColumn[] = [
   {
@@ -34,10 +34,11 @@ export function customTable(given: readonly PrinterColumn[]): TableKind {
     .flatMap(({ column, path }) => (path === undefined ? [] : [{ column, path }]))
   return {
     columns: [nameColumn, ...shown.map(({ column }) => columnOf(column))],
-    cells: (object) => [
-      object.metadata.name ?? '',
-      ...shown.map(({ column, path }) => cellOf(object, column.type, path)),
-    ],
+    cells: (object) => {
+      const budget = pathBudget()
+      const cells = shown.map(({ column, path }) => cellOf(path(object, budget), column.type))
+      return [object.metadata.name ?? '', ...cells]
+    },
   }
 }
 
@@ -49,8 +50,7 @@ function columnOf({ name, type, format, description, priority, path }: PrinterCo
 }
 
 /** The first value that the path finds. */
-function cellOf(object: KubeObject, type: string, path: JsonPath): Cell {
-  const [value] = path(object)
+function cellOf([value]: readonly Json[], type: string): Cell {
   if (value === undefined) return null
   switch (type) {
     case 'integer':

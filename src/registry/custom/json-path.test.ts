@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readJsonPath } from './json-path.ts'
+import { pathBudget, readJsonPath } from './json-path.ts'
 
 const object = {
   spec: {
@@ -40,4 +40,15 @@ for (const [path, values] of cases) {
 
 test('what cannot be read is no path', () => {
   for (const path of ['.spec[', '.spec[?(@.a', '.spec]', '.a'.repeat(200)]) assert.equal(readJsonPath(path), undefined)
+})
+
+test('all paths of an object together look at so many values and no more', () => {
+  const list = Array.from({ length: 100_000 }, () => ({ a: [{ a: {} }] }))
+  const paths = ['..a'.repeat(50), '.*[*].*'.repeat(30), '[*]'.repeat(90), '[?(@.a)]'.repeat(90)]
+  const budget = pathBudget()
+  const since = process.threadCpuUsage()
+  for (const path of [...paths, ...paths, ...paths, ...paths]) readJsonPath(path)?.({ list }, budget)
+  const { user, system } = process.threadCpuUsage(since)
+  assert.equal(budget.left, 0)
+  assert.ok(user + system < 400_000, `${(user + system) / 1000} ms of CPU`)
 })

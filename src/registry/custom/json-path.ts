@@ -1,19 +1,25 @@
 /**
  * The paths of printer columns: `.spec.ports[0].name`, `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is read once
- * into steps; each step makes values of values, and how many there may be is limited by the object itself.
+ * into steps; each step makes values of values. What all paths may look at in one object is limited.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 
-type Step = (values: readonly Json[]) => readonly Json[]
+type Step = (values: readonly Json[], budget: PathBudget) => readonly Json[]
 
-export type JsonPath = (object: Fields) => readonly Json[]
+/** Values that may still be looked at. */
+export type PathBudget = { left: number }
+
+export type JsonPath = (object: Fields, budget?: PathBudget) => readonly Json[]
 
 /** Longer paths than anybody writes. */
 const STEPS_MAX = 100
-/** Values found at any depth: a path may look for them again in what it found, and find inner ones once for each outer one. */
-const FOUND_MAX = 100_000
-/** Values looked at for them; no object has as many. */
-const LOOKED_MAX = 2_000_000
+/**
+ * Values that the columns of one object may look at: some twenty milliseconds. A path may look at any depth, and again in what it found,
+ * where it finds inner values once for each outer one. What is beyond is not found.
+ */
+const LOOKED_MAX = 400_000
+
+export const pathBudget = (): PathBudget => ({ left: LOOKED_MAX })
 
 /** Undefined: it cannot be read. */
 export function readJsonPath(path: string): JsonPath | undefined {
@@ -26,7 +32,14 @@ export function readJsonPath(path: string): JsonPath | undefined {
     if (token.step !== undefined) steps.push(token.step)
   }
   if (steps.length === 0) return () => []
-  return (object) => steps.reduce<readonly Json[]>((values, step) => step(values), [object])
+  return (object, budget = pathBudget()) =>
+    steps.reduce<readonly Json[]>((values, step) => step(affordable(values, budget), budget), [object])
+}
+
+function affordable(values: readonly Json[], budget: PathBudget): readonly Json[] {
+  const all = values.length <= budget.left ? values : values.slice(0, budget.left)
+  budget.left -= all.length
+  return all
 }
 
 type Token = { readonly length: number; readonly step: Step | undefined }
@@ -45,7 +58,7 @@ function tokenAt(path: string, at: number): Token | undefined {
     return pattern.exec(path)
   }
   const wildcard = match(wildcardPattern)
-  if (wildcard !== null) return make(wildcard, (values) => values.flatMap(childrenOf))
+  if (wildcard !== null) return make(wildcard, childrenOfAll)
   const recursive = match(recursivePattern)
   if (recursive !== null) return make(recursive, recurse(unescape(recursive[1] ?? '')))
   const name = match(namePattern)
@@ -74,18 +87,25 @@ const field =
 const childrenOf = (value: Json): readonly Json[] =>
   Array.isArray(value) ? value : isFields(value) ? Object.values(value).map((child) => child ?? null) : []
 
+/** A list may come often, as what was found below each of the values that it is in. */
+function childrenOfAll(values: readonly Json[], budget: PathBudget): readonly Json[] {
+  const all: Json[] = []
+  for (const value of values) {
+    for (const child of childrenOf(value)) {
+      if (all.length >= budget.left) return all
+      all.push(child)
+    }
+  }
+  return all
+}
+
 /** Outer values come before inner ones. */
 function recurse(name: string): Step {
   const find = field(name)
-  return (values) => {
+  return (values, budget) => {
     const found: Json[] = []
-    let looked = 0
-    for (let level = values; level.length > 0 && looked < LOOKED_MAX; level = level.flatMap(childrenOf)) {
-      looked += level.length
-      for (const value of find(level)) {
-        if (found.length === FOUND_MAX) return found
-        found.push(value)
-      }
+    for (let level = values; level.length > 0; level = affordable(childrenOfAll(level, budget), budget)) {
+      for (const value of find(level, budget)) found.push(value)
     }
     return found
   }
@@ -113,12 +133,15 @@ function select([, path = '', operator, literal = '']: RegExpExecArray): Step {
     .map((name) => field(unescape(name)))
   const wanted: Json = /^["']/.test(literal) ? literal.slice(1, -1) : literal === '' ? '' : JSON.parse(literal)
   const isSelected = (item: Json): boolean => {
-    const [value] = steps.reduce<readonly Json[]>((values, step) => step(values), [item])
+    const [value] = steps.reduce<readonly Json[]>((values, step) => step(values, unlimited), [item])
     if (value === undefined) return false
     return operator === undefined || compare(value, operator, wanted)
   }
-  return (values) => values.flatMap((value) => childrenOf(value).filter(isSelected))
+  return (values, budget) => affordable(childrenOfAll(values, budget), budget).filter(isSelected)
 }
+
+/** Of steps that make one value of one. */
+const unlimited: PathBudget = { left: Number.POSITIVE_INFINITY }
 
 function compare(one: Json, operator: string, other: Json): boolean {
   if (operator === '==') return one === other

@@ -1,8 +1,10 @@
 /** ClusterTrustBundle: certificates of authorities, of one signer or of nobody in particular (gate ClusterTrustBundle). */
 import { X509Certificate } from 'node:crypto'
-import { faultsOfEach, type FieldFault, invalidValue, tooLong } from '../../../api/field-fault.ts'
+import { FAULTS_MAX, type FieldFault, invalidValue, tooLong } from '../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../../api/object.ts'
+import type { Slice } from '../../../cel/run.ts'
+import { inTurns, type Turns } from '../../../cel/turns.ts'
 import { decodePem, type PemBlock } from '../../../lib/x509/pem.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateSigner } from '../../rules/signer.ts'
@@ -13,15 +15,20 @@ const TRUST_BUNDLE_BYTES_MAX = 1024 * 1024
 export const clusterTrustBundleRules: KindRules = {
   strategy: { names: 'any', needsResourceVersion: true },
   selectableFields: ['spec.signerName'],
-  validate: (object) => [...validateNames(object), ...validateBundle(bundleOf(object))],
-  // What was accepted once is not read again, so that it stays accepted.
-  validateUpdate: (object, current) => [
+  validate: () => [],
+  // A bundle may have thousands of certificates to read.
+  validateInSlices: (object, current, tools) => inTurns((slice) => validate(object, current, slice), tools),
+}
+
+/** What was accepted once is not read again, so that it stays accepted. */
+function* validate(object: KubeObject, current: KubeObject | undefined, slice: Slice): Turns<FieldFault[]> {
+  const isRead = current !== undefined && bundleOf(object) === bundleOf(current)
+  const isSameSigner = current === undefined || signerOf(object) === signerOf(current)
+  return [
     ...validateNames(object),
-    ...(bundleOf(object) === bundleOf(current) ? [] : validateBundle(bundleOf(object))),
-    ...(signerOf(object) === signerOf(current)
-      ? []
-      : [invalidValue('spec.signerName', signerOf(object), 'field is immutable')]),
-  ],
+    ...(isRead ? [] : yield* validateBundle(bundleOf(object), slice)),
+    ...(isSameSigner ? [] : [invalidValue('spec.signerName', signerOf(object), 'field is immutable')]),
+  ]
 }
 
 const bundleOf = (object: KubeObject): string => textOf(fieldsOf(object['spec'])['trustBundle'])
@@ -50,15 +57,18 @@ function checkName(name: string, signer: string): readonly string[] {
   return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`]
 }
 
-function validateBundle(text: string): FieldFault[] {
+function* validateBundle(text: string, slice: Slice): Turns<FieldFault[]> {
   const path = 'spec.trustBundle'
   if (Buffer.byteLength(text) > TRUST_BUNDLE_BYTES_MAX) return [tooLong(path, TRUST_BUNDLE_BYTES_MAX)]
   const refused = (why: string): FieldFault => invalidValue(path, '<value omitted>', why)
   const blocks = decodePem(text)
-  const faults = faultsOfEach(blocks, (block, at) => {
+  const faults: FieldFault[] = []
+  for (const [at, block] of blocks.entries()) {
+    if (slice.isOver()) yield undefined
     const why = blockFault(block)
-    return why === undefined ? [] : [refused(`entry ${at} ${why}`)]
-  })
+    if (why !== undefined) faults.push(refused(`entry ${at} ${why}`))
+    if (faults.length >= FAULTS_MAX) break
+  }
   if (faults.length > 0) return faults
   if (blocks.length === 0) return [refused('at least one trust anchor must be provided')]
   return doubled(blocks).map((places) => refused(`duplicate trust anchor (indices [${places.join(' ')}])`))
