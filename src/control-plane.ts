@@ -2,6 +2,7 @@
  * One control plane, wired together: which resources it serves, where their objects are, who may do what with them. A process can hold
  * any number of them on one database, each below its own prefix; nothing in here is global.
  */
+import { forbidden } from './api/errors.ts'
 import { createAccounts } from './accounts.ts'
 import { Admission } from './admission/admission.ts'
 import type { MayDo } from './admission/certificates.ts'
@@ -99,6 +100,9 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
     metrics,
     admission: createAdmission(config, { authorize, objects, surroundings }),
     authorizeCreate: createAuthorizeCreate(authorize),
+    authorizeUnsafeDelete: config.featureGates.isOn('AllowUnsafeMalformedObjectDeletion')
+      ? createAuthorizeUnsafeDelete(authorize)
+      : undefined,
     allocator: allocation.allocator,
     yaml,
     patterns,
@@ -213,6 +217,17 @@ const createAuthorizeCreate =
     const attributes = { ...info, verb: 'create' }
     const { verdict, reason } = await authorize(user, attributes)
     if (verdict !== 'allow') throw refusal(user, attributes, reason)
+  }
+
+const createAuthorizeUnsafeDelete =
+  (authorize: Authorize): NonNullable<WriteAccess['authorizeUnsafeDelete']> =>
+  async ({ user, resource, name, context }) => {
+    const { info } = context
+    if (info.kind !== 'resource') return
+    const attributes = { ...info, verb: 'unsafe-delete-ignore-read-errors' }
+    const { verdict, reason } = await authorize(user, attributes)
+    if (verdict === 'allow') return
+    throw forbidden(resource, name, `not permitted to do "${attributes.verb}", reason: ${reason}`)
   }
 
 type AllocationParts = Pick<ControlPlaneParts, 'cache' | 'store'> & {

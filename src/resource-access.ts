@@ -42,6 +42,7 @@ export type ResourceAccessParts = {
   readonly metrics: RequestMetrics
   readonly admission: Admission
   readonly authorizeCreate: WriteAccess['authorizeCreate']
+  readonly authorizeUnsafeDelete: WriteAccess['authorizeUnsafeDelete']
   /** What Services take. */
   readonly allocator: Allocator
   readonly yaml: YamlConverter
@@ -124,7 +125,7 @@ export class ResourceAccess {
 
   #make(resource: Resource): Access {
     const { config, registry, cache, store, metrics, yaml, patterns, clock } = this.#parts
-    const { admission, authorizeCreate, allocator, ids, random } = this.#parts
+    const { admission, authorizeCreate, authorizeUnsafeDelete, allocator, ids, random } = this.#parts
     const keys = this.keysOf(resource)
     const decode = (stored: Buffer, _key: Key, revision: Revision): KubeObject =>
       decodeOrFail(stored, resource, revision)
@@ -149,6 +150,7 @@ export class ResourceAccess {
       random,
       admission,
       authorizeCreate,
+      authorizeUnsafeDelete,
       allocator: resource.group === '' && resource.kind === 'Service' ? allocator : undefined,
       convertYaml: (bytes) => yaml.convert(bytes),
       answerPattern: (question) => patterns.answer(question),

@@ -19,6 +19,7 @@ export type ParsedGates = {
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
   'AggregatedDiscoveryRemoveBetaType',
+  'AllowUnsafeMalformedObjectDeletion',
   'CBORServingAndStorage',
   'ClusterTrustBundle',
   'ClusterTrustBundleProjection',

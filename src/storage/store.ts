@@ -117,7 +117,7 @@ type Basis<T> = {
 type FoundOne = { readonly entry: Versioned | undefined; readonly revision: Revision }
 
 /** What reads and writes single objects. */
-export type ObjectStore = Pick<Store, 'get' | 'create' | 'update'>
+export type ObjectStore = Pick<Store, 'get' | 'create' | 'update' | 'deleteUnreadable'>
 
 export class Store {
   readonly #engine: Engine
@@ -212,6 +212,25 @@ export class Store {
     })
     if (previous === undefined) throw missing()
     return { revision, previous }
+  }
+
+  /** Deletes a value that `decode` or the transformer cannot read. False: it can be read, or it is not there. */
+  async deleteUnreadable(key: Key, decode: (stored: Stored) => unknown, options: CallOptions = {}): Promise<boolean> {
+    const { entry } = await this.#found(key, options)
+    if (entry === undefined || (await this.#isReadable(entry, decode))) return false
+    const { won } = await this.#engine.change({ key, expected: entry.revision, write: 'delete' }, options)
+    if (!won) throw new StorageError('conflict', 'the object was changed by others')
+    return true
+  }
+
+  async #isReadable(entry: Versioned, decode: (stored: Stored) => unknown): Promise<boolean> {
+    try {
+      decode(await this.#read(entry))
+      return true
+    } catch (error) {
+      if (!isCode(error, 'corrupt')) throw error
+      return false
+    }
   }
 
   /** How many keys a range holds. */

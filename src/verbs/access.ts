@@ -40,6 +40,8 @@ export type WriteAccess = ReadAccess & {
   readonly admission: Admission
   /** Fails with Forbidden: an update that creates needs the right to create, too. */
   readonly authorizeCreate: (request: ResourceRequest) => Promise<void>
+  /** Fails with Forbidden for who may not delete what cannot be read. Undefined: nobody can. */
+  readonly authorizeUnsafeDelete: ((request: ResourceRequest) => Promise<void>) | undefined
   /** Fails with a YamlError. */
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
   /** Matches patterns that take long. */

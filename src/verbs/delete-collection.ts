@@ -1,10 +1,11 @@
-import { ApiError } from '../api/errors.ts'
+import { ApiError, invalid } from '../api/errors.ts'
+import { invalidValue } from '../api/field-fault.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import type { ResourceRequest } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { deleteObject, warnOfDeletion } from './delete.ts'
-import { readDeleteOptions } from './delete-options.ts'
+import { readDeleteOptions, unsafeOption } from './delete-options.ts'
 import { readPage } from './list.ts'
 import { represent } from './represent/represent.ts'
 
@@ -17,6 +18,10 @@ export async function deleteCollection(request: ResourceRequest, access: WriteAc
   const representation = represent(negotiate(http, request.resource), access.forms, http.query)
   const { page, metadata } = await readPage(request, access, { isPaged: true })
   const options = await readDeleteOptions(http, access)
+  if (options.isUnsafe) {
+    const why = 'is not allowed with DELETECOLLECTION, try again after removing the option'
+    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [invalidValue(unsafeOption, true, why)])
+  }
   for (const { key } of page.items) {
     const place = access.keys.parse(key)
     if (place === undefined) continue

@@ -22,24 +22,35 @@ export type DeleteOptions = DeletionOptions & {
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
   readonly isDryRun: boolean
+  /** What cannot be read is deleted, and nothing else. */
+  readonly isUnsafe: boolean
 }
+
+export const unsafeOption = 'ignoreStoreReadErrorWithClusterBreakingPotential'
+const notWithUnsafe = ['dryRun', 'propagationPolicy', 'orphanDependents', 'gracePeriodSeconds', 'preconditions']
 
 const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan']
 
 /** Fails with Invalid for options that do not fit together. Comes before anybody looks for the object. */
 export async function readDeleteOptions(
   http: ApiRequest,
-  access: Pick<WriteAccess, 'convertYaml'>,
+  access: Pick<WriteAccess, 'convertYaml' | 'authorizeUnsafeDelete'>,
 ): Promise<DeleteOptions> {
   const body = await http.body()
-  return checkDeleteOptions(body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query))
+  const fields = body.length > 0 ? await fromBody(http, body, access) : fromQuery(http.query)
+  return checkDeleteOptions(fields, access.authorizeUnsafeDelete !== undefined)
 }
 
 /** Fails with Invalid. */
-export function checkDeleteOptions(fields: Fields): DeleteOptions {
+export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): DeleteOptions {
   const { preconditions, orphanDependents, propagationPolicy, gracePeriodSeconds } = fields
   const dryRun = stringsOf(fields['dryRun'])
-  const faults = [...propagationFaults(orphanDependents, propagationPolicy), ...dryRunFaults(dryRun)]
+  const isUnsafe = allowsUnsafe && fields[unsafeOption] === true
+  const faults = [
+    ...propagationFaults(orphanDependents, propagationPolicy),
+    ...dryRunFaults(dryRun),
+    ...(isUnsafe ? unsafeFaults(fields) : []),
+  ]
   if (faults.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', faults)
   const { uid, resourceVersion } = fieldsOf(preconditions)
   return {
@@ -49,8 +60,14 @@ export function checkDeleteOptions(fields: Fields): DeleteOptions {
     orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
     propagation: propagations.find((one) => one === propagationPolicy),
     isDryRun: dryRun.length > 0,
+    isUnsafe,
   }
 }
+
+const unsafeFaults = (fields: Fields): FieldFault[] =>
+  notWithUnsafe
+    .filter((name) => (name === 'dryRun' ? stringsOf(fields[name]).length > 0 : (fields[name] ?? null) !== null))
+    .map((name) => invalidValue(unsafeOption, true, `cannot be set together with .${name}`))
 
 const isNumber = (value: Json | undefined): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint'
@@ -136,13 +153,17 @@ function otherKind(kind: string, apiVersion: string): string {
 function fromQuery(query: URLSearchParams): Fields {
   if (query.size === 0) return {}
   const orphan = query.get('orphanDependents')
+  const uid = query.get('uid') || undefined
+  const resourceVersion = query.get('resourceVersion') || undefined
+  const unsafe = query.get(unsafeOption)
   return {
     gracePeriodSeconds: parseInteger(query.get('gracePeriodSeconds')),
     // Empty is no condition here, other than in a body.
-    preconditions: { uid: query.get('uid') || undefined, resourceVersion: query.get('resourceVersion') || undefined },
+    preconditions: uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion },
     orphanDependents: orphan === null ? undefined : parseBoolean(orphan),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,
     dryRun: query.getAll('dryRun'),
+    [unsafeOption]: unsafe === null ? undefined : parseBoolean(unsafe),
   }
 }
 

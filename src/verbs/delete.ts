@@ -11,6 +11,7 @@ import type { WriteAccess } from './access.ts'
 import { answerStatus } from './answer.ts'
 import { type Deletion, decideDeletion, isMarked } from '../registry/deletion.ts'
 import { type DeleteOptions, readDeleteOptions } from './delete-options.ts'
+import { deleteUnreadable } from './delete-unreadable.ts'
 import { represent } from './represent/represent.ts'
 import { translated } from './storage-errors.ts'
 import { commit } from './write/commit.ts'
@@ -24,6 +25,7 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   // Asked here and not where all deletions pass: upstream lets the deletion of a collection take these, too.
   const why = resource.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
+  if (options.isUnsafe) return answerStatus(await deleteUnreadable(request, access), form)
   const { isRemoved, object } = await deleteObject(request, options, access)
   warnOfDeletion(request, options)
   if (isRemoved && !resource.returnsDeleted) return answerStatus(deleted(request, object), form)

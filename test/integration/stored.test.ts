@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../src/etcd/client.ts'
-import { clients, startTestServer } from './support.ts'
+import { clients, startReplica, startTestServer } from './support.ts'
 
 const DEADLINE_MS = 20_000
 
@@ -96,3 +96,27 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
     await sleep(20)
   }
 }
+
+const mapKey = (name: string): Buffer => Buffer.from(`/registry/configmaps/default/${name}`)
+
+test('what cannot be read is deleted for who asks for that, and only with the gate', async () => {
+  await using server = await startTestServer()
+  await using unsafe = await startReplica(server, ['--feature-gates=AllowUnsafeMalformedObjectDeletion=true'])
+  await using etcd = new EtcdClient({ endpoints: [server.etcdUrl] })
+  const path = '/api/v1/namespaces/default/configmaps'
+  const body = { kind: 'DeleteOptions', ignoreStoreReadErrorWithClusterBreakingPotential: true }
+  const remove = async ({ url }: { readonly url: string }, name: string) => {
+    await using client = (clients['HTTP/2'] ?? assert.fail())(url)
+    const { status, text } = await client.call({ method: 'DELETE', path: `${path}/${name}`, body })
+    return { status, answer: JSON.parse(text) }
+  }
+  for (const [name, value] of Object.entries({ broken: '{"kind":', encrypted: 'k8s:enc:aesgcm:v1:k:x' })) {
+    await etcd.kv.put({ key: mapKey(name), value: Buffer.from(value) })
+    assert.equal((await remove(server, name)).status, 500)
+    const { status, answer } = await remove(unsafe, name)
+    assert.equal(status, 200)
+    assert.deepEqual(answer.details, { name, kind: 'ConfigMap' })
+    assert.equal((await etcd.kv.range({ key: mapKey(name) })).kvs.length, 0)
+    assert.equal((await remove(unsafe, name)).status, 422)
+  }
+})

@@ -96,6 +96,12 @@ class ConvertedStore implements ObjectStore {
     return { revision, found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes } }
   }
 
+  /** Whether it can be converted is not asked: it is about what is stored. */
+  deleteUnreadable: ObjectStore['deleteUnreadable'] = async (key, _decode, options) => {
+    const { store, decode } = this.#stored.access
+    return store.deleteUnreadable(key, decode, options)
+  }
+
   create: ObjectStore['create'] = async (key, value, options) =>
     this.#stored.access.store.create(key, await this.#toStored(value), options)
 

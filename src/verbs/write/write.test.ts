@@ -66,6 +66,7 @@ async function stepsOf(object: KubeObject): Promise<string[]> {
     store: {
       get: refused,
       create: refused,
+      deleteUnreadable: refused,
       update: async (_key, _options, decide) => {
         await decide(undefined)
         return refused()
@@ -73,6 +74,7 @@ async function stepsOf(object: KubeObject): Promise<string[]> {
     },
     decode: refused,
     answerPattern: refused,
+    authorizeUnsafeDelete: undefined,
     ids: { uid: () => 'u', nameSuffix: () => 'x' },
     now: () => '2026-01-01T00:00:00Z',
     admission: new Admission([plugin]),

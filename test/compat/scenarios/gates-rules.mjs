@@ -1,8 +1,9 @@
 // What feature gates change besides fields: rules, warnings, quotas, finalizers. Each with its gate on and off.
 import { gated } from './kit/gates.mjs';
-import { GET, PATCH, POST, PUT, scenario } from '../steps.ts';
+import { DELETE, GET, PATCH, POST, PUT, scenario } from '../steps.ts';
 
 const PODS = '/api/v1/namespaces/$ns/pods';
+const MAPS = '/api/v1/namespaces/$ns/configmaps';
 const CLAIMS = '/api/v1/namespaces/$ns/persistentvolumeclaims';
 const QUOTAS = '/api/v1/namespaces/$ns/resourcequotas';
 const container = (o = {}) => ({ name: 'c', image: 'i', ...o });
@@ -10,6 +11,7 @@ const pod = (name, spec = {}, metadata = {}) => ({ apiVersion: 'v1', kind: 'Pod'
 const template = (metadata, spec = {}) => ({ metadata: { labels: { a: 'b' }, ...metadata }, spec: { containers: [container()], ...spec } });
 const deployment = (name, t) => ({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec: { selector: { matchLabels: { a: 'b' } }, template: t } });
 const claim = (name, spec = {}) => ({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec } });
+const unsafe = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
 const warned = { compareHeaders: ['warning'] };
 /** Messages with a diff are ours (docs/differences.md). */
 const changed = { pick: (b) => b.details?.causes.map(({ field, message }) => [field, message.split('\n')[0]]) ?? b.spec };
@@ -106,6 +108,17 @@ export default [
   ...gated('openapi-enums', true, 'which values fields may have, in OpenAPI', [
     ...['api/v1', 'apis/apps/v1', 'apis/networking.k8s.io/v1'].map((group) => GET(`/openapi/v3/${group}`, { json: true, pick: (b) => Object.entries(b.components.schemas).flatMap(([name, { properties = {} }]) => Object.entries(properties).flatMap(([field, { enum: values, items }]) => [values, items?.enum].flatMap((one) => (one ? [`${name}.${field}: ${one.join()}`] : [])))).sort() })),
   ], { namespace: false }),
+  ...gated('unsafe-delete', false, 'deletes of what cannot be read: options, objects that can be read, collections', [
+    POST(MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }, { compare: 'status' }),
+    ...[{}, { dryRun: ['All'] }, { dryRun: ['None'] }, { propagationPolicy: 'Orphan' }, { orphanDependents: false }, { gracePeriodSeconds: 0 }, { preconditions: {} }, { dryRun: ['All'], orphanDependents: true, gracePeriodSeconds: 1, preconditions: { uid: 'u' } }].map((o) => DELETE(`${MAPS}/none`, { kind: 'DeleteOptions', apiVersion: 'v1', ...unsafe, ...o })),
+    DELETE(`${MAPS}/none`, undefined, { query: { ...unsafe } }),
+    DELETE(`${MAPS}/none`, undefined, { query: { ...unsafe, uid: '', gracePeriodSeconds: '0' } }),
+    DELETE(`${MAPS}/none`, unsafe, { as: 'alice' }),
+    DELETE(MAPS, unsafe, { query: { labelSelector: 'none=none' } }),
+    DELETE('/apis/apps/v1/namespaces/$ns/deployments/none', unsafe),
+    DELETE(`${MAPS}/c`, { ignoreStoreReadErrorWithClusterBreakingPotential: false, dryRun: ['All'] }),
+    DELETE(`${MAPS}/c`, unsafe),
+  ]),
   scenario('gates-device-class-quota', { section: '12', about: 'quotas of devices of a class', needs: 'all-versions' }, [
     ...quota('q', { 'c.deviceclass.resource.k8s.io/devices': '40', 'count/resourceclaims.resource.k8s.io': '9' }),
     ...known,
