@@ -18,7 +18,9 @@ import { apiVersionOf, type Resource } from './resource.ts'
 import { findType } from './types.ts'
 
 /** Every version, on or off by default. */
-const all = { isServed: () => true, gates: { isOn: () => true } } as const
+/** The gate that sets a default was off when objects were recorded. */
+const isOn = (gate: string): boolean => gate !== 'MaxUnavailableStatefulSet'
+const all = { isServed: () => true, gates: { isOn } } as const
 const resources = builtInResources(all)
 
 /** Upstream itself would write it differently the next time: it sets a default only when it reads. */

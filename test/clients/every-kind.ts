@@ -6,7 +6,11 @@ import { isRecord } from '../compat/json.ts'
 import type { Answer, SoakClient } from '../soak/client.ts'
 
 /** `$SET` and `$NUMBER` stand for what tells one set from another; `needs` marks versions that are off by default. */
-const file = join(import.meta.dirname, 'objects.jsonl')
+const files = {
+  every: join(import.meta.dirname, 'objects.jsonl'),
+  /** Of kinds that are served by default, with fields of gates that are off. */
+  gated: join(import.meta.dirname, 'gated-objects.jsonl'),
+}
 
 export type ObjectSet = { readonly name: string; readonly number: number }
 
@@ -15,8 +19,8 @@ export type Fields = Readonly<Record<string, unknown>>
 /** Where an object is made; and whether its version is served by default. */
 export type SetRow = { readonly path: string; readonly object: Fields; readonly isDefault: boolean }
 
-export function readSet(set: ObjectSet): readonly SetRow[] {
-  const lines = readFileSync(file, 'utf8').trim().split('\n')
+export function readSet(set: ObjectSet, which: keyof typeof files = 'every'): readonly SetRow[] {
+  const lines = readFileSync(files[which], 'utf8').trim().split('\n')
   return lines.map((line) => {
     const row: unknown = JSON.parse(line.replaceAll('$SET', set.name).replaceAll('$NUMBER', `${set.number}`))
     if (!isRecord(row) || !isRecord(row['object'])) throw new Error(`not a row: ${line}`)
@@ -24,14 +28,15 @@ export function readSet(set: ObjectSet): readonly SetRow[] {
   })
 }
 
-/** Makes one set, its namespace first. Returns what was refused, in the words of the server. */
-export async function createSet(client: SoakClient, set: ObjectSet): Promise<readonly string[]> {
+/** Makes one set, its namespace first, and what is off by default only if asked for it. Returns what was refused, in the words of the server. */
+export async function createSet(client: SoakClient, set: ObjectSet, isWhole = false): Promise<readonly string[]> {
   const refused: string[] = []
   const { status } = await client.call('POST', '/api/v1/namespaces', { metadata: { name: set.name } })
   if (status !== 201) refused.push(`the namespace ${set.name}: ${status}`)
-  for (const row of readSet(set)) {
-    const made = row.isDefault ? await createRow(client, row, set) : undefined
-    if (made !== undefined && 'refused' in made) refused.push(made.refused)
+  const rows = isWhole ? [...readSet(set), ...readSet(set, 'gated')] : readSet(set).filter(({ isDefault }) => isDefault)
+  for (const row of rows) {
+    const made = await createRow(client, row, set)
+    if ('refused' in made) refused.push(made.refused)
   }
   return refused
 }

@@ -2,11 +2,12 @@
  * One etcd, two servers in turn: what Keelson wrote, in protobuf and in JSON, the reference lists as it was, and the other way round.
  * Prints what differs and exits 1 if anything does.
  *
- *   node test/clients/swap.ts
+ *   node test/clients/swap.ts [--gates]    with all versions and gates of fields on, on both
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiServerProcess } from '../harness/api-server.ts'
 import { isRecord } from '../compat/json.ts'
+import { setUpOf } from '../compat/set-ups.ts'
 import { startEtcd } from '../harness/etcd.ts'
 import { startKeelson } from '../harness/keelson.ts'
 import { startReference } from '../harness/reference.ts'
@@ -18,6 +19,9 @@ const first: ObjectSet = { name: 'swap-first', number: 11 }
 const second: ObjectSet = { name: 'swap-second', number: 12 }
 /** Keeps a report readable when everything is wrong. */
 const TEXT_MAX = 300
+
+const hasGates = process.argv.includes('--gates')
+const gates = hasGates ? ['gates-on', 'all-versions'].flatMap((name) => setUpOf(name).flags) : []
 
 async function main(): Promise<void> {
   let faults = 0
@@ -34,8 +38,8 @@ async function main(): Promise<void> {
 async function swap(form: string): Promise<readonly string[]> {
   await using etcd = await startEtcd()
   const keelson = (): Promise<ApiServerProcess> =>
-    startKeelson({ etcdUrl: etcd.clientUrl, args: [`--storage-media-type=${form}`] })
-  const reference = (): Promise<ApiServerProcess> => startReference({ etcdUrl: etcd.clientUrl })
+    startKeelson({ etcdUrl: etcd.clientUrl, args: [`--storage-media-type=${form}`, ...gates] })
+  const reference = (): Promise<ApiServerProcess> => startReference({ etcdUrl: etcd.clientUrl, args: gates })
   const written = await during(keelson, (client) => write(client, first))
   const taken = await during(reference, async (client) => {
     await customServed(client, first)
@@ -61,7 +65,7 @@ async function during<T>(start: () => Promise<ApiServerProcess>, act: (client: S
 }
 
 async function write(client: SoakClient, set: ObjectSet): Promise<{ refused: readonly string[]; listed: Listed }> {
-  const refused = await createSet(client, set)
+  const refused = await createSet(client, set, hasGates)
   return { refused, listed: await listAll(client) }
 }
 
@@ -78,8 +82,9 @@ function compare(what: string, before: Listed, after: Listed): readonly string[]
   return faults
 }
 
-/** Each server has a Lease of its own, which it renews. */
-const isOwnedByServer = (place: string): boolean => place.includes(' kube-system/apiserver-')
+/** Each server has a Lease of its own, which it renews; the reference elects leaders and clears away candidates whose time is up. */
+const isOwnedByServer = (place: string): boolean =>
+  / kube-system\/(apiserver-|leader-election-controller$)|\/leasecandidates /.test(place)
 
 /** The reference keeps the status of these up to date itself: that is no difference of what is stored. */
 function comparable(place: string, object: Fields | undefined): unknown {

@@ -119,6 +119,13 @@ export default [
     DELETE(`${MAPS}/c`, { ignoreStoreReadErrorWithClusterBreakingPotential: false, dryRun: ['All'] }),
     DELETE(`${MAPS}/c`, unsafe),
   ]),
+  ...gated('max-unavailable-default', false, 'how many pods of a StatefulSet may be away, where nothing is said', [undefined, {}, { type: 'RollingUpdate' }, { type: 'RollingUpdate', rollingUpdate: {} }, { rollingUpdate: { partition: 1 } }, { type: 'OnDelete' }, { type: 'OnDelete', rollingUpdate: { partition: 1 } }].map((updateStrategy, at) => POST('/apis/apps/v1/namespaces/$ns/statefulsets', { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: `s${at}` }, spec: { serviceName: 's', selector: { matchLabels: { a: 'b' } }, template: template({}), updateStrategy } }, { pick: (b) => b.spec?.updateStrategy ?? b.message.replace(/0x[0-9a-f]+/g, '<pointer>') }))),
+  ...gated('tolerance-in-v1', false, 'tolerances of an autoscaler through its older version', [
+    POST('/apis/autoscaling/v2/namespaces/$ns/horizontalpodautoscalers', { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'h' }, spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' }, behavior: { scaleUp: { tolerance: '0.1' }, scaleDown: { tolerance: '50m' } } } }),
+    GET('/apis/autoscaling/v1/namespaces/$ns/horizontalpodautoscalers/h'),
+    PATCH('/apis/autoscaling/v1/namespaces/$ns/horizontalpodautoscalers/h', 'merge', { spec: { maxReplicas: 3 } }),
+    GET('/apis/autoscaling/v2/namespaces/$ns/horizontalpodautoscalers/h'),
+  ]),
   scenario('gates-device-class-quota', { section: '12', about: 'quotas of devices of a class', needs: 'all-versions' }, [
     ...quota('q', { 'c.deviceclass.resource.k8s.io/devices': '40', 'count/resourceclaims.resource.k8s.io': '9' }),
     ...known,

@@ -1,7 +1,8 @@
 import { forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goIntOrString, goPointer, goStruct } from '../../../api/go-value.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../../../api/object.ts'
+import type { Gates } from '../../../api/gates.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { claimSpecWarnings } from '../core/claim-spec.ts'
 import { isEqualAs } from '../../rules/equality.ts'
@@ -89,6 +90,7 @@ const changeable = [
 ]
 
 export const statefulSetRules: KindRules = {
+  setDefaults,
   strategy: { names: 'label', generation: { fields: ['spec'] } },
   validate: (object, gates) => faultsOf(spec, object['spec'], 'spec', gates),
   // A name that cannot be changed is not checked.
@@ -146,5 +148,20 @@ function onlyChangeable(before: Fields): Rule {
       .join(', ')
       .replace(/, ([^,]*)$/, ' and $1')
     faults.push(forbiddenField(path, `updates to statefulset spec for fields other than ${list} are forbidden`))
+  }
+}
+
+/** How many Pods may be away at a time, where that can be said; the type's own defaults do the rest. */
+function setDefaults(object: KubeObject, gates: Gates): KubeObject {
+  if (!gates.isOn('MaxUnavailableStatefulSet')) return object
+  const own = fieldsOf(object['spec'])
+  const strategy = fieldsOf(own['updateStrategy'])
+  const { type, rollingUpdate } = strategy
+  const isTold = textOf(type) === '' || (type === 'RollingUpdate' && rollingUpdate !== undefined)
+  const rolling = fieldsOf(rollingUpdate)
+  if (!isTold || rolling['maxUnavailable'] !== undefined) return object
+  return {
+    ...object,
+    spec: { ...own, updateStrategy: { ...strategy, rollingUpdate: { ...rolling, maxUnavailable: 1 } } },
   }
 }

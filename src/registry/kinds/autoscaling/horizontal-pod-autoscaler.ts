@@ -162,7 +162,7 @@ function capitalized(behavior: Fields): Fields {
 
 function capitalizedRules(given: Json | undefined): Json {
   if (!isFields(given)) return null
-  const { stabilizationWindowSeconds = null, selectPolicy = null, policies } = given
+  const { stabilizationWindowSeconds = null, selectPolicy = null, policies, tolerance = null } = given
   return {
     StabilizationWindowSeconds: stabilizationWindowSeconds,
     SelectPolicy: selectPolicy,
@@ -171,7 +171,7 @@ function capitalizedRules(given: Json | undefined): Json {
       Value: value,
       PeriodSeconds: periodSeconds,
     })),
-    Tolerance: null,
+    Tolerance: tolerance,
   }
 }
 
@@ -183,13 +183,14 @@ function readBehavior(text: string | undefined): Fields | undefined {
 
 function readRules(given: Json | undefined): Fields | undefined {
   if (!isFields(given)) return undefined
-  const { StabilizationWindowSeconds: window, SelectPolicy: selectPolicy, Policies: policies } = given
+  const { StabilizationWindowSeconds: window, SelectPolicy: selectPolicy, Policies: policies, Tolerance } = given
   return present({
     stabilizationWindowSeconds: window ?? undefined,
     selectPolicy: selectPolicy ?? undefined,
     policies: itemsOf(policies).map(({ Type: type, Value: value, PeriodSeconds: periodSeconds }) =>
       present({ type, value, periodSeconds }),
     ),
+    tolerance: Tolerance ?? undefined,
   })
 }
 
