@@ -12,6 +12,7 @@ import { createAllocators, type Objects, type ServiceAllocators } from './alloca
 import type { KubeObject } from './api/object.ts'
 import type { Handle as OwnHandle } from './api/own-request.ts'
 import type { Cache } from './cache/cache.ts'
+import type { Fillable } from './cache/first-fill.ts'
 import { PatternThread } from './cel/pattern-thread.ts'
 import { YamlConverter } from './codec/yaml.ts'
 import type { Config } from './config/config.ts'
@@ -73,6 +74,8 @@ export type ControlPlane = AsyncDisposable & {
   readonly definitions: Definitions | undefined
   readonly registry: Registry
   readonly allocation: ServiceAllocators
+  /** What may be brought into memory before anybody asks. */
+  readonly fillable: () => Fillable[]
 }
 
 export function createControlPlane(config: Config, parts: ControlPlaneParts, surroundings: Surroundings): ControlPlane {
@@ -177,7 +180,14 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const dispose = async (): Promise<void> => {
     await Promise.all([yaml[Symbol.asyncDispose](), patterns[Symbol.asyncDispose]()])
   }
-  return { handle, registry, allocation, definitions, [Symbol.asyncDispose]: dispose }
+  return {
+    handle,
+    registry,
+    allocation,
+    definitions,
+    fillable: () => access.fillable(),
+    [Symbol.asyncDispose]: dispose,
+  }
 }
 
 const servicesId = { group: '', version: 'v1', plural: 'services' } as const

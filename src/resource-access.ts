@@ -4,6 +4,7 @@ import { isEvents } from './api/events.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
 import { Facts } from './cache/facts.ts'
+import type { Fillable } from './cache/first-fill.ts'
 import type { Form } from './cache/item.ts'
 import type { ResourceSpec } from './cache/resource.ts'
 import type { PatternThread } from './cel/pattern-thread.ts'
@@ -16,11 +17,12 @@ import type { Config } from './config/config.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Allocator } from './registry/allocations.ts'
+import { compareVersions } from './registry/priorities.ts'
 import type { Registry } from './registry/registry.ts'
 import { apiVersionOf, type Resource } from './registry/resource.ts'
 import type { Key, Revision } from './storage/engine.ts'
 import { StorageError } from './storage/errors.ts'
-import { ResourceKeys, resourcePrefix, rootOf } from './storage/keys.ts'
+import { rangeOf, ResourceKeys, resourcePrefix, rootOf } from './storage/keys.ts'
 import type { Store } from './storage/store.ts'
 import type { Ids } from './api/ids.ts'
 import type { WatchAccess, WriteAccess } from './verbs/access.ts'
@@ -81,6 +83,34 @@ export class ResourceAccess {
     const access = this.#withConversion(resource)
     this.#made.set(resource, access)
     return access
+  }
+
+  /**
+   * What is worth being brought into memory when the server starts: built-in resources, each in the newest version that is served. Custom ones may
+   * be thousands, of which most are not asked for; events are many, and upstream does not keep them in memory either.
+   */
+  fillable(): Fillable[] {
+    const newest = new Map<Key, Resource>()
+    for (const resource of this.#parts.registry.all()) {
+      if (resource.isCustom || !resource.isStored || isEvents(resource)) continue
+      const { prefix } = this.keysOf(resource)
+      const known = newest.get(prefix)
+      if (known === undefined || compareVersions(resource.version, known.version) < 0) newest.set(prefix, resource)
+    }
+    return [...newest].map(([prefix, resource]) => ({
+      name: resource.plural,
+      range: rangeOf(prefix),
+      fill: () => this.#fill(resource, prefix),
+    }))
+  }
+
+  /** Controllers ask for protobuf. */
+  #fill(resource: Resource, prefix: Key): Promise<void> {
+    const { cache } = this.#parts
+    const { forms } = this.of(resource)
+    return cache.fill(prefix, apiVersionOf(resource), (item) => {
+      if (!cache.made.shelf.isFull) forms.message(item)
+    })
   }
 
   /** To objects in whatever versions they were stored in: where all are in that of the resource, the same as it has itself. */

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cache } from './cache/cache.ts'
+import { FirstFill } from './cache/first-fill.ts'
 import { addCacheMetrics } from './cache/metrics.ts'
 import type { Config } from './config/config.ts'
 import { createControlPlane, type Surroundings } from './control-plane.ts'
@@ -117,11 +118,14 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   addProcessMetrics(metrics, clock)
   addServerMetrics(metrics, config.featureGates)
   addCacheMetrics(metrics, cache)
+  const heldBytes = (): number => cache.stats().slabBytes
+  const firstFill = parts.use(new FirstFill({ count: (range) => store.count(range), heldBytes, log }))
   const phase: { bootstrap: Bootstrap | undefined; isStopping: boolean } = { bootstrap: undefined, isStopping: false }
   const etcdFault = (): string | undefined => (cache.isLive ? undefined : 'nothing is heard from etcd')
   const checks = createChecks({
     etcdFault,
     isStarted: () => true,
+    isFilled: () => firstFill.isDone,
     isBootstrapped: () => phase.bootstrap?.isDone ?? false,
     isStopping: () => phase.isStopping,
   })
@@ -192,6 +196,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const close = (): Promise<void> => listener.close({ graceMs, watchGraceMs })
   parts.defer(close)
   const reloaders = createReloaders(config, { listener, certificate, files, handle, log }).map((one) => parts.use(one))
+  void firstFill.run(plane.fillable())
   await Promise.all([listen(listener, config), bootstrap.start()])
   const loops = startOwnLoops({
     handle,

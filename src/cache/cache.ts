@@ -136,6 +136,11 @@ export class Cache implements AsyncDisposable {
     return reader
   }
 
+  /** Brings a resource that there is a reader of into memory. */
+  async fill(prefix: Key, version: string, make: (item: Item) => void): Promise<void> {
+    await this.#resources.get(prefix)?.get(version)?.reader.fill(make)
+  }
+
   /**
    * A reader for requests that were resolved before a definition changed and ask for it only now. They read the database: what
    * is in memory is of the new form.

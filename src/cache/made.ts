@@ -14,6 +14,9 @@ const TIDIED_MAX = 20_000
 /** Where all are in use, so many get another round before one goes. */
 const SPARED_MAX = 1_000
 
+/** What has no room beyond this is left to who asks for it. */
+const FULL_SHARE = 0.9
+
 /** Something on a shelf. `drop` lets go of it. `isUsed`: whether it was asked for since the shelf last looked. */
 export type Dropped = { drop(): void; isUsed?: boolean }
 
@@ -27,6 +30,11 @@ export class Shelf {
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
+  }
+
+  /** More would push out what came before. */
+  get isFull(): boolean {
+    return this.#bytes >= this.#bytesMax * FULL_SHARE
   }
 
   add(thing: Dropped, bytes: number): void {

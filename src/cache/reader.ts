@@ -4,6 +4,7 @@
  * memory. Where memory cannot answer in time, the database is asked; where that fails, the read fails. Nothing goes stale.
  */
 import type { KubeObject } from '../api/object.ts'
+import { Slices } from '../lib/slices.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOfKey } from '../storage/keys.ts'
@@ -77,6 +78,20 @@ export class Reader {
   /** What memory has, however old; undefined where one must wait for that. */
   known(): Tree | undefined {
     return this.#resource.known()
+  }
+
+  /**
+   * Brings all objects into memory as clients see them, so that the first who asks does not wait for that. `make` makes what else is
+   * likely to be asked for.
+   */
+  async fill(make: (item: Item) => void): Promise<void> {
+    await this.#resource.ensure()
+    const slices = new Slices(this.#parts.time)
+    for (const key of this.#resource.version().tree.keys()) {
+      const item = this.#resource.tree.get(key)
+      if (item !== undefined && isReadable(item)) make(item)
+      if (slices.isOver) await slices.turn()
+    }
   }
 
   async get(key: Key, at: At): Promise<{ readonly revision: Revision; readonly item: Item | undefined }> {
@@ -385,3 +400,14 @@ const tooOld = (): StorageError => new StorageError('compacted', 'the events aft
 
 const tooNew = (revision: Revision, bound: Revision): StorageError =>
   new StorageError('too-new', `Too large resource version: ${revision}, current: ${bound}`, { bound })
+
+/** It is printed then; who asks for one that is not readable is told. */
+function isReadable(item: Item): boolean {
+  try {
+    item.wire()
+    return true
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error
+    return false
+  }
+}

@@ -10,6 +10,8 @@ export type Vitals = {
   readonly etcdFault: () => string | undefined
   /** Everything that belongs to the start has been done. */
   readonly isStarted: () => boolean
+  /** What the database has is in memory. */
+  readonly isFilled: () => boolean
   /** The system namespaces and the other objects of a new cluster are there. */
   readonly isBootstrapped: () => boolean
   readonly isStopping: () => boolean
@@ -75,13 +77,13 @@ const bootstrapHooks: ReadonlySet<string> = new Set([
 const unless = (isOk: () => boolean, why: string) => (): string | undefined => (isOk() ? undefined : why)
 const isFine = (): undefined => undefined
 
-export function createChecks({ etcdFault, isStarted, isBootstrapped, isStopping }: Vitals): readonly Check[] {
+export function createChecks({ etcdFault, isStarted, isFilled, isBootstrapped, isStopping }: Vitals): readonly Check[] {
   const checks: Check[] = [
     { name: 'ping', fault: isFine },
     { name: 'log', fault: isFine },
     { name: 'etcd', fault: etcdFault },
     { name: 'etcd-readiness', fault: etcdFault, isForReadiness: true },
-    { name: 'informer-sync', fault: unless(isStarted, 'the caches are not filled yet'), isForReadiness: true },
+    { name: 'informer-sync', fault: unless(isFilled, 'the caches are not filled yet'), isForReadiness: true },
   ]
   for (const hook of hooks) {
     const isDone = bootstrapHooks.has(hook) ? isBootstrapped : isStarted

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { KubeObject } from '../../../src/api/object.ts'
 import type { WatchEvent } from '../../../src/cache/event.ts'
 import type { Item } from '../../../src/cache/item.ts'
 import type { Watcher } from '../../../src/cache/watch.ts'
+import { StorageError } from '../../../src/storage/errors.ts'
 import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
-import { encode, PlainCache, root } from '../../harness/plain-cache.ts'
+import { encode, form, PlainCache, root } from '../../harness/plain-cache.ts'
 
 const key = (resource: string, name: string): string => `${root}${resource}/${name}`
 
@@ -27,6 +29,14 @@ const brief = (events: readonly WatchEvent[]): string[] =>
   events.map((event) =>
     event.type === 'BOOKMARK' ? event.type : `${event.type} ${event.item.key.split('/').at(-1)}@${event.revision}`,
   )
+
+function decodeOrFail(...stored: Parameters<typeof form.decode>): KubeObject {
+  try {
+    return form.decode(...stored)
+  } catch (cause) {
+    throw new StorageError('corrupt', 'not JSON', { cause })
+  }
+}
 
 describe('cache on a real etcd', () => {
   let etcd: EtcdProcess
@@ -58,6 +68,34 @@ describe('cache on a real etcd', () => {
     assert.ok((item?.revision ?? 0) > expected)
     assert.equal(old.decoded, undefined)
     assert.equal(old.peek()['value'], 'old')
+  })
+
+  test('what was brought into memory is shown without another look at the database', async () => {
+    for (const name of ['a', 'b', 'c']) await other.store.create(key('filled', name), encode(name, 'x'))
+    const reader = plain.reader('filled')
+    assert.equal(reader.known(), undefined)
+    const made: string[] = []
+    await reader.fill((item) => made.push(item.key))
+    const items = [...(reader.known()?.values() ?? [])]
+    assert.deepEqual(
+      made,
+      ['a', 'b', 'c'].map((name) => key('filled', name)),
+    )
+    assert.equal(items.length, 3)
+    assert.ok(items.every((item) => item.isPrinted()))
+  })
+
+  test('an object that cannot be read does not keep the others from memory', async () => {
+    await other.store.create(key('broken', 'a'), Buffer.from('{'))
+    await other.store.create(key('broken', 'b'), encode('b', 'x'))
+    const reader = plain.cache.resource({ name: 'broken', prefix: `${root}broken/`, ...form, decode: decodeOrFail })
+    const made: string[] = []
+    await reader.fill((item) => made.push(item.key))
+    assert.deepEqual(made, [key('broken', 'b')])
+    assert.deepEqual(
+      [...(reader.known()?.values() ?? [])].map((item) => item.isPrinted()),
+      [false, true],
+    )
   })
 
   test('a latest read sees a write of another replica', async () => {

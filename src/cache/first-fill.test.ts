@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Log } from '../lib/log.ts'
+import { type Fillable, FirstFill } from './first-fill.ts'
+
+type Fake = { readonly name: string; readonly count: number; readonly fill?: () => Promise<void> }
+
+function harness({ heldBytes = () => 0 }: { heldBytes?: () => number } = {}) {
+  const filled: string[] = []
+  const warnings: string[] = []
+  const due: (() => void)[] = []
+  const counts = new Map<string, number>()
+  const log: Log = (_level, message) => void warnings.push(message)
+  const after = (_ms: number, call: () => void) => {
+    due.push(call)
+    return { close: () => undefined }
+  }
+  const first = new FirstFill({
+    count: async ({ from }) => ({ count: counts.get(from) ?? 0 }),
+    heldBytes,
+    timers: { after, every: after, soon: (call) => call() },
+    log,
+  })
+  const fillable = ({ name, count, fill }: Fake): Fillable => {
+    counts.set(name, count)
+    return {
+      name,
+      range: { from: name, to: `${name}~` },
+      fill: async () => {
+        await fill?.()
+        filled.push(name)
+      },
+    }
+  }
+  const run = (fakes: readonly Fake[]): Promise<void> => first.run(fakes.map(fillable))
+  return { first, run, filled, warnings, onLate: () => due.forEach((call) => call()) }
+}
+
+test('what has objects is filled, what has none is not', async () => {
+  const { first, run, filled } = harness()
+  assert.equal(first.isDone, false)
+  await run([
+    { name: 'pods', count: 3 },
+    { name: 'secrets', count: 0 },
+    { name: 'nodes', count: 1 },
+  ])
+  assert.deepEqual(filled.toSorted(), ['nodes', 'pods'])
+  assert.equal(first.isDone, true)
+})
+
+test('one that fails is told, and keeps neither the others nor readiness back', async () => {
+  const { first, run, filled, warnings } = harness()
+  await run([
+    { name: 'pods', count: 3, fill: () => Promise.reject(new Error('etcd is away')) },
+    { name: 'nodes', count: 1 },
+  ])
+  assert.deepEqual(filled, ['nodes'])
+  assert.equal(warnings.length, 1)
+  assert.equal(first.isDone, true)
+})
+
+test('with much in memory no other is begun', async () => {
+  const { first, run, filled } = harness({ heldBytes: () => 1 << 30 })
+  await run([{ name: 'pods', count: 3 }])
+  assert.deepEqual(filled, [])
+  assert.equal(first.isDone, true)
+})
+
+test('readiness does not wait for ever', async () => {
+  const { first, run, onLate } = harness()
+  const running = run([{ name: 'pods', count: 3, fill: () => new Promise(() => undefined) }])
+  assert.equal(first.isDone, false)
+  onLate()
+  await running
+  assert.equal(first.isDone, true)
+})
