@@ -57,7 +57,7 @@ export class UsageError extends Error {
 export async function startDev(args: readonly string[], parts: DevParts): Promise<Dev> {
   const own = splitArgs(args)
   // Looked at before anything starts; where etcd will be does not matter for that.
-  orFail(checkArgs([...serveDefaults, '--etcd-servers=http://127.0.0.1:1', ...own.rest]))
+  orFail(checkArgs([...serveDefaults(own), '--etcd-servers=http://127.0.0.1:1', ...own.rest]))
   await using stack = new AsyncDisposableStack()
   const folder = prepareDataFolder(own.dataDir, parts.nowMs)
   const claim = await claimFolder(folder)
@@ -66,7 +66,7 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   const etcd = own.hasServers ? undefined : stack.use(await runEtcd(folder, own.etcd, parts))
   const config = orFail(
     checkArgs([
-      ...serveDefaults,
+      ...serveDefaults(own),
       ...certificateArgs(folder),
       ...accountArgs(folder, own),
       ...etcdArgs(etcd),
@@ -84,13 +84,12 @@ export async function startDev(args: readonly string[], parts: DevParts): Promis
   return { stop: () => all.disposeAsync(), failed }
 }
 
-/** Without the controller that makes service accounts, no pod could have one. */
-const serveDefaults = [
-  '--bind-address=127.0.0.1',
-  '--authorization-mode=Node,RBAC',
-  '--disable-admission-plugins=ServiceAccount',
-  '--allow-privileged=true',
-]
+function serveDefaults({ rest }: Own): string[] {
+  const defaults = ['--bind-address=127.0.0.1', '--authorization-mode=Node,RBAC', '--allow-privileged=true']
+  // Without the controller that makes service accounts no pod could have one; who runs it asks for the plugin.
+  const hasAccounts = /--enable-admission-plugins[= ]\S*\bServiceAccount\b/.test(rest.join(' '))
+  return hasAccounts ? defaults : [...defaults, '--disable-admission-plugins=ServiceAccount']
+}
 
 type Own = {
   readonly dataDir: string

@@ -119,6 +119,23 @@ test('the service kubernetes has an endpoint, as that of any cluster', { skip: !
   assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
 })
 
+test('a service account has tokens; beside controllers, a pod has one in a volume', async () => {
+  await using dev = new DevProcess([...(await flagsFor('accounts')), '--enable-admission-plugins=ServiceAccount'])
+  await dev.ready()
+  await kubectl('accounts', 'create', 'serviceaccount', 'default')
+  const token = await kubectl('accounts', 'create', 'token', 'default')
+  assert.match(token, /^[\w-]+\.[\w-]+\.[\w-]+$/)
+  const review = join(dir, 'review.yaml')
+  const spec = `spec: {token: ${token}}`
+  await writeFile(review, `apiVersion: authentication.k8s.io/v1\nkind: TokenReview\n${spec}\n`)
+  const who = await kubectl('accounts', 'create', '-f', review, '-o', 'jsonpath={.status.user.username}')
+  assert.equal(who, 'system:serviceaccount:default:default')
+  await kubectl('accounts', 'run', 'p', '--image=i')
+  const volume = 'jsonpath={.spec.volumes[0].name} {.spec.containers[0].volumeMounts[0].mountPath}'
+  const shown = await kubectl('accounts', 'get', 'pod', 'p', '-o', volume)
+  assert.match(shown, /^kube-api-access-\w+ \/var\/run\/secrets\/kubernetes\.io\/serviceaccount$/)
+})
+
 test('two in one folder do not get in each other’s way; an etcd that was left behind is ended', async () => {
   const flags = await flagsFor('second')
   await using dev = new DevProcess(flags)
