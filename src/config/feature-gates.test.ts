@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gateRows } from '../api/gate-rows.ts'
-import { gatesActedOn } from './feature-gates.ts'
+import { gatesActedOn, parseFeatureGates } from './feature-gates.ts'
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'gates.md')
 
@@ -14,4 +14,15 @@ test('docs/gates.md has each gate that can be changed upstream and not here, and
     .flatMap(({ names }) => names)
     .filter((name) => !gatesActedOn.includes(name))
   assert.deepEqual(told.toSorted(), unchanged.toSorted())
+})
+
+test('a gate of a part that is not here is off, whatever is asked for', () => {
+  const { gates, faults } = parseFeatureGates(['StructuredAuthenticationConfiguration=true', 'WatchList=true'])
+  assert.deepEqual(faults, [])
+  const shown = gates.all.filter(({ name }) => ['StructuredAuthenticationConfiguration', 'WatchList'].includes(name))
+  assert.deepEqual(Object.fromEntries(shown.map(({ name, isOn }) => [name, isOn])), {
+    StructuredAuthenticationConfiguration: false,
+    WatchList: true,
+  })
+  assert.ok(!gates.isOn('StructuredAuthenticationConfiguration'))
 })

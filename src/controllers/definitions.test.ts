@@ -171,6 +171,25 @@ test('what is still there after it was cleaned up is cleaned up again', { timeou
   await again.promise
 })
 
+test('what could not be announced is announced again', { timeout: 5_000 }, async () => {
+  const tries: unknown[] = []
+  const done = Promise.withResolvers<void>()
+  const announce: DefinitionsParts['announce'] = async (place, isServed) => {
+    tries.push([place, isServed])
+    if (tries.length === 1) throw new Error('answered 500')
+    done.resolve()
+  }
+  const source = sourceOf([added(definition('wheels', true)), listEnd])
+  await using definitions = new Definitions(partsOf(async () => source, { announce }))
+  await definitions.start()
+  await done.promise
+  const place = { group: 'example.com', version: 'v1' }
+  assert.deepEqual(tries, [
+    [place, true],
+    [place, true],
+  ])
+})
+
 test('a stop does not wait for a watch; one that comes later is closed', { timeout: 5_000 }, async () => {
   const { promise, resolve } = Promise.withResolvers<EventSource>()
   const definitions = new Definitions(partsOf(() => promise))
