@@ -57,9 +57,9 @@ export function choose(request: ResourceRequest, { requirements, terms }: Select
     range,
     isOneKey,
     matches: selects({ requirements, terms: selectorTerms }),
-    by: isOneKey ? undefined : [...fieldsToLookUp(terms, resource), ...labelsToLookUp(requirements)],
+    by: isOneKey ? undefined : valuesToLookUp({ requirements, terms }, resource.indexedFields),
     indexed: isOneKey || resource.isCustom ? undefined : indexed(selectorTerms, resource),
-    name: isOneKey || name === '' ? undefined : toKey(name),
+    name: isOneKey || name === '' || name.length > HINT_CHARACTERS_MAX ? undefined : toKey(name),
   }
 }
 
@@ -68,15 +68,26 @@ function indexed(terms: readonly SelectorTerm[], { indexedFields = [] }: Resourc
   return found.length === 0 ? undefined : () => selects({ requirements: [], terms: found })
 }
 
-const fieldsToLookUp = (terms: readonly FieldTerm[], { indexedFields = [] }: Resource): IndexedValue[] =>
-  terms.filter(({ field, isEqual }) => isEqual && indexedFields.includes(field))
+/** Indexes and names only shorten the way to what is selected, and what was asked is kept with what it led to. */
+const HINTS_MAX = 8
+const HINT_CHARACTERS_MAX = 512
 
-const labelsToLookUp = (requirements: readonly Requirement[]): IndexedValue[] =>
-  requirements.flatMap((requirement) => {
-    if (requirement.operator !== 'in') return []
-    const [value, other] = requirement.values
-    return value === undefined || other !== undefined ? [] : { label: requirement.key, value }
-  })
+/** Values that all selected objects have and an index may lead to: the fields' before the labels'. */
+export function valuesToLookUp(
+  { requirements, terms }: Selectors,
+  indexedFields: readonly string[] = [],
+): readonly IndexedValue[] {
+  const fields = terms.filter(({ field, isEqual }) => isEqual && indexedFields.includes(field))
+  return [...fields, ...requirements.flatMap(valueOfLabel)]
+    .filter(({ value }) => value.length <= HINT_CHARACTERS_MAX)
+    .slice(0, HINTS_MAX)
+}
+
+function valueOfLabel(requirement: Requirement): IndexedValue[] {
+  if (requirement.operator !== 'in') return []
+  const [value, other] = requirement.values
+  return value === undefined || other !== undefined ? [] : [{ label: requirement.key, value }]
+}
 
 /** Names need no look at the object: they stand in its key. */
 function selectorTerm({ field, isEqual, value }: FieldTerm, resource: Resource, keys: ResourceKeys): SelectorTerm {

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseSelectors, valuesToLookUp } from './selection.ts'
+
+const lookedUp = (labelSelector: string, fieldSelector = ''): unknown =>
+  valuesToLookUp(parseSelectors({ labelSelector, fieldSelector }), ['spec.nodeName'])
+
+test('an index is asked for the single values of labels and of fields that have one', () => {
+  assert.deepEqual(lookedUp('a=b,c in (d,e),f in (g),h!=i', 'spec.nodeName=n,status.phase=p,spec.nodeName!=m'), [
+    { field: 'spec.nodeName', isEqual: true, value: 'n' },
+    { label: 'a', value: 'b' },
+    { label: 'f', value: 'g' },
+  ])
+})
+
+test('what is kept of a question has a bound', () => {
+  const many = Array.from({ length: 1_000 }, (_, at) => `a${at}=b`).join()
+  const found = lookedUp(many, `spec.nodeName=${'x'.repeat(1_000)}`)
+  assert.deepEqual(
+    found,
+    Array.from({ length: 8 }, (_, at) => ({ label: `a${at}`, value: 'b' })),
+  )
+})
