@@ -140,14 +140,16 @@ export async function walk(
 ): Promise<void> {
   const slices = new Slices(time)
   let start: Key | undefined = from
-  let looked = 0
+  let left = atOnce
   while (start !== undefined) {
     const first: Key = start
     start = undefined
     tree.forRange(first, to, false, (key, item) => {
       const isQuick = item.hasFacts
       if (!wantsMore(item)) return leave
-      if ((++looked % atOnce !== 0 && isQuick) || !slices.isOver) return undefined
+      if (--left > 0 && isQuick) return undefined
+      left = atOnce
+      if (!slices.isOver) return undefined
       start = keyAfter(key)
       return leave
     })
