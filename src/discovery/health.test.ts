@@ -33,6 +33,7 @@ test('only parts that are still to come are shown as excluded', () => {
   const checks = createChecks({
     etcdFault: () => undefined,
     isStarted: isDone,
+    isFilled: isDone,
     isBootstrapped: isDone,
     isStopping: () => false,
   })
