@@ -72,6 +72,9 @@ export function goSyntax(value: Json): string {
   return `map[string]interface {}{${keys.map((key) => `${quote(key)}:${goSyntax(value[key] ?? null)}`).join(', ')}}`
 }
 
+/** As a fault of a field shows a value. */
+export const goShown = (value: Json): string => (value === null ? '"null"' : goSyntax(value))
+
 /** JSON with `%v`: `map[a:1]`, with the keys in the order of their bytes. */
 export function goPlain(value: Json): string {
   if (value === null) return '<nil>'

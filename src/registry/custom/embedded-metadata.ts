@@ -3,7 +3,7 @@
  * is of another type is refused, whatever the schema of the custom kind says.
  */
 import { type FieldFault, invalidShown } from '../../api/field-fault.ts'
-import { goSyntax } from '../../api/go-value.ts'
+import { goShown } from '../../api/go-value.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Field, ScalarType, Schema } from '../../schema/schema.ts'
@@ -84,7 +84,7 @@ function coerceObject(object: Fields, { path, at, found }: Omit<Place, 'isObject
   for (const name of ['apiVersion', 'kind']) {
     const text = object[name]
     if (text === undefined || typeof text === 'string') continue
-    refusals.push(invalidShown(`${at}.${name}`, text === null ? '"null"' : goSyntax(text), 'must be a string'))
+    refusals.push(invalidShown(`${at}.${name}`, goShown(text), 'must be a string'))
   }
   const { metadata } = object
   if (metadata === undefined || metadata === null) return object
@@ -98,7 +98,7 @@ function coerceObject(object: Fields, { path, at, found }: Omit<Place, 'isObject
     : reading.refuse(metadata, 'Go value of type v1.ObjectMeta')
   if (reading.fault === undefined) return read === metadata ? object : { ...object, metadata: read }
   if (malformed === 'dropped') return { ...object, metadata: isFields(metadata) ? wellFormed(metadata) : {} }
-  refusals.push(invalidShown(`${at}.metadata`, goSyntax(metadata), reading.fault))
+  refusals.push(invalidShown(`${at}.metadata`, goShown(metadata), reading.fault))
   return object
 }
 

@@ -1,6 +1,6 @@
 /** What is wrong with a value, as upstream says it: the text names the value once more, from the root of what was validated. */
 import { invalidShown, notSupportedShown, tooLong, tooMany } from '../../api/field-fault.ts'
-import { goSyntax } from '../../api/go-value.ts'
+import { goShown } from '../../api/go-value.ts'
 import type { Json } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
 import type { Fault, Place } from './place.ts'
@@ -13,7 +13,7 @@ export function pathOf({ prefix }: Pick<Place, 'prefix'>, name: string): string 
 }
 
 export function valueFault(place: Place, value: Json, why: string, name?: string): Fault {
-  return () => invalidShown(pathOf(place, place.name), goSyntax(value), `${name ?? place.name} in body ${why}`)
+  return () => invalidShown(pathOf(place, place.name), goShown(value), `${name ?? place.name} in body ${why}`)
 }
 
 export function typeFault(
@@ -30,7 +30,7 @@ export function typeFault(
 export function enumFault(place: Place, value: Json, values: readonly Json[]): Fault {
   return () => {
     const supported = values.map((allowed) => (typeof allowed === 'string' ? allowed : printJson(allowed)))
-    return notSupportedShown(pathOf(place, place.name), value === null ? '"null"' : goSyntax(value), supported)
+    return notSupportedShown(pathOf(place, place.name), goShown(value), supported)
   }
 }
 

@@ -1,6 +1,6 @@
 /** What must not stand in a list twice: the items of sets, and the keys of items of keyed lists. */
 import { duplicateShown, FAULTS_MAX, type FieldFault, invalidShown } from '../../api/field-fault.ts'
-import { goSyntax } from '../../api/go-value.ts'
+import { goShown } from '../../api/go-value.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
@@ -51,11 +51,11 @@ function* visitItems(items: readonly Json[], schema: Structural, place: Place): 
   else if (list?.by === 'keys') {
     const at = items.findIndex((item) => item !== null && !isFields(item))
     const why = 'must be an object for an array of list-type map'
-    if (at >= 0) place.faults.push(invalidShown(`${place.path}[${at}]`, goSyntax(items[at] ?? null), why))
+    if (at >= 0) place.faults.push(invalidShown(`${place.path}[${at}]`, goShown(items[at] ?? null), why))
     else
       yield* refuseRepeated(
         items,
-        (item) => itemKey(item, list.keys),
+        (item) => itemKey(item ?? {}, list.keys),
         place,
         (item) => keysOf(item, list.keys),
       )
@@ -78,7 +78,7 @@ function* refuseRepeated(
     if (slice.isOver()) yield undefined
     const key = keyOf(item)
     if (key === undefined) continue
-    if (seen.get(key) === false) faults.push(duplicateShown(`${path}[${at}]`, goSyntax(shown(item))))
+    if (seen.get(key) === false) faults.push(duplicateShown(`${path}[${at}]`, goShown(shown(item))))
     seen.set(key, seen.has(key))
   }
 }

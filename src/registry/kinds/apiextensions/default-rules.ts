@@ -1,6 +1,6 @@
 /** The defaults in a schema must be values that the schema takes: without unknown fields, and valid. */
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
-import { goSyntax } from '../../../api/go-value.ts'
+import { goShown } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
@@ -84,13 +84,13 @@ function* validateDefault(value: Json, schema: Structural, place: Place): Turns<
     const object = { apiVersion: 'v1', kind: 'Any', ...metadata(value) }
     const [bad] = validateEmbedded(object, anything, '', true)
     if (bad !== undefined) {
-      return [invalidShown(prefix, goSyntax(value), `must result in valid metadata: ${bad.path}: ${bad.message}`)]
+      return [invalidShown(prefix, goShown(value), `must result in valid metadata: ${bad.path}: ${bad.message}`)]
     }
     return yield* validateOwn(value, schema, place)
   }
   const isObject = isRoot || schema.isEmbedded
   const { unknown } = isObject && isFields(value) ? pruneObject(value, schema) : prune(value, schema)
-  const unpruned = unknown.length > 0 ? [invalidShown(prefix, goSyntax(value), 'must not have unknown fields')] : []
+  const unpruned = unknown.length > 0 ? [invalidShown(prefix, goShown(value), 'must not have unknown fields')] : []
   if (slice.isOver()) yield undefined
   const unreadable = embeddedFault(value, schema, { path: prefix, isObject })
   const embedded = unreadable === undefined ? validateEmbedded(value, schema, prefix, isObject) : [unreadable]
