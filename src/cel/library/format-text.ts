@@ -212,6 +212,8 @@ function hexOf(value: Value): string | undefined {
 type Showing = { readonly isInside: boolean; readonly meter: Meter }
 
 const SHOWN_NANOS = 600
+/** To list the keys of a map from JSON, once, which takes longer the more there are. */
+const KEY_NANOS = 300
 /** Quoted. */
 const SHOWN_CHARACTER_NANOS = 50
 
@@ -250,6 +252,7 @@ function shownList(list: ListValue, meter: Meter): string | CelError {
 
 /** In the order of the keys' texts. */
 function shownMap(map: MapValue, meter: Meter): string | CelError {
+  if (map.isCounted === false) meter.work(map.size * KEY_NANOS)
   const pairs: { readonly name: string; readonly value: string }[] = []
   for (const key of map.keys()) {
     const name = shown(key, { isInside: true, meter })
