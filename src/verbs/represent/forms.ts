@@ -16,6 +16,9 @@ import type { IncludedObject } from './table.ts'
 
 type Version = Conversion['version']
 
+/** The event of a write comes within a turn or two of its answer, or came before it; each may hold on to 64 KB of Node's. */
+const WRITTEN_MAX = 32
+
 export type FormsParts = {
   readonly made: MadeParts
   readonly transcoder: Transcoder
@@ -28,6 +31,9 @@ export class ResourceForms {
   readonly #made: MadeParts
   readonly #transcoder: Transcoder
   readonly #messages: ShelvedBytes<Item>
+  /** Of objects just written: those who watch are shown the same that the answer shows. The oldest first. */
+  readonly #written = new Map<KubeObject, Buffer>()
+  #areMessagesRead = false
   readonly #partialMessages: ShelvedBytes<Item>
   readonly #partialTexts = new Map<Version, ShelvedBytes<Item>>()
   readonly #frames = new Map<string, ShelvedBytes<Shown>>()
@@ -50,7 +56,17 @@ export class ResourceForms {
   }
 
   /** The object's own message in protobuf. */
-  readonly message = (item: Item): Buffer => this.#messages.of(item)
+  readonly message = (item: Item): Buffer => {
+    this.#areMessagesRead = true
+    return this.#messages.of(item)
+  }
+
+  /** The same of an object that was written just now, which the cache will have. */
+  readonly writtenMessage = (object: KubeObject): Buffer => {
+    const message = encodeItem(object, this.resource.shape.struct)
+    if (this.#areMessagesRead) this.#keepWritten(object, message)
+    return message
+  }
 
   partials(version: Version): KeptPartials {
     const texts = this.#texts(version)
@@ -84,7 +100,19 @@ export class ResourceForms {
     return rowOf(object, table, shown.toString())
   }
 
+  #keepWritten(object: KubeObject, message: Buffer): void {
+    this.#written.set(object, message)
+    if (this.#written.size <= WRITTEN_MAX) return
+    for (const oldest of this.#written.keys()) return void this.#written.delete(oldest)
+  }
+
   #encode(item: Item): Buffer {
+    const { decoded } = item
+    const written = decoded && this.#written.get(decoded)
+    if (decoded !== undefined && written !== undefined) {
+      this.#written.delete(decoded)
+      return written
+    }
     const { struct } = this.resource.shape
     return this.#transcoder.message(item.wire(), 0, struct) ?? encodeItem(item.peek(), struct)
   }

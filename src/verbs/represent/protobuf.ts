@@ -12,14 +12,21 @@ import type { Representation } from './representation.ts'
 
 type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
 
-/** `messageOf` has the kept message of a cached object. */
-export function protobufObjects(resource: Resource, messageOf: (item: Item) => Buffer): Representation {
+type Messages = {
+  readonly resource: Resource
+  /** The kept message of a cached object. */
+  readonly message: (item: Item) => Buffer
+  readonly writtenMessage: (object: KubeObject) => Buffer
+}
+
+export function protobufObjects({ resource, message: messageOf, writtenMessage }: Messages): Representation {
   const apiVersion = apiVersionOf(resource)
   return {
     headers: contentHeaders.protobuf,
     item: (item) => wrapItem({ apiVersion, kind: resource.kind }, messageOf(item)),
     object: (object, { struct }) => encodeObject(object, struct),
-    written: ({ object }, { struct }) => encodeObject(object, struct),
+    written: ({ object }, { struct }) =>
+      struct === resource.shape.struct ? wrapItem(object, writtenMessage(object)) : encodeObject(object, struct),
     list: (items, metadata) => protobufList({ apiVersion, kind: resource.listKind }, { items, messageOf, metadata }),
   }
 }

@@ -16,7 +16,7 @@ export function represent(form: Form, forms: ResourceForms, query: URLSearchPara
   const { as } = form
   if (as === undefined) {
     if (form.type === 'cbor') return cborObjects(resource)
-    return form.type === 'protobuf' ? protobufObjects(resource, forms.message) : jsonObjects(resource, form)
+    return form.type === 'protobuf' ? protobufObjects(forms) : jsonObjects(resource, form)
   }
   if (as.kind !== 'Table') return partialObjects({ as, form }, forms.partials(as.version), goNameOf(resource))
   return table(tableParts(forms, { ...form, as }, query, view?.table))
