@@ -37,6 +37,8 @@ export type EtcdOptions = {
   readonly timeoutMs?: number | undefined
   readonly clock?: Clock | undefined
   readonly log?: Log | undefined
+  /** Of each connection; for tests, since a billion calls are the last one away. */
+  readonly firstStreamId?: number | undefined
 }
 
 /** Above etcd's own limit for a proposal (about 7 s), so that etcd's answer is heard rather than our impatience. */
@@ -53,8 +55,8 @@ export class EtcdClient implements AsyncDisposable {
 
   /** Connects when the first call is made. */
   constructor(options: EtcdOptions) {
-    const { clock = systemClock, log = silent, timeoutMs = CALL_TIMEOUT_MS } = options
-    this.#endpoints = new Endpoints({ urls: options.endpoints, tls: options.tls, clock, log })
+    const { clock = systemClock, log = silent, timeoutMs = CALL_TIMEOUT_MS, tls, firstStreamId } = options
+    this.#endpoints = new Endpoints({ urls: options.endpoints, tls, clock, log, firstStreamId })
     const channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs })
     this.kv = new Kv(channel)
     this.watch = new Watches(channel)

@@ -44,6 +44,8 @@ export type ConnectionOptions = {
   readonly endpoint: string
   readonly tls: TlsOptions | undefined
   readonly log: Log
+  /** For tests: a connection is left after its last stream id, which takes a billion calls. */
+  readonly firstStreamId?: number | undefined
   /** It was open and has ended without our doing, or does not answer: others are to be preferred. */
   readonly onTrouble: () => void
   /** It is over, whatever the reason; called once. */
@@ -81,7 +83,7 @@ export class Connection {
     this.#log = options.log
     this.#onTrouble = options.onTrouble
     this.#onClosed = options.onClosed
-    this.opened = this.#open(options.tls)
+    this.opened = this.#open(options)
     // Who awaits `opened` hears of the failure; nobody may be left to await it.
     this.opened.catch(() => undefined)
   }
@@ -128,8 +130,16 @@ export class Connection {
 
   /** Opens a stream; a failure here means that nothing was sent. */
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
-    if (this.#state !== 'open' || this.#session === undefined || this.#session.isSpent) throw this.#lost(false)
-    return this.#session.request(headers, listener)
+    const session = this.#session
+    if (this.#state !== 'open' || session === undefined || session.isSpent) {
+      // The session may be over before its socket is.
+      this.drain()
+      throw this.#lost(false)
+    }
+    const stream = session.request(headers, listener)
+    // That was the last stream id (RFC 9113, 5.1.1): the next call needs another connection.
+    if (session.isSpent) this.drain()
+    return stream
   }
 
   /** Why a stream ended without an answer. Ambiguous unless the peer said that it did not process it. */
@@ -165,18 +175,18 @@ export class Connection {
     this.#socket?.destroy()
   }
 
-  async #open(tls: TlsOptions | undefined): Promise<void> {
+  async #open({ tls, firstStreamId }: ConnectionOptions): Promise<void> {
     try {
       const material = this.endpoint.startsWith('https:') ? await loadTls(tls ?? {}) : {}
       if (this.#state === 'closed') throw this.#lost(false)
-      await this.#openSession(openSocket(this.endpoint, material))
+      await this.#openSession(openSocket(this.endpoint, material), firstStreamId)
     } catch (cause) {
       this.destroy(cause instanceof Error && !(cause instanceof EtcdError) ? cause : undefined)
       throw this.#lost(false)
     }
   }
 
-  #openSession(socket: Socket): Promise<void> {
+  #openSession(socket: Socket, firstStreamId: number | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#socket = socket
       this.#rejectOpening = () => reject(this.#lost(false))
@@ -196,6 +206,7 @@ export class Connection {
         limits: HEADER_LIMITS,
         streamWindow: STREAM_WINDOW_BYTES,
         connectionWindow: SESSION_WINDOW_BYTES,
+        firstStreamId,
         encoder: new HpackEncoder(),
         blocks: new Blocks(),
         turn: new Turn(),

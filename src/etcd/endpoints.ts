@@ -18,6 +18,7 @@ export type EndpointsOptions = {
   readonly tls: TlsOptions | undefined
   readonly clock: Clock
   readonly log: Log
+  readonly firstStreamId?: number | undefined
 }
 
 type Endpoint = {
@@ -32,6 +33,7 @@ export class Endpoints {
   readonly #tls: TlsOptions | undefined
   readonly #clock: Clock
   readonly #log: Log
+  readonly #firstStreamId: number | undefined
   // All that are not closed, those included that are only kept until their last call has ended.
   readonly #connections = new Set<Connection>()
   #current: Endpoint
@@ -50,6 +52,7 @@ export class Endpoints {
     this.#tls = options.tls
     this.#clock = options.clock
     this.#log = options.log
+    this.#firstStreamId = options.firstStreamId
   }
 
   get count(): number {
@@ -117,6 +120,7 @@ export class Endpoints {
       endpoint: endpoint.url,
       tls: this.#tls,
       log: this.#log,
+      firstStreamId: this.#firstStreamId,
       onTrouble: () => this.reportFailure(endpoint.url),
       onClosed: () => this.#connections.delete(connection),
     })

@@ -21,6 +21,8 @@ export type ClientConnectionParts = ConnectionParts & {
   /** What the peer may send ahead on one stream, and on all. */
   readonly streamWindow: number
   readonly connectionWindow: number
+  /** Odd. Absent: the first there is. */
+  readonly firstStreamId?: number | undefined
 }
 
 const FIRST_ID = 1
@@ -30,9 +32,9 @@ export class ClientConnection extends Connection<ClientStream> implements Client
   protected readonly lastId = 0
   readonly #owner: ClientOwner
   readonly #streamWindow: number
-  #nextId = FIRST_ID
+  #nextId: number
 
-  constructor({ owner, streamWindow, connectionWindow, ...parts }: ClientConnectionParts) {
+  constructor({ owner, streamWindow, connectionWindow, firstStreamId = FIRST_ID, ...parts }: ClientConnectionParts) {
     super(parts, {
       isServer: false,
       window: connectionWindow,
@@ -43,6 +45,7 @@ export class ClientConnection extends Connection<ClientStream> implements Client
     })
     this.#owner = owner
     this.#streamWindow = streamWindow
+    this.#nextId = firstStreamId
   }
 
   /** No more requests can be made. */

@@ -87,6 +87,17 @@ test('the headers of a call', async () => {
   ok(Number(millis) > 0 && Number(millis) <= 1234)
 })
 
+test('a connection whose stream ids are used up is left for another', async () => {
+  await using peer = await startPeer((stream, count) => answer(stream, putAnswer(BigInt(count))))
+  await using client = new EtcdClient({ endpoints: [peer.url], firstStreamId: 2 ** 31 - 5 })
+  const revisions: number[] = []
+  for (let call = 0; call < 7; call++) revisions.push((await client.kv.put({ key, value })).revision)
+  deepEqual(revisions, [1, 2, 3, 4, 5, 6, 7])
+  await Promise.all(Array.from({ length: 5 }, () => client.kv.put({ key, value })))
+  equal(peer.streams(), 12)
+  await until(() => peer.sessions.size <= 1, 'spent connections are closed')
+})
+
 test('a refused stream was not processed: a write is sent again', async () => {
   await using peer = await startPeer((stream, count) => {
     if (count === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM)
