@@ -325,8 +325,15 @@ export class Resource {
   }
 
   #release(): void {
-    this.#releaseTree(this.#tree)
-    while (this.#ring.end > this.#ring.first) this.#ring.drop()
+    const ring = this.#ring
+    this.#parts.slabs.releaseAll((release) => {
+      this.#tree.forEachPair((_, item) => release(item))
+      for (let at = ring.first; at < ring.end; at++) {
+        const previous = ring.at(at)?.previous
+        if (previous !== undefined) release(previous)
+      }
+    })
+    while (ring.end > ring.first) ring.drop()
     this.#own = new Own()
     this.#indexes?.clear()
     this.#show(newTree(), 0)
@@ -344,7 +351,7 @@ export class Resource {
   }
 
   #releaseTree(tree: Tree): void {
-    tree.forEachPair((_, item) => this.#parts.slabs.release(item))
+    this.#parts.slabs.releaseAll((release) => tree.forEachPair((_, item) => release(item)))
   }
 
   #begin(): Promise<void> {
@@ -427,7 +434,9 @@ export class Resource {
   }
 
   #forget(pending: Pending): void {
-    for (const { item } of pending.events) if (item !== undefined) this.#parts.slabs.release(item)
+    this.#parts.slabs.releaseAll((release) => {
+      for (const { item } of pending.events) if (item !== undefined) release(item)
+    })
     pending.events.length = 0
     pending.bytes = 0
     pending.isLost = false

@@ -30,6 +30,20 @@ test('slots keep their bytes through any churn, and slabs stay within twice the 
   )
 })
 
+test('of many that go together none is moved before, and of the others none is lost', () => {
+  const slabs = new Slabs()
+  const slots = Array.from({ length: 20_000 }, () => new Slot())
+  for (const [n, slot] of slots.entries()) slabs.put(slot, Buffer.alloc(500, n % 251))
+  const gone = slots.filter((_, n) => n % 10 > 0)
+  const before = gone.map(({ slab }) => slab)
+  slabs.releaseAll((release) => gone.forEach(release))
+  assert.ok(gone.every(({ slab }, n) => slab === before[n]))
+  for (let n = 0; n < slots.length; n += 10)
+    assert.ok(slabs.view(slots[n] ?? new Slot()).equals(Buffer.alloc(500, n % 251)))
+  assert.equal(slabs.size.liveBytes, 2_000 * 500)
+  assert.ok(slabs.size.slabBytes <= 4 << 20)
+})
+
 test('a view stays what it was after its slot has moved and gone', () => {
   const slabs = new Slabs()
   const slot = new Slot()

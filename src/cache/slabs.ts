@@ -71,17 +71,37 @@ export class Slabs {
 
   /** Counts the bytes as no longer needed. Who still has the slot, such as a list under way, can go on reading it. */
   release(slot: Slot): void {
-    const { slab } = slot
-    if (slab === undefined || slab.isLoose || slot.isReleased) return
-    slot.isReleased = true
-    slab.live -= sizeOf(slot)
-    this.#liveBytes -= sizeOf(slot)
-    if (slab !== this.#current && slab.live < Math.min(KEPT_BYTES, slab.bytes.length)) this.#copyOut(slab)
+    const slab = this.#free(slot)
+    if (slab !== undefined) this.#copyOutIfWorth(slab)
+  }
+
+  /** The same of all that `each` names: nothing is copied out of a slab only to be released as well. */
+  releaseAll(each: (release: (slot: Slot) => void) => void): void {
+    const slabs = new Set<Slab>()
+    each((slot) => {
+      const slab = this.#free(slot)
+      if (slab !== undefined) slabs.add(slab)
+    })
+    for (const slab of slabs) this.#copyOutIfWorth(slab)
   }
 
   /** What the objects need and what the slabs hold for them. */
   get size(): { readonly liveBytes: number; readonly slabBytes: number } {
     return { liveBytes: this.#liveBytes, slabBytes: this.#slabBytes }
+  }
+
+  /** Undefined: it has no bytes here. */
+  #free(slot: Slot): Slab | undefined {
+    const { slab } = slot
+    if (slab === undefined || slab.isLoose || slot.isReleased) return undefined
+    slot.isReleased = true
+    slab.live -= sizeOf(slot)
+    this.#liveBytes -= sizeOf(slot)
+    return slab
+  }
+
+  #copyOutIfWorth(slab: Slab): void {
+    if (slab !== this.#current && slab.live < Math.min(KEPT_BYTES, slab.bytes.length)) this.#copyOut(slab)
   }
 
   /** Gives a slot room for as many bytes as it says. */
