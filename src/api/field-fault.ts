@@ -87,11 +87,13 @@ export function forbiddenField(path: string, detail: string): FieldFault {
 }
 
 export function tooLong(path: string, bytesMax: number): FieldFault {
-  return { path, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${bytesMax} bytes` }
+  const why = bytesMax < 0 ? 'value is too long' : `may not be more than ${bytesMax} bytes`
+  return { path, reason: 'FieldValueTooLong', message: `Too long: ${why}` }
 }
 
 export function tooMany(path: string, count: number, countMax: number): FieldFault {
-  return { path, reason: 'FieldValueTooMany', message: `Too many: ${count}: must have at most ${countMax} items` }
+  const why = countMax < 0 ? 'has too many items' : `must have at most ${countMax} items`
+  return { path, reason: 'FieldValueTooMany', message: `Too many: ${count}: ${why}` }
 }
 
 /** What is referred to is not there. */
