@@ -34,8 +34,10 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
     return { object: kept, decision: { put: encodeStored(kept, shape) } }
   }
   if (isUnchanged) return { object: same, decision: 'unchanged' }
-  // Objects that differ may still be stored as the same: an empty list and none.
-  const isStored = !isSurelyOther(plain, plainBefore) && encodeStored(same, shape).equals(encodeStored(before, shape))
+  // Objects that differ may still be stored as the same: an empty list and none, or what the stored version of a custom kind does not know.
+  const form = shape.custom === undefined ? undefined : shape.stored
+  const isOther = isSurelyOther(form?.toStored(plain) ?? plain, form?.toStored(plainBefore) ?? plainBefore)
+  const isStored = !isOther && encodeStored(same, shape).equals(encodeStored(before, shape))
   if (isStored) return { object: same, decision: 'unchanged' }
   return { object, decision: { put: encodeStored(object, shape) } }
 }
