@@ -65,6 +65,7 @@ export const gatesActedOn: readonly string[] = [
   'SELinuxMountReadWriteOncePod',
   'StorageVersionHash',
   'StorageVersionMigrator',
+  'StrictIPCIDRValidation',
   'SupplementalGroupsPolicy',
   'UnauthenticatedHTTP2DOSMitigation',
   'UserNamespacesPodSecurityStandards',

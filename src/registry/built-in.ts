@@ -13,6 +13,7 @@ import type { ClusterFacts, KindRules, KindUpdateRules } from './kind-rules.ts'
 import { rulesByKind } from './kinds/all.ts'
 import { relaxedBy } from './kinds/core/pod/relaxed.ts'
 import { podSpecOf } from './pod-specs.ts'
+import { strictAddressFaults, strictPodFaults } from './rules/strict-addresses.ts'
 import { validateUnprivileged } from './privileged.ts'
 import { readResources, type Row, splitApiVersion } from './read-resources.ts'
 import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
@@ -50,7 +51,8 @@ export function builtInResources({
   return rows.map((row) => {
     const name = kindName(row)
     const rules = rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
-    return builtIn(row, allowsPrivileged ? rules : unprivileged(rules, name), {
+    const strict = gates.isOn('StrictIPCIDRValidation') ? withStrictAddresses(rules, name) : rules
+    return builtIn(row, allowsPrivileged ? strict : unprivileged(strict, name), {
       storedAs,
       cluster: { ipFamily, gates, now },
       gated,
@@ -68,6 +70,30 @@ function unprivileged(rules: KindRules, kind: string): KindRules {
       ...(validateUpdate?.(object, current, gates) ?? validate?.(object, gates) ?? []),
       ...validateUnprivileged(object, kind),
     ],
+  }
+}
+
+function withStrictAddresses(rules: KindRules, kind: string): KindRules {
+  const { validate, validateUpdate, status } = rules
+  return {
+    ...rules,
+    validate: (object, gates) => [
+      ...(validate?.(object, gates) ?? []),
+      ...strictAddressFaults(object, undefined, kind),
+      ...strictPodFaults(object, undefined, kind),
+    ],
+    validateUpdate: (object, current, gates) => [
+      ...(validateUpdate?.(object, current, gates) ?? validate?.(object, gates) ?? []),
+      ...strictAddressFaults(object, current, kind),
+      ...strictPodFaults(object, current, kind),
+    ],
+    status: {
+      ...status,
+      validateUpdate: (object, current, gates) => [
+        ...(status?.validateUpdate?.(object, current, gates) ?? []),
+        ...strictAddressFaults(object, current, kind),
+      ],
+    },
   }
 }
 

@@ -16,11 +16,11 @@ const offByDefault = `
   DeploymentReplicaSetTerminatingReplicas DynamicResourceAllocation HPAConfigurableTolerance
   HPAScaleToZero ImageVolume MaxUnavailableStatefulSet MutableCSINodeAllocatableCount 
   PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus UserNamespacesPodSecurityStandards
-  AllowUnsafeMalformedObjectDeletion CrossNamespaceVolumeDataSource DeclarativeValidationTakeover GitRepoVolumeDriver PodLogsQuerySplitStreams PodTopologyLabelsAdmission SELinuxMount VolumeAttributesClass
+  AllowUnsafeMalformedObjectDeletion CrossNamespaceVolumeDataSource DeclarativeValidationTakeover GitRepoVolumeDriver PodLogsQuerySplitStreams PodTopologyLabelsAdmission SELinuxMount StrictIPCIDRValidation VolumeAttributesClass
   `
 /** Those that Keelson cannot turn on yet. */
 const later = `
-  InPlacePodVerticalScalingAllocatedStatus PodLevelResources StrictIPCIDRValidation`
+  InPlacePodVerticalScalingAllocatedStatus PodLevelResources`
 /** And those that are on and may be turned off. */
 const onByDefault = `
   APIResponseCompression AggregatedDiscoveryRemoveBetaType OpenAPIEnums PodDeletionCost StorageVersionHash InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction

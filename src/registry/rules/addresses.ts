@@ -14,6 +14,26 @@ export const checkIp = (text: string): string[] => (parseIp(text) === undefined 
 
 export const checkCidr = (text: string): string[] => (parseCidr(text) === undefined ? [notACidr] : [])
 
+/** Any spelling that all programs read alike. What is no address at all is told by the other rules. */
+export function checkStrictIp(text: string): string[] {
+  const ip = parseIp(text)
+  if (ip === undefined) return []
+  if (ip.isMapped) return ['must not be an IPv4-mapped IPv6 address']
+  return ip.family === 'IPv4' && formatIp(ip) !== text ? ['must not have leading 0s'] : []
+}
+
+export function checkStrictCidr(text: string): string[] {
+  const cidr = parseCidr(text)
+  return cidr === undefined ? [] : misread(cidr, text)
+}
+
+/** What makes a range one that programs read differently. */
+function misread(cidr: Cidr, text: string): string[] {
+  if (hasLeadingZeros(text, cidr.address)) return ['must not have leading 0s in IP or prefix length']
+  if (cidr.address.isMapped) return ['must not have an IPv4-mapped IPv6 address']
+  return cidr.address.value === cidr.first ? [] : ['must not have bits set beyond the prefix length']
+}
+
 /** An address in the one form that is written for it. */
 export function checkCanonicalIp(text: string): string[] {
   const ip = parseIp(text)
@@ -28,9 +48,8 @@ export function checkCanonicalIp(text: string): string[] {
 export function checkCanonicalCidr(text: string): string[] {
   const cidr = parseCidr(text)
   if (cidr === undefined) return [notACidr]
-  if (hasLeadingZeros(text, cidr.address)) return ['must not have leading 0s in IP or prefix length']
-  if (cidr.address.isMapped) return ['must not have an IPv4-mapped IPv6 address']
-  if (cidr.address.value !== cidr.first) return ['must not have bits set beyond the prefix length']
+  const faults = misread(cidr, text)
+  if (faults.length > 0) return faults
   const canonical = formatCidr(cidr)
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`]
 }

@@ -139,7 +139,7 @@ export default [
     GET(`${PODS}/p0`),
     POST(PODS, pod('p1', { nodeName: '$ns-n' })),
   ], { cleanup: ['/api/v1/nodes/$ns-n'] }),
-  ...gatedLater('strict-ip', false, 'addresses in unusual forms', [
+  ...gated('strict-ip', false, 'addresses in unusual forms', [
     POST('/api/v1/namespaces/$ns/services', { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' }, spec: { ports: [{ port: 1 }], externalIPs: ['010.1.2.3'] } }, { ignore: ['spec.clusterIP', 'spec.clusterIPs'] }),
     POST('/api/v1/namespaces/$ns/services', { apiVersion: 'v1', kind: 'Service', metadata: { name: 'b' }, spec: { type: 'LoadBalancer', ports: [{ port: 1, nodePort: 0 }], loadBalancerSourceRanges: ['10.1.2.3/8', ' 10.0.0.0/8 '] } }, { compare: 'status' }),
     POST('/api/v1/namespaces/$ns/services', { apiVersion: 'v1', kind: 'Service', metadata: { name: 'c' }, spec: { ports: [{ port: 1 }], clusterIP: '010.0.0.77' } }),

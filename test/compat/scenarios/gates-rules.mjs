@@ -126,6 +126,18 @@ export default [
     PATCH('/apis/autoscaling/v1/namespaces/$ns/horizontalpodautoscalers/h', 'merge', { spec: { maxReplicas: 3 } }),
     GET('/apis/autoscaling/v2/namespaces/$ns/horizontalpodautoscalers/h'),
   ]),
+  ...gated('strict-ip-update', false, 'odd addresses: what was there, templates, statuses', [
+    POST('/apis/networking.k8s.io/v1/namespaces/$ns/networkpolicies', { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'n' }, spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] }] } }, { compare: 'status' }),
+    ...['10.0.0.0/08', '::ffff:10.0.0.0/104', '10.0.0.1/8', '2001:DB8::/32'].map((cidr) => PATCH('/apis/networking.k8s.io/v1/namespaces/$ns/networkpolicies/n', 'merge', { spec: { egress: [{ to: [{ ipBlock: { cidr } }] }] } }, { query: { dryRun: 'All' }, pick: (b) => b.details?.causes.slice(0, 1) ?? b.spec })),
+    POST('/apis/apps/v1/namespaces/$ns/deployments', deployment('d', template({}, { hostAliases: [{ ip: '01.2.3.4', hostnames: ['a'] }], dnsConfig: { nameservers: ['::ffff:1.2.3.4'] } }))),
+    POST('/apis/apps/v1/namespaces/$ns/statefulsets', { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 's' }, spec: { selector: { matchLabels: { a: 'b' } }, template: template({}, { hostAliases: [{ ip: '01.2.3.4', hostnames: ['a'] }] }) } }, { compare: 'status' }),
+    POST(PODS, pod('p'), { compare: 'status' }),
+    PATCH(`${PODS}/p/status`, 'merge', { status: { podIPs: [{ ip: '01.2.3.4' }], podIP: '01.2.3.4' } }),
+    PATCH(`${PODS}/p/status`, 'merge', { status: { hostIPs: [{ ip: '::ffff:1.2.3.4' }], hostIP: '::ffff:1.2.3.4' } }),
+    POST('/apis/networking.k8s.io/v1/namespaces/$ns/ingresses', { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'i' }, spec: { defaultBackend: { service: { name: 's', port: { number: 1 } } } } }, { compare: 'status' }),
+    PATCH('/apis/networking.k8s.io/v1/namespaces/$ns/ingresses/i/status', 'merge', { status: { loadBalancer: { ingress: [{ ip: '01.2.3.4' }] } } }),
+    POST('/apis/discovery.k8s.io/v1/namespaces/$ns/endpointslices', { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 'e' }, addressType: 'IPv4', endpoints: [{ addresses: ['01.2.3.4'] }] }),
+  ]),
   scenario('gates-device-class-quota', { section: '12', about: 'quotas of devices of a class', needs: 'all-versions' }, [
     ...quota('q', { 'c.deviceclass.resource.k8s.io/devices': '40', 'count/resourceclaims.resource.k8s.io': '9' }),
     ...known,

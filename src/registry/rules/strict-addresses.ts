@@ -1,0 +1,94 @@
+/**
+ * StrictIPCIDRValidation: fields that have taken any spelling of an address take none that can be misread. What an object had before stays
+ * allowed, but for Pods.
+ */
+import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
+import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
+import { podSpecOf } from '../pod-specs.ts'
+import { checkStrictCidr, checkStrictIp } from './addresses.ts'
+
+type Check = (text: string) => string[]
+/** `[]` stands for every item. `shown`: the path that faults have, where it is another. */
+type Place = { readonly path: string; readonly check: Check; readonly shown?: (path: string) => string }
+
+const ip = (path: string, shown?: Place['shown']): Place => ({ path, check: checkStrictIp, ...(shown && { shown }) })
+const cidr = (path: string, shown?: Place['shown']): Place => ({
+  path,
+  check: checkStrictCidr,
+  ...(shown && { shown }),
+})
+
+const points = ip('status.loadBalancer.ingress[].ip')
+const withoutField = (path: string): string => path.replace(/\.ip$/, '')
+const peers = ['spec.ingress[].from[].ipBlock', 'spec.egress[].to[].ipBlock']
+
+/** By the name that errors give the kind. */
+const places: ReadonlyMap<string, readonly Place[]> = new Map([
+  ['Endpoints', ['addresses', 'notReadyAddresses'].map((list) => ip(`subsets[].${list}[].ip`))],
+  ['EndpointSlice.discovery.k8s.io', [ip('endpoints[].addresses[]')]],
+  ['Ingress.networking.k8s.io', [points]],
+  ['NetworkPolicy.networking.k8s.io', peers.flatMap((path) => [cidr(`${path}.cidr`), cidr(`${path}.except[]`)])],
+  ['Node', [cidr('spec.podCIDRs[]')]],
+  ['Pod', [ip('status.podIPs[].ip', withoutField), ip('status.hostIPs[].ip', withoutField)]],
+  [
+    'Service',
+    [
+      ip('spec.clusterIPs[]'),
+      ip('spec.externalIPs[]'),
+      cidr('spec.loadBalancerSourceRanges[]', (path) => path.replace('.load', '.Load')),
+      points,
+    ],
+  ],
+])
+
+/** Nobody looks at the Pods of its template. */
+const unlooked = 'StatefulSet.apps'
+const ofPods = [ip('dnsConfig.nameservers[]'), ip('hostAliases[].ip')]
+
+/** `current`: the stored one; undefined: this one is new. */
+export function strictAddressFaults(object: KubeObject, current: KubeObject | undefined, kind: string): FieldFault[] {
+  // Names and newer addresses have rules of their own.
+  const isOther = kind.startsWith('EndpointSlice') && object['addressType'] !== 'IPv4'
+  const own = isOther ? [] : (places.get(kind) ?? [])
+  return own.flatMap((place) => faultsAt(object, place, { current, prefix: '' }))
+}
+
+/** Of a Pod, or of the template for Pods. */
+export function strictPodFaults(object: KubeObject, current: KubeObject | undefined, kind: string): FieldFault[] {
+  const pods = kind === unlooked ? undefined : podSpecOf(object, kind)
+  if (pods === undefined) return []
+  const before = kind === 'Pod' || current === undefined ? undefined : podSpecOf(current, kind)?.spec
+  return ofPods.flatMap((place) => faultsAt(pods.spec, place, { current: before, prefix: `${pods.path}.` }))
+}
+
+type Around = { readonly current: Fields | undefined; readonly prefix: string }
+
+function faultsAt(value: Fields, { path, check, shown = same }: Place, { current, prefix }: Around): FieldFault[] {
+  const segments = path.split('.')
+  const found = [...textsAt(value, segments, '')]
+  if (found.length === 0) return []
+  const known = new Set([...textsAt(current, segments, '')].map(([, text]) => text))
+  return found.flatMap(([at, text]) =>
+    known.has(text) ? [] : check(text.trim()).map((why) => invalidValue(`${prefix}${shown(at)}`, text.trim(), why)),
+  )
+}
+
+const same = (path: string): string => path
+
+function* textsAt(
+  value: Json | undefined,
+  [segment, ...rest]: readonly string[],
+  path: string,
+): Generator<[string, string]> {
+  if (segment === undefined) {
+    if (typeof value === 'string' && value !== '' && value !== 'None') yield [path, value]
+    return
+  }
+  if (!isFields(value)) return
+  const name = segment.replace('[]', '')
+  const field = value[name]
+  const at = path === '' ? name : `${path}.${name}`
+  if (name === segment) yield* textsAt(field, rest, at)
+  else if (Array.isArray(field))
+    for (const [index, item] of field.entries()) yield* textsAt(item, rest, `${at}[${index}]`)
+}
