@@ -54,8 +54,11 @@ export const numberOf = (value: Json | undefined): number =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0
 
 /** The entries of a map from texts to texts, or none. */
-export const entriesOf = (map: Json | undefined): [string, string][] =>
-  Object.entries(fieldsOf(map)).map(([key, text]) => [key, textOf(text)])
+export function entriesOf(map: Json | undefined): [string, string][] {
+  const fields = fieldsOf(map)
+  // Of many, Object.entries takes several times as long.
+  return Object.keys(fields).map((key) => [key, textOf(fields[key])])
+}
 
 /** Without what is absent, the same where nothing is: with exact optional properties, that and undefined are two things. */
 export function present(fields: Fields): Fields {

@@ -96,10 +96,13 @@ function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
 
 function validateLabels(labels: ObjectMeta['labels']): FieldFault[] {
   if (labels === undefined) return []
-  return faultsOfEach(Object.entries(labels), ([key, value]) => [
-    ...checkQualifiedName(key).map((fault) => invalidValue('metadata.labels', key, fault)),
-    ...checkLabelValue(value).map((fault) => invalidValue('metadata.labels', value, fault)),
-  ])
+  return faultsOfEach(Object.keys(labels), (key) => {
+    const value = labels[key] ?? ''
+    return [
+      ...checkQualifiedName(key).map((fault) => invalidValue('metadata.labels', key, fault)),
+      ...checkLabelValue(value).map((fault) => invalidValue('metadata.labels', value, fault)),
+    ]
+  })
 }
 
 export function validateAnnotations(annotations: Json | undefined, path = 'metadata.annotations'): FieldFault[] {
