@@ -23,13 +23,13 @@ import { DecodedShelf } from './shelf.ts'
 import { Slabs } from './slabs.ts'
 
 /** Who resumes a watch, or goes on with a list, within 80 seconds finds its place here; later, in the history of the database. */
-const PAST_BYTES = 32 << 20
+const PAST_BYTES = 24 << 20
 const DECODED_BYTES = 32 << 20
 const FRAMES_BYTES = 4 << 20
 /** For watches that resume from before that minute: twice what the longest history takes. */
 const HISTORIES_BYTES = 64 << 20
 /** Room for some ten thousand objects in protobuf, or some thousand in two other forms. */
-const MADE_BYTES = 32 << 20
+const MADE_BYTES = 24 << 20
 /** An informer that lost its connection is back within this time. */
 const UNUSED_MS = 5 * 60_000
 const HOUSEKEEPING_MS = 10_000
