@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Handle } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
+import { removeOldApiServices } from './old-api-services.ts'
 import { create, type Wanted } from './wanted.ts'
 
 /** Between two attempts. */
@@ -48,7 +49,9 @@ export class Bootstrap implements AsyncDisposable {
   async #goOn(): Promise<void> {
     if (!this.#isDone) await this.#repeat(() => this.#ensureFirst())
     this.#isDone = !this.#stopping.signal.aborted
-    await this.#repeat(() => this.#ensureAll(this.#parts.later))
+    const { handle, later } = this.#parts
+    await this.#repeat(() => this.#ensureAll(later))
+    await this.#repeat(() => removeOldApiServices(handle, later, this.#stopping.signal))
   }
 
   /** Until all is there, or the server stops. */

@@ -120,3 +120,17 @@ test('what cannot be read is deleted for who asks for that, and only with the ga
     assert.equal((await remove(unsafe, name)).status, 422)
   }
 })
+
+const announced = async ({ url }: { readonly url: string }, name: string): Promise<number> => {
+  await using client = (clients['HTTP/2'] ?? assert.fail())(url)
+  return (await client.call({ method: 'GET', path: `/apis/apiregistration.k8s.io/v1/apiservices/${name}` })).status
+}
+
+test('versions that a flag turned off again are not announced any more', async () => {
+  const version = 'v1alpha1.storage.k8s.io'
+  await using server = await startTestServer(['--runtime-config=storage.k8s.io/v1alpha1=true'])
+  await until('announced', async () => (await announced(server, version)) === 200)
+  await using plain = await startReplica(server)
+  await until('taken back', async () => (await announced(plain, version)) === 404)
+  assert.equal(await announced(plain, 'v1.storage.k8s.io'), 200)
+})
