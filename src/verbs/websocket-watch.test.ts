@@ -22,6 +22,12 @@ function watch({ reads }: { readonly reads: boolean }) {
   let ready: (() => void) | undefined
   let next: Buffer[] | undefined = []
   const state = { isClosed: false }
+  /** Once for each onReady. */
+  const wake = (): void => {
+    const call = ready
+    ready = undefined
+    call?.()
+  }
   const frames = {
     take: () => {
       const taken = next
@@ -32,7 +38,7 @@ function watch({ reads }: { readonly reads: boolean }) {
     close: () => {
       state.isClosed = true
       next = undefined
-      ready?.()
+      wake()
     },
   }
   const socket = new Duplex({
@@ -55,7 +61,7 @@ function watch({ reads }: { readonly reads: boolean }) {
     },
     emit: (...texts: string[]) => {
       next = texts.map((text) => Buffer.from(text))
-      ready?.()
+      wake()
     },
   }
 }
@@ -152,4 +158,18 @@ test('a client that takes nothing loses its watch', async () => {
   } finally {
     mock.timers.reset()
   }
+})
+
+test('of a watch whose client is gone nothing more is taken', () => {
+  let taken = 0
+  let isClosed = false
+  const frames = {
+    take: () => (isClosed || ++taken > 1_000 ? undefined : [Buffer.from('{}\n')]),
+    onReady: () => undefined,
+    close: () => void (isClosed = true),
+  }
+  const answer = overWebSocket(http, frames, 'json')
+  assert.ok('tunnel' in answer)
+  answer.tunnel(new Duplex().destroy())
+  assert.deepEqual([taken, isClosed], [0, true])
 })

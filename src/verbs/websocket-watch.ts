@@ -39,7 +39,7 @@ export function overWebSocket(http: ApiRequest, frames: FrameSource, form: 'json
   return { status: 101, headers, tunnel: (socket) => pump(socket, frames, form) }
 }
 
-/** No faster than the client reads; what comes of a source that nobody follows any more is dropped until its end. */
+/** No faster than the client reads. */
 function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): void {
   let unsent = batches([], form)
   let stalling: NodeJS.Timeout | undefined
@@ -56,6 +56,8 @@ function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): v
     clearTimeout(stalling)
     stalling = undefined
     for (;;) {
+      // The client is gone: what there is, which may be much, is not looked at.
+      if (!socket.writable) return frames.close()
       const { value: piece } = unsent.next()
       if (piece === undefined) {
         const parts = frames.take()
@@ -64,7 +66,7 @@ function pump(socket: Duplex, frames: FrameSource, form: 'json' | 'protobuf'): v
         unsent = batches(parts, form)
         continue
       }
-      if (!socket.writable || socket.write(piece)) continue
+      if (socket.write(piece)) continue
       stalling = setTimeout(() => socket.destroy(), STALL_MS_MAX).unref()
       return void socket.once('drain', go)
     }
