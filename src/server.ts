@@ -37,7 +37,7 @@ import type { Certificate } from './lib/x509/certificates.ts'
 import { Compactor } from './storage/compactor.ts'
 import { EtcdEngine } from './storage/etcd-engine.ts'
 import { checkVersions } from './storage/etcd-versions.ts'
-import { rootOf } from './storage/keys.ts'
+import { rangeOf, rootOf } from './storage/keys.ts'
 import { Leases } from './storage/leases.ts'
 import { MeasuredEngine } from './storage/measured-engine.ts'
 import { ServerAddresses } from './storage/server-addresses.ts'
@@ -196,7 +196,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const close = (): Promise<void> => listener.close({ graceMs, watchGraceMs })
   parts.defer(close)
   const reloaders = createReloaders(config, { listener, certificate, files, handle, log }).map((one) => parts.use(one))
-  void firstFill.run(plane.fillable())
+  void firstFill.run(plane.fillable(), rangeOf(root))
   await Promise.all([listen(listener, config), bootstrap.start()])
   const loops = startOwnLoops({
     handle,

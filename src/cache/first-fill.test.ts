@@ -32,17 +32,21 @@ function harness({ heldBytes = () => 0 }: { heldBytes?: () => number } = {}) {
       },
     }
   }
-  const run = (fakes: readonly Fake[]): Promise<void> => first.run(fakes.map(fillable))
+  const run = (fakes: readonly Fake[]): Promise<void> => {
+    const total = fakes.reduce((sum, { count }) => sum + count, 0)
+    counts.set('', total)
+    return first.run(fakes.map(fillable), { from: '', to: '~' })
+  }
   return { first, run, filled, warnings, onLate: () => due.forEach((call) => call()) }
 }
 
-test('what has objects is filled, what has none is not', async () => {
+test('what has many objects is filled, what has few is not', async () => {
   const { first, run, filled } = harness()
   assert.equal(first.isDone, false)
   await run([
-    { name: 'pods', count: 3 },
-    { name: 'secrets', count: 0 },
-    { name: 'nodes', count: 1 },
+    { name: 'pods', count: 300 },
+    { name: 'secrets', count: 99 },
+    { name: 'nodes', count: 100 },
   ])
   assert.deepEqual(filled.toSorted(), ['nodes', 'pods'])
   assert.equal(first.isDone, true)
@@ -51,8 +55,8 @@ test('what has objects is filled, what has none is not', async () => {
 test('one that fails is told, and keeps neither the others nor readiness back', async () => {
   const { first, run, filled, warnings } = harness()
   await run([
-    { name: 'pods', count: 3, fill: () => Promise.reject(new Error('etcd is away')) },
-    { name: 'nodes', count: 1 },
+    { name: 'pods', count: 300, fill: () => Promise.reject(new Error('etcd is away')) },
+    { name: 'nodes', count: 100 },
   ])
   assert.deepEqual(filled, ['nodes'])
   assert.equal(warnings.length, 1)
@@ -61,14 +65,14 @@ test('one that fails is told, and keeps neither the others nor readiness back', 
 
 test('with much in memory no other is begun', async () => {
   const { first, run, filled } = harness({ heldBytes: () => 1 << 30 })
-  await run([{ name: 'pods', count: 3 }])
+  await run([{ name: 'pods', count: 300 }])
   assert.deepEqual(filled, [])
   assert.equal(first.isDone, true)
 })
 
 test('readiness does not wait for ever', async () => {
   const { first, run, onLate } = harness()
-  const running = run([{ name: 'pods', count: 3, fill: () => new Promise(() => undefined) }])
+  const running = run([{ name: 'pods', count: 300, fill: () => new Promise(() => undefined) }])
   assert.equal(first.isDone, false)
   onLate()
   await running

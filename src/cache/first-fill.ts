@@ -11,6 +11,8 @@ import type { KeyRange } from '../storage/keys.ts'
 const LANES = 4
 /** With more than this in memory no other resource is begun: a server must not need more to start than to serve. */
 const BYTES_MAX = 256 << 20
+/** Fewer are listed in some milliseconds when somebody asks; to read their kinds for all would make the start of an empty cluster slower by a seventh. */
+const COUNT_MIN = 100
 /** However much there is, the server is ready then. */
 const READY_MS_MAX = 30_000
 
@@ -39,13 +41,15 @@ export class FirstFill implements Disposable {
     return this.#isDone
   }
 
-  /** Never fails: what could not be read is read when somebody asks for it. */
-  async run(resources: readonly Fillable[]): Promise<void> {
+  /** Never fails: what could not be read is read when somebody asks for it. `whole`: all there is, so that one look at a new cluster is enough. */
+  async run(resources: readonly Fillable[], whole: KeyRange): Promise<void> {
     const { timers } = this.#parts
     // All lanes take from the one iterator.
     const next = resources.values()
-    const lanes = Promise.all(Array.from({ length: LANES }, () => this.#fillAll(next)))
-    await inTime(lanes, READY_MS_MAX, { late: () => [], ...(timers && { timers }) })
+    const lanes = async (): Promise<void> => {
+      if (await this.#hasMany(whole)) await Promise.all(Array.from({ length: LANES }, () => this.#fillAll(next)))
+    }
+    await inTime(lanes(), READY_MS_MAX, { late: () => undefined, ...(timers && { timers }) })
     this.#isDone = true
   }
 
@@ -53,12 +57,22 @@ export class FirstFill implements Disposable {
     this.#isStopped = true
   }
 
+  async #hasMany(range: KeyRange): Promise<boolean> {
+    try {
+      return (await this.#parts.count(range)).count >= COUNT_MIN
+    } catch (error) {
+      if (!this.#isStopped)
+        this.#parts.log('warn', 'nothing could be brought into memory yet', { error: String(error) })
+      return false
+    }
+  }
+
   async #fillAll(resources: Iterable<Fillable>): Promise<void> {
     const { count, heldBytes, log } = this.#parts
     for (const { name, range, fill } of resources) {
       if (this.#isStopped || heldBytes() > BYTES_MAX) return
       try {
-        if ((await count(range)).count > 0) await fill()
+        if ((await count(range)).count >= COUNT_MIN) await fill()
       } catch (error) {
         if (this.#isStopped) return
         log('warn', 'a resource could not be brought into memory yet', { resource: name, error: String(error) })
