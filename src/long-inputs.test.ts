@@ -22,6 +22,7 @@ import { convertYaml } from './codec/yaml.ts'
 import { tokenInHeader } from './gate/bearer-token.ts'
 import { parseQuery } from './http/target.ts'
 import { decodePem } from './lib/x509/pem.ts'
+import { decodeContinue } from './storage/paging.ts'
 import { matchesFormat } from './schema/structural/formats.ts'
 
 const HEADER_CHARACTERS = 1_000_000
@@ -59,6 +60,7 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
   ['values of a label', () => parseLabelSelector(`a in (${','.repeat(HEADER_CHARACTERS)})`)],
   ['terms of fields', () => parseFieldSelector('=,'.repeat(HEADER_CHARACTERS / 2))],
   ['escapes of a field', () => parseFieldSelector(`a=${'\\,'.repeat(HEADER_CHARACTERS / 2)}`)],
+  ['a continue token', () => decodeContinue('/registry/pods/', 'YWFh'.repeat(HEADER_CHARACTERS / 4))],
   ['ends of lines before a document', () => yaml(`${'\r\n'.repeat(100_000)}a: 1\n---\n`)],
   ['repeats in merged maps', () => yaml('- {a: 1, <<: {a: 1, a: 2}}\n'.repeat(5_000))],
   [

@@ -108,13 +108,9 @@ function escapeLikeGo(json: string): string {
 
 /** Unpadded base64 in the URL alphabet; line ends are skipped. A number: the position of the byte that does not belong. */
 function decodeBase64Url(token: string): Buffer | number {
-  const bytes = Buffer.from(token, 'utf8')
-  let digits = ''
-  for (const [position, byte] of bytes.entries()) {
-    if (byte === 0x0a || byte === 0x0d) continue
-    const char = String.fromCharCode(byte)
-    if (!/[A-Za-z0-9_-]/.test(char)) return position
-    digits += char
-  }
-  return digits.length % 4 === 1 ? bytes.length - 1 : Buffer.from(digits, 'base64url')
+  // What is before the first that does not belong has one byte for each character.
+  const position = token.search(/[^A-Za-z0-9_\-\r\n]/)
+  if (position !== -1) return position
+  const digits = token.replace(/[\r\n]+/g, '')
+  return digits.length % 4 === 1 ? token.length - 1 : Buffer.from(digits, 'base64url')
 }
