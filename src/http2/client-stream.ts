@@ -50,7 +50,13 @@ export class ClientStream extends SendingStream {
 
   /** Gives the request up. */
   cancel(code: Code): void {
-    if (!this.isClosed) this.#owner.cancel(this, code)
+    if (!this.isClosed) return this.#owner.cancel(this, code)
+    // The peer has ended it while it was paused, and nobody will resume it.
+    if (!this.#isToldAtResume) return
+    this.#isToldAtResume = false
+    this.#held = undefined
+    this.#trailers = undefined
+    this.#listener.onClose(code)
   }
 
   /** What comes is held, up to the window. */
