@@ -11,9 +11,10 @@ export type CheckResult =
   | { readonly outcome: 'same'; readonly keys: number; readonly revision: Revision }
   /** The first key that differs. */
   | { readonly outcome: 'differs'; readonly key: Key; readonly revision: Revision }
-  /** The revision was compacted away meanwhile, or the resource is not live: nothing is known. */
+  /** The resource is not live: nothing is known. */
   | { readonly outcome: 'unknown' }
 
+/** Fails as the database does, also where the revision was compacted meanwhile. */
 export async function checkResource(engine: Engine, resource: Resource, time: SlicesTime): Promise<CheckResult> {
   if (resource.phase !== 'live') return { outcome: 'unknown' }
   const { revision } = resource
