@@ -1,6 +1,6 @@
 /** What one write costs in one quota, and whether the quota allows it. The limits are those of the status, which a controller keeps. */
 import type { ApiError } from '../../api/errors.ts'
-import { fieldsOf, type KubeObject } from '../../api/object.ts'
+import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { addQuantities, compareQuantities, printQuantity, type Quantity } from '../../api/quantity.ts'
 import { printResourceList, readResourceList, type ResourceList } from '../../api/resource-list.ts'
 import { type Attributes, refusal } from '../admission.ts'
@@ -66,7 +66,17 @@ const nothing: ResourceList = new Map()
 
 function statusOf({ status }: KubeObject): { readonly hard: ResourceList; readonly used: ResourceList } {
   const { hard, used } = fieldsOf(status)
-  return { hard: readResourceList(hard), used: readResourceList(used) }
+  return { hard: listOf(hard), used: listOf(used) }
+}
+
+/** Objects never change, and a quota is asked several times for each write to its namespace. */
+const known = new WeakMap<object, ResourceList>()
+
+function listOf(given: Json | undefined): ResourceList {
+  if (typeof given !== 'object' || given === null) return nothing
+  const list = known.get(given) ?? readResourceList(given)
+  known.set(given, list)
+  return list
 }
 
 /** What the quota limits of such objects, sorted; nothing for an object outside of its scopes. */
