@@ -30,7 +30,7 @@ class SlowSocket extends Socket {
   }
 }
 
-function begin(): { readonly socket: SlowSocket; readonly exchange: Http1Exchange } {
+function begin(length = 256 * 1024): { readonly socket: SlowSocket; readonly exchange: Http1Exchange } {
   const socket = new SlowSocket()
   const request = new IncomingMessage(socket)
   request.method = 'GET'
@@ -39,7 +39,7 @@ function begin(): { readonly socket: SlowSocket; readonly exchange: Http1Exchang
   const connection = new Connection(new TLSSocket(new Socket()), defaultLimits)
   const head = { method: 'GET', target: { path: '/', query: '' }, headers: {}, connection, limits: defaultLimits }
   const exchange = new Http1Exchange(head, { request, response, isClosing: () => false })
-  exchange.writeHead(200, {}, { length: 256 * 1024 })
+  exchange.writeHead(200, {}, { length })
   return { socket, exchange }
 }
 
@@ -73,4 +73,19 @@ test('who goes away meanwhile is told of once', async () => {
   socket.destroy()
   for (let turns = 0; turns < 5; turns++) await turn()
   assert.deepEqual([told, exchange.isWriting], [1, false])
+})
+
+test('a client that takes a long answer slowly is seen to take it', async () => {
+  const { socket, exchange } = begin(1024 * 1024)
+  exchange.end([Buffer.alloc(1024 * 1024)])
+  assert.ok(exchange.isAnswered)
+  await turn()
+  let steps = 0
+  for (let before = -1; exchange.isWriting; steps++) {
+    assert.ok(exchange.progress > before, 'it has gone on')
+    before = exchange.progress
+    assert.ok(socket.writableLength < 68 * 1024 && socket.goOn())
+    await turn()
+  }
+  assert.ok(steps >= 16 && socket.handed >= 1024 * 1024, `${steps} steps`)
 })

@@ -15,6 +15,7 @@ export class Http1Exchange extends Exchange {
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #isClosing: () => boolean
+  #isEnding = false
 
   constructor(
     head: Head,
@@ -32,7 +33,7 @@ export class Http1Exchange extends Exchange {
   }
 
   get isAnswered(): boolean {
-    return this.#response.writableEnded
+    return this.#isEnding || this.#response.writableEnded
   }
 
   writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
@@ -78,7 +79,14 @@ export class Http1Exchange extends Exchange {
   /** The answer counts as being written until the client has it. */
   end(parts: readonly Buffer[] = []): void {
     const response = this.#response
-    if (response.destroyed || response.writableEnded) return
+    if (response.destroyed || this.isAnswered) return
+    if (parts.reduce((sum, { length }) => sum + length, 0) > AT_ONCE_BYTES_MAX) {
+      this.#isEnding = true
+      this.write(parts, () => {
+        if (!response.destroyed) response.end()
+      })
+      return
+    }
     this.isWriting = true
     const onTaken = (): void => {
       this.progress++
@@ -93,6 +101,8 @@ export class Http1Exchange extends Exchange {
   }
 }
 
+/** What is longer goes piece by piece: a client that takes it slowly is seen to take it. */
+const AT_ONCE_BYTES_MAX = 256 * 1024
 /** More parts than this are not copied to be written in one piece. */
 const TOGETHER_MAX = 16
 
