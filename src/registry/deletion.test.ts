@@ -31,7 +31,7 @@ function told(given: KubeObject, kind: Kind, options: Partial<DeletionOptions> =
   const decided = decideDeletion(given, kind, { ...plain, ...options }, now)
   if (!('object' in decided)) return decided.step
   const { finalizers = [], deletionTimestamp = '', generation = '' } = decided.object.metadata
-  const grace = JSON.stringify(decided.object.metadata['deletionGracePeriodSeconds'])
+  const grace = String(decided.object.metadata['deletionGracePeriodSeconds'])
   return `${decided.step} [${finalizers.join()}] ${deletionTimestamp.slice(11)} ${grace} ${generation}`
 }
 
@@ -127,6 +127,16 @@ const cases: readonly [string, string, () => string][] = [
     'a grace of 292 years and more wraps around, as in Go',
     'mark [] 15:13:33Z 260000000000 2',
     () => told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 260_000_000_000 }),
+  ],
+  [
+    'the largest grace that 64 bits can say is told as it is',
+    'mark [] 03:04:04Z 9223372036854775807 2',
+    () => told(object({ generation: 1 }, running), pod, { gracePeriodSeconds: 9223372036854775807n }),
+  ],
+  [
+    'an ending pod with such a grace, once more',
+    'keep',
+    () => told(object({ ...ending, deletionGracePeriodSeconds: 9007199254740993n }, running), pod),
   ],
   [
     'a marked pod that has a finalizer, in the foreground',

@@ -2,13 +2,19 @@
  * What a delete makes of an object: gone, marked, or left alone. The order of the rules is upstream's: grace first, which
  * only pods have, then finalizers.
  */
-import type { KubeObject, ObjectMeta } from '../api/object.ts'
+import type { Json, KubeObject, ObjectMeta } from '../api/object.ts'
 
 export type Propagation = 'Foreground' | 'Background' | 'Orphan'
 
+/** 64 bits: a bigint where a number would be another one. */
+export type Seconds = number | bigint
+
+export const isInteger = (value: Json | undefined): value is Seconds =>
+  typeof value === 'number' || typeof value === 'bigint'
+
 export type DeletionOptions = {
   /** Undefined: as the object says. */
-  readonly gracePeriodSeconds: number | undefined
+  readonly gracePeriodSeconds: Seconds | undefined
   /** The older way to say what becomes of dependents. */
   readonly orphanDependents: boolean | undefined
   /** Undefined: as the object or its kind has it. */
@@ -37,7 +43,7 @@ export type OwnDeletion = {
 }
 
 /** How many seconds an object has to end, if its client wants so many. */
-export type GraceOf = (object: KubeObject, wanted: number | undefined) => number
+export type GraceOf = (object: KubeObject, wanted: Seconds | undefined) => Seconds
 
 /** What of a resource says how its objects go. */
 export type DeletionRules = {
@@ -87,11 +93,11 @@ export const isMarked = ({ metadata }: KubeObject): boolean => metadata.deletion
 type Grace =
   | { readonly step: 'ungraceful' }
   | { readonly step: 'pending' }
-  | { readonly step: 'graceful'; readonly seconds: number; readonly metadata: ObjectMeta }
+  | { readonly step: 'graceful'; readonly seconds: Seconds; readonly metadata: ObjectMeta }
 
 const ungraceful: Grace = { step: 'ungraceful' }
 
-type Asked = { readonly wanted: number | undefined; readonly now: string }
+type Asked = { readonly wanted: Seconds | undefined; readonly now: string }
 
 /** Negative times count as one second. */
 function decideGrace(object: KubeObject, graceOf: GraceOf, asked: Asked): Grace {
@@ -100,7 +106,7 @@ function decideGrace(object: KubeObject, graceOf: GraceOf, asked: Asked): Grace 
   const wanted = asked.wanted !== undefined && asked.wanted < 0 ? 1 : asked.wanted
   const { deletionTimestamp, deletionGracePeriodSeconds: given } = metadata
   if (deletionTimestamp !== undefined) {
-    if (typeof given !== 'number' || given === 0) return ungraceful
+    if (!isInteger(given) || given === 0) return ungraceful
     return shorten(metadata, { deletionTimestamp, current: given < 0 ? 1 : given, wanted, now })
   }
   const seconds = graceOf(object, wanted)
@@ -119,8 +125,8 @@ function decideGrace(object: KubeObject, graceOf: GraceOf, asked: Asked): Grace 
 
 type Running = {
   readonly deletionTimestamp: string
-  readonly current: number
-  readonly wanted: number | undefined
+  readonly current: Seconds
+  readonly wanted: Seconds | undefined
   readonly now: string
 }
 
@@ -141,8 +147,8 @@ const later = (timestamp: string, ms: number): string =>
   `${new Date(Date.parse(timestamp) + ms).toISOString().slice(0, 19)}Z`
 
 /** As Go: 64 bits of nanoseconds, which wrap around after 292 years. */
-const durationMs = (seconds: number): number =>
-  Number(BigInt.asIntN(64, BigInt(Math.trunc(seconds)) * 1_000_000_000n) / 1_000_000n)
+const durationMs = (seconds: Seconds): number =>
+  Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n)
 
 /** For kinds without grace: an object with finalizers is marked as of now. */
 function markNow(metadata: ObjectMeta, now: string): ObjectMeta {

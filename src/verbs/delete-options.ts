@@ -13,8 +13,8 @@ import { ProtobufError } from '../codec/protobuf/reader.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { typeOf } from '../registry/types.ts'
 import type { WriteAccess } from './access.ts'
-import type { DeletionOptions, Propagation } from '../registry/deletion.ts'
-import { parseBoolean, parseInteger } from './options.ts'
+import { type DeletionOptions, isInteger, type Propagation } from '../registry/deletion.ts'
+import { parseBoolean, parseExactInteger } from './options.ts'
 import { dryRunFaults } from './write-options.ts'
 
 export type DeleteOptions = DeletionOptions & {
@@ -56,7 +56,7 @@ export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): Delete
   return {
     uid: typeof uid === 'string' ? uid : undefined,
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : undefined,
-    gracePeriodSeconds: isNumber(gracePeriodSeconds) ? Number(gracePeriodSeconds) : undefined,
+    gracePeriodSeconds: isInteger(gracePeriodSeconds) ? gracePeriodSeconds : undefined,
     orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
     propagation: propagations.find((one) => one === propagationPolicy),
     isDryRun: dryRun.length > 0,
@@ -68,9 +68,6 @@ const unsafeFaults = (fields: Fields): FieldFault[] =>
   notWithUnsafe
     .filter((name) => (name === 'dryRun' ? stringsOf(fields[name]).length > 0 : (fields[name] ?? null) !== null))
     .map((name) => invalidValue(unsafeOption, true, `cannot be set together with .${name}`))
-
-const isNumber = (value: Json | undefined): value is number | bigint =>
-  typeof value === 'number' || typeof value === 'bigint'
 
 /** A body that cannot be read is an unclassified error here, unlike in other verbs. */
 async function fromBody(http: ApiRequest, body: Buffer, access: Pick<WriteAccess, 'convertYaml'>): Promise<Fields> {
@@ -157,7 +154,7 @@ function fromQuery(query: URLSearchParams): Fields {
   const resourceVersion = query.get('resourceVersion') || undefined
   const unsafe = query.get(unsafeOption)
   return {
-    gracePeriodSeconds: parseInteger(query.get('gracePeriodSeconds')),
+    gracePeriodSeconds: parseExactInteger(query.get('gracePeriodSeconds')),
     // Empty is no condition here, other than in a body.
     preconditions: uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion },
     orphanDependents: orphan === null ? undefined : parseBoolean(orphan),

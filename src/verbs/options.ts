@@ -83,13 +83,19 @@ export function parseBoolean(value: string | null): boolean {
 
 /** An empty value is an error too. */
 export function parseInteger(value: string | null): number | undefined {
+  const exact = parseExactInteger(value)
+  return exact === undefined ? undefined : Number(exact)
+}
+
+/** A bigint where a number would be another one: as JSON is read. */
+export function parseExactInteger(value: string | null): number | bigint | undefined {
   if (value === null) return undefined
   if (!/^[+-]?[0-9]+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`)
   const exact = isBeyond64Bits(value) ? undefined : BigInt(value.replace(/^\+/, ''))
   if (exact === undefined || BigInt.asIntN(64, exact) !== exact) {
     throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`)
   }
-  return Number(exact)
+  return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact
 }
 
 const matchField = 'resourceVersionMatch'

@@ -2,6 +2,7 @@
 import { type FieldFault, forbiddenField } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
+import { isInteger, type Seconds } from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { podFields } from '../selectable.ts'
@@ -43,11 +44,11 @@ export const podRules: KindRules = {
 }
 
 /** One that no node runs, or that has ended, has nothing to wait for. */
-function graceOf(pod: KubeObject, wanted: number | undefined): number {
+function graceOf(pod: KubeObject, wanted: Seconds | undefined): Seconds {
   const { nodeName = '', terminationGracePeriodSeconds } = fieldsOf(pod['spec'])
   const { phase } = fieldsOf(pod['status'])
   if (nodeName === '' || nodeName === null || phase === 'Failed' || phase === 'Succeeded') return 0
-  const seconds = wanted ?? Number(terminationGracePeriodSeconds ?? 0)
+  const seconds = wanted ?? (isInteger(terminationGracePeriodSeconds) ? terminationGracePeriodSeconds : 0)
   return seconds < 0 ? 1 : seconds
 }
 
