@@ -55,9 +55,9 @@ export class Place {
     return new Place(new Trail(this.#trail, step), this, old)
   }
 
-  /** The same place, with others to tell. */
+  /** The same place in an alternative, with others to tell: nothing is forgiven inside of one, as upstream. */
   telling(faults: Fault[]): Place {
     const { prefix, patterns, slice } = this
-    return new Place(this.#trail, { prefix, faults, patterns, slice }, this.old)
+    return new Place(this.#trail, { prefix, faults, patterns, slice }, undefined)
   }
 }

@@ -25,8 +25,12 @@ type Quick = { readonly place: Place; readonly faults: Fault[]; readonly left: {
 
 /** False: it is not good, or it is too large to say. */
 function fits(value: Json, schema: Structural, quick: Quick): boolean {
-  if (--quick.left.values < 0) return false
   const { checks } = schema
+  if (quick.left.values < 0) return false
+  quick.left.values -= 1 + sizeOf(value)
+  // What is compared whole is read whole.
+  if (checks?.enum !== undefined && typeof value === 'object' && value !== null) quick.left.values = -1
+  if (quick.left.values < 0) return false
   const { place, faults } = quick
   checkType(value, schema, place)
   checkWhole(value, schema, place)
@@ -34,6 +38,13 @@ function fits(value: Json, schema: Structural, quick: Quick): boolean {
   if (value !== null && checks !== undefined && hasJunctors(checks) && !fitsJunctors(value, checks, quick)) return false
   if (Array.isArray(value)) return fitsItems(value, schema, quick)
   return isFields(value) ? fitsFields(value, schema, quick) : true
+}
+
+/** What a look at it costs, in values. */
+function sizeOf(value: Json): number {
+  if (typeof value === 'string') return value.length >> 6
+  if (Array.isArray(value)) return value.length
+  return isFields(value) ? Object.keys(value).length : 0
 }
 
 function fitsItems(items: readonly Json[], { items: schema, checks }: Structural, quick: Quick): boolean {
