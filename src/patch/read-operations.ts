@@ -61,6 +61,8 @@ class Reader {
 
   readonly #isChecked: boolean
   readonly #room = newPathRoom()
+  /** Each is told once. */
+  readonly #told = new Set<string>()
 
   constructor(text: string, work: Work, isChecked: boolean) {
     this.#scanner = new JsonScanner(text)
@@ -95,7 +97,7 @@ class Reader {
     const seen = new Set<string>()
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
-      if (seen.has(key)) this.#tell('duplicate', `[${index}].${key}`)
+      if (seen.has(key) && (key === 'value' || isName(key))) this.#tell('duplicate', `[${index}].${key}`)
       seen.add(key)
       if (key === 'value') value = this.#value(index)
       else if (isName(key)) texts[key] = this.#text(key)
@@ -120,7 +122,9 @@ class Reader {
   }
 
   #tell(what: 'duplicate' | 'unknown', path: string): void {
-    if (!this.#tellsMore) return
+    const fault = `${what} ${path}`
+    if (!this.#tellsMore || this.#told.has(fault)) return
+    this.#told.add(fault)
     this.#room.characters -= path.length
     this.strictFaults.push(`${what} field ${quote(path)}`)
   }

@@ -116,6 +116,10 @@ const strictness = ['Strict', 'Warn', 'Ignore'].flatMap((level) => [
     jp(`${CM}/c`, [{ op: 'add', path: '/data/c', value: '3', extra: 1 }], { query: { fieldValidation: level }, compareHeaders: ['warning'] }),
     jp(`${CM}/c`, '[{"op":"add","path":"/data/d","path":"/data/e","value":"4"}]', { query: { fieldValidation: level }, compareHeaders: ['warning'] }),
   ]),
+  scenario(`patch-json-member-again-${level.toLowerCase()}`, { section: '4.9', about: `members given three times with fieldValidation=${level}` }, [
+    made,
+    jp(`${CM}/c`, '[{"op":"add","op":"add","op":"add","path":"/data/d","value":"4","z":1,"z":2,"z":3}]', { query: { fieldValidation: level }, compareHeaders: ['warning'] }),
+  ]),
   scenario(`patch-json-unknown-field-${level.toLowerCase()}`, { section: '4.9', about: `a patch that adds an unknown field with fieldValidation=${level}` }, [
     made,
     jp(`${CM}/c`, [{ op: 'add', path: '/nope', value: 1 }, { op: 'add', path: '/metadata/nix', value: 'x' }, { op: 'add', path: '/data/c', value: '3' }], { query: { fieldValidation: level }, compareHeaders: ['warning'] }),
