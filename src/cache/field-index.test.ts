@@ -206,3 +206,34 @@ test('labels have two indexes; one that is in use does not go for another', asyn
   assert.equal(things.find('', letter), undefined)
   assert.ok(things.find('', color) !== undefined)
 })
+
+test('a word that gets its number with the object that is looked at is found in it', () => {
+  const facts = new Facts(() => ({}))
+  const slabs = new Slabs()
+  const objectOf = (bytes: Buffer) => ({
+    kind: 'T',
+    apiVersion: 'v1',
+    metadata: { labels: JSON.parse(bytes.toString()) },
+  })
+  const home: ItemHome = {
+    form: {
+      facts,
+      decode: objectOf,
+      print: () => ({ bytes: Buffer.alloc(1), headBytes: 0, versionAt: 0 }),
+      settle: (bytes) => ({ wire: { bytes, headBytes: 0, versionAt: 0 }, object: objectOf(bytes) }),
+    },
+    put: (item, bytes, tail) => slabs.put(item, bytes, tail),
+    view: (item, start, end) => slabs.view(item, start, end),
+    keep: () => undefined,
+  }
+  const stored = (labels: object): Item => {
+    const item = new Item(home, { key: '/things/a', revision: 1, createRevision: 1 })
+    slabs.put(item, Buffer.from(JSON.stringify(labels)))
+    return item
+  }
+  const current = { tree: newTree(), ring: new Ring(0, () => undefined), range: rangeOf('/things/') }
+  const read = new FieldIndexes(facts, () => current, systemTime).readerOf({ label: 'app', value: 'web' })
+  assert.equal(read?.(stored({ app: 'web' })), 'web')
+  // The value is the second time that the word is met: it gets a number before the key is read.
+  assert.equal(read?.(stored({ a: 'app', app: 'web' })), 'web')
+})

@@ -97,6 +97,8 @@ export class FieldIndexes {
       const key = new Sought(by.label)
       let changes = 0
       return (item) => {
+        // That may give words a number, or another one: before they are looked up.
+        if (item.tailBytes === 0) item.settle()
         if (changes !== this.#facts.changes) {
           changes = this.#facts.changes
           this.#facts.lookUp(key)
