@@ -231,10 +231,9 @@ export class Cache implements AsyncDisposable {
   tidy(): void {
     const now = this.#parts.time.monotonicMs()
     const unusedMs = this.#options.unusedMs ?? UNUSED_MS
-    for (const resource of this.#all()) {
-      resource.endTurn()
-      if (now - (resource.unusedSinceMs ?? now) > unusedMs) resource.drop()
-    }
+    for (const resource of this.#all()) resource.endTurn()
+    const unused = [...this.#all()].filter(({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs)
+    if (unused.length > 0) this.#parts.slabs.releaseTogether(() => unused.forEach((resource) => resource.drop()))
     this.#tidyShelves()
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return

@@ -44,6 +44,20 @@ test('of many that go together none is moved before, and of the others none is l
   assert.ok(slabs.size.slabBytes <= 4 << 20)
 })
 
+test('nor of many resources that go together', () => {
+  const slabs = new Slabs()
+  const slots = Array.from({ length: 20_000 }, () => new Slot())
+  for (const slot of slots) slabs.put(slot, Buffer.alloc(500))
+  const before = slots.map(({ slab }) => slab)
+  slabs.releaseTogether(() => {
+    for (const rest of [0, 1, 2, 3]) {
+      slabs.releaseAll((release) => slots.forEach((slot, n) => n % 4 === rest && release(slot)))
+    }
+  })
+  assert.ok(slots.every(({ slab }, n) => slab === before[n]))
+  assert.equal(slabs.size.liveBytes, 0)
+})
+
 test('a view stays what it was after its slot has moved and gone', () => {
   const slabs = new Slabs()
   const slot = new Slot()

@@ -36,6 +36,8 @@ export class Slot {
 
 export class Slabs {
   #current: Slab = newSlab(SLAB_BYTES)
+  /** Of `releaseTogether`, while it runs. */
+  #together: Set<Slab> | undefined
   #slabBytes = SLAB_BYTES
   #liveBytes = 0
 
@@ -82,7 +84,22 @@ export class Slabs {
       const slab = this.#free(slot)
       if (slab !== undefined) slabs.add(slab)
     })
-    for (const slab of slabs) this.#copyOutIfWorth(slab)
+    for (const slab of slabs) {
+      if (this.#together !== undefined) this.#together.add(slab)
+      else this.#copyOutIfWorth(slab)
+    }
+  }
+
+  /** The same of all that is released meanwhile by `releaseAll`. */
+  releaseTogether(run: () => void): void {
+    const slabs = new Set<Slab>()
+    this.#together = slabs
+    try {
+      run()
+    } finally {
+      this.#together = undefined
+      for (const slab of slabs) this.#copyOutIfWorth(slab)
+    }
   }
 
   /** What the objects need and what the slabs hold for them. */
