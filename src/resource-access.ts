@@ -109,7 +109,7 @@ export class ResourceAccess {
     const { cache } = this.#parts
     const { forms } = this.of(resource)
     return cache.fill(prefix, apiVersionOf(resource), (item) => {
-      if (!cache.made.shelf.isFull) forms.message(item)
+      if (!cache.made.shelf.isFull) forms.makeMessage(item)
     })
   }
 

@@ -18,6 +18,8 @@ type Version = Conversion['version']
 
 /** The event of a write comes within a turn or two of its answer, or came before it; each may hold on to 64 KB of Node's. */
 const WRITTEN_MAX = 32
+/** Longer ones are made again: their objects would be held for it, several times as long. */
+const WRITTEN_BYTES_MAX = 8 << 10
 
 export type FormsParts = {
   readonly made: MadeParts
@@ -61,10 +63,15 @@ export class ResourceForms {
     return this.#messages.of(item)
   }
 
+  /** Before anybody has asked for it. */
+  readonly makeMessage = (item: Item): void => {
+    this.#messages.of(item)
+  }
+
   /** The same of an object that was written just now, which the cache will have. */
   readonly writtenMessage = (object: KubeObject): Buffer => {
     const message = encodeItem(object, this.resource.shape.struct)
-    if (this.#areMessagesRead) this.#keepWritten(object, message)
+    if (this.#areMessagesRead && message.length <= WRITTEN_BYTES_MAX) this.#keepWritten(object, message)
     return message
   }
 
