@@ -65,6 +65,12 @@ test('a client that reads slowly has no copy of what it is still to get', async 
   assert.ok(socket.handed >= 256 * 1024 && !exchange.isWriting)
 })
 
+test('nothing to write is written at once', () => {
+  const { exchange } = begin()
+  assert.ok(exchange.write([], assert.fail) && exchange.write([Buffer.alloc(0)], assert.fail))
+  assert.ok(!exchange.isWriting)
+})
+
 test('who goes away meanwhile is told of once', async () => {
   const { socket, exchange } = begin()
   let told = 0

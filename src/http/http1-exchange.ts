@@ -55,24 +55,25 @@ export class Http1Exchange extends Exchange {
   write(parts: readonly Buffer[], onTaken: () => void): boolean {
     const response = this.#response
     if (response.destroyed) return true
-    this.isWriting = true
     const left = pieces(parts)
+    const first = left.next().value
+    if (first === undefined) return true
+    this.isWriting = true
     const taken = (): void => {
       if (!this.isWriting) return
       this.isWriting = false
       response.off('close', taken)
       onTaken()
     }
-    const writeNext = (): void => {
-      const piece = response.destroyed ? undefined : left.next().value
-      if (piece === undefined) return taken()
+    const writePiece = (piece: Buffer | undefined): void => {
+      if (piece === undefined || response.destroyed) return taken()
       response.write(piece, () => {
         this.progress++
-        writeNext()
+        writePiece(left.next().value)
       })
     }
     response.once('close', taken)
-    writeNext()
+    writePiece(first)
     return false
   }
 

@@ -72,8 +72,9 @@ export class ClientStream extends SendingStream {
     if (this.#held !== undefined) return
     if (this.#trailers !== undefined) this.#listener.onTrailers(this.#trailers)
     this.#trailers = undefined
-    if (this.#isToldAtResume) this.#listener.onClose(CODE.NO_ERROR)
+    const isTold = this.#isToldAtResume
     this.#isToldAtResume = false
+    if (isTold) this.#listener.onClose(CODE.NO_ERROR)
   }
 
   /** For the connection, as is all below. */
