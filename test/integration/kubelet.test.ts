@@ -80,7 +80,7 @@ test('a request to a node reaches it without the token of the client', async () 
 })
 
 test('a query reaches a node as it was sent', async () => {
-  for (const query of ['wsdl', 'a=b%20c+d', 'a=%ff', '~a=~', 'a;b=c']) {
+  for (const query of ['wsdl', 'a=b%20c+d', 'a=%ff', '~a=~', 'a;b=c', "a='b'", '?x=1']) {
     const { text } = await client.call({ method: 'POST', path: `/api/v1/nodes/n/proxy/a?${query}` })
     assert.equal(text, `POST /a?${query} nobody`)
     const { headers } = await client.call({ path: `/api/v1/nodes/n/proxy?${query}` })

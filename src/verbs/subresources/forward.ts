@@ -9,6 +9,8 @@ const CONNECT_MS_MAX = 30_000
 
 export type Forwarded = {
   readonly url: URL
+  /** Instead of that of the URL, which would be written anew. */
+  readonly rawQuery?: string
   readonly method: string
   readonly headers: Headers
   readonly signal: AbortSignal
@@ -55,10 +57,11 @@ function drained(outgoing: ClientRequest): Promise<void> {
 }
 
 /** The request, still to be ended. */
-export function open({ url, method, headers, signal, kubelet }: Forwarded): ClientRequest {
+export function open({ url, rawQuery = '', method, headers, signal, kubelet }: Forwarded): ClientRequest {
   // Loaded when it is first needed, which for most servers is never.
   const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
-  const outgoing = request(url, { method, headers: outgoingHeaders(headers), signal, ...tlsOf(kubelet) })
+  const path = rawQuery === '' ? `${url.pathname}${url.search}` : `${url.pathname}?${rawQuery}`
+  const outgoing = request(url, { method, path, headers: outgoingHeaders(headers), signal, ...tlsOf(kubelet) })
   outgoing.once('socket', (socket) => {
     // One that was kept open by an earlier request.
     if (!socket.connecting) return

@@ -15,9 +15,7 @@ export const proxy: SubresourceHandler = async (request, parts) => {
   const rest = http.path.slice(http.path.indexOf(own) + own.length)
   if (rest === '' && ['GET', 'HEAD'].includes(http.method) && !isUpgrade(http)) return toFolder(http)
   const url = new URL(`${base}/${encodedPath(rest.split('/').slice(1))}`)
-  // As it was sent: to write a query anew changes it.
-  url.search = http.rawQuery ?? ''
-  const to = { url, method: http.method, ...kubelet }
+  const to = { url, rawQuery: http.rawQuery ?? '', method: http.method, ...kubelet }
   if (isUpgrade(http)) return tunnel(http, to)
   const answer = await pass(http, to)
   const prefix = http.path.slice(0, http.path.length - rest.length)
@@ -40,7 +38,10 @@ function toFolder({ path, rawQuery = '' }: ApiRequest): ApiResponse {
   return { status: 301, headers: { location }, body: Buffer.alloc(0) }
 }
 
-async function pass(http: ApiRequest, to: Pick<Forwarded, 'url' | 'method' | 'kubelet'>): Promise<ApiResponse> {
+async function pass(
+  http: ApiRequest,
+  to: Pick<Forwarded, 'url' | 'rawQuery' | 'method' | 'kubelet'>,
+): Promise<ApiResponse> {
   const headers = { ...requestHeaders(http), 'x-forwarded-uri': encodeURI(http.path) }
   const sent = forward({ ...to, headers, signal: http.signal }, (take) => http.pipeBody(take))
   const answer = await sent.catch((error: Error) => {

@@ -8,7 +8,7 @@ import { answerHeaders, chunksOf, type Forwarded, open, requestHeaders } from '.
 /** Fails with ServiceUnavailable. Who is behind may refuse the upgrade: the client then hears why. */
 export async function tunnel(
   http: ApiRequest,
-  to: Pick<Forwarded, 'url' | 'method' | 'kubelet'>,
+  to: Pick<Forwarded, 'url' | 'rawQuery' | 'method' | 'kubelet'>,
 ): Promise<ApiResponse> {
   // A body is not handed on, so nobody may wait for one: who refuses the upgrade would take the next request for it.
   const { 'content-length': _length, ...passed } = requestHeaders(http)
