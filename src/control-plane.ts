@@ -233,7 +233,7 @@ const createAuthorizeUnsafeDelete =
   (authorize: Authorize): NonNullable<WriteAccess['authorizeUnsafeDelete']> =>
   async ({ user, resource, name, context }) => {
     const { info } = context
-    if (info.kind !== 'resource') return
+    assert(info.kind === 'resource', 'objects are deleted by paths of resources')
     const attributes = { ...info, verb: 'unsafe-delete-ignore-read-errors' }
     const { verdict, reason } = await authorize(user, attributes)
     if (verdict === 'allow') return

@@ -61,9 +61,8 @@ export class FirstFill implements Disposable {
     try {
       return (await this.#parts.count(range)).count >= COUNT_MIN
     } catch (error) {
-      if (!this.#isStopped)
-        this.#parts.log('warn', 'nothing could be brought into memory yet', { error: String(error) })
-      return false
+      if (!this.#isStopped) this.#parts.log('warn', 'the objects could not be counted', { error: String(error) })
+      return true
     }
   }
 

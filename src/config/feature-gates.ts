@@ -15,7 +15,10 @@ export type ParsedGates = {
   readonly warnings: readonly string[]
 }
 
-/** Those whose value changes what Keelson does. Any other one can only be set to what it is. */
+/**
+ * Those whose value changes what Keelson does, and two that clients set for what is there anyway (ListFromCacheSnapshot) or is to come
+ * (MutatingAdmissionPolicy). Any other one can only be set to what it is.
+ */
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
   'AggregatedDiscoveryRemoveBetaType',

@@ -1,6 +1,7 @@
 /**
- * A server announces the versions that it serves when it starts. Of those that no server serves any more, since a flag turned them off, the
- * announcement is taken back the same way: aggregators and clients would go on asking for them.
+ * A server announces the versions that it serves when it starts. Of those that it does not serve, since a flag turned them off, the
+ * announcement is taken back the same way: aggregators and clients would go on asking for them. A server beside it that has other flags announces its own again when it
+ * starts.
  */
 import { fieldsOf, isFields, itemsOf, textOf } from '../api/object.ts'
 import { type Handle, objectOf, request } from '../api/own-request.ts'
