@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import { FAULTS_MAX, type FieldFault } from '../api/field-fault.ts'
 import { defaultGates } from '../api/gates.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
-import { admissionPolicyBindingRules } from './kinds/admissionregistration/admission-policy.ts'
+import { admissionPolicyBindingRules, admissionPolicyRules } from './kinds/admissionregistration/admission-policy.ts'
+import { mutatingPolicyBindingRules, mutatingPolicyRules } from './kinds/admissionregistration/mutating-policy.ts'
 import { validatingWebhookRules } from './kinds/admissionregistration/webhook-configuration.ts'
 import { customResourceDefinitionRules } from './kinds/apiextensions/custom-resource-definition.ts'
 import { type Indexes, overlapOf } from './kinds/batch/indexes.ts'
@@ -23,6 +24,7 @@ import { validateMetadata } from './metadata.ts'
 import { labelMap } from './rules/label-selector.ts'
 import { faultsOf } from './rules/rule.ts'
 import { validateSigner } from './rules/signer.ts'
+import { strictAddressFaults, strictPodFaults } from './rules/strict-addresses.ts'
 import { validateClientConfig } from './rules/webhook.ts'
 import { podTable } from './tables/pods.ts'
 import { validateConditions } from './rules/conditions.ts'
@@ -234,6 +236,36 @@ test('rules stop where more is wrong than anybody is told', () => {
   assert.ok(
     validatePodSpec({ containers }, 'spec', { pod: { name: 'x' }, gates: defaultGates }).length <= FAULTS_MAX + 10,
   )
+})
+
+test('… of policies and webhooks as well', async () => {
+  const [empty, resourceRules] = [many(() => ({}), 100_000), [{ operations: many(() => 'X', 100_000) }]]
+  const lists: readonly (readonly [KindRules, Fields])[] = [
+    [mutatingPolicyRules, { spec: { matchConstraints: { resourceRules } } }],
+    [mutatingPolicyBindingRules, { spec: { matchResources: { resourceRules } } }],
+    ...['variables', 'mutations', 'matchConditions'].map(
+      (list) => [mutatingPolicyRules, { spec: { [list]: empty } }] as const,
+    ),
+    ...['validations', 'auditAnnotations'].map((list) => [admissionPolicyRules, { spec: { [list]: empty } }] as const),
+    [validatingWebhookRules, { webhooks: empty }],
+  ]
+  for (const [rules, fields] of lists) {
+    const object = objectOf(fields)
+    const faults = (await rules.validateInSlices?.(object, undefined)) ?? rules.validate?.(object, defaultGates) ?? []
+    // Operations are looked at twice: those that there are, and those that change something.
+    assert.ok(faults.length >= FAULTS_MAX && faults.length < 2 * FAULTS_MAX + 20, `${faults.length}`)
+  }
+  const expressionWarnings = empty
+  const policy = objectOf({ status: { typeChecking: { expressionWarnings } } })
+  assert.equal(admissionPolicyRules.status?.validateUpdate?.(policy, policy, defaultGates).length, FAULTS_MAX)
+})
+
+test('… and of addresses that can be misread', () => {
+  const misread = many(() => '010.0.0.1', 100_000)
+  const service = objectOf({ spec: { clusterIPs: misread, externalIPs: misread } })
+  assert.equal(strictAddressFaults(service, undefined, 'Service').length, FAULTS_MAX)
+  const pod = objectOf({ spec: { dnsConfig: { nameservers: misread }, hostAliases: misread.map((ip) => ({ ip })) } })
+  assert.equal(strictPodFaults(pod, undefined, 'Pod').length, FAULTS_MAX)
 })
 
 const checkName = (): string[] => []

@@ -2,7 +2,7 @@
  * StrictIPCIDRValidation: fields that have taken any spelling of an address take none that can be misread. What an object had before stays
  * allowed, but for Pods.
  */
-import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
+import { faultsOfEach, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
 import { podSpecOf } from '../pod-specs.ts'
 import { checkStrictCidr, checkStrictIp } from './addresses.ts'
@@ -50,7 +50,7 @@ export function strictAddressFaults(object: KubeObject, current: KubeObject | un
   // Names and newer addresses have rules of their own.
   const isOther = kind.startsWith('EndpointSlice') && object['addressType'] !== 'IPv4'
   const own = isOther ? [] : (places.get(kind) ?? [])
-  return own.flatMap((place) => faultsAt(object, place, { current, prefix: '' }))
+  return faultsOfEach(own, (place) => faultsAt(object, place, { current, prefix: '' }))
 }
 
 /** Of a Pod, or of the template for Pods. */
@@ -58,7 +58,7 @@ export function strictPodFaults(object: KubeObject, current: KubeObject | undefi
   const pods = kind === unlooked ? undefined : podSpecOf(object, kind)
   if (pods === undefined) return []
   const before = kind === 'Pod' || current === undefined ? undefined : podSpecOf(current, kind)?.spec
-  return ofPods.flatMap((place) => faultsAt(pods.spec, place, { current: before, prefix: `${pods.path}.` }))
+  return faultsOfEach(ofPods, (place) => faultsAt(pods.spec, place, { current: before, prefix: `${pods.path}.` }))
 }
 
 type Around = { readonly current: Fields | undefined; readonly prefix: string }
@@ -68,7 +68,7 @@ function faultsAt(value: Fields, { path, check, shown = same }: Place, { current
   const found = [...textsAt(value, segments, '')]
   if (found.length === 0) return []
   const known = new Set([...textsAt(current, segments, '')].map(([, text]) => text))
-  return found.flatMap(([at, text]) =>
+  return faultsOfEach(found, ([at, text]) =>
     known.has(text) ? [] : check(text.trim()).map((why) => invalidValue(`${prefix}${shown(at)}`, text.trim(), why)),
   )
 }

@@ -19,9 +19,10 @@ import { bool, nullType, string } from '../../../cel/types.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateConditions } from '../../rules/conditions.ts'
 import { repeatsIn } from '../../rules/long-lists.ts'
+import { eachOf } from './each.ts'
 import { Expressions, expressionsIn } from './expression.ts'
 import { validateOneOf } from './matching.ts'
-import { eachOf, missing, validateBindingSpec, validatePolicySpec } from './policy.ts'
+import { missing, validateBindingSpec, validatePolicySpec } from './policy.ts'
 
 const AUDIT_ANNOTATIONS_MAX = 20
 const VALUE_EXPRESSION_BYTES_MAX = 5 * 1024
@@ -72,7 +73,9 @@ function* validatePolicy(policy: KubeObject, current: KubeObject | undefined, sl
   return [
     ...(yield* validatePolicySpec(spec, { before, expressions })),
     ...validateNotEmpty(spec),
-    ...(yield* eachOf(spec, 'validations', (one, path) => validateValidation(one, path, expressions))),
+    ...(yield* eachOf(itemsOf(spec['validations']), slice, (one, at) =>
+      validateValidation(one, `spec.validations[${at}]`, expressions),
+    )),
     ...(yield* validateAuditAnnotations(itemsOf(spec['auditAnnotations']), name, expressions)),
   ]
 }
@@ -117,15 +120,14 @@ function* validateAuditAnnotations(
   const path = 'spec.auditAnnotations'
   const keys = annotations.map(({ key }) => textOf(key))
   const repeats = repeatsIn(keys)
-  const faults: FieldFault[] = []
-  for (const [at, { valueExpression }] of annotations.entries()) {
+  const faults = yield* eachOf(annotations, expressions.slice, function* ({ valueExpression }, at) {
     const key = keys[at] ?? ''
-    faults.push(
+    return [
       ...checked(`${path}[${at}].key`, `${policy}/${key}`, checkQualifiedName),
       ...(yield* validateValueExpression(textOf(valueExpression), `${path}[${at}].valueExpression`, expressions)),
       ...(repeats.has(at) ? [duplicate(`${path}[${at}].key`, key)] : []),
-    )
-  }
+    ]
+  })
   if (annotations.length <= AUDIT_ANNOTATIONS_MAX) return faults
   const why = `must not have more than ${AUDIT_ANNOTATIONS_MAX} auditAnnotations`
   return [invalidShown(path, goAnnotations(annotations), why), ...faults]
@@ -152,7 +154,7 @@ function validateStatus(policy: KubeObject): FieldFault[] {
   const status = fieldsOf(policy['status'])
   const warnings = itemsOf(fieldsOf(status['typeChecking'])['expressionWarnings'])
   return [
-    ...warnings.flatMap(({ fieldRef, warning }, at) => {
+    ...faultsOfEach(warnings, ({ fieldRef, warning }, at) => {
       const path = `status.typeChecking.expressionWarnings[${at}]`
       return [
         ...(textOf(warning) === '' ? [required(`${path}.warning`)] : []),

@@ -26,12 +26,12 @@ export class Expressions {
   readonly #hasParams: boolean
   readonly #variables: PolicyVariables | undefined
   readonly #stored: ReadonlySet<string>
-  readonly #slice: Slice
+  readonly slice: Slice
   #characters = 0
 
   /** `stored`: the expressions that the object has had so far, which may use all that this server knows. */
   constructor(slice: Slice, { hasParams = false, hasVariables = false, stored = new Set<string>() } = {}) {
-    this.#slice = slice
+    this.slice = slice
     this.#hasParams = hasParams
     this.#variables = hasVariables ? new PolicyVariables() : undefined
     this.#stored = stored
@@ -57,7 +57,7 @@ export class Expressions {
   }
 
   *#compile(text: string, names: Omit<AdmissionNames, 'hasParams'>): Turns<Compiled> {
-    if (this.#slice.isOver()) yield undefined
+    if (this.slice.isOver()) yield undefined
     this.#characters += text.length
     if (this.#characters > CHARACTERS_MAX) {
       return {
@@ -67,7 +67,7 @@ export class Expressions {
     }
     const version = this.#stored.has(text) ? '1.33' : '1.32'
     const environment = admissionEnvironment(version, { ...names, hasParams: this.#hasParams })
-    return yield* compileInTurns(text, environment, this.#slice)
+    return yield* compileInTurns(text, environment, this.slice)
   }
 }
 

@@ -16,6 +16,7 @@ import { type Fields, fieldsOf, itemsOf, type Json, textOf, textsOf } from '../.
 import type { Turns } from '../../../cel/turns.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
 import { repeatsIn } from '../../rules/long-lists.ts'
+import { eachOf } from './each.ts'
 import type { Expressions } from './expression.ts'
 
 const CONDITIONS_MAX = 64
@@ -130,18 +131,17 @@ export function* validateMatchConditions(
   const conditions = itemsOf(list)
   const repeats = repeatsIn(conditions.map(({ name }) => textOf(name)))
   const { length } = conditions
-  const faults: FieldFault[] = length > CONDITIONS_MAX ? [tooMany(path, length, CONDITIONS_MAX)] : []
-  for (const [at, { expression, name: given }] of conditions.entries()) {
+  const faults = yield* eachOf(conditions, expressions.slice, function* ({ expression, name: given }, at) {
     const name = textOf(given)
     const namePath = `${path}[${at}].name`
     const isRepeated = name !== '' && repeats.has(at)
     const text = textOf(expression).trim()
     const textPath = `${path}[${at}].expression`
-    faults.push(
+    return [
       ...(text === '' ? [required(textPath)] : yield* expressions.checkCondition(text, textPath)),
       ...(name === '' ? [required(namePath)] : checked(namePath, name, checkQualifiedName)),
       ...(isRepeated ? [duplicate(namePath, name)] : []),
-    )
-  }
-  return faults
+    ]
+  })
+  return length > CONDITIONS_MAX ? [tooMany(path, length, CONDITIONS_MAX), ...faults] : faults
 }

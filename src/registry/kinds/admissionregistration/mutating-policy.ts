@@ -6,9 +6,10 @@ import type { Slice } from '../../../cel/run.ts'
 import { inTurns, type Turns } from '../../../cel/turns.ts'
 import { list, type Type } from '../../../cel/types.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { eachOf } from './each.ts'
 import { Expressions, expressionsIn } from './expression.ts'
 import { validateOneOf } from './matching.ts'
-import { eachOf, validateBindingSpec, validatePolicySpec } from './policy.ts'
+import { validateBindingSpec, validatePolicySpec } from './policy.ts'
 import { reinvocationPolicies } from './webhook-configuration.ts'
 
 /** What is deleted cannot be changed. */
@@ -48,12 +49,15 @@ function* validatePolicy(policy: KubeObject, current: KubeObject | undefined, sl
     stored: new Set(before && expressionsIn(before)),
   })
   const { reinvocationPolicy } = spec
+  const mutations = itemsOf(spec['mutations'])
   const path = 'spec.reinvocationPolicy'
   return [
     ...(yield* validatePolicySpec(spec, { before, expressions, operations })),
-    ...(itemsOf(spec['mutations']).length === 0
+    ...(mutations.length === 0
       ? [required('spec.mutations', 'mutations must contain at least one item')]
-      : yield* eachOf(spec, 'mutations', (mutation, at) => validateMutation(mutation, at, expressions))),
+      : yield* eachOf(mutations, slice, (mutation, at) =>
+          validateMutation(mutation, `spec.mutations[${at}]`, expressions),
+        )),
     ...(textOf(reinvocationPolicy) === ''
       ? [required(path)]
       : validateOneOf(reinvocationPolicy, reinvocationPolicies, path)),

@@ -1,10 +1,10 @@
 /** What validating and mutating policies, and their bindings, have in common. */
 import {
   checked,
+  faultsOfEach,
   type FieldFault,
   forbiddenField,
   invalidValue,
-  notSupported,
   required,
 } from '../../../api/field-fault.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment } from '../../../api/names.ts'
@@ -13,6 +13,7 @@ import type { Turns } from '../../../cel/turns.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
 import { addAll } from '../../rules/long-lists.ts'
+import { eachOf } from './each.ts'
 import { type Expressions, isIdentifier } from './expression.ts'
 import { validateMatchConditions, validateMatchResources, validateOneOf } from './matching.ts'
 import { failurePolicies } from './webhook-configuration.ts'
@@ -45,7 +46,9 @@ export function* validatePolicySpec(spec: Fields, { before, expressions, operati
     ...validateConstraints(spec, 'spec.matchConstraints'),
     ...validateOperations(spec['matchConstraints'], operations, 'spec.matchConstraints'),
     ...(areKnown ? [] : yield* validateMatchConditions(spec['matchConditions'], 'spec.matchConditions', expressions)),
-    ...(yield* eachOf(spec, 'variables', (variable, path) => validateVariable(variable, path, expressions))),
+    ...(yield* eachOf(itemsOf(spec['variables']), expressions.slice, (variable, at) =>
+      validateVariable(variable, `spec.variables[${at}]`, expressions),
+    )),
   ]
 }
 
@@ -98,26 +101,16 @@ function* validateVariable({ name, expression }: Fields, path: string, expressio
   ]
 }
 
-export function* eachOf(
-  spec: Fields,
-  list: string,
-  check: (item: Fields, path: string) => Turns<FieldFault[]>,
-): Turns<FieldFault[]> {
-  const faults: FieldFault[] = []
-  for (const [at, item] of itemsOf(spec[list]).entries()) addAll(faults, yield* check(item, `spec.${list}[${at}]`))
-  return faults
-}
-
 function validateOperations(
   resources: Json | undefined,
   operations: readonly string[] | undefined,
   path: string,
 ): FieldFault[] {
   if (operations === undefined) return []
-  return itemsOf(fieldsOf(resources)['resourceRules']).flatMap((rule) =>
-    textsOf(rule['operations'])
-      .filter((operation) => !operations.includes(operation))
-      .map((operation) => notSupported(`${path}.resourceRules.operations`, operation, operations)),
+  return faultsOfEach(itemsOf(fieldsOf(resources)['resourceRules']), (rule) =>
+    faultsOfEach(textsOf(rule['operations']), (operation) =>
+      validateOneOf(operation, operations, `${path}.resourceRules.operations`),
+    ),
   )
 }
 

@@ -16,8 +16,9 @@ import { inTurns, type Turns } from '../../../cel/turns.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateLabelSelector } from '../../rules/label-selector.ts'
-import { addAll, repeatsIn } from '../../rules/long-lists.ts'
+import { repeatsIn } from '../../rules/long-lists.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'
+import { eachOf } from './each.ts'
 import { Expressions, expressionsIn } from './expression.ts'
 import { validateMatchConditions, validateMatchPolicy, validateOneOf, validateRule } from './matching.ts'
 
@@ -57,19 +58,18 @@ function* validate(object: KubeObject, { validateOwn, before, slice }: Context):
   const areKnown = areSameConditions(webhooks, before)
   const expressions = new Expressions(slice, { stored: new Set(before.flatMap(expressionsIn)) })
   const repeats = repeatsIn(webhooks.map(({ name }) => textOf(name)))
-  const faults: FieldFault[] = []
-  for (const [at, webhook] of webhooks.entries()) {
-    if (slice.isOver()) yield undefined
+  return yield* eachOf(webhooks, slice, function* (webhook, at) {
     const path = `webhooks[${at}]`
     const name = textOf(webhook['name'])
     const isRepeated = name !== '' && repeats.has(at)
     const conditions = areKnown ? undefined : webhook['matchConditions']
-    addAll(faults, validateWebhook(webhook, path, validateOwn))
-    addAll(faults, yield* validateMatchConditions(conditions, `${path}.matchConditions`, expressions))
-    addAll(faults, validateVersions(textsOf(webhook['admissionReviewVersions']), `${path}.admissionReviewVersions`))
-    if (isRepeated) faults.push(duplicate(`${path}.name`, name))
-  }
-  return faults
+    return [
+      ...validateWebhook(webhook, path, validateOwn),
+      ...(yield* validateMatchConditions(conditions, `${path}.matchConditions`, expressions)),
+      ...validateVersions(textsOf(webhook['admissionReviewVersions']), `${path}.admissionReviewVersions`),
+      ...(isRepeated ? [duplicate(`${path}.name`, name)] : []),
+    ]
+  })
 }
 
 /** What was accepted once is not looked at again while all of it stays. */

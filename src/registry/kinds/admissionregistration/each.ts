@@ -1,0 +1,20 @@
+/** Long lists of webhooks, policies and what they have: each item may have an expression, so others get their turns between them. */
+import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
+import type { Slice } from '../../../cel/run.ts'
+import type { Turns } from '../../../cel/turns.ts'
+import { addAll } from '../../rules/long-lists.ts'
+
+/** `faultsOfEach` in turns. */
+export function* eachOf<T>(
+  items: readonly T[],
+  slice: Slice,
+  faultsOf: (item: T, at: number) => Turns<readonly FieldFault[]>,
+): Turns<FieldFault[]> {
+  const faults: FieldFault[] = []
+  for (const [at, item] of items.entries()) {
+    if (faults.length >= FAULTS_MAX) break
+    if (slice.isOver()) yield undefined
+    addAll(faults, yield* faultsOf(item, at))
+  }
+  return faults
+}
