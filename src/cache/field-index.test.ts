@@ -207,14 +207,15 @@ test('labels have two indexes; one that is in use does not go for another', asyn
   assert.ok(things.find('', color) !== undefined)
 })
 
+const objectOf = (bytes: Buffer) => ({
+  kind: 'T',
+  apiVersion: 'v1',
+  metadata: { labels: JSON.parse(bytes.toString()) },
+})
+
 test('a word that gets its number with the object that is looked at is found in it', () => {
   const facts = new Facts(() => ({}))
   const slabs = new Slabs()
-  const objectOf = (bytes: Buffer) => ({
-    kind: 'T',
-    apiVersion: 'v1',
-    metadata: { labels: JSON.parse(bytes.toString()) },
-  })
   const home: ItemHome = {
     form: {
       facts,

@@ -31,7 +31,8 @@ function told(given: KubeObject, kind: Kind, options: Partial<DeletionOptions> =
   const decided = decideDeletion(given, kind, { ...plain, ...options }, now)
   if (!('object' in decided)) return decided.step
   const { finalizers = [], deletionTimestamp = '', generation = '' } = decided.object.metadata
-  const grace = String(decided.object.metadata['deletionGracePeriodSeconds'])
+  const seconds = decided.object.metadata['deletionGracePeriodSeconds']
+  const grace = typeof seconds === 'bigint' ? `${seconds}` : JSON.stringify(seconds)
   return `${decided.step} [${finalizers.join()}] ${deletionTimestamp.slice(11)} ${grace} ${generation}`
 }
 
