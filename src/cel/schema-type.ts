@@ -75,7 +75,7 @@ function structOf(schema: Fields, name: string, instead: Fields = {}): StructTyp
   const field = (wanted: string): Field | undefined => {
     if (known.has(wanted)) return known.get(wanted)
     const key = keyOf(wanted)
-    const own = key === undefined ? undefined : (instead[key] ?? properties[key])
+    const own = key === undefined ? undefined : (Object.hasOwn(instead, key) ? instead : properties)[key]
     const type = key === undefined ? undefined : typeOfSchema(fieldsOf(own), { name: `${name}.${key}` })
     const made = key === undefined || type === undefined ? undefined : { key, type }
     known.set(wanted, made)
