@@ -18,7 +18,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   apply: ['codec', 'schema'],
   patch: ['codec', 'schema'],
   config: ['codec', 'schema', 'cel'],
-  registry: ['schema', 'cel'],
+  registry: ['codec', 'schema', 'cel'],
   storage: ['codec', 'etcd'],
   cache: ['codec', 'storage'],
   gate: ['codec', 'cel', 'registry', 'cache'],

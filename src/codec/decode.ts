@@ -35,6 +35,17 @@ export function decodeStruct(text: string, struct: Struct): Decoding {
   return struct.open !== undefined ? decodeOpen(text, struct) : decodeClosed(text, struct)
 }
 
+/** Of any type: a list that stands in an annotation, for example. Fails with a JsonSyntaxError. */
+export function decodeValue(
+  text: string,
+  schema: Schema,
+): { readonly value: Json; readonly fault: string | undefined } {
+  const decoder = new Decoder(text, [])
+  const value = decoder.value(schema, undefined)
+  decoder.scanner.end()
+  return { value: value ?? null, fault: decoder.fault }
+}
+
 function decodeClosed(text: string, struct: Struct, path: readonly string[] = []): Decoding {
   const decoder = new Decoder(text, path)
   decoder.scanner.peekType()
@@ -156,7 +167,7 @@ class Decoder {
 
   #field({ name, schema, isPointer }: Field, into: Target): void {
     const existing = into[name]
-    const value = this.#value(schema, existing)
+    const value = this.value(schema, existing)
     if (value === null) {
       // Of what cannot be absent in Go, null changes nothing.
       if (isPointer || isNullable(schema)) delete into[name]
@@ -172,7 +183,7 @@ class Decoder {
   }
 
   /** Null for null; undefined for a value that was refused. */
-  #value(schema: Schema, existing: Json | undefined): Json | undefined {
+  value(schema: Schema, existing: Json | undefined): Json | undefined {
     const { scanner } = this
     const type = scanner.peekType()
     if (type === 'null') {
@@ -216,7 +227,7 @@ class Decoder {
     for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
       const index = items.length
       this.#path.push(index)
-      const item = this.#value(of, existing[index])
+      const item = this.value(of, existing[index])
       this.#path.pop()
       items.push(item ?? zeroOf(of))
     }
@@ -231,7 +242,7 @@ class Decoder {
       const key = scanner.readKey()
       if (own === undefined ? key in into : own.has(key)) this.#strict('duplicate', key)
       this.#path.push(MAP_KEY + key)
-      const value = this.#value(of, undefined)
+      const value = this.value(of, undefined)
       this.#path.pop()
       into[key] = value ?? zeroOf(of)
       own?.add(key)

@@ -2,16 +2,13 @@
  * Autoscalers are stored in version v2. Version v1 knows only a target for the CPU: what else there is stands in its
  * annotations as JSON, and is read back from there.
  */
-import { parseText } from '../../../api/json-value.ts'
 import type { Gates } from '../../../api/gates.ts'
-import { type Fields, fieldsOf, isFields, type Json, type KubeObject, present } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, type KubeObject, present } from '../../../api/object.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
-import { type Side, toNewMetric, toOldMetric } from './hpa-metrics.ts'
+import { annotationNames, prefix, readAnnotations } from './hpa-annotations.ts'
+import { type Side, toOldMetric } from './hpa-metrics.ts'
 import { autoscalerSpec, autoscalerStatus } from './hpa-rules.ts'
-
-const prefix = 'autoscaling.alpha.kubernetes.io/'
-const annotationNames = ['metrics', 'behavior', 'current-metrics', 'conditions'].map((name) => prefix + name)
 
 const CPU_TARGET_PERCENT = 80
 const MIN_REPLICAS = 1
@@ -94,29 +91,18 @@ const currentCpuMetric = (percent: Json): Fields => ({
 
 /** From v1 to v2. */
 export function toStored(object: KubeObject): KubeObject {
-  const annotations = object.metadata.annotations ?? {}
   const { targetCPUUtilizationPercentage, ...spec } = fieldsOf(object['spec'])
   const { currentCPUUtilizationPercentage, ...status } = fieldsOf(object['status'])
-  const metrics = readMetrics(annotations[`${prefix}metrics`], 'target')
-  const currentMetrics = readMetrics(annotations[`${prefix}current-metrics`], 'current')
-  const conditions = readJson(annotations[`${prefix}conditions`])
-  if (targetCPUUtilizationPercentage !== undefined) metrics.push(cpuMetric(targetCPUUtilizationPercentage))
+  const { metrics, behavior, currentMetrics, conditions } = readAnnotations(object.metadata.annotations)
+  const cpu = targetCPUUtilizationPercentage === undefined ? [] : [cpuMetric(targetCPUUtilizationPercentage)]
+  const currentCpu =
+    currentCPUUtilizationPercentage === undefined ? [] : [currentCpuMetric(currentCPUUtilizationPercentage)]
   // The annotation knows more, where there is one.
-  if (currentMetrics.length === 0 && currentCPUUtilizationPercentage !== undefined) {
-    currentMetrics.push(currentCpuMetric(currentCPUUtilizationPercentage))
-  }
+  const current = currentMetrics ?? currentCpu
   return {
     ...withoutAnnotations(object),
-    spec: present({
-      ...spec,
-      metrics,
-      behavior: readBehavior(annotations[`${prefix}behavior`]),
-    }),
-    status: present({
-      ...status,
-      currentMetrics: currentMetrics.length > 0 ? currentMetrics : undefined,
-      conditions: Array.isArray(conditions) ? itemsOf(conditions).map(withoutNulls) : undefined,
-    }),
+    spec: present({ ...spec, metrics: [...(metrics ?? []), ...cpu], behavior }),
+    status: present({ ...status, currentMetrics: current.length > 0 ? current : undefined, conditions }),
   }
 }
 
@@ -143,9 +129,6 @@ function fromStored(object: KubeObject): KubeObject {
 function withTime({ type = '', status = '', lastTransitionTime = null, reason, message }: Fields): Fields {
   return present({ type, status, lastTransitionTime, reason, message })
 }
-
-const withoutNulls = (condition: Fields): Fields =>
-  Object.fromEntries(Object.entries(condition).filter(([, value]) => value !== null))
 
 const isCpu = (metric: Fields, side: Side): boolean =>
   metric['type'] === 'Resource' &&
@@ -174,43 +157,6 @@ function capitalizedRules(given: Json | undefined): Json {
     Tolerance: tolerance,
   }
 }
-
-function readBehavior(text: string | undefined): Fields | undefined {
-  const read = readJson(text)
-  if (!isFields(read)) return undefined
-  return present({ scaleUp: readRules(read['ScaleUp']), scaleDown: readRules(read['ScaleDown']) })
-}
-
-function readRules(given: Json | undefined): Fields | undefined {
-  if (!isFields(given)) return undefined
-  const { StabilizationWindowSeconds: window, SelectPolicy: selectPolicy, Policies: policies, Tolerance } = given
-  return present({
-    stabilizationWindowSeconds: window ?? undefined,
-    selectPolicy: selectPolicy ?? undefined,
-    policies: itemsOf(policies).map(({ Type: type, Value: value, PeriodSeconds: periodSeconds }) =>
-      present({ type, value, periodSeconds }),
-    ),
-    tolerance: Tolerance ?? undefined,
-  })
-}
-
-function readMetrics(text: string | undefined, side: Side): Fields[] {
-  return itemsOf(readJson(text)).map((metric) => toNewMetric(metric, side))
-}
-
-/** What cannot be read is passed over. */
-function readJson(text: string | undefined): Json | undefined {
-  if (text === undefined) return undefined
-  try {
-    return parseText(text)
-  } catch {
-    // A client may write anything into an annotation.
-    return undefined
-  }
-}
-
-const itemsOf = (list: Json | undefined): Fields[] =>
-  Array.isArray(list) ? list.filter((item: Json): item is Fields => isFields(item)) : []
 
 const printList = (items: readonly Fields[]): string | undefined => (items.length === 0 ? undefined : printJson(items))
 

@@ -1,0 +1,79 @@
+/**
+ * What autoscaling/v1 keeps as JSON in annotations, read into the fields of v2. Each annotation has a type: a text that does not fit
+ * it is passed over as a whole, since a client may write anything into an annotation.
+ */
+import { JsonSyntaxError } from '../../../api/json-scanner.ts'
+import { type Fields, fieldsOf, isFields, itemsOf, type Json, type ObjectMeta, present } from '../../../api/object.ts'
+import { decodeValue } from '../../../codec/decode.ts'
+import type { Schema, Struct } from '../../../schema/schema.ts'
+import { typeOf } from '../../types.ts'
+import { toNewMetric } from './hpa-metrics.ts'
+
+export const prefix = 'autoscaling.alpha.kubernetes.io/'
+export const annotationNames = ['metrics', 'behavior', 'current-metrics', 'conditions'].map((name) => prefix + name)
+
+type Read = {
+  readonly metrics?: readonly Fields[] | undefined
+  readonly behavior?: Fields | undefined
+  readonly currentMetrics?: readonly Fields[] | undefined
+  readonly conditions?: readonly Fields[] | undefined
+}
+
+export function readAnnotations(annotations: ObjectMeta['annotations']): Read {
+  if (annotations === undefined) return {}
+  const listOf = (name: string, packageName: string, typeName: string): readonly Fields[] | undefined => {
+    const text = annotations[prefix + name]
+    return text === undefined ? undefined : readList(text, typeOf(packageName, typeName))
+  }
+  const behavior = annotations[`${prefix}behavior`]
+  return {
+    // Metrics of v1 have the fields that those of v2beta1 had.
+    metrics: listOf('metrics', 'autoscaling/v2beta1', 'MetricSpec')?.map((metric) => toNewMetric(metric, 'target')),
+    behavior: behavior === undefined ? undefined : readBehavior(behavior),
+    currentMetrics: listOf('current-metrics', 'autoscaling/v2beta1', 'MetricStatus')?.map((metric) =>
+      toNewMetric(metric, 'current'),
+    ),
+    conditions: listOf('conditions', 'autoscaling/v2', 'HorizontalPodAutoscalerCondition'),
+  }
+}
+
+function readList(text: string, of: Struct): readonly Fields[] | undefined {
+  const value = read(text, { type: 'list', goName: `[]${of.goName}`, of })
+  // To Go, null is an empty list.
+  return value === undefined ? undefined : itemsOf(value)
+}
+
+/** A behavior that says nothing is none. */
+function readBehavior(text: string): Fields | undefined {
+  const { scaleUp, scaleDown } = fieldsOf(
+    read(text, withGoNames(typeOf('autoscaling/v2', 'HorizontalPodAutoscalerBehavior'))),
+  )
+  if (scaleUp === undefined && scaleDown === undefined) return undefined
+  return present({ scaleUp: withPolicies(scaleUp), scaleDown: withPolicies(scaleDown) })
+}
+
+/** No policies are not the default ones. */
+const withPolicies = (rules: Json | undefined): Fields | undefined =>
+  isFields(rules) ? { policies: [], ...rules } : undefined
+
+/** The annotation is upstream's internal type as Go prints it: its fields have the names of v2, with a capital. */
+function withGoNames(schema: Schema): Schema {
+  if (schema.type === 'list') return { ...schema, of: withGoNames(schema.of) }
+  if (schema.type !== 'struct') return schema
+  const byName = schema.fields.map((field) => {
+    const { name } = field
+    return [`${name.charAt(0).toUpperCase()}${name.slice(1)}`, { ...field, schema: withGoNames(field.schema) }] as const
+  })
+  return { ...schema, byName: new Map(byName) }
+}
+
+/** Undefined: the text does not fit the type. */
+function read(text: string, schema: Schema): Json | undefined {
+  try {
+    const { value, fault } = decodeValue(text, schema)
+    return fault === undefined ? value : undefined
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
+}
