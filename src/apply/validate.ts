@@ -1,6 +1,8 @@
 /** Whether an applied value fits its type. The words are upstream's, which shows values as Go prints them. */
+import { FAULTS_CHARACTERS_MAX } from '../api/field-fault.ts'
 import { goPlain, goSyntax } from '../api/go-value.ts'
 import { isFields, type Json } from '../api/object.ts'
+import { BoundedTexts } from '../lib/bounded-texts.ts'
 import type { ListMerge, MergeType, ScalarMerge } from './merge-type.ts'
 import { childOf } from './owned.ts'
 import { itemElement, itemFault, printElement } from './path-element.ts'
@@ -12,9 +14,9 @@ export const validateApplied = (value: Json, type: MergeType): readonly string[]
 export const validateTyped = (value: Json, type: MergeType): readonly string[] => validate(value, type, true)
 
 function validate(value: Json, type: MergeType, allowsRepeats: boolean): readonly string[] {
-  const faults = new Faults()
+  const faults = new BoundedTexts(FAULTS_CHARACTERS_MAX)
   visit(value, type, { above: undefined, element: '', faults, allowsRepeats })
-  return faults.texts
+  return faults.all
 }
 
 /** The same of an object of a built-in kind, most of which fit their types whatever is in them. */
@@ -62,26 +64,11 @@ function hasListIn(type: MergeType, is: (list: ListMerge) => boolean, known: Kno
 export const formatFaults = (faults: readonly string[]): string =>
   faults.length === 1 ? (faults[0] ?? '') : `errors:${faults.map((fault) => `\n  ${fault}`).join('')}`
 
-/** A long key stands in the fault of every value below it: what is beyond this is refused like the rest, but not told. */
-const FAULTS_CHARACTERS_MAX = 4 << 20
-
-class Faults {
-  readonly texts: string[] = []
-  #charactersLeft = FAULTS_CHARACTERS_MAX
-
-  add(place: Place, why: string): void {
-    if (this.#charactersLeft <= 0) return
-    const text = `${pathOf(place)}${why}`
-    this.#charactersLeft -= text.length
-    this.texts.push(text)
-  }
-}
-
 /** Where a value stands. Most values fit, so its path is put together only where one does not. */
 type Place = {
   readonly above: Place | undefined
   readonly element: string
-  readonly faults: Faults
+  readonly faults: BoundedTexts
   readonly allowsRepeats: boolean
 }
 
@@ -92,7 +79,7 @@ function pathOf({ above, element }: Place): string {
 function visit(value: Json, type: MergeType, place: Place): void {
   if (value === null) return
   const { faults, allowsRepeats } = place
-  const refuse = (why: string): void => faults.add(place, `: ${why}`)
+  const refuse = (why: string): void => faults.add(() => `${pathOf(place)}: ${why}`)
   switch (type.form) {
     case 'any':
       return
@@ -111,7 +98,7 @@ function visit(value: Json, type: MergeType, place: Place): void {
         const { element, below, isDeclared } = childOf(key, type)
         // Upstream looks at no other field of this map then.
         if (type.form === 'struct' && !isDeclared && type.isOpen !== true)
-          return faults.add(place, `.${key}: field not declared in schema`)
+          return faults.add(() => `${pathOf(place)}.${key}: field not declared in schema`)
         visit(value[key] ?? null, below, { above: place, element, faults, allowsRepeats })
       }
   }
@@ -128,9 +115,10 @@ function visitItems(list: readonly Json[], type: ListMerge, place: Place): void 
     const element = type.by === 'whole' ? `i:${at}` : itemElement(item, type)
     if (element === undefined) {
       // Upstream looks at no item behind it.
-      return faults.add(place, `: element ${at}: ${itemFault(item, type)}`)
+      return faults.add(() => `${pathOf(place)}: element ${at}: ${itemFault(item, type)}`)
     }
-    if (!allowsRepeats && seen.has(element)) faults.add(place, `: duplicate entries for key ${printElement(element)}`)
+    if (!allowsRepeats && seen.has(element))
+      faults.add(() => `${pathOf(place)}: duplicate entries for key ${printElement(element)}`)
     seen.add(element)
     visit(item, type.of, { above: place, element, faults, allowsRepeats })
   }

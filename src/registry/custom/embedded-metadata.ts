@@ -6,9 +6,10 @@ import { type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goShown } from '../../api/go-value.ts'
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { BoundedTexts } from '../../lib/bounded-texts.ts'
 import type { Field, ScalarType, Schema } from '../../schema/schema.ts'
 import type { Structural } from '../../schema/structural/structural.ts'
-import { UnknownFields } from '../../schema/structural/unknown-fields.ts'
+import { UNKNOWN_CHARACTERS_MAX } from '../../schema/structural/prune.ts'
 import { mapItems } from '../../schema/structural/value.ts'
 import { typeOf } from '../types.ts'
 
@@ -25,11 +26,11 @@ export type Malformed = 'refused' | 'dropped'
 
 /** All embedded objects of a custom one. */
 export function coerceEmbedded(object: Fields, schema: Structural, malformed: Malformed = 'refused'): Coerced {
-  const found: Found = { unknown: new UnknownFields(), refusals: [], malformed }
+  const found: Found = { unknown: newUnknown(), refusals: [], malformed }
   const value = coerce(object, schema, { path: '', at: '', found, isObject: false })
   const [refusal] = found.refusals
   const text = refusal && `${refusal.path}: ${refusal.message}`
-  return { value, unknown: found.unknown.sorted(), refusal: text }
+  return { value, unknown: found.unknown.all.toSorted(), refusal: text }
 }
 
 /** Why a default cannot be read; `isObject`: it is itself such an object. */
@@ -38,12 +39,14 @@ export function embeddedFault(
   schema: Structural,
   { path, isObject }: { readonly path: string; readonly isObject: boolean },
 ): FieldFault | undefined {
-  const found: Found = { unknown: new UnknownFields(), refusals: [], malformed: 'refused' }
+  const found: Found = { unknown: newUnknown(), refusals: [], malformed: 'refused' }
   coerce(value, schema, { path: '', at: path, found, isObject })
   return found.refusals[0]
 }
 
-type Found = { readonly unknown: UnknownFields; readonly refusals: FieldFault[]; readonly malformed: Malformed }
+const newUnknown = (): BoundedTexts => new BoundedTexts(UNKNOWN_CHARACTERS_MAX)
+
+type Found = { readonly unknown: BoundedTexts; readonly refusals: FieldFault[]; readonly malformed: Malformed }
 /** `at` is the path in refusals, which has keys of maps in brackets; `path` that of unknown fields, which has not. */
 type Place = { readonly path: string; readonly at: string; readonly found: Found; readonly isObject: boolean }
 
@@ -107,7 +110,7 @@ function wellFormed(metadata: Fields): Json {
   const kept = new JsonMap()
   const fields = typeOf('meta/v1', 'ObjectMeta').byName
   for (const [name, value = null] of Object.entries(metadata)) {
-    const reading = new Reading(new UnknownFields())
+    const reading = new Reading(newUnknown())
     const read = reading.struct({ [name]: value }, { fields, goName: 'ObjectMeta', path: '' })
     if (reading.fault === undefined && isFields(read)) Object.assign(kept, read)
   }
@@ -119,9 +122,9 @@ type StructPlace = { readonly fields: ReadonlyMap<string, Field>; readonly goNam
 /** Reads one metadata. What is null or of no use is left out. */
 class Reading {
   fault: string | undefined
-  readonly #unknown: UnknownFields
+  readonly #unknown: BoundedTexts
 
-  constructor(unknown: UnknownFields) {
+  constructor(unknown: BoundedTexts) {
     this.#unknown = unknown
   }
 
@@ -137,7 +140,7 @@ class Reading {
       const field = fields.get(name)
       const place = { goName: `${goName}.${name}`, path: `${path}.${name}` }
       const kept = field === undefined || value === null ? undefined : this.#value(value, field.schema, place)
-      if (field === undefined) this.#unknown.addPath(place.path)
+      if (field === undefined) this.#unknown.add(() => place.path)
       if (kept !== value) isSame = false
       if (kept !== undefined) read[name] = kept
     }

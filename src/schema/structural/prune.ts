@@ -1,28 +1,31 @@
 /** Drops the fields that a schema does not know, as upstream: below a field that is kept without a schema, objects become empty. */
 import { JsonMap } from '../../api/json-map.ts'
 import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { BoundedTexts } from '../../lib/bounded-texts.ts'
 import type { Structural } from './structural.ts'
-import { Trail } from './trail.ts'
-import { UnknownFields } from './unknown-fields.ts'
+import { nameOf, Trail } from './trail.ts'
 import { mapItems } from './value.ts'
+
+/** Of the paths of unknown fields together: those beyond it are dropped like the rest, but not told. */
+export const UNKNOWN_CHARACTERS_MAX = 1 << 20
 
 /** `unknown`: the paths of what was dropped, sorted; not all of them, where they are very long. */
 export type Pruned<T extends Json> = { readonly value: T; readonly unknown: readonly string[] }
 
 /** Of a whole object, whose apiVersion, kind and metadata are not the schema's business. Never changes what it is given. */
 export function pruneObject(object: Fields, schema: Structural): Pruned<Fields> {
-  const unknown = new UnknownFields()
+  const unknown = new BoundedTexts(UNKNOWN_CHARACTERS_MAX)
   const value = pruneFields(object, schema, { trail: new Trail(), unknown, isObject: true })
-  return { value, unknown: unknown.sorted() }
+  return { value, unknown: unknown.all.toSorted() }
 }
 
 export function prune(value: Json, schema: Structural): Pruned<Json> {
-  const unknown = new UnknownFields()
+  const unknown = new BoundedTexts(UNKNOWN_CHARACTERS_MAX)
   const pruned = pruneAt(value, schema, { trail: new Trail(), unknown })
-  return { value: pruned, unknown: unknown.sorted() }
+  return { value: pruned, unknown: unknown.all.toSorted() }
 }
 
-type Place = { readonly trail: Trail; readonly unknown: UnknownFields; readonly isObject?: boolean }
+type Place = { readonly trail: Trail; readonly unknown: BoundedTexts; readonly isObject?: boolean }
 
 /** `schema` undefined: nothing is known of the value. */
 function pruneAt(value: Json, schema: Structural | undefined, place: Place): Json {
@@ -64,7 +67,7 @@ function pruneField(value: Json, schema: Structural | undefined, at: Step): Json
   const additional = schema?.additional
   if (additional !== undefined) return pruneBelow(value, typeof additional === 'object' ? additional : undefined, at)
   if (schema?.keepsUnknown === true) return value
-  at.place.unknown.add(at.place.trail, at.step)
+  at.place.unknown.add(() => nameOf(at.place.trail.name, at.step))
   return undefined
 }
 
