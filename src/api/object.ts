@@ -32,6 +32,10 @@ export type KubeObject = {
 
 export type Fields = { readonly [field: string]: Json | undefined }
 
+/** A bigint where a number would be another one. */
+export const isNumber = (value: Json | undefined): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint'
+
 export const isFields = (value: Json | undefined): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

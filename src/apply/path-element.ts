@@ -3,7 +3,7 @@
  * keys, `v:"a"` an item of a set by its value, `i:3` an item by its place.
  */
 import { parseText } from '../api/json-value.ts'
-import { type Fields, fieldsOf, isFields, type Json } from '../api/object.ts'
+import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { compareKeys, printSorted, printString } from '../codec/json.ts'
 import type { ListKey, ListMerge } from './merge-type.ts'
@@ -142,14 +142,12 @@ function compareItemKeys(one: { readonly [key: string]: Json | undefined }, othe
   return names.length - otherNames.length
 }
 
-const isNumeric = (value: Json): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
-
 /** Numbers before texts, texts before booleans, the rest last. */
 function compareValues(one: Json, other: Json): number {
   const byType = typeRank(one) - typeRank(other)
   if (byType !== 0) return byType
   // Numbers and bigints compare exactly.
-  if (isNumeric(one) && isNumeric(other)) return one < other ? -1 : one > other ? 1 : 0
+  if (isNumber(one) && isNumber(other)) return one < other ? -1 : one > other ? 1 : 0
   if (typeof one === 'string' && typeof other === 'string') return compareKeys(one, other)
   return compareKeys(printSorted(one), printSorted(other))
 }

@@ -2,7 +2,7 @@
  * Equality of two values of one declared type that are plain JSON: all of an object may be compared with all of its old version, and values
  * need not be made of its hundred thousand parts for that.
  */
-import { type Fields, isFields, type Json } from '../api/object.ts'
+import { type Fields, isFields, isNumber, type Json } from '../api/object.ts'
 import { escapeName } from './escape.ts'
 import type { Meter } from './functions.ts'
 import type { StructType, Type } from './types.ts'
@@ -30,8 +30,6 @@ export function isEqualJson(one: Json, other: Json, type: Type, meter: Metered):
   if (kind === 'map') return isSameMap(one, other, type.value, meter)
   return kind === 'struct' ? isSameStruct(one, other, type, meter) : undefined
 }
-
-const isNumber = (json: Json): json is number | bigint => typeof json === 'number' || typeof json === 'bigint'
 
 const isInteger = (json: Json): json is number | bigint =>
   typeof json === 'bigint' || (typeof json === 'number' && Number.isInteger(json))

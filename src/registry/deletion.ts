@@ -2,15 +2,12 @@
  * What a delete makes of an object: gone, marked, or left alone. The order of the rules is upstream's: grace first, which
  * only pods have, then finalizers.
  */
-import type { Json, KubeObject, ObjectMeta } from '../api/object.ts'
+import { isNumber, type KubeObject, type ObjectMeta } from '../api/object.ts'
 
 export type Propagation = 'Foreground' | 'Background' | 'Orphan'
 
 /** 64 bits: a bigint where a number would be another one. */
 export type Seconds = number | bigint
-
-export const isInteger = (value: Json | undefined): value is Seconds =>
-  typeof value === 'number' || typeof value === 'bigint'
 
 export type DeletionOptions = {
   /** Undefined: as the object says. */
@@ -106,7 +103,7 @@ function decideGrace(object: KubeObject, graceOf: GraceOf, asked: Asked): Grace 
   const wanted = asked.wanted !== undefined && asked.wanted < 0 ? 1 : asked.wanted
   const { deletionTimestamp, deletionGracePeriodSeconds: given } = metadata
   if (deletionTimestamp !== undefined) {
-    if (!isInteger(given) || given === 0) return ungraceful
+    if (!isNumber(given) || given === 0) return ungraceful
     return shorten(metadata, { deletionTimestamp, current: given < 0 ? 1 : given, wanted, now })
   }
   const seconds = graceOf(object, wanted)

@@ -1,7 +1,7 @@
 /** How an object is to be deleted: from the body, or, when there is none, from the query. */
 import { invalid, unclassified } from '../api/errors.ts'
 import { type FieldFault, invalidValue, notSupported } from '../api/field-fault.ts'
-import { fieldsOf, type Fields, type Json } from '../api/object.ts'
+import { fieldsOf, type Fields, isNumber, type Json } from '../api/object.ts'
 import type { ApiRequest } from '../api/request.ts'
 import { quote } from '../api/quote.ts'
 import { decodeStruct } from '../codec/decode.ts'
@@ -13,7 +13,7 @@ import { ProtobufError } from '../codec/protobuf/reader.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { typeOf } from '../registry/types.ts'
 import type { WriteAccess } from './access.ts'
-import { type DeletionOptions, isInteger, type Propagation } from '../registry/deletion.ts'
+import type { DeletionOptions, Propagation } from '../registry/deletion.ts'
 import { parseBoolean, parseExactInteger } from './options.ts'
 import { dryRunFaults } from './write-options.ts'
 
@@ -56,7 +56,7 @@ export function checkDeleteOptions(fields: Fields, allowsUnsafe = false): Delete
   return {
     uid: typeof uid === 'string' ? uid : undefined,
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : undefined,
-    gracePeriodSeconds: isInteger(gracePeriodSeconds) ? gracePeriodSeconds : undefined,
+    gracePeriodSeconds: isNumber(gracePeriodSeconds) ? gracePeriodSeconds : undefined,
     orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
     propagation: propagations.find((one) => one === propagationPolicy),
     isDryRun: dryRun.length > 0,

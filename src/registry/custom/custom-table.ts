@@ -1,6 +1,6 @@
 /** The columns of a custom kind: the name, and what the definition asks for. */
 import { goPlain } from '../../api/go-value.ts'
-import { isFields, type Json } from '../../api/object.ts'
+import { isFields, isNumber, type Json } from '../../api/object.ts'
 import type { Cell, Column, TableKind } from '../../api/table.ts'
 import type { PrinterColumn } from './definition.ts'
 import { pathBudget, readJsonPath } from './json-path.ts'
@@ -65,8 +65,6 @@ function cellOf([value]: readonly Json[], type: string): Cell {
       return textOf(value)
   }
 }
-
-const isNumber = (value: Json): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 /** Go's zero time. */

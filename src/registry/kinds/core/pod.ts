@@ -1,8 +1,8 @@
 /** Pods: what all their parts say together. The folder pod/ has the parts. */
 import { type FieldFault, forbiddenField } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
-import { fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
-import { isInteger, type Seconds } from '../../deletion.ts'
+import { fieldsOf, isNumber, itemsOf, type KubeObject } from '../../../api/object.ts'
+import type { Seconds } from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { podFields } from '../selectable.ts'
@@ -48,7 +48,7 @@ function graceOf(pod: KubeObject, wanted: Seconds | undefined): Seconds {
   const { nodeName = '', terminationGracePeriodSeconds } = fieldsOf(pod['spec'])
   const { phase } = fieldsOf(pod['status'])
   if (nodeName === '' || nodeName === null || phase === 'Failed' || phase === 'Succeeded') return 0
-  const seconds = wanted ?? (isInteger(terminationGracePeriodSeconds) ? terminationGracePeriodSeconds : 0)
+  const seconds = wanted ?? (isNumber(terminationGracePeriodSeconds) ? terminationGracePeriodSeconds : 0)
   return seconds < 0 ? 1 : seconds
 }
 
