@@ -7,10 +7,9 @@
  */
 import { assert } from '../lib/assert.ts'
 import type { Log } from '../lib/log.ts'
-import { Slices } from '../lib/slices.ts'
 import { inTime, type InTime, sleep, type Time } from '../lib/timers.ts'
 import type { Engine, FeedEvent, Key, Revision, Versioned } from '../storage/engine.ts'
-import { isCode, StorageError } from '../storage/errors.ts'
+import { StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
@@ -19,6 +18,7 @@ import { FieldIndexes, type IndexLimits } from './field-index.ts'
 import type { HistoryBudget } from './history.ts'
 import type { Shelf } from './made.ts'
 import { type Form, Item, type ItemHome, type Wire } from './item.ts'
+import { type Loaded, Listing, type Told } from './listing.ts'
 import { Own } from './own.ts'
 import { Ring } from './ring.ts'
 import type { Following, SharedFeed } from './shared-feed.ts'
@@ -30,8 +30,6 @@ import { Waker } from './wake.ts'
 import type { Watcher, WatchSource } from './watch.ts'
 import { WatchGroups } from './watch-groups.ts'
 
-/** Events kept aside while a list is under way; with more the list is begun again. */
-const PENDING_BYTES_MAX = 64 << 20
 /** What an event takes besides the bytes of the object it replaced. */
 const EVENT_BYTES = 200
 /** No write is acknowledged later: a call of the database has a deadline of seconds, whatever --request-timeout says. */
@@ -71,21 +69,9 @@ export type Parts = {
 
 type Phase =
   | { readonly phase: 'idle' }
-  | ({ readonly phase: 'filling' | 'behind'; readonly pending: Pending } & Listing)
+  | { readonly phase: 'filling' | 'behind'; readonly listing: Listing }
   | { readonly phase: 'live' }
   | { readonly phase: 'closed' }
-
-/** A list under way: `giveUp` ends the waiting for it, whatever becomes of it. */
-type Listing = { readonly done: Promise<void>; readonly giveUp: () => void }
-
-/** What the feed told while a list was under way; `isLost` when it was too much, or itself had a gap. */
-type Pending = {
-  readonly events: { readonly key: Key; readonly item: Item | undefined; readonly revision: Revision }[]
-  bytes: number
-  isLost: boolean
-}
-
-type Loaded = { readonly tree: Tree; readonly revision: Revision }
 
 export class Resource {
   readonly spec: ResourceSpec
@@ -188,7 +174,7 @@ export class Resource {
     const { phase } = this.#phase
     if (phase === 'live' || phase === 'behind' || phase === 'closed') return false
     const isFirst = this.#phase.phase === 'idle'
-    await (this.#phase.phase === 'idle' ? this.#begin() : this.#phase.done)
+    await (this.#phase.phase === 'idle' ? this.#begin() : this.#phase.listing.done)
     return isFirst
   }
 
@@ -200,7 +186,7 @@ export class Resource {
       const leftMs = until - this.#parts.time.monotonicMs()
       if (leftMs <= 0) return false
       if (this.#phase.phase === 'closed') throw new StorageError('unavailable', 'the cache is closed')
-      await inTime(this.#phase.phase === 'idle' ? this.#begin() : this.#phase.done, leftMs, this.#late)
+      await inTime(this.#phase.phase === 'idle' ? this.#begin() : this.#phase.listing.done, leftMs, this.#late)
     }
     return true
   }
@@ -212,7 +198,7 @@ export class Resource {
       const leftMs = until - this.#parts.time.monotonicMs()
       if (leftMs <= 0) return false
       const { phase } = this.#phase
-      if (phase === 'filling' || phase === 'behind') await inTime(this.#phase.done, leftMs, this.#late)
+      if (phase === 'filling' || phase === 'behind') await inTime(this.#phase.listing.done, leftMs, this.#late)
       else if (phase !== 'live' || !(await this.#subscription?.reach(revision, leftMs))) return false
     }
     return true
@@ -311,12 +297,11 @@ export class Resource {
     this.#unsubscribe()
     const before = this.#phase
     if (!keepsBytes) {
-      if ('pending' in before) this.#forget(before.pending)
+      if ('listing' in before) before.listing.forget()
       this.#release()
     }
     this.#phase = { phase: 'closed' }
-    // The database may hang.
-    if ('giveUp' in before) before.giveUp()
+    if ('listing' in before) before.listing.close()
   }
 
   #unsubscribe(): void {
@@ -350,10 +335,6 @@ export class Resource {
     this.#listing = this.#parts.newListing()
   }
 
-  #releaseTree(tree: Tree): void {
-    this.#parts.slabs.releaseAll((release) => tree.forEachPair((_, item) => release(item)))
-  }
-
   #begin(): Promise<void> {
     const subscription = this.#parts.feed.subscribe(this.spec.prefix, {
       onEvents: (events) => this.#onEvents(events),
@@ -361,85 +342,31 @@ export class Resource {
       onReset: () => this.#onReset(),
     })
     this.#subscription = subscription
-    const pending: Pending = { events: [], bytes: 0, isLost: false }
-    const filled = this.#fill(pending).catch((error: unknown) => {
-      this.#forget(pending)
-      if (!this.isClosed()) this.drop()
-      throw error
-    })
-    const listing = toListing(filled)
-    this.#phase = { phase: 'filling', pending, ...listing }
+    const listing = this.#newListing()
+    this.#phase = { phase: 'filling', listing }
+    listing.settleWith(
+      listing.fill(this.#goLive).catch((error: unknown) => {
+        listing.forget()
+        if (!this.isClosed()) this.drop()
+        throw error
+      }),
+    )
     return listing.done
   }
 
-  /** Lists, and begins again when events are lost meanwhile. */
-  async #fill(pending: Pending): Promise<void> {
-    for (;;) {
-      const loaded = await this.#load(pending)
-      // From here on nothing may await: pending events and the feed's next ones must meet.
-      if (loaded !== undefined && !pending.isLost && !this.isClosed()) {
-        this.#goLive(loaded, pending)
-        return
-      }
-      if (loaded !== undefined) this.#releaseTree(loaded.tree)
-      this.#forget(pending)
-      if (this.isClosed()) throw new StorageError('unavailable', 'the cache is closed')
-    }
+  #newListing(): Listing {
+    return new Listing({ range: this.range, parts: this.#parts, newItem: (found) => this.#newItem(found) })
   }
 
-  #goLive({ tree, revision }: Loaded, pending: Pending): void {
+  readonly #goLive = ({ tree, revision }: Loaded, since: readonly Told[]): void => {
     this.#release()
     this.#show(tree, revision)
     this.#phase = { phase: 'live' }
-    for (const event of pending.events) {
+    for (const event of since) {
       if (event.revision > revision) this.#apply(event)
       else if (event.item !== undefined) this.#parts.slabs.release(event.item)
     }
     this.#waker.wake()
-  }
-
-  /** The whole resource at one revision; undefined if it must be listed again. */
-  async #load(pending: Pending): Promise<Loaded | undefined> {
-    const tree = newTree()
-    let loaded: Loaded | undefined
-    try {
-      const revision = await this.#walkInto(tree, pending)
-      if (revision !== undefined) loaded = { tree, revision }
-    } catch (error) {
-      // What the first page was of may be no more: another database, or compacted before the last page.
-      if (!pending.isLost && !isCode(error, 'compacted')) throw error
-    } finally {
-      if (loaded === undefined) this.#releaseTree(tree)
-    }
-    return loaded
-  }
-
-  /** Undefined if events were lost meanwhile. */
-  async #walkInto(tree: Tree, pending: Pending): Promise<Revision | undefined> {
-    let revision: Revision | undefined
-    const slices = new Slices(this.#parts.time)
-    const { feed, store } = this.#parts
-    const { known } = feed
-    for await (const page of store.walk(this.range, { readsAhead: true })) {
-      // Of another database the feed, which has not seen that yet, would take this revision for an old one.
-      if (revision === undefined) feed.noteRead(page.revision, known)
-      revision = page.revision
-      for (const stored of page.values) {
-        tree.set(stored.key, this.#newItem(stored))
-        if (slices.isOver) await slices.turn()
-      }
-      if (pending.isLost || this.isClosed()) return undefined
-    }
-    return pending.isLost ? undefined : revision
-  }
-
-  #forget(pending: Pending): void {
-    this.#parts.slabs.releaseAll((release) => {
-      for (const { item } of pending.events) if (item !== undefined) release(item)
-    })
-    pending.events.length = 0
-    pending.bytes = 0
-    pending.isLost = false
   }
 
   /**
@@ -447,32 +374,30 @@ export class Resource {
    * it knows. If the history after that is still there, here or in the database, it misses nothing; if not, it lists.
    */
   #onGap(): void {
-    if (this.#phase.phase === 'filling' || this.#phase.phase === 'behind') {
-      this.#phase.pending.isLost = true
-      return
-    }
+    if ('listing' in this.#phase) this.#phase.listing.lose()
     if (this.#phase.phase !== 'live') return
     this.#listed = this.revision
     for (const watcher of this.#watchers) watcher.close('gap')
-    const pending: Pending = { events: [], bytes: 0, isLost: false }
-    this.#phase = { phase: 'behind', pending, ...toListing(this.#catchUp(pending)) }
+    const listing = this.#newListing()
+    this.#phase = { phase: 'behind', listing }
+    listing.settleWith(this.#catchUp(listing))
   }
 
   /** Nothing that it has is of this database: the next reader lists it, and a list under way begins again. */
   #onReset(): void {
     for (const watcher of this.#watchers) watcher.close('gap')
     if (this.#phase.phase === 'live') this.drop()
-    if (!('pending' in this.#phase)) return
-    this.#phase.pending.isLost = true
+    if (!('listing' in this.#phase)) return
+    this.#phase.listing.lose()
     this.#release()
     this.#phase = { ...this.#phase, phase: 'filling' }
   }
 
-  async #catchUp(pending: Pending): Promise<void> {
+  async #catchUp(listing: Listing): Promise<void> {
     const from = this.#listed
     for (let waitMs = RETRY_MIN_MS; !this.isClosed(); waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
       try {
-        await this.#fill(pending)
+        await listing.fill(this.#goLive)
         this.#parts.log('info', 'resource listed again', { resource: this.spec.name, from, to: this.#listed })
         return
       } catch (error) {
@@ -490,20 +415,13 @@ export class Resource {
       if (event.revision <= this.#listed) continue
       const item = event.type === 'put' ? this.#newItem(this.#opened(event)) : undefined
       if (this.#phase.phase === 'live') this.#apply({ key: event.key, item, revision: event.revision })
-      else this.#setAside(this.#phase.pending, { key: event.key, item, revision: event.revision })
+      else this.#phase.listing.setAside({ key: event.key, item, revision: event.revision })
     }
     this.#waker.wake()
     this.#groups.wake()
   }
 
-  #setAside(pending: Pending, event: Pending['events'][number]): void {
-    pending.bytes += event.item?.length ?? event.key.length
-    if (pending.bytes > PENDING_BYTES_MAX) pending.isLost = true
-    if (!pending.isLost) pending.events.push(event)
-    else if (event.item !== undefined) this.#parts.slabs.release(event.item)
-  }
-
-  #apply(event: Pending['events'][number]): void {
+  #apply(event: Told): void {
     const previous = this.#tree.get(event.key)
     if (event.item === undefined && previous === undefined) return
     this.#record(new Change({ ...event, previous }))
@@ -547,10 +465,4 @@ export class Resource {
     else item.setWire(own.object, own.wire)
     return item
   }
-}
-
-function toListing(work: Promise<void>): Listing {
-  const { promise: done, resolve, reject } = Promise.withResolvers<void>()
-  work.then(resolve, reject)
-  return { done, giveUp: resolve }
 }

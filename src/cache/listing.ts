@@ -1,0 +1,135 @@
+/**
+ * A list of a whole resource that is under way, and what the feed tells meanwhile. A list that lost events is begun again: what
+ * comes of it is the state at one revision, and every event after that.
+ */
+import { Slices } from '../lib/slices.ts'
+import type { Time } from '../lib/timers.ts'
+import type { Key, Revision, Versioned } from '../storage/engine.ts'
+import { isCode, StorageError } from '../storage/errors.ts'
+import type { KeyRange } from '../storage/keys.ts'
+import type { Store } from '../storage/store.ts'
+import type { Item } from './item.ts'
+import type { SharedFeed } from './shared-feed.ts'
+import type { Slabs } from './slabs.ts'
+import { newTree, type Tree } from './tree.ts'
+
+/** Events kept aside while a list is under way; with more the list is begun again. */
+const PENDING_BYTES_MAX = 64 << 20
+
+/** An event of the feed, with the item that was made of it; none: the object was deleted. */
+export type Told = { readonly key: Key; readonly item: Item | undefined; readonly revision: Revision }
+
+export type Loaded = { readonly tree: Tree; readonly revision: Revision }
+
+export type ListingOptions = {
+  readonly range: KeyRange
+  readonly parts: { readonly store: Store; readonly feed: SharedFeed; readonly slabs: Slabs; readonly time: Time }
+  readonly newItem: (found: Versioned) => Item
+}
+
+export class Listing {
+  readonly #range: KeyRange
+  readonly #parts: ListingOptions['parts']
+  readonly #newItem: (found: Versioned) => Item
+  readonly #over = Promise.withResolvers<void>()
+  readonly #pending: Told[] = []
+  #pendingBytes = 0
+  #isLost = false
+  #isClosed = false
+
+  constructor({ range, parts, newItem }: ListingOptions) {
+    this.#range = range
+    this.#parts = parts
+    this.#newItem = newItem
+  }
+
+  /** For who waits for the resource: ends as the work ends that was given to `settleWith`, or when it is closed. */
+  get done(): Promise<void> {
+    return this.#over.promise
+  }
+
+  settleWith(work: Promise<void>): void {
+    work.then(this.#over.resolve, this.#over.reject)
+  }
+
+  /** The events since the list began are not all told: it begins again. */
+  lose(): void {
+    this.#isLost = true
+  }
+
+  setAside(event: Told): void {
+    this.#pendingBytes += event.item?.length ?? event.key.length
+    if (this.#pendingBytes > PENDING_BYTES_MAX) this.#isLost = true
+    if (!this.#isLost) this.#pending.push(event)
+    else if (event.item !== undefined) this.#parts.slabs.release(event.item)
+  }
+
+  /** Lists until nothing is lost. `use` is called in the same turn as the last look at that, so that no event falls in between. */
+  async fill(use: (loaded: Loaded, since: readonly Told[]) => void): Promise<void> {
+    for (;;) {
+      const loaded = await this.#load()
+      if (loaded !== undefined && !this.#isLost && !this.#isClosed) {
+        use(loaded, this.#pending)
+        return
+      }
+      if (loaded !== undefined) this.#releaseTree(loaded.tree)
+      this.forget()
+      if (this.#isClosed) throw new StorageError('unavailable', 'the cache is closed')
+    }
+  }
+
+  /** Lets go of the events that were set aside. */
+  forget(): void {
+    this.#parts.slabs.releaseAll((release) => {
+      for (const { item } of this.#pending) if (item !== undefined) release(item)
+    })
+    this.#pending.length = 0
+    this.#pendingBytes = 0
+    this.#isLost = false
+  }
+
+  /** Who waits goes on at once: the database may hang. */
+  close(): void {
+    this.#isClosed = true
+    this.#over.resolve()
+  }
+
+  /** The whole resource at one revision; undefined if it must be listed again. */
+  async #load(): Promise<Loaded | undefined> {
+    const tree = newTree()
+    let loaded: Loaded | undefined
+    try {
+      const revision = await this.#walkInto(tree)
+      if (revision !== undefined) loaded = { tree, revision }
+    } catch (error) {
+      // What the first page was of may be no more: another database, or compacted before the last page.
+      if (!this.#isLost && !isCode(error, 'compacted')) throw error
+    } finally {
+      if (loaded === undefined) this.#releaseTree(tree)
+    }
+    return loaded
+  }
+
+  /** Undefined if events were lost meanwhile. */
+  async #walkInto(tree: Tree): Promise<Revision | undefined> {
+    let revision: Revision | undefined
+    const slices = new Slices(this.#parts.time)
+    const { feed, store } = this.#parts
+    const { known } = feed
+    for await (const page of store.walk(this.#range, { readsAhead: true })) {
+      // Of another database the feed, which has not seen that yet, would take this revision for an old one.
+      if (revision === undefined) feed.noteRead(page.revision, known)
+      revision = page.revision
+      for (const stored of page.values) {
+        tree.set(stored.key, this.#newItem(stored))
+        if (slices.isOver) await slices.turn()
+      }
+      if (this.#isLost || this.#isClosed) return undefined
+    }
+    return this.#isLost ? undefined : revision
+  }
+
+  #releaseTree(tree: Tree): void {
+    this.#parts.slabs.releaseAll((release) => tree.forEachPair((_, item) => release(item)))
+  }
+}
