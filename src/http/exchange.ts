@@ -30,7 +30,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   takesCbor = false
   /** Its target is one. */
   isReadable = true
-  /** Of the listener's roster. */
+  /** Of the roster of `exchanges.ts`. */
   place = -1
   /** Whoever asks has not shown who they are, as far as is known. */
   isUnauthenticated = false

@@ -48,3 +48,11 @@ export const defaultLimits: Limits = {
   controlsBurst: 1000,
   controlsPerSecond: 100,
 }
+
+/** How long an answer, or a whole connection, may stand still. */
+export function stallMsMaxOf(
+  { stallMsMax, unauthenticatedStallMsMax }: Limits,
+  { isUnauthenticated }: { readonly isUnauthenticated: boolean },
+): number {
+  return isUnauthenticated ? Math.min(stallMsMax, unauthenticatedStallMsMax) : stallMsMax
+}

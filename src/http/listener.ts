@@ -1,15 +1,13 @@
 /**
- * The socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. Each request becomes an Exchange, goes
- * through the handler, and its answer is written back. What a client may use of the server stands in `limits.ts`.
+ * The socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. It keeps the connections; each request on one
+ * becomes an Exchange, which `exchanges.ts` answers. What a client may use of the server stands in `limits.ts`.
  */
-import { constants, createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Server as TcpServer, Socket } from 'node:net'
-import { Duplex } from 'node:stream'
-import { createServer, type Server as TlsServer, type TlsOptions, type TLSSocket } from 'node:tls'
-import { unreadableRequest } from '../api/errors.ts'
-import type { ApiResponse, Handler } from '../api/request.ts'
+import type { Duplex } from 'node:stream'
+import { createServer, type Server as TlsServer, type TLSSocket } from 'node:tls'
+import type { Handler } from '../api/request.ts'
 import { HeaderMemory } from '../http2/header-memory.ts'
 import { HpackEncoder } from '../http2/hpack-encoder.ts'
 import { Turn } from '../http2/output.ts'
@@ -18,40 +16,29 @@ import { ServerConnection } from '../http2/server-connection.ts'
 import type { ServerStream } from '../http2/server-stream.ts'
 import { Blocks } from '../lib/blocks.ts'
 import type { Log } from '../lib/log.ts'
-import { Roster } from '../lib/roster.ts'
 import type { Certificate } from '../lib/x509/certificates.ts'
-import { clientTrustAnchors } from '../lib/x509/trust-anchors.ts'
 import { Connection } from './connection.ts'
 import { AnswerDate } from './date.ts'
-import { drain } from './drain.ts'
 import type { Exchange } from './exchange.ts'
+import { Exchanges } from './exchanges.ts'
 import { headersOf, Http1Exchange } from './http1-exchange.ts'
 import { Http1Heads } from './http1-heads.ts'
 import { refuseHttp1 } from './http1-refusal.ts'
 import { Http2Exchange } from './http2-exchange.ts'
-import { defaultLimits, type Limits } from './limits.ts'
+import { defaultLimits, type Limits, stallMsMaxOf } from './limits.ts'
 import { Responder } from './respond.ts'
-import { Starts } from './starts.ts'
 import { readTarget } from './target.ts'
 import { createTcpServer } from './tcp-server.ts'
+import { secureContext, type TlsChoice, tlsOptions } from './tls-options.ts'
 import { UpgradeExchange } from './upgrade-exchange.ts'
 
 /** Answers that do not move and idle connections are looked for this many times within the time that they are given. */
 const LOOKS_PER_LIMIT = 4
 
-export type ListenerOptions = Certificate & {
+export type ListenerOptions = TlsChoice & {
   readonly handler: Handler
   readonly log: Log
-  /**
-   * The authorities of client certificates. A client without one, or with one that they do not vouch for, is let in all the
-   * same: what that means is for the handler to say. Absent: no certificate is asked for.
-   */
-  readonly clientCaPem?: string | undefined
-  /** The oldest version that clients may use. */
-  readonly tlsMinVersion?: 'TLSv1.2' | 'TLSv1.3'
   readonly limits?: Partial<Limits>
-  /** Whether clients are offered HTTP/2. Absent: they are. */
-  readonly servesHttp2?: boolean
   /** Whether long answers are compressed for clients that take it; absent: they are. */
   readonly compresses?: boolean
   /** Whether answers and bodies may be CBOR. */
@@ -72,13 +59,9 @@ export class Listener implements AsyncDisposable {
   /** Never listens: it is handed sockets. */
   readonly #tlsServer: TlsServer
   #http1: Http1Server | undefined
-  readonly #handler: Handler
   readonly #log: Log
   readonly #limits: Limits
-  readonly #takesCbor: boolean
-  readonly #endsUnauthenticated: boolean
   #tls: TlsChoice
-  readonly #responder: Responder
   readonly #http2 = {
     encoder: new HpackEncoder(),
     blocks: new Blocks(),
@@ -87,15 +70,7 @@ export class Listener implements AsyncDisposable {
   }
   readonly #date = new AnswerDate()
   readonly #connections = new Map<Duplex, Connection>()
-  readonly #exchanges = new Roster<Exchange>()
-  readonly #starts = new Starts<Connection, Exchange>((exchange) => {
-    if (!this.#exchanges.has(exchange)) return false
-    void this.#answer(exchange)
-    return true
-  })
-  /** Those whose answer goes on until somebody ends it: watches, and all others. */
-  readonly #watching = new Set<Exchange>()
-  readonly #streaming = new Set<Exchange>()
+  readonly #exchanges: Exchanges
   /** Connections whose TLS handshake is not over, by their peer. */
   readonly #handshaking = new Map<string, Socket>()
   readonly #looking: NodeJS.Timeout
@@ -103,12 +78,16 @@ export class Listener implements AsyncDisposable {
   #closing: Promise<void> | undefined
 
   constructor(options: ListenerOptions) {
-    this.#handler = options.handler
     this.#log = options.log
     this.#limits = { ...defaultLimits, ...options.limits }
-    this.#takesCbor = options.takesCbor ?? false
-    this.#responder = new Responder({ compresses: options.compresses ?? true })
-    this.#endsUnauthenticated = options.endsUnauthenticated ?? true
+    this.#exchanges = new Exchanges({
+      handler: options.handler,
+      responder: new Responder({ compresses: options.compresses ?? true }),
+      log: options.log,
+      limits: this.#limits,
+      takesCbor: options.takesCbor ?? false,
+      endsUnauthenticated: options.endsUnauthenticated ?? true,
+    })
     const { certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2' } = options
     this.#tls = { certificatePem, keyPem, clientCaPem, tlsMinVersion }
     this.#tcp = createTcpServer({
@@ -117,12 +96,13 @@ export class Listener implements AsyncDisposable {
       onBegun: (socket) => this.#tlsServer.emit('connection', socket),
     })
     this.#tcp.maxConnections = this.#limits.connectionsMax
-    this.#tlsServer = createServer(serverOptions(options, this.#limits), (socket) => this.#onSocket(socket))
+    this.#tlsServer = createServer(tlsOptions(options, this.#limits), (socket) => this.#onSocket(socket))
     this.#tlsServer.on('tlsClientError', (error, socket) => {
       this.#log('debug', 'TLS handshake failed', { error: error.message })
       socket.destroy()
     })
-    const lookMs = Math.min(this.#stallMsMax(true), this.#limits.idleMsMax) / LOOKS_PER_LIMIT
+    const lookMs =
+      Math.min(stallMsMaxOf(this.#limits, { isUnauthenticated: true }), this.#limits.idleMsMax) / LOOKS_PER_LIMIT
     this.#looking = setInterval(() => this.#look(), lookMs).unref()
   }
 
@@ -187,9 +167,8 @@ export class Listener implements AsyncDisposable {
     for (const socket of this.#handshaking.values()) socket.destroy()
     for (const connection of this.#connections.values()) this.#closeConnection(connection)
     this.#http1?.close()
-    for (const exchange of this.#streaming) exchange.close()
     const timer = setTimeout(() => this.#destroy(), Math.max(graceMs, watchGraceMs))
-    await drain(this.#watching, watchGraceMs)
+    await this.#exchanges.close(watchGraceMs)
     await closed
     clearTimeout(timer)
     clearInterval(this.#looking)
@@ -206,7 +185,7 @@ export class Listener implements AsyncDisposable {
   }
 
   #destroy(): void {
-    for (const exchange of this.#exchanges.members()) exchange.close()
+    this.#exchanges.destroy()
     for (const { socket } of this.#connections.values()) socket.destroy()
   }
 
@@ -249,7 +228,7 @@ export class Listener implements AsyncDisposable {
     const head = { method, target: target ?? noTarget, headers, connection, limits: this.#limits }
     const exchange = new Http2Exchange(head, stream, this.#date)
     stream.onClose = () => this.#end(exchange)
-    this.#begin(exchange, target !== undefined)
+    this.#exchanges.begin(exchange, target !== undefined)
   }
 
   /** Made when somebody comes with HTTP/1.1. It never listens: it is handed sockets. */
@@ -283,7 +262,7 @@ export class Listener implements AsyncDisposable {
     const exchange = new Http1Exchange(head, { request, response, isClosing })
     connection.hasBegunAnswer = () => response.headersSent && !response.writableFinished
     response.on('close', () => this.#end(exchange))
-    this.#begin(exchange, target !== undefined)
+    this.#exchanges.begin(exchange, target !== undefined)
   }
 
   #onUpgrade(request: IncomingMessage, rest: Buffer): void {
@@ -302,84 +281,22 @@ export class Listener implements AsyncDisposable {
     const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
     const exchange = new UpgradeExchange(head, { request, response, socket })
     socket.on('close', () => this.#end(exchange))
-    this.#begin(exchange, target !== undefined)
-  }
-
-  #begin(exchange: Exchange, isReadable: boolean): void {
-    exchange.connection.open++
-    exchange.takesCbor = this.#takesCbor
-    exchange.isReadable = isReadable
-    this.#exchanges.add(exchange)
-    this.#starts.add(exchange)
-  }
-
-  /** Never fails. */
-  async #answer(exchange: Exchange): Promise<void> {
-    try {
-      const response = exchange.isReadable ? await this.#handler(exchange) : unreadable()
-      if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
-      else exchange.connection.isAuthenticated = true
-      if (this.#exchanges.has(exchange)) this.#keepWhileStreaming(exchange, response)
-      if (this.#isClosing && !('body' in response)) exchange.close()
-      if ('tunnel' in response) return this.#handOver(exchange, response)
-      const responding = this.#responder.respond(exchange, response)
-      if (responding !== undefined) await responding
-    } catch (error) {
-      // The handler answers every failure itself, so what failed is the answer on its way: there is nobody left to tell.
-      this.#log('error', 'an answer could not be written', { error: String(error) })
-      exchange.abort()
-    }
-  }
-
-  /** As kube-apiserver: who has not shown who they are gets no further request out of an HTTP/2 connection (CVE-2023-44487). */
-  #boundUnauthenticated(exchange: Exchange): void {
-    exchange.isUnauthenticated = true
-    if (this.#endsUnauthenticated) exchange.connection.http2?.close()
-  }
-
-  /** Its client is still there: otherwise nobody would take it out again. */
-  #keepWhileStreaming(exchange: Exchange, response: ApiResponse): void {
-    if ('frames' in response) this.#watching.add(exchange)
-    else if (!('body' in response)) this.#streaming.add(exchange)
-  }
-
-  #handOver(exchange: Exchange, response: Extract<ApiResponse, { tunnel: unknown }>): void {
-    if (exchange instanceof UpgradeExchange && !exchange.isGone && !this.#isClosing) return exchange.handOver(response)
-    exchange.abort()
-    // Whatever is at the other end hears that this one is closed, which a socket that is closed already would not tell.
-    response.tunnel(new Duplex().destroy())
+    this.#exchanges.begin(exchange, target !== undefined)
   }
 
   #end(exchange: Exchange): void {
-    if (!this.#exchanges.delete(exchange)) return
-    const { connection } = exchange
-    connection.open--
-    if (connection.open === 0) {
-      connection.idleSinceMs = performance.now()
-      connection.heads?.answered()
-    }
-    this.#watching.delete(exchange)
-    this.#streaming.delete(exchange)
-    exchange.close()
-    if (this.#isClosing) this.#closeConnection(connection)
+    if (this.#exchanges.end(exchange) && this.#isClosing) this.#closeConnection(exchange.connection)
   }
 
   #look(): void {
     const nowMs = performance.now()
-    for (const exchange of this.#exchanges.members()) this.#endIfStalled(exchange, nowMs)
+    this.#exchanges.endStalled(nowMs)
     for (const connection of this.#connections.values()) {
       if (connection.http2 === undefined) continue
       this.#endIfIdle(connection, connection.http2, nowMs)
       this.#endIfHeadersStall(connection.http2, nowMs)
       this.#endIfUnresponsive(connection, connection.http2, nowMs)
     }
-  }
-
-  /** A client that opens its window to the last byte of an answer and no further would keep it here for ever. */
-  #endIfStalled(exchange: Exchange, nowMs: number): void {
-    if (!exchange.isWriting || exchange.progress !== exchange.progressSeen) exchange.stalledSinceMs = nowMs
-    exchange.progressSeen = exchange.progress
-    if (nowMs - exchange.stalledSinceMs >= this.#stallMsMax(exchange.isUnauthenticated)) exchange.abort()
   }
 
   #endIfIdle({ open, idleSinceMs, socket }: Connection, http2: ServerConnection, nowMs: number): void {
@@ -398,48 +315,18 @@ export class Listener implements AsyncDisposable {
   #endIfUnresponsive(connection: Connection, { waitingBytes, writes }: ServerConnection, nowMs: number): void {
     if (waitingBytes === 0 || writes !== connection.writesSeen) connection.stalledSinceMs = nowMs
     connection.writesSeen = writes
-    if (nowMs - connection.stalledSinceMs >= 2 * this.#stallMsMax(!connection.isAuthenticated)) {
+    if (
+      nowMs - connection.stalledSinceMs >=
+      2 * stallMsMaxOf(this.#limits, { isUnauthenticated: !connection.isAuthenticated })
+    ) {
       connection.socket.destroy()
     }
   }
-
-  #stallMsMax(isUnauthenticated: boolean): number {
-    const { stallMsMax, unauthenticatedStallMsMax } = this.#limits
-    return isUnauthenticated ? Math.min(stallMsMax, unauthenticatedStallMsMax) : stallMsMax
-  }
-}
-
-function unreadable(): ApiResponse {
-  const { code, message } = unreadableRequest()
-  return { status: code, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(message) }
 }
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
 const noTarget = { path: '', query: '' }
-
-type TlsChoice = Pick<ListenerOptions, 'certificatePem' | 'keyPem' | 'clientCaPem' | 'tlsMinVersion'>
-
-/** Fails when key and certificate do not fit. OpenSSL would take a file that is still empty, and then refuse every client. */
-function secureContext({ certificatePem, keyPem, clientCaPem, tlsMinVersion = 'TLSv1.2' }: TlsChoice) {
-  const isPair = new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
-  if (!isPair) throw new Error('the private key is not that of the certificate')
-  // Without any authority Node would load the system's 150, which nobody here has a use for.
-  const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
-  // A second handshake could bring another certificate, while the verdict on the socket stays that on the first.
-  const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
-  return { cert: certificatePem, key: keyPem, ca, minVersion: tlsMinVersion, secureOptions }
-}
-
-function serverOptions(options: ListenerOptions, limits: Limits): TlsOptions {
-  return {
-    ...secureContext(options),
-    ALPNProtocols: (options.servesHttp2 ?? true) ? ['h2', 'http/1.1'] : ['http/1.1'],
-    requestCert: options.clientCaPem !== undefined,
-    rejectUnauthorized: false,
-    handshakeTimeout: limits.handshakeMsMax,
-  }
-}
 
 const http1Options = (limits: Limits): ServerOptions => ({
   maxHeaderSize: limits.headerBytesMax,

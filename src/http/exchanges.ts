@@ -1,0 +1,142 @@
+/**
+ * The requests under way on all connections: each begins when its turn comes, goes through the handler, and its answer is written
+ * back. Watches and other answers without an end are known by name, for the day the server stops.
+ */
+import { Duplex } from 'node:stream'
+import { unreadableRequest } from '../api/errors.ts'
+import type { ApiResponse, Handler } from '../api/request.ts'
+import type { Log } from '../lib/log.ts'
+import { Roster } from '../lib/roster.ts'
+import type { Connection } from './connection.ts'
+import { drain } from './drain.ts'
+import type { Exchange } from './exchange.ts'
+import { type Limits, stallMsMaxOf } from './limits.ts'
+import type { Responder } from './respond.ts'
+import { Starts } from './starts.ts'
+import { UpgradeExchange } from './upgrade-exchange.ts'
+
+export type ExchangesOptions = {
+  readonly handler: Handler
+  readonly responder: Responder
+  readonly log: Log
+  readonly limits: Limits
+  readonly takesCbor: boolean
+  readonly endsUnauthenticated: boolean
+}
+
+export class Exchanges {
+  readonly #handler: Handler
+  readonly #responder: Responder
+  readonly #log: Log
+  readonly #limits: Limits
+  readonly #takesCbor: boolean
+  readonly #endsUnauthenticated: boolean
+  readonly #open = new Roster<Exchange>()
+  readonly #starts = new Starts<Connection, Exchange>((exchange) => {
+    if (!this.#open.has(exchange)) return false
+    void this.#answer(exchange)
+    return true
+  })
+  /** Those whose answer goes on until somebody ends it: watches, and all others. */
+  readonly #watching = new Set<Exchange>()
+  readonly #streaming = new Set<Exchange>()
+  #isClosing = false
+
+  constructor(options: ExchangesOptions) {
+    this.#handler = options.handler
+    this.#responder = options.responder
+    this.#log = options.log
+    this.#limits = options.limits
+    this.#takesCbor = options.takesCbor
+    this.#endsUnauthenticated = options.endsUnauthenticated
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  begin(exchange: Exchange, isReadable: boolean): void {
+    exchange.connection.open++
+    exchange.takesCbor = this.#takesCbor
+    exchange.isReadable = isReadable
+    this.#open.add(exchange)
+    this.#starts.add(exchange)
+  }
+
+  /** Its socket or stream is closed. False: it had ended before. */
+  end(exchange: Exchange): boolean {
+    if (!this.#open.delete(exchange)) return false
+    const { connection } = exchange
+    connection.open--
+    if (connection.open === 0) {
+      connection.idleSinceMs = performance.now()
+      connection.heads?.answered()
+    }
+    this.#watching.delete(exchange)
+    this.#streaming.delete(exchange)
+    exchange.close()
+    return true
+  }
+
+  /** Answers without an end are ended: watches spread over `watchGraceMs`, the others at once. */
+  async close(watchGraceMs: number): Promise<void> {
+    this.#isClosing = true
+    for (const exchange of this.#streaming) exchange.close()
+    await drain(this.#watching, watchGraceMs)
+  }
+
+  destroy(): void {
+    for (const exchange of this.#open.members()) exchange.close()
+  }
+
+  /** A client that opens its window to the last byte of an answer and no further would keep it here for ever. */
+  endStalled(nowMs: number): void {
+    for (const exchange of this.#open.members()) {
+      if (!exchange.isWriting || exchange.progress !== exchange.progressSeen) exchange.stalledSinceMs = nowMs
+      exchange.progressSeen = exchange.progress
+      if (nowMs - exchange.stalledSinceMs >= stallMsMaxOf(this.#limits, exchange)) exchange.abort()
+    }
+  }
+
+  /** Never fails. */
+  async #answer(exchange: Exchange): Promise<void> {
+    try {
+      const response = exchange.isReadable ? await this.#handler(exchange) : unreadable()
+      if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
+      else exchange.connection.isAuthenticated = true
+      if (this.#open.has(exchange)) this.#keepWhileStreaming(exchange, response)
+      if (this.#isClosing && !('body' in response)) exchange.close()
+      if ('tunnel' in response) return this.#handOver(exchange, response)
+      const responding = this.#responder.respond(exchange, response)
+      if (responding !== undefined) await responding
+    } catch (error) {
+      // The handler answers every failure itself, so what failed is the answer on its way: there is nobody left to tell.
+      this.#log('error', 'an answer could not be written', { error: String(error) })
+      exchange.abort()
+    }
+  }
+
+  /** As kube-apiserver: who has not shown who they are gets no further request out of an HTTP/2 connection (CVE-2023-44487). */
+  #boundUnauthenticated(exchange: Exchange): void {
+    exchange.isUnauthenticated = true
+    if (this.#endsUnauthenticated) exchange.connection.http2?.close()
+  }
+
+  /** Its client is still there: otherwise nobody would take it out again. */
+  #keepWhileStreaming(exchange: Exchange, response: ApiResponse): void {
+    if ('frames' in response) this.#watching.add(exchange)
+    else if (!('body' in response)) this.#streaming.add(exchange)
+  }
+
+  #handOver(exchange: Exchange, response: Extract<ApiResponse, { tunnel: unknown }>): void {
+    if (exchange instanceof UpgradeExchange && !exchange.isGone && !this.#isClosing) return exchange.handOver(response)
+    exchange.abort()
+    // Whatever is at the other end hears that this one is closed, which a socket that is closed already would not tell.
+    response.tunnel(new Duplex().destroy())
+  }
+}
+
+function unreadable(): ApiResponse {
+  const { code, message } = unreadableRequest()
+  return { status: code, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(message) }
+}
