@@ -1,5 +1,5 @@
 /** Values as Go prints them, which some messages show: times with %v or %#v, all else with %#v. */
-import { isFields, type Json, numberOf } from './object.ts'
+import { isFields, isNumber, type Json, numberOf } from './object.ts'
 import { parseQuantity } from './quantity.ts'
 import { quote } from './quote.ts'
 
@@ -65,7 +65,7 @@ export const goPointer = (type: string, isGiven: boolean): string => `(*${type})
 export function goSyntax(value: Json): string {
   if (value === null) return 'interface {}(nil)'
   if (typeof value === 'string') return quote(value)
-  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value)
+  if (isNumber(value)) return goNumber(value)
   if (typeof value !== 'object') return `${value}`
   if (!isFields(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
   const keys = Object.keys(value).toSorted()
@@ -78,7 +78,7 @@ export const goShown = (value: Json): string => (value === null ? '"null"' : goS
 /** JSON with `%v`: `map[a:1]`, with the keys in the order of their bytes. */
 export function goPlain(value: Json): string {
   if (value === null) return '<nil>'
-  if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value)
+  if (isNumber(value)) return goNumber(value)
   if (typeof value !== 'object') return `${value}`
   if (!isFields(value)) return `[${value.map(goPlain).join(' ')}]`
   const keys = Object.keys(value).toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))

@@ -153,7 +153,7 @@ function compareValues(one: Json, other: Json): number {
 }
 
 function typeRank(value: Json): number {
-  if (typeof value === 'number' || typeof value === 'bigint') return 0
+  if (isNumber(value)) return 0
   if (typeof value === 'string') return 1
   return typeof value === 'boolean' ? 2 : 3
 }

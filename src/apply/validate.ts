@@ -1,7 +1,7 @@
 /** Whether an applied value fits its type. The words are upstream's, which shows values as Go prints them. */
 import { FAULTS_CHARACTERS_MAX } from '../api/field-fault.ts'
 import { goPlain, goSyntax } from '../api/go-value.ts'
-import { isFields, type Json } from '../api/object.ts'
+import { isFields, isNumber, type Json } from '../api/object.ts'
 import { BoundedTexts } from '../lib/bounded-texts.ts'
 import type { ListMerge, MergeType, ScalarMerge } from './merge-type.ts'
 import { childOf } from './owned.ts'
@@ -131,7 +131,7 @@ function scalarFault(value: Json, scalar: ScalarMerge['scalar']): string | undef
         ? undefined
         : `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`
     case 'numeric':
-      if (typeof value === 'number' || typeof value === 'bigint') return undefined
+      if (isNumber(value)) return undefined
       return `expected numeric (int or float), got ${goType(value)}`
     case 'boolean':
       return typeof value === 'boolean' ? undefined : `expected boolean, got &{${goPlain(value)}}`

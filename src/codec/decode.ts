@@ -8,7 +8,7 @@ import type { Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
 import { JsonScanner, type JsonType } from '../api/json-scanner.ts'
-import { duplicateFields, PATHS_CHARACTERS_MAX } from './duplicates.ts'
+import { duplicateFields, newPathRoom } from './duplicates.ts'
 import { readAny } from '../api/json-value.ts'
 import { readRaw } from './json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from './scalars.ts'
@@ -107,7 +107,7 @@ const selfReading: ReadonlySet<string> = new Set([
 class Decoder {
   readonly scanner: JsonScanner
   readonly strictFaults: string[] = []
-  #charactersLeft = PATHS_CHARACTERS_MAX
+  readonly #room = newPathRoom()
   /** Fields by name, items by index, and keys of maps after a mark. */
   #path: (string | number)[] = []
   readonly #outerPath: string
@@ -384,9 +384,9 @@ class Decoder {
   }
 
   #strict(what: 'unknown' | 'duplicate', key: string): void {
-    if (this.#selfReadingDepth > 0 || this.strictFaults.length >= STRICT_FAULTS_MAX || this.#charactersLeft < 0) return
+    if (this.#selfReadingDepth > 0 || this.strictFaults.length >= STRICT_FAULTS_MAX || this.#room.isFull) return
     const place = this.#place(key)
-    this.#charactersLeft -= place.length
+    this.#room.take(place)
     const fault = `${what} field ${quote(place)}`
     if (!this.strictFaults.includes(fault)) this.strictFaults.push(fault)
   }

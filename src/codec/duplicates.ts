@@ -1,17 +1,15 @@
 /** Keys that stand twice in one object, anywhere in a text: the one thing about patches that reading them does not show. */
 import { JsonScanner } from '../api/json-scanner.ts'
-import { quote } from '../api/quote.ts'
 import { DEPTH_MAX } from '../api/json-value.ts'
+import { quote } from '../api/quote.ts'
+import { TextRoom } from '../lib/bounded-texts.ts'
 
 /** As many as Go keeps. */
 const FAULTS_MAX = 100
-/** Of the paths of all repeats together: a key may be as long as a body, and have many below it. */
-export const PATHS_CHARACTERS_MAX = 8 << 20
+/** Of the paths of all faults of a request together: a key may be as long as a body, and have many below it. */
+const PATHS_CHARACTERS_MAX = 8 << 20
 
-/** What is left of that; shared by searches for one request. */
-export type PathRoom = { characters: number }
-
-export const newPathRoom = (): PathRoom => ({ characters: PATHS_CHARACTERS_MAX })
+export const newPathRoom = (): TextRoom => new TextRoom(PATHS_CHARACTERS_MAX)
 
 /** `duplicate field "a.b[0].c"`, in the order of the text. Fails with a JsonSyntaxError. */
 export function duplicateFields(text: string, path = '', room = newPathRoom()): readonly string[] {
@@ -24,9 +22,9 @@ class Search {
   readonly faults: string[] = []
   readonly #scanner: JsonScanner
   readonly #path: string[]
-  readonly #room: PathRoom
+  readonly #room: TextRoom
 
-  constructor(text: string, path: string, room: PathRoom) {
+  constructor(text: string, path: string, room: TextRoom) {
     this.#room = room
     this.#scanner = new JsonScanner(text)
     this.#path = path === '' ? [] : [path]
@@ -72,9 +70,9 @@ class Search {
   }
 
   #found(): void {
-    if (this.faults.length >= FAULTS_MAX || this.#room.characters < 0) return
+    if (this.faults.length >= FAULTS_MAX || this.#room.isFull) return
     const path = this.#path.join('')
-    this.#room.characters -= path.length
+    this.#room.take(path)
     const fault = `duplicate field ${quote(path)}`
     if (!this.faults.includes(fault)) this.faults.push(fault)
   }

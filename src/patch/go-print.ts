@@ -1,6 +1,6 @@
 /** JSON as Go's `%v` prints it, for errors that quote a patch; and what Go calls the types of its values. */
 import { goFloat } from '../api/go-value.ts'
-import { isFields, type Json } from '../api/object.ts'
+import { isFields, isNumber, type Json } from '../api/object.ts'
 import { compareKeys } from '../codec/json.ts'
 
 /** `map[a:1 b:[x <nil>]]`. */
@@ -22,7 +22,7 @@ export function goPrintText(value: Json | undefined): string {
 export function goKind(value: Json): 'string' | 'bool' | 'int64' | 'float64' | 'slice' | 'map' {
   if (typeof value === 'string') return 'string'
   if (typeof value === 'boolean') return 'bool'
-  if (typeof value === 'number' || typeof value === 'bigint') return isFloat(value) ? 'float64' : 'int64'
+  if (isNumber(value)) return isFloat(value) ? 'float64' : 'int64'
   return Array.isArray(value) ? 'slice' : 'map'
 }
 

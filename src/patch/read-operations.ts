@@ -118,14 +118,14 @@ class Reader {
   }
 
   get #tellsMore(): boolean {
-    return this.#isChecked && this.strictFaults.length < STRICT_FAULTS_MAX && this.#room.characters > 0
+    return this.#isChecked && this.strictFaults.length < STRICT_FAULTS_MAX && !this.#room.isFull
   }
 
   #tell(what: 'duplicate' | 'unknown', path: string): void {
     const fault = `${what} ${path}`
     if (!this.#tellsMore || this.#told.has(fault)) return
     this.#told.add(fault)
-    this.#room.characters -= path.length
+    this.#room.take(path)
     this.strictFaults.push(`${what} field ${quote(path)}`)
   }
 

@@ -3,10 +3,10 @@
  * differ, and so does what it takes: a whole number written as a fraction is an integer, and one that is too large wraps around.
  */
 import { JsonMap } from '../api/json-map.ts'
-import { type Fields, fieldsOf, isFields, type Json, listOf } from '../api/object.ts'
+import { type Fields, fieldsOf, isFields, isNumber, type Json, listOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { type Target, zeroOf } from '../codec/decode.ts'
-import { PATHS_CHARACTERS_MAX } from '../codec/duplicates.ts'
+import { newPathRoom } from '../codec/duplicates.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from '../codec/scalars.ts'
 import type { Scalar, Schema, Struct } from '../schema/schema.ts'
@@ -36,7 +36,7 @@ export function restoreStruct(tree: Json, struct: Struct, known?: Known): Restor
 class Restorer {
   readonly unknown: string[] = []
   readonly #path: string[] = []
-  #charactersLeft = PATHS_CHARACTERS_MAX
+  readonly #room = newPathRoom()
 
   struct(tree: Json, { fields, byName }: Struct, known?: Known): Target {
     if (!isFields(tree)) throw new RestoreError(`cannot restore struct from: ${kindOf(tree)}`)
@@ -52,9 +52,9 @@ class Restorer {
       if (value !== undefined && (isPointer || !isZero)) target[name] = value
     }
     for (const key in tree) {
-      if (byName.has(key) || this.#charactersLeft < 0) continue
+      if (byName.has(key) || this.#room.isFull) continue
       const path = [...this.#path, `.${key}`].join('').slice(1)
-      this.#charactersLeft -= path.length
+      this.#room.take(path)
       this.unknown.push(`unknown field ${quote(path)}`)
     }
     return target
@@ -111,7 +111,7 @@ function scalar(value: Json, { type, goName }: Scalar): Json | undefined {
     case 'int64':
       return integer(value, type, goName)
     case 'float64':
-      if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
+      if (isNumber(value)) return Number(value)
       throw new RestoreError('unrecognized type: float64')
     case 'bytes':
       return bytes(value)
@@ -132,7 +132,7 @@ function read(result: Read): string {
 }
 
 function integer(value: Json, type: 'int32' | 'int64', goName: string): Json {
-  if (typeof value !== 'number' && typeof value !== 'bigint') throw new RestoreError(`unrecognized type: ${type}`)
+  if (!isNumber(value)) throw new RestoreError(`unrecognized type: ${type}`)
   if (typeof value === 'number' && !Number.isInteger(value)) {
     throw new RestoreError(`cannot convert float64 to ${goName}`)
   }
@@ -152,10 +152,9 @@ function bytes(value: Json): string {
 
 function intOrString(value: Json): Json {
   if (typeof value === 'string') return value
-  const isNumber = typeof value === 'number' || typeof value === 'bigint'
-  const exact = isNumber ? readInteger(`${value}`, 'int32') : undefined
+  const exact = isNumber(value) ? readInteger(`${value}`, 'int32') : undefined
   if (exact !== undefined) return exact
-  const shown = isNumber ? `number ${value}` : jsonTypeOf(value)
+  const shown = isNumber(value) ? `number ${value}` : jsonTypeOf(value)
   throw new RestoreError(`json: cannot unmarshal ${shown} into Go value of type int32`)
 }
 

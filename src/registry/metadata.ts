@@ -14,7 +14,7 @@ import {
 } from '../api/field-fault.ts'
 import { goTime } from '../api/go-value.ts'
 import { checkDnsLabel, checkLabelValue, checkQualifiedName, isStandardFinalizer } from '../api/names.ts'
-import { entriesOf, type Fields, fieldsOf, type Json, type ObjectMeta } from '../api/object.ts'
+import { entriesOf, type Fields, fieldsOf, isNumber, type Json, type ObjectMeta } from '../api/object.ts'
 import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
 import { addAll } from './rules/long-lists.ts'
@@ -227,7 +227,7 @@ function validateFixed(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] 
   }
   const grace = metadata['deletionGracePeriodSeconds']
   if (grace !== current['deletionGracePeriodSeconds']) {
-    const shown = typeof grace === 'number' || typeof grace === 'bigint' ? grace : null
+    const shown = isNumber(grace) ? grace : null
     faults.push(invalidValue('metadata.deletionGracePeriodSeconds', shown, immutable))
   }
   return faults

@@ -1,6 +1,6 @@
 /** Values that JSON writes as one text or number, and protobuf as bytes or a small message of its own. */
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
-import type { Json } from '../../api/object.ts'
+import { isNumber, type Json } from '../../api/object.ts'
 import { readAny } from '../../api/json-value.ts'
 import { printOrdered, readRaw as readRawJson } from '../json.ts'
 import { readQuantity as readQuantityText } from '../scalars.ts'
@@ -15,8 +15,7 @@ export const writeBase64: Encode = (value, writer) => {
   writer.varint(bytes.length)
 }
 
-export const writeInteger: Encode = (value, writer) =>
-  writer.integer(typeof value === 'number' || typeof value === 'bigint' ? value : 0)
+export const writeInteger: Encode = (value, writer) => writer.integer(isNumber(value) ? value : 0)
 
 const NANO_DIGITS = 9
 const MICRO_DIGITS = 6

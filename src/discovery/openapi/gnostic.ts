@@ -2,7 +2,7 @@
  * OpenAPI documents as protobuf: the messages of gnostic (github.com/google/gnostic-models), by field numbers, from the JSON.
  * kubectl reads both versions so. A field is a function that writes a value under a number; messages are tables of those.
  */
-import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
+import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../../api/object.ts'
 import { parseJson } from '../../api/json-value.ts'
 import { printFast } from '../../codec/json.ts'
 import { jsonToYaml } from '../../codec/yaml-print.ts'
@@ -95,12 +95,11 @@ function writeFields(rows: Rows, extensions: number, fields: Fields, writer: Wri
 
 /** Of v3 a default is one of three, and none where it is an object. */
 const simple: Write = (value, writer, number) => {
-  const [inner, write] =
-    typeof value === 'number' || typeof value === 'bigint'
-      ? ([1, double] as const)
-      : typeof value === 'boolean'
-        ? ([2, flag] as const)
-        : ([3, text] as const)
+  const [inner, write] = isNumber(value)
+    ? ([1, double] as const)
+    : typeof value === 'boolean'
+      ? ([2, flag] as const)
+      : ([3, text] as const)
   if (!isFields(value) && !Array.isArray(value)) writer.message(number, () => write(value, writer, inner))
 }
 

@@ -2,7 +2,7 @@
 import { unclassified } from '../../api/errors.ts'
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { goPlain } from '../../api/go-value.ts'
-import { fieldsOf, isFields, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
+import { fieldsOf, isFields, isNumber, type Json, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import type { HiddenView, View } from '../resource.ts'
 import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
 import type { ScalePaths } from './definition.ts'
@@ -94,7 +94,7 @@ const REPLICAS_MAX = 2 ** 31 - 1
 function validateReplicas(object: KubeObject, path: string): FieldFault[] {
   const faults = accessFaults(object, path, 'int64')
   const value = valueAtPath(object, readPath(path))
-  if (faults.length > 0 || (typeof value !== 'number' && typeof value !== 'bigint')) return faults
+  if (faults.length > 0 || !isNumber(value)) return faults
   if (value < 0) return [invalidValue(path, value, 'should be a non-negative integer')]
   if (value > REPLICAS_MAX) return [invalidValue(path, value, `should be less than or equal to ${REPLICAS_MAX}`)]
   return []

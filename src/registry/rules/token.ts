@@ -1,12 +1,12 @@
 /** How long a token of a service account may be asked for. */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
-import type { Json } from '../../api/object.ts'
+import { isNumber, type Json } from '../../api/object.ts'
 
 const SECONDS_MIN = 10 * 60
 const SECONDS_MAX = 2 ** 32
 
 export function validateTokenLifetime(path: string, seconds: Json | undefined): FieldFault[] {
-  if (typeof seconds !== 'number' && typeof seconds !== 'bigint') return []
+  if (!isNumber(seconds)) return []
   if (seconds < SECONDS_MIN) return [invalidValue(path, seconds, 'may not specify a duration less than 10 minutes')]
   if (seconds > SECONDS_MAX) return [invalidValue(path, seconds, 'may not specify a duration larger than 2^32 seconds')]
   return []

@@ -1,5 +1,5 @@
 /** Words that tables are described in: a line of columns, and a function that fills them from an object. */
-import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, isNumber, itemsOf, type Json, type KubeObject, textOf } from '../../api/object.ts'
 import { ageOf, type Cell, type Column, type TableKind } from '../../api/table.ts'
 import { printLabelSelector } from '../rules/label-selector.ts'
 
@@ -49,7 +49,7 @@ export const statusOf = (object: KubeObject): Fields => fieldsOf(object['status'
 
 /** A text or a number, as a text. */
 export const shownOf = (value: Json | undefined): string =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? `${value}` : ''
+  typeof value === 'string' || isNumber(value) ? `${value}` : ''
 export const keysOf = (value: Json | undefined): readonly string[] => Object.keys(fieldsOf(value))
 
 export const orNone = (text: string): string => (text === '' ? '<none>' : text)

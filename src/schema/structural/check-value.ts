@@ -1,5 +1,5 @@
 /** The keywords that look at one value: its type, its texts and numbers, how many parts it has. */
-import type { Json } from '../../api/object.ts'
+import { isNumber, type Json } from '../../api/object.ts'
 import { checkNumber, isNearlyWhole } from './check-number.ts'
 import { checkString } from './check-string.ts'
 import { enumFault, manyFault, typeFault, valueFault } from './faults.ts'
@@ -41,7 +41,7 @@ export function checkWhole(value: Json, { checks }: Structural, place: Place): v
   if (checks === undefined) return
   if (checks.enum?.has(value) === false) place.faults.push(enumFault(place, value, checks.enum.values))
   if (typeof value === 'string') checkString(value, checks, place)
-  else if (typeof value === 'number' || typeof value === 'bigint') checkNumber(value, checks, place)
+  else if (isNumber(value)) checkNumber(value, checks, place)
 }
 
 export function checkItemCount(

@@ -3,7 +3,7 @@
  * schemas repeat themselves (a PodSpec has its container three times).
  */
 import { Enumeration } from './enumeration.ts'
-import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, isFields, isNumber, itemsOf, type Json, textOf, textsOf } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import { atOnce, type Turns } from '../../cel/turns.ts'
 import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule } from './structural.ts'
@@ -228,7 +228,7 @@ function readChecks(schema: Fields): Checks {
   const checks: { -readonly [name in keyof Checks]: Checks[name] } = {}
   for (const name of numbers) {
     const limit = schema[name]
-    if (typeof limit === 'number' || typeof limit === 'bigint') checks[name] = Number(limit)
+    if (isNumber(limit)) checks[name] = Number(limit)
   }
   const { format, pattern, enum: values, required, exclusiveMinimum, exclusiveMaximum } = schema
   if (typeof format === 'string' && format !== '') checks.format = format

@@ -5,7 +5,7 @@
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goTime } from '../../../api/go-value.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
-import { fieldsOf, type Json, type KubeObject } from '../../../api/object.ts'
+import { fieldsOf, isNumber, type Json, type KubeObject } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { isSame } from '../../../schema/equal.ts'
 import { isEqualAs } from '../../rules/equality.ts'
@@ -178,7 +178,7 @@ function shown(field: string, value: Json | undefined): string {
     case 'source':
       return `core.EventSource{${part('Component', 'component')}, ${part('Host', 'host')}}`
     case 'count':
-      return typeof value === 'number' || typeof value === 'bigint' ? `${value}` : '0'
+      return isNumber(value) ? `${value}` : '0'
     case 'firstTimestamp':
     case 'lastTimestamp':
     case 'eventTime':
