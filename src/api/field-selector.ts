@@ -1,4 +1,5 @@
 /** Field selectors: `metadata.name=x,status.phase!=Active`, with backslash before `\`, `,` and `=` in values. */
+import { BACKSLASH, COMMA } from '../lib/ascii.ts'
 import { badRequest } from './errors.ts'
 
 export type FieldTerm = { readonly field: string; readonly isEqual: boolean; readonly value: string }
@@ -6,8 +7,6 @@ export type FieldTerm = { readonly field: string; readonly isEqual: boolean; rea
 /** No kind has more than a few fields to select by; each term is asked of each object. */
 const TERMS_MAX = 1000
 
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
 const EQUALS = 0x3d
 
 /** Refuses with a BadRequest what is no selector. An empty one has no terms. */

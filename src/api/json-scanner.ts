@@ -2,6 +2,19 @@
  * Reads JSON token by token and tells what is wrong in the words of Go's decoder. What stands above it decides what the
  * tokens mean.
  */
+import {
+  BACKSLASH,
+  BRACE_CLOSE,
+  BRACE_OPEN,
+  BRACKET_CLOSE,
+  BRACKET_OPEN,
+  COLON,
+  COMMA,
+  MINUS,
+  NINE,
+  QUOTE,
+  ZERO,
+} from '../lib/ascii.ts'
 import { quote } from './quote.ts'
 
 /** How deep values may nest, as in Go. */
@@ -11,18 +24,6 @@ const DEPTH_MAX = 10_000
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError'
 }
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const COLON = 0x3a
-const BRACE_OPEN = 0x7b
-const BRACE_CLOSE = 0x7d
-const BRACKET_OPEN = 0x5b
-const BRACKET_CLOSE = 0x5d
-const MINUS = 0x2d
-const ZERO = 0x30
-const NINE = 0x39
 
 const SHORT_DIGITS_MAX = 16
 

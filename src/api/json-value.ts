@@ -1,4 +1,5 @@
 /** Values of JSON, read as Go reads them. Integers beyond 2^53 keep every digit (as bigint), and a lone surrogate becomes U+FFFD. */
+import { BACKSLASH, COLON, QUOTE, SPACE } from '../lib/ascii.ts'
 import { JsonMap } from './json-map.ts'
 import { JsonScanner, JsonSyntaxError } from './json-scanner.ts'
 import type { Json } from './object.ts'
@@ -67,11 +68,6 @@ function readNumber(literal: string): number | bigint {
   const integer = BigInt(literal)
   return BigInt.asIntN(64, integer) === integer ? integer : value
 }
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COLON = 0x3a
-const SPACE = 0x20
 
 /**
  * Whether a key has an escape in it. V8 13.6 (Node 24) takes it for another key, of the same length and of the characters that it is written with, once it has

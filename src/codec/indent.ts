@@ -1,14 +1,15 @@
 /** Indents JSON that is printed already, without reading its values: numbers keep their digits, fields their order. */
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const BACKSLASH = 0x5c
-const NEWLINE = 0x0a
-const BRACKET_OPEN = 0x5b
-const BRACKET_CLOSE = 0x5d
-const BRACE_OPEN = 0x7b
-const BRACE_CLOSE = 0x7d
+import {
+  BACKSLASH,
+  BRACE_CLOSE,
+  BRACE_OPEN,
+  BRACKET_CLOSE,
+  BRACKET_OPEN,
+  COLON,
+  COMMA,
+  NEWLINE,
+  QUOTE,
+} from '../lib/ascii.ts'
 
 /**
  * `compact` has no blanks between its tokens. The result ends without a newline, as upstream's does. With a depth it is a

@@ -1,12 +1,5 @@
 /** Looks through JSON as bytes for where a value ends, without reading it. It must be well formed: what is not ends nowhere. */
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const BRACKET_OPEN = 0x5b
-const BACKSLASH = 0x5c
-const BRACKET_CLOSE = 0x5d
-const BRACE_OPEN = 0x7b
-const BRACE_CLOSE = 0x7d
+import { BACKSLASH, BRACE_CLOSE, BRACE_OPEN, BRACKET_CLOSE, BRACKET_OPEN, COMMA, QUOTE } from '../lib/ascii.ts'
 
 /** `start` is behind the first quote; what comes back is behind the last, or behind the end. */
 export function endOfString(json: Buffer, start: number): number {

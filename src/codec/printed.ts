@@ -3,25 +3,26 @@
  * again. A look over the bytes takes a fraction of that. In doubt it is not; and not where a zero stands outside of the status that decoding
  * would leave out.
  */
+import {
+  BACKSLASH,
+  BRACE_CLOSE,
+  BRACE_OPEN,
+  BRACKET_CLOSE,
+  BRACKET_OPEN,
+  COLON,
+  COMMA,
+  MINUS,
+  NEWLINE,
+  NINE,
+  QUOTE,
+  SMALL_F,
+  SMALL_N,
+  SMALL_T,
+  ZERO,
+} from '../lib/ascii.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { printString } from './json.ts'
 import { readBase64, readQuantity, readTime } from './scalars.ts'
-
-const NEWLINE = 0x0a
-const QUOTE = 0x22
-const COMMA = 0x2c
-const MINUS = 0x2d
-const ZERO = 0x30
-const COLON = 0x3a
-const BRACKET_OPEN = 0x5b
-const BACKSLASH = 0x5c
-const BRACKET_CLOSE = 0x5d
-const SMALL_F = 0x66
-const SMALL_N = 0x6e
-const SMALL_T = 0x74
-const BRACE_OPEN = 0x7b
-const BRACE_CLOSE = 0x7d
-const NINE = 0x39
 
 /** Every number of so many digits is in range. */
 const DIGITS_MAX = { int32: 9, int64: 15 } as const

@@ -1,4 +1,5 @@
 /** The target of a request: a path and a query. */
+import { SPACE } from '../lib/ascii.ts'
 export type Target = { readonly path: string; readonly query: string }
 
 /** Undefined for a target that cannot be percent-decoded. */
@@ -60,5 +61,4 @@ const hexDigit = (byte: number): number => (byte & 0xf) + (byte >= LETTER_A ? 9 
 
 const PERCENT = 0x25
 const PLUS = 0x2b
-const SPACE = 0x20
 const LETTER_A = 0x41

@@ -1,4 +1,5 @@
 /** One header field, and whether HTTP allows it. Told once: fields of HPACK's table come again with every request. */
+import { SPACE } from '../lib/ascii.ts'
 
 export type Field = {
   readonly name: string
@@ -30,7 +31,6 @@ function isName(name: string): boolean {
   return true
 }
 
-const SPACE = 0x20
 const TAB = 0x09
 const DELETE = 0x7f
 

@@ -1,5 +1,6 @@
 /** A request's method, target and headers, made of its fields; and what makes a request malformed (RFC 9113, 8). */
 import type { IncomingHttpHeaders } from 'node:http'
+import { COLON } from '../lib/ascii.ts'
 import type { Field } from './field.ts'
 
 export type RequestHead = {
@@ -119,8 +120,6 @@ export function areFieldsValid(fields: readonly Field[]): boolean {
   }
   return true
 }
-
-const COLON = 0x3a
 
 /** What nearly all requests have needs no closer look. */
 const usualMethods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])

@@ -6,6 +6,7 @@ import { CborError, cborToJson } from '../codec/cbor/to-json.ts'
 import { readAny } from '../api/json-value.ts'
 import { jsonTypeOf } from '../codec/json.ts'
 import { YamlError } from '../codec/yaml-error.ts'
+import { BRACE_OPEN } from '../lib/ascii.ts'
 import type { WriteAccess } from './access.ts'
 
 export type GivenBody = { readonly form: 'apply' | 'apply-cbor'; readonly body: Buffer }
@@ -67,5 +68,3 @@ function readPlain(body: Buffer): Fields | undefined {
     throw error
   }
 }
-
-const BRACE_OPEN = 0x7b

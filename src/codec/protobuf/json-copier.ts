@@ -1,23 +1,25 @@
 /** Reads JSON that has no blanks and writes what it reads as protobuf, value by value, from the front to the end. */
+import {
+  BACKSLASH,
+  BRACE_CLOSE,
+  BRACE_OPEN,
+  BRACKET_CLOSE,
+  BRACKET_OPEN,
+  COLON,
+  COMMA,
+  MINUS,
+  QUOTE,
+  SMALL_F,
+  SMALL_N,
+  SMALL_T,
+  ZERO,
+} from '../../lib/ascii.ts'
 import { endOfString, endOfValue } from '../json-bytes.ts'
 import { BYTES, VARINT, varintBytes, Writer } from './writer.ts'
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const MINUS = 0x2d
 const DOT = 0x2e
-const ZERO = 0x30
-const COLON = 0x3a
-const BRACKET_OPEN = 0x5b
-const BACKSLASH = 0x5c
-const BRACKET_CLOSE = 0x5d
 const LETTER_T = 0x54
 const LETTER_Z = 0x5a
-const SMALL_F = 0x66
-const SMALL_N = 0x6e
-const SMALL_T = 0x74
-const BRACE_OPEN = 0x7b
-const BRACE_CLOSE = 0x7d
 
 /** Room for a message of which little is said in JSON: zero values take more bytes than none. */
 const SPARE_BYTES = 4 << 10

@@ -11,14 +11,12 @@ import { printOrdered } from '../../codec/json.ts'
 import type { Form } from '../../codec/negotiate.ts'
 import { printObject } from '../../codec/object.ts'
 import { jsonToYaml } from '../../codec/yaml-print.ts'
+import { BRACE_OPEN, COMMA } from '../../lib/ascii.ts'
 import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { CHUNK_BYTES } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
 import type { Representation } from './representation.ts'
-
-const COMMA = 0x2c
-const BRACE_OPEN = 0x7b
 
 export function jsonObjects(resource: Resource, form: Form): Representation {
   const { listKind: kind, isCustom } = resource
