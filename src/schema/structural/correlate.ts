@@ -1,52 +1,62 @@
-/** Which item of a list was which before an update: only lists whose items have keys can tell. */
+/** Which item of a list was which before an update: only lists whose items have keys can tell. Lists may be long: all in turns. */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
+import type { Slice } from '../../cel/run.ts'
+import type { Turns } from '../../cel/turns.ts'
 import type { Structural } from './structural.ts'
-import { isSameValue, keyOfValue } from './value.ts'
+import { isSameInTurns, keyOfValue, LOOK_VALUES } from './value.ts'
 
 /** For each item what it was, undefined where it was not there. Undefined: items of this list cannot be told apart. */
-export function correlatedItems(
+export function* correlatedItems(
   items: readonly Json[],
   old: Json | undefined,
-  { list }: Pick<Structural, 'list'>,
-): readonly (Json | undefined)[] | undefined {
+  { list, slice }: { readonly list: Structural['list']; readonly slice: Slice },
+): Turns<readonly (Json | undefined)[] | undefined> {
   if (!Array.isArray(old) || list?.by !== 'keys') return undefined
-  const olds = new Map<string, Json>()
-  for (const item of old) {
+  const byKey = new Map<string, Json>()
+  for (const [at, item] of old.entries()) {
+    if (at % LOOK_VALUES === LOOK_VALUES - 1 && slice.isOver()) yield undefined
     const key = wholeKey(item, list.keys)
-    if (key !== undefined && !olds.has(key)) olds.set(key, item)
+    if (key !== undefined && !byKey.has(key)) byKey.set(key, item)
   }
-  return items.map((item) => {
+  const olds: (Json | undefined)[] = []
+  for (const [at, item] of items.entries()) {
+    if (at % LOOK_VALUES === LOOK_VALUES - 1 && slice.isOver()) yield undefined
     const key = wholeKey(item, list.keys)
-    return key === undefined ? undefined : olds.get(key)
-  })
+    olds.push(key === undefined ? undefined : byKey.get(key))
+  }
+  return olds
 }
 
 /**
  * Whether a value is what it was, as far as the schema can tell: items with keys may have changed places, and of a field that the schema
  * does not know, such as the metadata of most objects, nobody can tell.
  */
-export function isUnchanged(value: Json, old: Json, schema: Structural): boolean {
-  if (Array.isArray(value) && Array.isArray(old)) return areItemsUnchanged(value, old, schema)
-  if (!isFields(value) || !isFields(old)) return isSameValue(value, old)
+export function* isUnchanged(value: Json, old: Json, { schema, slice }: Known): Turns<boolean> {
+  if (slice.isOver()) yield undefined
+  if (Array.isArray(value) && Array.isArray(old)) return yield* areItemsUnchanged(value, old, { schema, slice })
+  if (!isFields(value) || !isFields(old)) return yield* isSameInTurns(value, old, slice)
   const names = Object.keys(value)
-  return names.length === Object.keys(old).length && names.every((name) => isFieldUnchanged(name, [value, old], schema))
+  if (names.length !== Object.keys(old).length) return false
+  for (const name of names) {
+    const own = schema.properties?.get(name) ?? schema.additional
+    if (typeof own !== 'object' || !Object.hasOwn(old, name)) return false
+    if (!(yield* isUnchanged(value[name] ?? null, old[name] ?? null, { schema: own, slice }))) return false
+  }
+  return true
 }
 
-function isFieldUnchanged(name: string, [value, old]: readonly [Fields, Fields], schema: Structural): boolean {
-  const own = schema.properties?.get(name) ?? schema.additional
-  if (typeof own !== 'object' || !Object.hasOwn(old, name)) return false
-  return isUnchanged(value[name] ?? null, old[name] ?? null, own)
-}
+type Known = { readonly schema: Structural; readonly slice: Slice }
 
-function areItemsUnchanged(items: readonly Json[], old: readonly Json[], schema: Structural): boolean {
-  const olds = correlatedItems(items, old, schema)
-  const own = schema.items
-  if (olds === undefined || own === undefined) return isSameValue(items, old)
+function* areItemsUnchanged(items: readonly Json[], old: readonly Json[], { schema, slice }: Known): Turns<boolean> {
+  const { list, items: own } = schema
+  if (list?.by !== 'keys' || own === undefined) return yield* isSameInTurns(items, old, slice)
   if (items.length !== old.length) return false
-  return items.every((item, at) => {
-    const before = olds[at]
-    return before !== undefined && isUnchanged(item, before, own)
-  })
+  const olds = yield* correlatedItems(items, old, { list, slice })
+  for (const [at, item] of items.entries()) {
+    const before = olds?.[at]
+    if (before === undefined || !(yield* isUnchanged(item, before, { schema: own, slice }))) return false
+  }
+  return true
 }
 
 /** Undefined: the item leaves out a key, or has one that is no scalar, so that nobody can tell which it was. */
@@ -58,8 +68,5 @@ const wholeKey = (item: Json, keys: readonly string[]): string | undefined =>
 const isScalar = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && typeof value !== 'object'
 
-/** The values of the keys of an item; undefined: it is no object. */
-export function itemKey(item: Json, keys: readonly string[]): string | undefined {
-  if (!isFields(item)) return undefined
-  return keys.map((key) => (Object.hasOwn(item, key) ? keyOfValue(item[key] ?? null) : '')).join()
-}
+const itemKey = (item: Fields, keys: readonly string[]): string =>
+  keys.map((key) => (Object.hasOwn(item, key) ? keyOfValue(item[key] ?? null) : '')).join()

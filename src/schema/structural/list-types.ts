@@ -1,12 +1,11 @@
 /** What must not stand in a list twice: the items of sets, and the keys of items of keyed lists. */
 import { duplicateShown, FAULTS_MAX, type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goShown } from '../../api/go-value.ts'
-import { type Fields, isFields, type Json } from '../../api/object.ts'
+import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
 import type { Turns } from '../../cel/turns.ts'
-import { itemKey } from './correlate.ts'
 import type { Structural } from './structural.ts'
-import { keyOfValue } from './value.ts'
+import { keyInTurns } from './value.ts'
 
 /** On an update nothing is told when there were such faults before. */
 export function* validateLists(
@@ -47,7 +46,7 @@ function* visitFields(fields: Fields, { properties, additional }: Structural, { 
 
 function* visitItems(items: readonly Json[], schema: Structural, place: Place): Turns<void> {
   const { list, items: itemSchema } = schema
-  if (list?.by === 'value') yield* refuseRepeated(items, keyOfValue, place)
+  if (list?.by === 'value') yield* refuseRepeated(items, keyInTurns, place)
   else if (list?.by === 'keys') {
     const at = items.findIndex((item) => item !== null && !isFields(item))
     const why = 'must be an object for an array of list-type map'
@@ -55,7 +54,7 @@ function* visitItems(items: readonly Json[], schema: Structural, place: Place): 
     else
       yield* refuseRepeated(
         items,
-        (item) => itemKey(item ?? {}, list.keys),
+        (item, slice) => keysInTurns(fieldsOf(item), list.keys, slice),
         place,
         (item) => keysOf(item, list.keys),
       )
@@ -67,7 +66,7 @@ function* visitItems(items: readonly Json[], schema: Structural, place: Place): 
 /** Each repeated value is told once, where it comes for the second time. */
 function* refuseRepeated(
   items: readonly Json[],
-  keyOf: (item: Json) => string | undefined,
+  keyOf: (item: Json, slice: Slice) => Turns<string>,
   { path, faults, slice }: Place,
   shown: (item: Json) => Json = (item) => item,
 ): Turns<void> {
@@ -76,11 +75,16 @@ function* refuseRepeated(
   for (const [at, item] of items.entries()) {
     if (faults.length >= FAULTS_MAX) return
     if (slice.isOver()) yield undefined
-    const key = keyOf(item)
-    if (key === undefined) continue
+    const key = yield* keyOf(item, slice)
     if (seen.get(key) === false) faults.push(duplicateShown(`${path}[${at}]`, goShown(shown(item))))
     seen.set(key, seen.has(key))
   }
+}
+
+function* keysInTurns(item: Fields, keys: readonly string[], slice: Slice): Turns<string> {
+  const parts: string[] = []
+  for (const key of keys) parts.push(Object.hasOwn(item, key) ? yield* keyInTurns(item[key] ?? null, slice) : '')
+  return parts.join()
 }
 
 function keysOf(item: Json, keys: readonly string[]): Json {

@@ -19,7 +19,7 @@ import {
 import { isFields, type Json } from '../../api/object.ts'
 import { correlatedItems } from './correlate.ts'
 import type { CompiledRule, RuleNode } from './rules.ts'
-import { isSameValue } from './value.ts'
+import { isSameInTurns } from './value.ts'
 
 /** In the units of CEL: what one rule may cost, and all rules on one object. */
 const RULE_COST_MAX = 1_000_000
@@ -75,14 +75,14 @@ type TurnOptions = Omit<RunOptions, 'slice'> & {
 }
 
 function* turns(value: Json, node: RuleNode, { path = '', old, run, isStrict = false }: TurnOptions): Turns<void> {
-  yield* visit(value, node, { path, old, wasSame: () => false, run, isStrict })
+  yield* visit(value, node, { path, old, wasSame: undefined, run, isStrict })
 }
 
 type Place = {
   readonly path: string
   readonly old: Json | undefined
-  /** Whether what holds the value has not changed, as far as it can be told apart. */
-  readonly wasSame: () => boolean
+  /** Whether what holds the value has not changed, as far as it can be told apart; undefined: it has, or nobody asks. */
+  readonly wasSame: (() => Turns<boolean>) | undefined
   readonly run: Run
   readonly isStrict: boolean
 }
@@ -93,24 +93,31 @@ function* visit(value: Json, node: RuleNode, place: Place): Turns<void> {
   if (value === null || isAtEnd(run)) return
   if (run.slice.isOver()) yield undefined
   let same: boolean | undefined
-  const wasSame = (): boolean => (same ??= old === undefined ? place.wasSame() : isSameValue(value, old))
+  const wasSame = function* (): Turns<boolean> {
+    if (old !== undefined) return (same ??= yield* isSameInTurns(value, old, run.slice))
+    return place.wasSame !== undefined && (yield* place.wasSame())
+  }
   if (node.rules.length > 0 || node.isUntyped) {
-    yield* runOwn({ value, node, path, old, wasSame: isStrict ? () => false : wasSame }, run)
+    yield* runOwn({ value, node, path, old, wasSame: isStrict ? undefined : wasSame }, run)
   }
   const below = { wasSame, run, isStrict }
   if (Array.isArray(value) && node.items !== undefined) {
-    const olds = correlatedItems(value, old, node)
+    const olds = yield* correlatedItems(value, old, { list: node.list, slice: run.slice })
     for (const [at, item] of value.entries()) {
       yield* visit(item, node.items, { ...below, path: `${path}[${at}]`, old: olds?.[at] })
     }
   } else if (isFields(value) && (node.additional !== undefined || node.properties.size > 0)) {
     const olds = isFields(old) ? old : {}
-    for (const [name, field = null] of Object.entries(value)) {
+    for (const name of Object.keys(value)) {
       const own = node.properties.get(name)
       const nodeBelow = own ?? node.additional
       if (nodeBelow === undefined) continue
       const inner = own === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
-      yield* visit(field, nodeBelow, { ...below, path: inner, old: Object.hasOwn(olds, name) ? olds[name] : undefined })
+      yield* visit(value[name] ?? null, nodeBelow, {
+        ...below,
+        path: inner,
+        old: Object.hasOwn(olds, name) ? olds[name] : undefined,
+      })
     }
   }
 }
@@ -142,7 +149,7 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
     // A message knows nothing of an old value that is not there, not even that, nor of one that no rule beside it asks for.
     const text = yield* messageOf(rule, { ...variables, oldSelf: isOldKnown ? oldSelf : undefined }, run)
     const fault = faultOf(rule, { at: joined(path, rule.path.replace(/^\./, '')) || '<nil>', shown, text })
-    const isWarning = !rule.usesOldSelf && wasSame()
+    const isWarning = !rule.usesOldSelf && wasSame !== undefined && (yield* wasSame())
     if (isWarning && run.warnings.length >= WARNINGS_MAX) continue
     if (isWarning) run.warnings.push(`${fault.path}: ${fault.message}`)
     else {

@@ -280,3 +280,37 @@ test('a large number and a text of its digits are not one in an enumeration', ()
   const schema = readStructural({ type: 'object', properties })
   deepEqual(atOnce(validateValues({ n: large, t: `${large}n`, s: `n${large}` }, schema, { slice })), [])
 })
+
+const keyed = (items: Json): Json => ({
+  type: 'array',
+  items,
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['n'],
+})
+
+test('looking for what each item of a long keyed list was gives way, and so does forgiving it', () => {
+  const items = { type: 'object', properties: { n: { type: 'integer' }, l: { type: 'array', items: { maximum: -1 } } } }
+  const list = Array.from({ length: 10_000 }, (_, n) => ({ n }))
+  const busy = { isOver: () => true }
+  const given = (value: Json, old: Json) =>
+    counted(validateValues({ spec: { v: value } }, schemaOf(keyed(items)), { old: { spec: { v: old } }, slice: busy }))
+  // Each item is a turn of its own. One turn for 64 of them, in both lists, is for what they were.
+  const [fresh, updated] = [given(list, null), given(list, list)]
+  ok(updated.given - fresh.given >= 300, `${fresh.given} and ${updated.given} turns`)
+  const bad = [...list, { n: -1, l: Array.from({ length: 10_000 }, () => 0) }]
+  const other = [...list, { n: -1, l: Array.from({ length: 10_000 }, (_, at) => (at < 9_999 ? 0 : -2)) }]
+  const forgiven = given(bad, structuredClone(bad))
+  deepEqual(forgiven.result, [])
+  const changed = given(bad, other)
+  equal(changed.result.length, FAULTS_MAX)
+  ok(changed.given - updated.given >= 150, `${updated.given} and ${changed.given} turns`)
+})
+
+test('the items of a set are compared in turns, however long each is', () => {
+  const set = { type: 'array', items: { type: 'array', items: {} }, 'x-kubernetes-list-type': 'set' }
+  const item = Array.from({ length: 10_000 }, (_, at) => ({ at }))
+  const busy = { isOver: () => true }
+  const { result, given } = counted(validateLists({ spec: { v: [item, [], item] } }, schemaOf(set), { slice: busy }))
+  equal(result.length, 1)
+  ok(given >= 300, `${given} turns`)
+})

@@ -18,6 +18,7 @@ import { isMetaField } from './prune.ts'
 import { isQuicklyGood } from './quick-check.ts'
 import { type Checks, hasJunctors, type Structural } from './structural.ts'
 import { Trail } from './trail.ts'
+import { LOOK_VALUES } from './value.ts'
 
 export type ValidateOptions = {
   /** Before the paths of all faults, but not in their texts. */
@@ -57,11 +58,13 @@ function* told(faults: readonly Fault[], slice: Slice): Turns<FieldFault[]> {
 /** With how many of its checks a value passed, upstream chooses the alternative whose faults it tells. */
 type Count = number
 
-/** The value, unless it is as bad as it was. */
+/** The value; its faults are taken back if it has not changed. */
 function* visit(value: Json, schema: Structural, place: Place): Turns<Count> {
   const start = place.faults.length
   const count = yield* check(value, schema, place)
-  forgive(value, schema, { place, start })
+  const { faults, old, slice } = place
+  if (faults.length > start && old !== undefined && (yield* isUnchanged(value, old, { schema, slice })))
+    faults.length = start
   return count
 }
 
@@ -70,18 +73,8 @@ function visitSimple(value: Json, schema: Structural, place: Place): Count {
   const start = place.faults.length
   const count = checkType(value, schema, place)
   checkWhole(value, schema, place)
-  forgive(value, schema, { place, start })
+  if (place.faults.length > start && value === place.old) place.faults.length = start
   return count + 1
-}
-
-/** Takes back the faults since `start` if the value has not changed. */
-function forgive(
-  value: Json,
-  schema: Structural,
-  { place, start }: { readonly place: Place; readonly start: number },
-): void {
-  const { faults, old } = place
-  if (faults.length > start && old !== undefined && isUnchanged(value, old, schema)) faults.length = start
 }
 
 /** Whether it takes no time: it has no parts, and its schema no alternatives. */
@@ -105,23 +98,20 @@ function* checkItems(items: readonly Json[], schema: Structural, place: Place): 
   const { items: itemSchema, checks } = schema
   let count = 0
   if (itemSchema !== undefined) {
-    const olds = correlatedItems(items, old, schema)
+    const olds = yield* correlatedItems(items, old, { list: schema.list, slice })
     for (let at = 0; at < items.length && faults.length < FAULTS_MAX; at++) {
       const item = items[at] ?? null
       const below = place.below(at, olds?.[at])
       if (!isSimple(item, itemSchema)) count += yield* visit(item, itemSchema, below)
       else {
         count += visitSimple(item, itemSchema, below)
-        if (at % SIMPLE_VALUES === 0 && slice.isOver()) yield undefined
+        if (at % LOOK_VALUES === 0 && slice.isOver()) yield undefined
       }
     }
   }
   if (checks !== undefined) checkItemCount(items, checks, place)
   return count
 }
-
-/** Simple values between two looks at the clock. */
-const SIMPLE_VALUES = 64
 
 function* checkFields(fields: Fields, schema: Structural, place: Place): Turns<Count> {
   const { old, faults, slice } = place
@@ -132,7 +122,7 @@ function* checkFields(fields: Fields, schema: Structural, place: Place): Turns<C
   const olds = isFields(old) ? old : undefined
   for (const [at, key] of names.entries()) {
     if (faults.length >= FAULTS_MAX) return count
-    if (at % SIMPLE_VALUES === SIMPLE_VALUES - 1 && slice.isOver()) yield undefined
+    if (at % LOOK_VALUES === LOOK_VALUES - 1 && slice.isOver()) yield undefined
     const own = properties?.get(key)
     if (own === undefined && additional === false) {
       faults.push(valueFault(place, key, `is a forbidden property`, `${place.name}.${key}`))

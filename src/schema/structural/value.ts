@@ -1,5 +1,7 @@
 /** What Go makes of a JSON value: whole numbers of 64 bits are integers, all others floats. */
 import { isFields, type Json } from '../../api/object.ts'
+import type { Slice } from '../../cel/run.ts'
+import type { Turns } from '../../cel/turns.ts'
 import type { ValueType } from './structural.ts'
 
 export function typeOfValue(value: Json): ValueType | 'null' {
@@ -26,6 +28,32 @@ export function isSameValue(one: Json | undefined, other: Json | undefined): boo
   return keys.every((key) => Object.hasOwn(other, key) && isSameValue(one[key], other[key]))
 }
 
+/** Values that are looked at between two looks at the clock: some microseconds. */
+export const LOOK_VALUES = 64
+
+/** The same of values that may be long. */
+export function* isSameInTurns(one: Json | undefined, other: Json | undefined, slice: Slice): Turns<boolean> {
+  if (one === other) return true
+  if (slice.isOver()) yield undefined
+  if (Array.isArray(one)) {
+    if (!Array.isArray(other) || one.length !== other.length) return false
+    for (let at = 0; at < one.length; at++) {
+      if (at % LOOK_VALUES === LOOK_VALUES - 1 && slice.isOver()) yield undefined
+      if (one[at] !== other[at] && !(yield* isSameInTurns(one[at], other[at], slice))) return false
+    }
+    return true
+  }
+  if (!isFields(one) || !isFields(other)) return false
+  const keys = Object.keys(one)
+  if (keys.length !== Object.keys(other).length) return false
+  for (const [at, key] of keys.entries()) {
+    if (at % LOOK_VALUES === LOOK_VALUES - 1 && slice.isOver()) yield undefined
+    if (!Object.hasOwn(other, key)) return false
+    if (one[key] !== other[key] && !(yield* isSameInTurns(one[key], other[key], slice))) return false
+  }
+  return true
+}
+
 /** The list itself where no item changes. */
 export function mapItems(items: readonly Json[], change: (item: Json, at: number) => Json): readonly Json[] {
   let changed: Json[] | undefined
@@ -45,4 +73,25 @@ export function keyOfValue(value: Json): string {
   if (!isFields(value)) return JSON.stringify(value)
   const keys = Object.keys(value).toSorted()
   return `{${keys.map((key) => `${JSON.stringify(key)}:${keyOfValue(value[key] ?? null)}`).join()}}`
+}
+
+/** The same of a value that may be long. */
+export function* keyInTurns(value: Json, slice: Slice): Turns<string> {
+  if (Array.isArray(value)) {
+    const chunks: string[] = []
+    for (let from = 0; from < value.length; from += LOOK_VALUES) {
+      if (slice.isOver()) yield undefined
+      const keys: string[] = []
+      for (const item of value.slice(from, from + LOOK_VALUES)) keys.push(yield* keyInTurns(item, slice))
+      chunks.push(keys.join())
+    }
+    return `[${chunks.join()}]`
+  }
+  if (!isFields(value)) return keyOfValue(value)
+  const fields: string[] = []
+  for (const key of Object.keys(value).toSorted()) {
+    if (slice.isOver()) yield undefined
+    fields.push(`${JSON.stringify(key)}:${yield* keyInTurns(value[key] ?? null, slice)}`)
+  }
+  return `{${fields.join()}}`
 }
