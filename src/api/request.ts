@@ -106,6 +106,17 @@ export function firstHeader(headers: IncomingHttpHeaders, name: string): string 
   return Array.isArray(value) ? value[0] : value
 }
 
+/** Of a header, and of one of its elements: more than any client sends. A header of 1 MB may have half a million. */
+const ELEMENTS_MAX = 500
+const PARAMETERS_MAX = 100
+
+/** The elements of a header that is a list (RFC 9110, section 5.6.1); those beyond the first 500 do not count. */
+export const elementsOf = (header: string): string[] => header.split(',', ELEMENTS_MAX).map((element) => element.trim())
+
+/** What an element says, and its parameters: `text/plain` and `q=1`. */
+export const parametersOf = (element: string): string[] =>
+  element.split(';', PARAMETERS_MAX).map((parameter) => parameter.trim())
+
 /** The text of a header value whose bytes are UTF-8; bytes that are none become U+FFFD. */
 export function utf8Header(value: string): string {
   // oxlint-disable-next-line no-control-regex -- anything beyond ASCII is what is looked for

@@ -1,12 +1,12 @@
 import { unsupportedMediaType } from '../api/errors.ts'
-import { firstHeader } from '../api/request.ts'
+import { firstHeader, parametersOf } from '../api/request.ts'
 import { type AskedHeaders, type Form, jsonType, spokenTo } from './negotiate.ts'
 
 /** Which form a body has. None at all is JSON. */
 export function bodyForm(asked: AskedHeaders): Form['type'] {
   const contentType = firstHeader(asked.headers, 'content-type') ?? ''
   if (contentType === '' || contentType === jsonType) return 'json'
-  const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim())
+  const [type = '', ...parameters] = parametersOf(contentType)
   const isReadable = parameters.every((parameter) => parameter === '' || /^[^\s=,]+\s*=\s*[^\s,][^,]*$/.test(parameter))
   const { registered, routed } = spokenTo(asked)
   const found = registered.find((one) => `${one.type}/${one.subtype}` === type.toLowerCase())

@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { notAcceptable, notAcceptableHere } from '../api/errors.ts'
-import { type ApiRequest, firstHeader } from '../api/request.ts'
+import { type ApiRequest, elementsOf, firstHeader, parametersOf } from '../api/request.ts'
 
 export const jsonType = 'application/json'
 export const yamlType = 'application/yaml'
@@ -121,16 +121,16 @@ const routesOf = ({ routed, routedStreams }: Spoken, onCollection: boolean): rea
 
 /** The router understands no wildcard but the whole one, and does not look at parameters. */
 function checkRoute(accept: string, known: readonly string[]): void {
-  const isKnown = accept.split(',').some((clause) => {
-    const [type = ''] = clause.split(';')
-    return type.trim() === '*/*' || known.includes(type.trim())
+  const isKnown = elementsOf(accept).some((clause) => {
+    const type = clause.split(';', 1)[0]?.trim() ?? ''
+    return type === '*/*' || known.includes(type)
   })
   if (!isKnown) throw notAcceptableHere(known)
 }
 
 /** The type among those offered that the client likes best; undefined if it takes none of them. */
 export function preferredType(accept: string, offered: readonly string[]): string | undefined {
-  for (const clause of sortClauses(accept.split(',', CLAUSES_MAX).map(parseClause))) {
+  for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     const found = offered.find((name) => {
       const [type = '', subtype = ''] = name.split('/')
       return matches(clause, type, subtype)
@@ -155,7 +155,7 @@ type Wanted = {
 
 /** The first clause that can be met decides. */
 function choose(accept: string, { conversions, isCustom = false, spoken }: Wanted): Form | undefined {
-  for (const clause of sortClauses(accept.split(',', CLAUSES_MAX).map(parseClause))) {
+  for (const clause of sortClauses(elementsOf(accept).map(parseClause))) {
     const { parameters } = clause
     const found = spoken.registered.find(({ type, subtype }) => matches(clause, type, subtype))
     if (found === undefined || !isMet(parameters, found.isStreamed)) continue
@@ -193,11 +193,8 @@ function conversionOf(parameters: ReadonlyMap<string, string>): Conversion | und
   return kind === undefined || version === undefined || !isMeta ? undefined : { kind, version }
 }
 
-/** Of one clause, its type among them: more than any client has. */
-const PARAMETERS_MAX = 100
-
 function parseClause(text: string): Clause {
-  const [mediaType = '', ...rest] = text.split(';', PARAMETERS_MAX).map((part) => part.trim())
+  const [mediaType = '', ...rest] = parametersOf(text)
   const [type = '', subtype = ''] = mediaType.split('/')
   const parameters = new Map<string, string>()
   for (const parameter of rest) {
@@ -208,10 +205,7 @@ function parseClause(text: string): Clause {
   return { type, subtype, quality: quality === undefined ? 1 : Number(quality) || 0, parameters }
 }
 
-/** Of one header: more than any client has. To sort them takes time in proportion to their square. */
-const CLAUSES_MAX = 500
-
-/** Upstream's order is no order (a comes before b, and b before a), so its way of sorting is part of the result. */
+/** Upstream's order is no order (a comes before b, and b before a), so its way of sorting is part of the result. It takes the square of their number. */
 function sortClauses(clauses: Clause[]): readonly Clause[] {
   for (let i = 1; i < clauses.length; i++) {
     for (let j = i; j > 0; j--) {

@@ -1,6 +1,6 @@
 /** Which kind of patch a body is, by its content type. */
 import { notAcceptableHere, unsupportedMediaType, unsupportedMediaTypeHere } from '../api/errors.ts'
-import { type ApiRequest, firstHeader } from '../api/request.ts'
+import { type ApiRequest, elementsOf, firstHeader } from '../api/request.ts'
 
 export type PatchForm = 'json' | 'merge' | 'strategic' | 'apply' | 'apply-cbor'
 
@@ -29,7 +29,7 @@ export function patchForm(
   }
   if (form !== undefined) return form
   // The router is less strict about blanks and lists than the handler behind it, which then refuses in its own words.
-  const isRouted = contentType.split(',').some((part) => forms.has(withoutParameters(part).trim()))
+  const isRouted = elementsOf(contentType).some((part) => forms.has(withoutParameters(part).trim()))
   if (isRouted) throw unsupportedMediaType([...forms.keys()])
   throw Number(headers['content-length'] ?? 0) > 0 ? unsupportedMediaTypeHere() : notAcceptableHere([])
 }

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Gates } from '../api/gates.ts'
-import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.ts'
+import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, parametersOf } from '../api/request.ts'
 import { parseJson } from '../api/json-value.ts'
 import { printOrdered } from '../codec/json.ts'
 import { jsonType, protobufType, yamlType } from '../codec/negotiate.ts'
@@ -39,8 +39,8 @@ export function aggregatedForm({ headers }: Pick<ApiRequest, 'headers'>, gates: 
   const versions = gates.isOn('AggregatedDiscoveryRemoveBetaType') ? (['v2'] as const) : (['v2', 'v2beta1'] as const)
   const accept = firstHeader(headers, 'accept') ?? ''
   if (!accept.includes('apidiscovery')) return undefined
-  for (const clause of accept.split(',')) {
-    const [type = '', ...parameters] = clause.split(';').map((part) => part.trim())
+  for (const clause of elementsOf(accept)) {
+    const [type = '', ...parameters] = parametersOf(clause)
     const media = types.find(([name]) => name === type)?.[1]
     const version = versions.find((one) => wanted(one).every((parameter) => parameters.includes(parameter)))
     if (media !== undefined && version !== undefined) return { media, version }

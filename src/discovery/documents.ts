@@ -1,7 +1,7 @@
 /** The paths outside of the resources: documents about the server. */
 import type { Gates } from '../api/gates.ts'
 import { noSuchMethod, notAcceptableHere, noSuchResource, pageNotFound, unhealthy } from '../api/errors.ts'
-import { type ApiRequest, type ApiResponse, firstHeader } from '../api/request.ts'
+import { type ApiRequest, type ApiResponse, elementsOf, firstHeader } from '../api/request.ts'
 import { jsonType } from '../codec/negotiate.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Metrics } from '../lib/metrics.ts'
@@ -158,7 +158,7 @@ function requireGet({ method }: ApiRequest): void {
 /** For documents that have no other form. */
 function requireType({ headers }: ApiRequest, wanted: string): void {
   const accept = firstHeader(headers, 'accept') ?? ''
-  const types = accept.split(',').map((clause) => clause.split(';', 1)[0]?.trim())
+  const types = elementsOf(accept).map((clause) => clause.split(';', 1)[0]?.trim())
   if (accept !== '' && !types.some((type) => type === wanted || type === '*/*')) throw notAcceptableHere([wanted])
 }
 

@@ -1,7 +1,7 @@
 /** Documents of the server in the form that a client takes: JSON, indented for people, YAML or protobuf. */
 import { notAcceptable, type Status } from '../api/errors.ts'
 import { fieldsOf, type Json } from '../api/object.ts'
-import { type ApiRequest, firstHeader } from '../api/request.ts'
+import { type ApiRequest, elementsOf, firstHeader } from '../api/request.ts'
 import { encodeCbor } from '../codec/cbor/encode.ts'
 import { indentJson } from '../codec/indent.ts'
 import { printOrdered } from '../codec/json.ts'
@@ -20,7 +20,7 @@ const offered = [jsonType, yamlType, protobufType]
 /** Of upstream's two routers, the aggregator's says otherwise what it does not accept. */
 export function printDocument(document: Json, request: Request, { isAggregator = false } = {}): Printed {
   // A conversion (`as=Table`) that is asked for alone is refused; one beside a plain form is passed over.
-  const clauses = (firstHeader(request.headers, 'accept') ?? '').split(',')
+  const clauses = elementsOf(firstHeader(request.headers, 'accept') ?? '')
   const plain = clauses.filter((clause) => !isConversion(clause))
   const isKnown = plain.some((clause) => clause.trim() === '' || knownType.test(clause.trim()))
   if (!isKnown && (isAggregator || clauses.some(isKnownConversion))) throw notAcceptable(offered)

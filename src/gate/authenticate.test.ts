@@ -74,6 +74,7 @@ const websocketCases: readonly [string, string, string][] = [
   ['not UTF-8', 'base64url.bearer.authorization.k8s.io.__4, x', '401'],
   ['empty', 'base64url.bearer.authorization.k8s.io., x', 'system:anonymous'],
   ['none', 'v4.channel.k8s.io', 'system:anonymous'],
+  ['behind more protocols than are looked at', `${'x,'.repeat(500)}${protocol('b')}`, 'system:anonymous'],
 ]
 for (const [what, protocols, wanted] of websocketCases) {
   test(`a token as websocket protocol, ${what}: ${wanted}`, () => {

@@ -1,6 +1,6 @@
 /** Tokens as clients send them: in the Authorization header, or as a protocol of a websocket, for browsers. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { firstHeader } from '../api/request.ts'
+import { elementsOf, firstHeader } from '../api/request.ts'
 
 export type TokenFound =
   | { readonly kind: 'none' }
@@ -30,8 +30,7 @@ const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
 /** Beside the token the client must name a protocol that the server can agree to. */
 export function tokenInProtocols(headers: IncomingHttpHeaders): TokenFound {
   if (!isWebsocket(headers)) return none
-  const header = headers['sec-websocket-protocol'] ?? ''
-  const protocols = header.split(',').map((protocol) => protocol.trim())
+  const protocols = elementsOf(headers['sec-websocket-protocol'] ?? '')
   const encoded = protocols.filter((protocol) => protocol.startsWith(protocolPrefix))
   const [only] = encoded
   if (only === undefined) return none

@@ -13,11 +13,14 @@ const unitMs: ReadonlyMap<string, number> = new Map([
 /** The longest that Go can hold: 64 bits of nanoseconds. */
 const MS_MAX = 2 ** 63 / 1e6
 
+/** Go reads one of any length: `1ns1ns…`, of which a URL may have 1 MB. Nobody writes more than each unit once. */
+const CHARACTERS_MAX = 1_000
+
 export function parseDuration(text: string): { readonly ms: number } | { readonly fault: string } {
   const sign = text.startsWith('-') ? -1 : 1
   let rest = text.replace(/^[+-]/, '')
   if (rest === '0') return { ms: 0 }
-  if (rest === '') return invalid(text)
+  if (rest === '' || rest.length > CHARACTERS_MAX) return invalid(text)
   let ms = 0
   while (rest !== '') {
     const match = /^(\d+\.?\d*|\.\d+)([^\d.]*)/.exec(rest)

@@ -82,7 +82,7 @@ export type Jwt = {
 
 /** Undefined for what is none. Nothing of it is to be believed before verifyJwt has. */
 export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
-  const [head = '', body = '', signature = '', ...more] = token.split('.')
+  const [head = '', body = '', signature = '', ...more] = token.split('.', 4)
   if (head === '' || body === '' || signature === '' || more.length > 0) return undefined
   if (![head, body, signature].every(isBase64Url)) return undefined
   const [header, claims] = [head, body].map((part) => decode(part, parseJson))

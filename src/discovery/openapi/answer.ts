@@ -1,6 +1,6 @@
 /** How OpenAPI documents are asked for and cached. */
 import { pageNotFound } from '../../api/errors.ts'
-import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
 import { jsonType, preferredType } from '../../codec/negotiate.ts'
 import { conditional, httpDate } from './conditional.ts'
 import { encodeV2, encodeV3 } from './gnostic.ts'
@@ -94,6 +94,6 @@ function chosenType({ headers }: ApiRequest, version: 'v2' | 'v3'): string | und
 }
 
 const takesGzip = ({ headers }: ApiRequest): boolean =>
-  (firstHeader(headers, 'accept-encoding') ?? '')
-    .split(',')
-    .some((clause) => /^\s*(gzip|\*)\s*(;(?!\s*q=0(\.0*)?\s*$)|$)/.test(clause))
+  elementsOf(firstHeader(headers, 'accept-encoding') ?? '').some((clause) =>
+    /^\s*(gzip|\*)\s*(;(?!\s*q=0(\.0*)?\s*$)|$)/.test(clause),
+  )

@@ -1,5 +1,5 @@
 /** Answers to those who have the document already, or a part of it (RFC 9110, sections 13 and 14). */
-import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from '../../api/request.ts'
+import { type ApiRequest, type ApiResponse, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
 
 type Whole = { readonly headers: Headers; readonly body: Buffer; readonly modifiedMs: number }
 
@@ -40,7 +40,7 @@ type Asked = ApiRequest['headers']
 function isKnown(asked: Asked, tag: Headers[string] | undefined, modifiedMs: number): boolean {
   const tags = firstHeader(asked, 'if-none-match')
   if (tags !== undefined) {
-    return tags.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag)
+    return elementsOf(tags).some((one) => one === '*' || one.replace(/^W\//, '') === tag)
   }
   const since = Date.parse(firstHeader(asked, 'if-modified-since') ?? '')
   return !Number.isNaN(since) && Math.floor(modifiedMs / 1000) * 1000 <= since

@@ -1,7 +1,7 @@
 /** A request of ours to a kubelet, a pod or a service, and its answer as one of ours. The body is never whole in memory. */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
-import { type ApiRequest, firstHeader, type Headers } from '../../api/request.ts'
+import { type ApiRequest, elementsOf, firstHeader, type Headers } from '../../api/request.ts'
 import type { KubeletAccess } from './handler.ts'
 
 /** As upstream: to connect, TLS included. What follows takes as long as it takes. */
@@ -144,8 +144,9 @@ function endToEnd(headers: IncomingHttpHeaders, isOwn: (name: string) => boolean
 
 /** A websocket of a browser shows its token among the protocols. */
 function withoutToken(protocols: string): string {
-  const all = protocols.split(',').map((protocol) => protocol.trim())
-  return all.filter((protocol) => !protocol.startsWith('base64url.bearer.authorization.k8s.io.')).join(', ')
+  return elementsOf(protocols)
+    .filter((protocol) => !protocol.startsWith('base64url.bearer.authorization.k8s.io.'))
+    .join(', ')
 }
 
 /** What is behind the client's own path, in the words that a URL has. */
@@ -156,8 +157,4 @@ export function encodedPath(segments: readonly string[]): string {
 export const isUpgrade = ({ headers }: ApiRequest): boolean =>
   tokensOf(headers.connection).includes('upgrade') && headers.upgrade !== undefined
 
-const tokensOf = (header = ''): string[] =>
-  header
-    .toLowerCase()
-    .split(',')
-    .map((token) => token.trim())
+const tokensOf = (header = ''): string[] => elementsOf(header.toLowerCase())
