@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { admit, anObject, attributes, pod } from '../../test/harness/admission.ts'
+import { defaultGates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
 import { createLimitRanger } from './limit-ranger.ts'
 
 const withLimits = (...limits: Fields[]) =>
-  createLimitRanger(async () => [anObject('LimitRange', 'l', { spec: { limits } })])
+  createLimitRanger(async () => [anObject('LimitRange', 'l', { spec: { limits } })], defaultGates)
 
 const demanding = (resources: Fields) => pod({ containers: [{ name: 'c', resources }] })
 const create = (limit: Fields, resources: Fields) =>

@@ -1,17 +1,23 @@
 /** The limit ranges of a namespace: what its pods get when they ask for nothing, and how much pods and claims may ask for. */
+import type { Gates } from '../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
 import { readResourceList } from '../api/resource-list.ts'
+import { podResources } from '../registry/pod-resources.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { type Demand, limitFaults } from './limit-faults.ts'
 import type { Maybe } from './objects.ts'
-import { podResources } from './pod-resources.ts'
 
 /** What was filled in is told here. */
 const annotation = 'kubernetes.io/limit-ranger'
 /** Amounts for all containers of a pod: with more it would not fit into etcd, which is found out late. */
 const FILLED_MAX = 200_000
 
-export function createLimitRanger(readRanges: (namespace: string) => Maybe<readonly KubeObject[]>): Plugin {
+export function createLimitRanger(
+  readRanges: (namespace: string) => Maybe<readonly KubeObject[]>,
+  gates: Gates,
+): Plugin {
+  // What a Pod says itself of huge pages is not looked at.
+  const isOwn = (name: string): boolean => gates.isOn('PodLevelResources') && (name === 'cpu' || name === 'memory')
   return {
     name: 'LimitRanger',
     resources: new Set(['pods', 'persistentvolumeclaims']),
@@ -27,7 +33,7 @@ export function createLimitRanger(readRanges: (namespace: string) => Maybe<reado
       const { object, namespace } = attributes
       if (object === undefined || !isLimited(attributes)) return
       const ranges = await readRanges(namespace)
-      const demands = attributes.resource.plural === 'pods' ? podDemands(object) : [claimDemand(object)]
+      const demands = attributes.resource.plural === 'pods' ? podDemands(object, isOwn) : [claimDemand(object)]
       const faults = new Set(
         ranges.flatMap(limitsOf).flatMap((limit) => demands.flatMap((demand) => limitFaults(limit, demand))),
       )
@@ -96,7 +102,7 @@ function withAmounts(
   return { ...container, resources: { ...resources, ...filled } }
 }
 
-function podDemands({ spec }: KubeObject): Demand[] {
+function podDemands({ spec }: KubeObject, isOwn: (name: string) => boolean): Demand[] {
   const fields = fieldsOf(spec)
   const containers = ['containers', 'initContainers'].flatMap((list) => itemsOf(fields[list]))
   return [
@@ -105,7 +111,7 @@ function podDemands({ spec }: KubeObject): Demand[] {
       requests: readResourceList(fieldsOf(resources)['requests']),
       limits: readResourceList(fieldsOf(resources)['limits']),
     })),
-    { type: 'Pod', requests: podResources(fields, 'requests'), limits: podResources(fields, 'limits') },
+    { type: 'Pod', requests: podResources(fields, 'requests', isOwn), limits: podResources(fields, 'limits', isOwn) },
   ]
 }
 

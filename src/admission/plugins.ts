@@ -45,7 +45,7 @@ export function createPlugins({ objects, clock, nameSuffix, mayDo, gates }: Plug
       readNamespace: (name, at) => objects.get(namespaces, { namespace: '', name }, at),
       clock,
     }),
-    createLimitRanger(createNamespaceRules(objects, core('limitranges'), clock)),
+    createLimitRanger(createNamespaceRules(objects, core('limitranges'), clock), gates),
     createServiceAccount({ objects, nameSuffix }),
     taintNodesByCondition,
     createPodSecurity(objects, noExemptions, gates),

@@ -16,8 +16,8 @@ export type ParsedGates = {
 }
 
 /**
- * Those whose value changes what Keelson does, and two that clients set for what is there anyway (ListFromCacheSnapshot) or is to come
- * (MutatingAdmissionPolicy). Any other one can only be set to what it is.
+ * Those whose value changes what Keelson does, and three that clients set for what is there anyway (ListFromCacheSnapshot), for the kubelet
+ * (InPlacePodVerticalScalingAllocatedStatus) or for what is to come (MutatingAdmissionPolicy). Any other one can only be set to what it is.
  */
 export const gatesActedOn: readonly string[] = [
   'APIResponseCompression',
@@ -43,6 +43,7 @@ export const gatesActedOn: readonly string[] = [
   'HPAScaleToZero',
   'ImageVolume',
   'InPlacePodVerticalScaling',
+  'InPlacePodVerticalScalingAllocatedStatus',
   'JobManagedBy',
   'JobPodReplacementPolicy',
   'ListFromCacheSnapshot',
@@ -52,6 +53,7 @@ export const gatesActedOn: readonly string[] = [
   'MutatingAdmissionPolicy',
   'OpenAPIEnums',
   'PodDeletionCost',
+  'PodLevelResources',
   'PodLifecycleSleepAction',
   'PodLifecycleSleepActionAllowZero',
   'PodLogsQuerySplitStreams',

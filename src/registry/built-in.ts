@@ -170,7 +170,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
       const object = hasStatus && takesStatus === undefined ? without(given, 'status') : given
       const usable = gated.drop(object, undefined, shape().struct)
       const numbered = generation === undefined || generation.kept === true ? usable : withGeneration(usable, 1)
-      return rules.prepareCreate?.(numbered, writer) ?? numbered
+      return rules.prepareCreate?.(numbered, writer, cluster.gates) ?? numbered
     },
     prepareUpdate: (given, current, writer) => {
       const keepsStatus = hasStatus && takesStatus !== 'create and update'

@@ -198,3 +198,11 @@ test('of the Jobs of a CronJob nothing is dropped but what is gated in their Pod
   assert.equal(kept['managedBy'], 'example.com/x')
   assert.deepEqual(kept['template'], { spec: {} })
 })
+
+test('amounts of a whole Pod that are stored without an amount are not in use', () => {
+  const wanted = aPod({ resources: { limits: { cpu: '1' } } })
+  for (const stored of [{}, { limits: {} }]) {
+    assert.equal(fieldsOf(drop(wanted, aPod({ resources: stored }))['spec'])['resources'], undefined)
+  }
+  assert.deepEqual(drop(wanted, aPod({ resources: { requests: { cpu: '1' } } })), wanted)
+})

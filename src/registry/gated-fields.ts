@@ -21,6 +21,8 @@ const wholeGates: ReadonlySet<string> = new Set([
 /** Gates whose fields are dropped even if they are in use. */
 const strictGates: ReadonlySet<string> = new Set(['ResourceHealthStatus'])
 
+/** Gates whose fields, where they are stored without any content, are not in use. */
+const unusedWhenEmpty: ReadonlySet<string> = new Set(['PodLevelResources'])
 /** Fields that hold nothing else go with what was gated in them. */
 const goneWhenEmpty: ReadonlySet<string> = new Set(['lifecycle', 'postStart', 'preStop', 'resources'])
 /** Gates whose fields are not dropped but set to what they mean when nothing is said. */
@@ -94,18 +96,21 @@ type Gated = {
   readonly inner: string | undefined
   readonly isPointer: boolean
   readonly reset: Json | undefined
+  readonly isUnusedWhenEmpty: boolean
 }
 
 function gatedBy(gate: Gate, { name, isPointer, schema }: Field): Gated[] {
   const isWhole = wholeGates.has(gate.name) || strictGates.has(gate.name)
   const useOf = (path: string): string => (isWhole ? gate.name : `${gate.name} ${path}`)
   const reset = resetTo.get(gate.name)
-  if (gate.of.length === 0) return [{ use: useOf(name), inner: undefined, isPointer, reset }]
+  const isUnusedWhenEmpty = unusedWhenEmpty.has(gate.name)
+  if (gate.of.length === 0) return [{ use: useOf(name), inner: undefined, isPointer, reset, isUnusedWhenEmpty }]
   return gate.of.map((inner) => ({
     use: useOf(`${name}.${inner}`),
     inner,
     isPointer: schema.type === 'struct' && schema.byName.get(inner)?.isPointer === true,
     reset,
+    isUnusedWhenEmpty,
   }))
 }
 
@@ -118,8 +123,9 @@ function findUses(value: Json | undefined, plan: Plan, uses: Set<string>, isStor
   for (const { name, gates, below } of plan.fields) {
     const field = value[name]
     if (field === undefined || field === null) continue
-    for (const { use, inner, isPointer, reset } of gates) {
+    for (const { use, inner, isPointer, reset, isUnusedWhenEmpty } of gates) {
       const gated = inner === undefined ? field : isFields(field) ? field[inner] : undefined
+      if (isStored && isUnusedWhenEmpty && isWithoutContent(gated)) continue
       if (gated !== reset && isSet(gated, isPointer)) uses.add(use)
     }
     if (below !== undefined) findUses(field, below, uses, isStored)
@@ -133,6 +139,9 @@ function findUses(value: Json | undefined, plan: Plan, uses: Set<string>, isStor
 /** What Go would leave out when it writes the object is not there. */
 const isSet = (value: Json | undefined, isPointer: boolean): boolean =>
   value !== undefined && value !== null && (isPointer || (value !== 0 && !(Array.isArray(value) && value.length === 0)))
+
+const isWithoutContent = (value: Json | undefined): boolean =>
+  isFields(value) ? Object.values(value).every(isWithoutContent) : value === undefined
 
 function dropped(value: Fields, plan: Plan, kept: ReadonlySet<string>): Fields {
   const changed: { [name: string]: Json | undefined } = { ...value }

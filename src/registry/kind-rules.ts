@@ -4,7 +4,7 @@ import type { Gates } from '../api/gates.ts'
 import type { IpFamily } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ObjectSchema, StoredForm } from '../schema/object-schema.ts'
-import type { Resource, UpdateRules } from './resource.ts'
+import type { Resource, UpdateRules, Writer } from './resource.ts'
 import type { Strategy } from './strategy.ts'
 
 /** What some kinds must know of the cluster. `ipFamily`: of its addresses, or of most of them. */
@@ -25,7 +25,6 @@ export type KindRules = Partial<
     Resource,
     | 'checkName'
     | 'usesGenerateNameVerbatim'
-    | 'prepareCreate'
     | 'prepareUpdate'
     | 'validateInSlices'
     | 'isGarbageCollected'
@@ -36,6 +35,7 @@ export type KindRules = Partial<
   >
 > & {
   readonly strategy?: Strategy
+  readonly prepareCreate?: (object: KubeObject, writer: Writer, gates: Gates) => KubeObject
   readonly warnings?: (object: KubeObject, current: KubeObject | undefined, gates: Gates) => string[]
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]

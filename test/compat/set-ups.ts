@@ -17,10 +17,8 @@ const offByDefault = `
   HPAScaleToZero ImageVolume MaxUnavailableStatefulSet MutableCSINodeAllocatableCount 
   PodObservedGenerationTracking PreferSameTrafficDistribution ResourceHealthStatus UserNamespacesPodSecurityStandards
   AllowUnsafeMalformedObjectDeletion CrossNamespaceVolumeDataSource DeclarativeValidationTakeover GitRepoVolumeDriver PodLogsQuerySplitStreams PodTopologyLabelsAdmission SELinuxMount StrictIPCIDRValidation VolumeAttributesClass
+  InPlacePodVerticalScalingAllocatedStatus PodLevelResources
   `
-/** Those that Keelson cannot turn on yet. */
-const later = `
-  InPlacePodVerticalScalingAllocatedStatus PodLevelResources`
 /** And those that are on and may be turned off. */
 const onByDefault = `
   APIResponseCompression AggregatedDiscoveryRemoveBetaType OpenAPIEnums PodDeletionCost StorageVersionHash InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
@@ -51,7 +49,6 @@ const gate = (name: string, isOn: boolean): SetUp => ({ flags: [`--feature-gates
 export const setUps: ReadonlyMap<string, SetUp> = new Map([
   ['WatchList', gate('WatchList', true)],
   ['gates-on', { flags: [gates(offByDefault, true)], referenceFlags: ['--runtime-config=api/all=true'] }],
-  ['gates-later', { flags: [gates(later, true)] }],
   ['gates-off', { flags: [gates(onByDefault, false)] }],
   [
     'more-versions',

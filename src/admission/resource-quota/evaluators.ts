@@ -6,7 +6,7 @@ import type { Attributes } from '../admission.ts'
 import { createClaimEvaluator } from './claims.ts'
 import { deviceEvaluator } from './devices.ts'
 import { count, type Evaluator } from './evaluator.ts'
-import { podEvaluator } from './pods.ts'
+import { createPodEvaluator } from './pods.ts'
 import { serviceEvaluator } from './services.ts'
 
 export class Evaluators {
@@ -30,7 +30,7 @@ function createEvaluator({ group, plural }: Resource, gates: Gates): Evaluator |
   if (isEvents({ group, plural })) return undefined
   switch (group === '' ? plural : `${plural}.${group}`) {
     case 'pods':
-      return podEvaluator
+      return createPodEvaluator(gates)
     case 'services':
       return serviceEvaluator
     case 'persistentvolumeclaims':

@@ -1,9 +1,10 @@
 /** Pods cost what their containers ask for and are limited to. One that has ended costs nothing but its record. */
+import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import { readResourceList, type ResourceList, sum } from '../../api/resource-list.ts'
+import { isPodLevel, podResources } from '../../registry/pod-resources.ts'
 import { isExtended, isHugePages } from '../../registry/rules/resources.ts'
-import { podResources } from '../pod-resources.ts'
 import type { Attributes } from '../admission.ts'
 import { count, type Evaluator } from './evaluator.ts'
 import { hasDeadline, isPodInScope } from './scopes.ts'
@@ -22,16 +23,26 @@ const required: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 )
 
-export const podEvaluator: Evaluator = {
+export const createPodEvaluator = (gates: Gates): Evaluator => ({
   isCharged,
-  usageOf,
+  usageOf: (pod) => usageOf(pod, ownOf(gates)),
   measures: (name) => {
     if (names.has(name) || isHugePages(name)) return true
     const plain = name.startsWith('requests.') ? name.slice('requests.'.length) : ''
     return isHugePages(plain) || isExtended(plain)
   },
   isInScope: isPodInScope,
-  missing,
+  missing: (pod, resourceNames) => (saysItself(pod, ownOf(gates)) ? undefined : missing(pod, resourceNames)),
+})
+
+/** Which amounts count as the Pod itself says them. */
+const ownOf = (gates: Gates): ((name: string) => boolean) =>
+  gates.isOn('PodLevelResources') ? isPodLevel : () => false
+
+/** Then its containers need not say anything. */
+function saysItself({ spec }: KubeObject, isOwn: (name: string) => boolean): boolean {
+  const { requests, limits } = fieldsOf(fieldsOf(spec)['resources'])
+  return [requests, limits].some((list) => Object.keys(fieldsOf(list)).some(isOwn))
 }
 
 /** Of other updates nothing that costs can change; a deadline moves a pod from one scope into another. */
@@ -42,14 +53,14 @@ function isCharged({ operation, subresource, object, oldObject }: Attributes): b
   return !hasDeadline(oldObject) && hasDeadline(object)
 }
 
-function usageOf({ spec, status }: KubeObject): ResourceList {
+function usageOf({ spec, status }: KubeObject, isOwn: (name: string) => boolean): ResourceList {
   const record = new Map([['count/pods', count(1)]])
   const phase = fieldsOf(status)['phase']
   if (phase === 'Failed' || phase === 'Succeeded') return record
   const fields = fieldsOf(spec)
   const overhead = readResourceList(fields['overhead'])
-  const requests = sum([podResources(fields, 'requests'), overhead])
-  const own = podResources(fields, 'limits')
+  const requests = sum([podResources(fields, 'requests', isOwn), overhead])
+  const own = podResources(fields, 'limits', isOwn)
   // Only who is limited can be limited to more.
   const limits = sum([own, new Map([...overhead].filter(([name]) => (own.get(name)?.nanos ?? 0n) !== 0n))])
   return new Map([...record, ['pods', count(1)], ...named(requests, limits)])

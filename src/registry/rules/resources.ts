@@ -78,26 +78,29 @@ export function resourceList(checkName: (name: string) => string[]): Rule {
   }
 }
 
-const containerList = resourceList(checkContainerResourceName)
+/** What somebody asks for and what he is limited to; `list` checks one of the two maps. */
+export const requirementsOf =
+  (list: Rule): Rule =>
+  (value, path, check) => {
+    const { limits, requests } = fieldsOf(value)
+    if (limits === undefined && requests === undefined) return
+    const limited = fieldsOf(limits)
+    list(limits, `${path}.limits`, check)
+    hugePagesFit(limited, `${path}.limits`, check)
+    for (const [name, amount] of entriesOf(requests)) {
+      const only = { [name]: amount }
+      list(only, `${path}.requests`, check)
+      hugePagesFit(only, `${path}.requests`, check)
+      check.faults.push(...requestFaults(name, amount, { limit: textOf(limited[name]), path }))
+    }
+    const names = [...Object.keys(limited), ...Object.keys(fieldsOf(requests))]
+    if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
+      check.faults.push(forbiddenField(path, 'HugePages require cpu or memory'))
+    }
+  }
 
-/** What a container asks for and what it is limited to. */
-export const resourceRequirements: Rule = (value, path, check) => {
-  const { limits, requests } = fieldsOf(value)
-  if (limits === undefined && requests === undefined) return
-  const limited = fieldsOf(limits)
-  containerList(limits, `${path}.limits`, check)
-  hugePagesFit(limited, `${path}.limits`, check)
-  for (const [name, amount] of entriesOf(requests)) {
-    const only = { [name]: amount }
-    containerList(only, `${path}.requests`, check)
-    hugePagesFit(only, `${path}.requests`, check)
-    check.faults.push(...requestFaults(name, amount, { limit: textOf(limited[name]), path }))
-  }
-  const names = [...Object.keys(limited), ...Object.keys(fieldsOf(requests))]
-  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
-    check.faults.push(forbiddenField(path, 'HugePages require cpu or memory'))
-  }
-}
+/** Those of a container. */
+export const resourceRequirements: Rule = requirementsOf(resourceList(checkContainerResourceName))
 
 function hugePagesFit(list: Fields, path: string, { faults }: Check): void {
   for (const [name, amount] of entriesOf(list)) {

@@ -1,5 +1,5 @@
 // Fields behind feature gates, each with its gate on and off: kept and checked, or dropped without a word.
-import { gated, gatedLater } from './kit/gates.mjs';
+import { gated } from './kit/gates.mjs';
 import { GET, PATCH, POST, PUT } from '../steps.ts';
 
 const PODS = '/api/v1/namespaces/$ns/pods';
@@ -16,7 +16,7 @@ export default [
     [{ os: { name: 'windows' } }, { lifecycle: { stopSignal: 'SIGUSR1' } }],
     [{ os: { name: 'windows' } }, { lifecycle: { stopSignal: 'SIGKILL', preStop: { exec: { command: ['a'] } } } }],
   )),
-  ...gatedLater('pod-level-resources', false, 'spec.resources', [
+  ...gated('pod-level-resources', false, 'spec.resources', [
     ...pods(
       [{ resources: { requests: { cpu: '1' }, limits: { cpu: '2', memory: '1Gi' } } }],
       [{ resources: { requests: { cpu: '3' }, limits: { cpu: '2' } } }],
@@ -121,7 +121,7 @@ export default [
     PATCH(`${PODS}/p0`, 'strategic', { spec: { containers: [{ name: 'c', resources: { requests: { cpu: '2' }, limits: { cpu: '2' } } }] } }, { compare: 'status' }),
     PATCH(`${PODS}/p0/status`, 'merge', { status: { resize: 'Proposed', containerStatuses: [{ name: 'c', image: 'i', imageID: 'x', ready: true, restartCount: 0, allocatedResources: { cpu: '1' }, resources: { requests: { cpu: '1' } } }] } }),
   ]),
-  ...gatedLater('allocated-status', false, 'allocatedResources of container statuses', [
+  ...gated('allocated-status', false, 'allocatedResources of container statuses', [
     ...pods([{}]),
     PATCH(`${PODS}/p0/status`, 'merge', { status: { containerStatuses: [{ name: 'c', image: 'i', imageID: 'x', ready: true, restartCount: 0, allocatedResources: { cpu: '1' }, allocatedResourcesStatus: [{ name: 'example.com/x', resources: [{ resourceID: 'a', health: 'Healthy' }] }] }] } }),
     PATCH(`${PODS}/p0/status`, 'merge', { status: { containerStatuses: [{ name: 'c', image: 'i', imageID: 'x', ready: true, restartCount: 0, allocatedResourcesStatus: [{ name: 'claim:a', resources: [{ resourceID: 'a', health: 'Bad' }, { resourceID: 'a' }] }] }] } }),

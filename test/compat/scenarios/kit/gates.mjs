@@ -2,11 +2,8 @@
 import { scenario } from '../../steps.ts';
 
 /** Two scenarios of the same steps: on the usual server, and on one whose gates are the other way round. */
-export const gated = (name, isOnByDefault, about, steps, { isLater = false, ...o } = {}) => ['on', 'off'].map((state) => scenario(
+export const gated = (name, isOnByDefault, about, steps, o = {}) => ['on', 'off'].map((state) => scenario(
   `gates-${name}-${state}`,
-  { section: '12', about: `${about}, gate ${state}`, ...((state === 'on') === isOnByDefault ? {} : { needs: isLater ? 'gates-later' : `gates-${state}` }), ...o },
+  { section: '12', about: `${about}, gate ${state}`, ...((state === 'on') === isOnByDefault ? {} : { needs: `gates-${state}` }), ...o },
   steps,
 ));
-
-/** Keelson cannot turn these on yet. */
-export const gatedLater = (name, isOnByDefault, about, steps, o = {}) => gated(name, isOnByDefault, about, steps, { ...o, isLater: true });

@@ -1,4 +1,5 @@
 /** What a Pod gets that a template for Pods does not: a template says what its Pods should be asked to be. */
+import type { Gates } from '../../../../api/gates.ts'
 import {
   type Fields,
   fieldsOf,
@@ -8,8 +9,9 @@ import {
   type KubeObject,
   numberOf,
 } from '../../../../api/object.ts'
+import { withPodLevelDefaults } from './pod-level.ts'
 
-export function setPodDefaults(pod: KubeObject): KubeObject {
+export function setPodDefaults(pod: KubeObject, gates: Gates): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const isHostNetwork = spec['hostNetwork'] === true
   const lists = ['initContainers', 'containers'].flatMap((name): [string, Json][] => {
@@ -17,7 +19,8 @@ export function setPodDefaults(pod: KubeObject): KubeObject {
     if (!Array.isArray(list)) return []
     return [[name, itemsOf(list).map((one) => withHostPorts(withRequests(one), isHostNetwork))]]
   })
-  return { ...pod, spec: withGrace({ enableServiceLinks: true, ...spec, ...Object.fromEntries(lists) }) }
+  const whole = { enableServiceLinks: true, ...spec, ...Object.fromEntries(lists) }
+  return { ...pod, spec: withGrace(withPodLevelDefaults(whole, gates)) }
 }
 
 /** Going before one began is not possible. */

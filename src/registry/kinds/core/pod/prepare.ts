@@ -1,4 +1,5 @@
 /** What the server sets in a new Pod, whatever the client said. */
+import type { Gates } from '../../../../api/gates.ts'
 import {
   type Fields,
   fieldsOf,
@@ -14,13 +15,13 @@ import { appArmorPrefix, profileOf } from './annotations.ts'
 import { qosClassOf } from './qos.ts'
 import { appArmorWarning } from './warnings.ts'
 
-export function preparePod(pod: KubeObject, { now, warn }: Writer): KubeObject {
+export function preparePod(pod: KubeObject, { now, warn }: Writer, gates: Gates): KubeObject {
   const spec = fieldsOf(pod['spec'])
   return withAppArmor(
     {
       ...pod,
       spec: withOwnLabels(spec, fieldsOf(pod.metadata.labels)),
-      status: { phase: 'Pending', qosClass: qosClassOf(spec), ...gatedStatus(spec, now) },
+      status: { phase: 'Pending', qosClass: qosClassOf(spec, gates), ...gatedStatus(spec, now) },
     },
     warn,
   )

@@ -1,17 +1,23 @@
 /** How a Pod fares when its node runs out: decided by what it asks for. */
+import type { Gates } from '../../../../api/gates.ts'
 import { entriesOf, type Fields, fieldsOf, itemsOf, type Json } from '../../../../api/object.ts'
 import { nanosOf } from '../../../../api/quantity.ts'
+import { saysItself } from './pod-level.ts'
 
 export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed'
 
-/** Guaranteed: each container is limited to what it asks for, in both amounts. BestEffort: none asks for anything. */
-export function qosClassOf(spec: Fields): QosClass {
-  const amounts = ['initContainers', 'containers'].flatMap((list) =>
-    itemsOf(spec[list]).map(({ resources }) => {
-      const { limits, requests } = fieldsOf(resources)
-      return { limits: computeOf(limits), requests: computeOf(requests) }
-    }),
-  )
+/**
+ * Guaranteed: each container is limited to what it asks for, in both amounts. BestEffort: none asks for anything. Where the Pod itself says
+ * what it asks for, that counts alone.
+ */
+export function qosClassOf(spec: Fields, gates: Gates): QosClass {
+  const askers = saysItself(spec, gates)
+    ? [spec]
+    : ['initContainers', 'containers'].flatMap((list) => itemsOf(spec[list]))
+  const amounts = askers.map(({ resources }) => {
+    const { limits, requests } = fieldsOf(resources)
+    return { limits: computeOf(limits), requests: computeOf(requests) }
+  })
   if (amounts.every(({ limits, requests }) => limits.size === 0 && requests.size === 0)) return 'BestEffort'
   const isGuaranteed = amounts.every(
     ({ limits, requests }) =>

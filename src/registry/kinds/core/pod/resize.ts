@@ -6,6 +6,7 @@ import { nanosOf } from '../../../../api/quantity.ts'
 import { isSame } from '../../../../schema/equal.ts'
 import { mirror } from './annotations.ts'
 import { withVersionOf } from './ephemeral.ts'
+import { hasPodLevel } from './pod-level.ts'
 import { qosClassOf } from './qos.ts'
 import { validatePodSpec } from './spec.ts'
 
@@ -36,18 +37,24 @@ function resized(old: Fields, { name, resources, resizePolicy }: Fields): Fields
 export function validateResize(pod: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const was = fieldsOf(current['spec'])
+  const never = neverResized(current)
+  if (never !== undefined) return [forbiddenField('[]', `${never} cannot be resized`)]
+  const faults = [
+    ...validatePodSpec(spec, 'spec', { pod: pod.metadata, gates }),
+    ...validateClass(spec, current, gates),
+    ...(isRunningWithout(fieldsOf(current['status']))
+      ? [forbiddenField('spec', 'Pod running on node without support for resize')]
+      : []),
+  ]
   const moved = lists.flatMap((list) => validateOrder(list, itemsOf(spec[list]), itemsOf(was[list])))
-  if (moved.length > 0) return moved
-  const faults = validatePodSpec(spec, 'spec', { pod: pod.metadata, gates })
-  if (faults.length > 0) return faults
-  if (pod.metadata.annotations?.[mirror] !== undefined) {
-    return [forbiddenField('[]', 'static pods cannot be resized')]
-  }
-  if (fieldsOf(spec['os'])['name'] === 'windows') return [forbiddenField('[]', 'windows pods cannot be resized')]
-  if (isRunningWithout(fieldsOf(current['status']))) {
-    return [forbiddenField('spec', 'Pod running on node without support for resize')]
-  }
-  return [...validateClass(spec, was), ...lists.flatMap((list) => validateList(list, spec, was))]
+  return moved.length > 0 ? [...faults, ...moved] : [...faults, ...validateLists(spec, was)]
+}
+
+function neverResized({ metadata, spec }: KubeObject): string | undefined {
+  const fields = fieldsOf(spec)
+  if (hasPodLevel(fields)) return 'pods with pod-level resources'
+  if (metadata.annotations?.[mirror] !== undefined) return 'static pods'
+  return fieldsOf(fields['os'])['name'] === 'windows' ? 'windows pods' : undefined
 }
 
 function validateOrder(list: string, now: readonly Fields[], before: readonly Fields[]): FieldFault[] {
@@ -67,29 +74,38 @@ const isRunningWithout = ({ containerStatuses }: Fields): boolean =>
     ({ state, resources }) => fieldsOf(state)['running'] !== undefined && resources === undefined,
   )
 
-function validateClass(spec: Fields, was: Fields): FieldFault[] {
-  const before = qosClassOf(was)
-  if (qosClassOf(spec) === before) return []
-  return [invalidValue('spec', before, 'Pod QOS Class may not change as a result of resizing')]
+function validateClass(spec: Fields, { spec: was, status }: KubeObject, gates: Gates): FieldFault[] {
+  const told = textOf(fieldsOf(status)['qosClass'])
+  if (qosClassOf(spec, gates) === (told === '' ? qosClassOf(fieldsOf(was), gates) : told)) return []
+  return [invalidValue('spec', told, 'Pod QOS Class may not change as a result of resizing')]
 }
 
-function validateList(list: (typeof lists)[number], spec: Fields, was: Fields): FieldFault[] {
-  const amountFaults: FieldFault[] = []
-  const otherFaults: FieldFault[] = []
-  const containersBefore = itemsOf(was[list])
-  for (const [at, now] of itemsOf(spec[list]).entries()) {
-    const before = containersBefore[at] ?? {}
-    if (isSame(now, before)) continue
-    if (list === 'initContainers' && before['restartPolicy'] !== 'Always') {
-      otherFaults.push(forbiddenField('spec', 'resources for non-sidecar init containers are immutable'))
-      continue
-    }
-    amountFaults.push(...validateAmounts(now, before, `spec.${list}[${at}].resources`))
-    if (isSame(withoutCompute(now), withoutCompute(before))) continue
-    otherFaults.push(forbiddenField('spec', 'only cpu and memory resources are mutable'))
-  }
-  return [...amountFaults, ...otherFaults]
+/** Of both lists: the amounts first, then what cannot be changed at all. */
+function validateLists(spec: Fields, was: Fields): FieldFault[] {
+  const changed = lists.flatMap((list) => {
+    const before = itemsOf(was[list])
+    return itemsOf(spec[list]).flatMap((now, at) => {
+      const old = before[at] ?? {}
+      return isSame(now, old) ? [] : [{ list, at, now, old, isFixed: list === 'initContainers' && !isSidecar(old) }]
+    })
+  })
+  return [
+    ...['initContainers', 'containers'].flatMap((list) =>
+      faultsOfEach(
+        changed.filter((one) => one.list === list && !one.isFixed),
+        ({ now, old, at }) => validateAmounts(now, old, `spec.${list}[${at}].resources`),
+      ),
+    ),
+    ...faultsOfEach(changed, ({ list, now, old, isFixed }) => {
+      if (isFixed) return [forbiddenField('spec', 'resources for non-sidecar init containers are immutable')]
+      if (isSame(withoutCompute(now), withoutCompute(old))) return []
+      const whose = list === 'initContainers' ? ' for sidecar containers' : ''
+      return [forbiddenField('spec', `only cpu and memory resources${whose} are mutable`)]
+    }),
+  ]
 }
+
+const isSidecar = ({ restartPolicy }: Fields): boolean => restartPolicy === 'Always'
 
 function validateAmounts(now: Fields, before: Fields, path: string): FieldFault[] {
   const { limits, requests } = fieldsOf(now['resources'])

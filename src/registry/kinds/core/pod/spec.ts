@@ -12,6 +12,7 @@ import type { PodCheck, PodRule } from './check.ts'
 import { containers, ephemeralContainers, hostNetworkPorts, initContainers } from './containers.ts'
 import { dnsConfig, hostAliases } from './network.ts'
 import { affinity, readinessGates, schedulingGates, tolerations, topologySpread } from './scheduling.ts'
+import { podLevelResources } from './pod-level.ts'
 import { podSecurity } from './security.ts'
 import { checkVolumes } from './volumes.ts'
 import { claimsOf, podClaims } from './resource-claims.ts'
@@ -40,6 +41,7 @@ function checkPodSpec(
   containers(value, `${path}.containers`, check)
   initContainers(value, `${path}.initContainers`, check)
   ephemeralContainers(value, `${path}.ephemeralContainers`, check)
+  podLevelResources(value['resources'], `${path}.resources`, check)
   policies(value, path, check)
   hostNetworkPorts(value, `${path}.containers`, check)
   podSecurity(value['securityContext'], `${path}.securityContext`, check)

@@ -1,0 +1,89 @@
+/** Amounts for all containers of a Pod together (gate PodLevelResources, KEP-2837). */
+import { forbiddenField, invalidShown, invalidValue, notSupportedShown } from '../../../../api/field-fault.ts'
+import type { Gates } from '../../../../api/gates.ts'
+import { entriesOf, type Fields, fieldsOf, isFields, itemsOf } from '../../../../api/object.ts'
+import { compareQuantities, printQuantity, type Quantity } from '../../../../api/quantity.ts'
+import { printResourceList, readResourceList, type ResourceList } from '../../../../api/resource-list.ts'
+import { aggregateResources, isPodLevel } from '../../../pod-resources.ts'
+import { checkAmount, checkResourceName, isHugePages, requirementsOf } from '../../../rules/resources.ts'
+import type { Rule } from '../../../rules/rule.ts'
+import type { PodRule } from './check.ts'
+import { usedClaims } from './resource-claims.ts'
+
+export const podLevel = 'PodLevelResources'
+
+/** Whether the Pod says anything itself, be it through an object without amounts. */
+export const saysItself = (spec: Fields, gates: Gates): boolean =>
+  gates.isOn(podLevel) && spec['resources'] !== undefined
+
+export function hasPodLevel(spec: Fields): boolean {
+  const { limits, requests } = fieldsOf(spec['resources'])
+  return entriesOf(limits).length + entriesOf(requests).length > 0
+}
+
+/**
+ * What a Pod that says some amounts itself means by the others. Huge pages cannot be overcommitted: they have a limit, and the request is
+ * the same.
+ */
+export function withPodLevelDefaults(spec: Fields, gates: Gates): Fields {
+  const { resources } = spec
+  if (!isFields(resources) || !gates.isOn(podLevel) || !hasPodLevel(spec)) return spec
+  const limits = {
+    ...only(aggregateResources(spec, 'limits'), isHugePages),
+    ...fieldsOf(resources['limits']),
+  }
+  if (Object.keys(limits).length === 0) return spec
+  const requests = {
+    ...Object.fromEntries(Object.entries(limits).filter(([name]) => isPodLevel(name))),
+    ...only(aggregateResources(spec, 'requests'), (name) => isPodLevel(name) && !isHugePages(name)),
+    ...fieldsOf(resources['requests']),
+  }
+  const amounts = Object.keys(requests).length === 0 ? { limits } : { limits, requests }
+  return { ...spec, resources: { ...resources, ...amounts } }
+}
+
+const only = (list: ResourceList, isWanted: (name: string) => boolean): Fields =>
+  printResourceList(new Map([...list].filter(([name]) => isWanted(name))))
+
+const podLevelList: Rule = (value, path, { faults }) => {
+  for (const [name, amount] of entriesOf(value)) {
+    const at = `${path}[${name}]`
+    const wrong = checkResourceName(name)
+    for (const why of wrong) faults.push(invalidShown(at, name, why))
+    if (wrong.length === 0 && !isPodLevel(name)) {
+      faults.push(notSupportedShown(at, name, ['cpu', 'hugepages-', 'memory']))
+    }
+    faults.push(...checkAmount(name, amount, at))
+  }
+}
+
+const podLevelRequirements = requirementsOf(podLevelList)
+
+/** Paths of limits of containers are upstream's. */
+export const podLevelResources: PodRule = (value, path, check) => {
+  const { faults, spec } = check
+  if (!saysItself(spec, check.gates)) return
+  const { claims, limits, requests } = fieldsOf(value)
+  if (claims !== undefined)
+    faults.push(forbiddenField(`${path}.claims`, 'claims cannot be set for Resources at pod-level'))
+  podLevelRequirements(value, path, check)
+  usedClaims(claims, `${path}.claims`, check)
+  const asked = readResourceList(requests)
+  for (const [name, together] of aggregateResources(spec, 'requests')) {
+    const own = asked.get(name) ?? nothing
+    if (compareQuantities(together, own) <= 0) continue
+    const why = `must be greater than or equal to aggregate container requests of ${printQuantity(together)}`
+    faults.push(invalidValue(`${path}.requests[${name}]`, printQuantity(own), why))
+  }
+  const most = readResourceList(limits)
+  for (const [at, container] of itemsOf(spec['containers']).entries()) {
+    for (const [name, limit] of readResourceList(fieldsOf(container['resources'])['limits'])) {
+      const ofPod = most.get(name)
+      if (ofPod === undefined || compareQuantities(limit, ofPod) <= 0) continue
+      const why = `must be less than or equal to pod limits of ${printQuantity(ofPod)}`
+      faults.push(invalidValue(`${path}.containers[${at}][${name}].limits`, printQuantity(limit), why))
+    }
+  }
+}
+
+const nothing: Quantity = { nanos: 0n, format: 'decimal' }
