@@ -17,9 +17,9 @@ import { builtInResources } from './built-in.ts'
 import { apiVersionOf, type Resource } from './resource.ts'
 import { findType } from './types.ts'
 
-/** Every version, on or off by default. */
 /** The gate that sets a default was off when objects were recorded. */
 const isOn = (gate: string): boolean => gate !== 'MaxUnavailableStatefulSet'
+/** Every version, on or off by default. */
 const all = { isServed: () => true, gates: { isOn } } as const
 const resources = builtInResources(all)
 

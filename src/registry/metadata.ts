@@ -17,7 +17,7 @@ import { checkDnsLabel, checkLabelValue, checkQualifiedName, isStandardFinalizer
 import { entriesOf, type Fields, fieldsOf, isNumber, type Json, type ObjectMeta } from '../api/object.ts'
 import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
-import { addAll } from './rules/long-lists.ts'
+import { addAll } from '../lib/long-lists.ts'
 
 /** All keys and values of the annotations of one object together. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024

@@ -11,7 +11,7 @@ import {
 } from '../../api/field-fault.ts'
 import { checkQualifiedName } from '../../api/names.ts'
 import { type Fields, itemsOf, type Json, textOf } from '../../api/object.ts'
-import { repeatsIn } from './long-lists.ts'
+import { repeatsIn } from '../../lib/long-lists.ts'
 
 const REASON_BYTES_MAX = 1024
 const MESSAGE_BYTES_MAX = 32 * 1024

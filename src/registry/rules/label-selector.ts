@@ -4,7 +4,7 @@ import { type Labels, matchesLabels, type Requirement } from '../../api/label-se
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 import { quote } from '../../api/quote.ts'
-import { addAll } from './long-lists.ts'
+import { addAll } from '../../lib/long-lists.ts'
 import { given, type Rule } from './rule.ts'
 import { named } from './scalars.ts'
 

@@ -2,6 +2,7 @@
 import { FAULTS_MAX, type FieldFault } from '../../api/field-fault.ts'
 import type { Json } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
+import { addAll } from '../../lib/long-lists.ts'
 import type { Patterns } from './patterns.ts'
 import { Trail } from './trail.ts'
 
@@ -45,10 +46,7 @@ export class Place {
 
   /** Those of an alternative. */
   tell(faults: readonly Fault[]): void {
-    for (const fault of faults) {
-      if (this.faults.length >= FAULTS_MAX) return
-      this.faults.push(fault)
-    }
+    addAll(this.faults, faults, FAULTS_MAX)
   }
 
   below(step: string | number, old: Json | undefined): Place {

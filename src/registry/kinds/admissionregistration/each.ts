@@ -2,7 +2,7 @@
 import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
-import { addAll } from '../../rules/long-lists.ts'
+import { addAll } from '../../../lib/long-lists.ts'
 
 /** `faultsOfEach` in turns. */
 export function* eachOf<T>(

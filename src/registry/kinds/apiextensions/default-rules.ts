@@ -4,6 +4,7 @@ import { goShown } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
+import { addAll } from '../../../lib/long-lists.ts'
 import { prune, pruneObject } from '../../../schema/structural/prune.ts'
 import { readInTurns, readStructural } from '../../../schema/structural/read-structural.ts'
 import { compileRules } from '../../../schema/structural/rules.ts'
@@ -12,7 +13,6 @@ import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateValues } from '../../../schema/structural/validate.ts'
 import { embeddedFault } from '../../custom/embedded-metadata.ts'
 import { validateEmbedded } from './embedded-resources.ts'
-import { addAll } from '../../rules/long-lists.ts'
 
 export function* validateDefaults(schema: Fields, path: string, slice: Slice): Turns<FieldFault[]> {
   const faults: FieldFault[] = []

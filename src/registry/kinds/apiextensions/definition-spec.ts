@@ -17,6 +17,7 @@ import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../
 import { quote } from '../../../api/quote.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
+import { addAll } from '../../../lib/long-lists.ts'
 import { AcceptedSchemas, hasStatus, schemaOf } from './accepted-schemas.ts'
 import { type Before, validateConversion } from './conversion.ts'
 import { requireNames, validateNames } from './definition-names.ts'
@@ -24,7 +25,6 @@ import { hasDefaults } from './default-rules.ts'
 import { validateSchema } from './schema-rules.ts'
 import { toStoredSpec } from './stored-form.ts'
 import { validateColumns, validateDeprecation, validateSelectable, validateSubresources } from './version-parts.ts'
-import { addAll } from '../../rules/long-lists.ts'
 
 export function* validateSpec(given: Fields, slice: Slice, before?: Before): Turns<FieldFault[]> {
   const spec = toStoredSpec(given)

@@ -2,10 +2,10 @@
 import { type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkPathSegment } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, type Json, type ObjectMeta, textOf } from '../../../api/object.ts'
+import { addAll } from '../../../lib/long-lists.ts'
 import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateMetadata } from '../../metadata.ts'
 import { validateKind } from './definition-names.ts'
-import { addAll } from '../../rules/long-lists.ts'
 
 /** `path`: of the value. `isObject`: the value itself is such an object. */
 export function validateEmbedded(

@@ -11,8 +11,8 @@ import {
 import { goPlain, goStrings } from '../../../api/go-value.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { addAll, repeatsIn } from '../../rules/long-lists.ts'
 
 export const storageVersionRules: KindRules = {
   strategy: { needsResourceVersion: true, statusKeeps: 'metadata' },

@@ -2,6 +2,7 @@
 import { invalidShown, required } from '../../../api/field-fault.ts'
 import type { Labels } from '../../../api/label-selector.ts'
 import { type Fields, fieldsOf, type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import { addAll } from '../../../lib/long-lists.ts'
 import { isSame } from '../../../schema/equal.ts'
 import {
   goLabels,
@@ -14,7 +15,6 @@ import {
 } from '../../rules/label-selector.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateAnnotations } from '../../metadata.ts'
-import { addAll } from '../../rules/long-lists.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { validatePodAnnotations } from '../core/pod/annotations.ts'
 import { validateAlwaysRestarted, validatePodTemplate } from '../core/pod/template.ts'

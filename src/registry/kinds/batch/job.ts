@@ -1,6 +1,5 @@
 import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { type Labels, matchesLabels } from '../../../api/label-selector.ts'
-import { addAll } from '../../rules/long-lists.ts'
 import { checkDnsLabel } from '../../../api/names.ts'
 import type { Gates } from '../../../api/gates.ts'
 import {
@@ -14,6 +13,7 @@ import {
   textOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { addAll } from '../../../lib/long-lists.ts'
 import type { DeletionOptions } from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'

@@ -16,12 +16,12 @@ import {
 import { goBytes } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import type { User } from '../../../api/user.ts'
+import { repeatsIn } from '../../../lib/long-lists.ts'
 import { decodePem } from '../../../lib/x509/pem.ts'
 import { readRequest, RequestError } from '../../../lib/x509/request.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateSigner } from '../../rules/signer.ts'
 import { decisions, validateConditions, withDecisions, withTimes } from './conditions.ts'
-import { repeatsIn } from '../../rules/long-lists.ts'
 
 const EXPIRATION_SECONDS_MIN = 600
 const legacySigner = 'kubernetes.io/legacy-unknown'

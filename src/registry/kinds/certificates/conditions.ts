@@ -8,7 +8,7 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { type Fields, textOf } from '../../../api/object.ts'
-import { firstBy, repeatsIn } from '../../rules/long-lists.ts'
+import { firstBy, repeatsIn } from '../../../lib/long-lists.ts'
 
 export const decisions: readonly string[] = ['Approved', 'Denied']
 

@@ -12,8 +12,8 @@ import {
 import { goStrings } from '../../../api/go-value.ts'
 import { parseIp } from '../../../api/ip.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
+import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
 import { checkIp } from '../../rules/addresses.ts'
-import { addAll, repeatsIn } from '../../rules/long-lists.ts'
 import { isHeadless, NO_ADDRESS, typeOf } from './service-needs.ts'
 
 const families = ['IPv4', 'IPv6'] as const

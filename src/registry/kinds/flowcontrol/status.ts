@@ -1,6 +1,6 @@
 import { duplicate, faultsOfEach, type FieldFault, required } from '../../../api/field-fault.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
-import { repeatsIn } from '../../rules/long-lists.ts'
+import { repeatsIn } from '../../../lib/long-lists.ts'
 
 /** Conditions of both kinds need types, and nothing else. */
 export function validateConditionTypes(object: KubeObject): FieldFault[] {

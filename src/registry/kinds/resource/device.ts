@@ -9,7 +9,7 @@ import {
 } from '../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
-import { addAll } from '../../rules/long-lists.ts'
+import { addAll } from '../../../lib/long-lists.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
 import { validateLabel, validateList, validateMap, validateQualified, validateSet, validateSubdomain } from './names.ts'

@@ -11,7 +11,7 @@ import {
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import type { Fields, Json } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
-import { repeatsIn } from '../../rules/long-lists.ts'
+import { repeatsIn } from '../../../lib/long-lists.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 
 const POOL_NAME_BYTES_MAX = 253

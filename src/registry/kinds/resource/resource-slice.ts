@@ -13,8 +13,8 @@ import {
   textsOf,
 } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
+import { addAll } from '../../../lib/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { addAll } from '../../rules/long-lists.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nodeSelector } from '../core/pod/scheduling.ts'
 import { validateDriverName } from '../storage/csi-node.ts'

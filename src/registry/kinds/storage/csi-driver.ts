@@ -1,9 +1,9 @@
 import { duplicate, type FieldFault, invalidShown, invalidValue, notSupported } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { repeatsIn } from '../../../lib/long-lists.ts'
 import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
-import { repeatsIn } from '../../rules/long-lists.ts'
 import { validateTokenLifetime } from '../../rules/token.ts'
 
 /** Less would keep nodes busy with nothing else. */

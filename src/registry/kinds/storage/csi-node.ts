@@ -13,9 +13,9 @@ import { checkDnsSubdomain, checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import type { Gates } from '../../../api/gates.ts'
+import { repeatsIn } from '../../../lib/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
-import { repeatsIn } from '../../rules/long-lists.ts'
 
 /** With the path before it, the name of a driver must fit into the longest path of a socket. */
 const DRIVER_NAME_BYTES_MAX = 63

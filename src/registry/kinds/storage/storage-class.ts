@@ -10,10 +10,10 @@ import {
 } from '../../../api/field-fault.ts'
 import { checkQualifiedName } from '../../../api/names.ts'
 import { type Fields, itemsOf, type KubeObject, textOf, textsOf } from '../../../api/object.ts'
+import { repeatsIn, TOLD_MAX } from '../../../lib/long-lists.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { deprecatedLabelWarnings } from '../../rules/deprecated-labels.ts'
-import { repeatsIn, TOLD_MAX } from '../../rules/long-lists.ts'
 import { identityOf } from '../../../schema/equal.ts'
 import { validateParameters, validateProvisioner } from './parameters.ts'
 

@@ -3,8 +3,8 @@ import { faultsOfEach, type FieldFault, forbiddenField } from '../../../../api/f
 import type { Gates } from '../../../../api/gates.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
+import { firstBy } from '../../../../lib/long-lists.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
-import { firstBy } from '../../../rules/long-lists.ts'
 import { validatePodSpec } from './spec.ts'
 
 /** The object as it is, but asked for in the version that the client knows. */

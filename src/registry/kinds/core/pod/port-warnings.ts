@@ -1,7 +1,7 @@
 /** Ports of containers that stand in each other's way. */
 import { type Fields, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { TOLD_MAX } from '../../../rules/long-lists.ts'
+import { TOLD_MAX } from '../../../../lib/long-lists.ts'
 
 type Placed = { readonly port: Fields; readonly at: string; readonly index: number }
 

@@ -15,7 +15,7 @@ import { goPointer, goStruct } from '../../../../api/go-value.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
-import { firstBy } from '../../../rules/long-lists.ts'
+import { firstBy } from '../../../../lib/long-lists.ts'
 import type { Rule } from '../../../rules/rule.ts'
 import type { PodCheck, PodRule } from './check.ts'
 

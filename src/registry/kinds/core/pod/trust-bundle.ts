@@ -4,11 +4,11 @@ import { goPointer, goStruct } from '../../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, isFields, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
+import { addAll } from '../../../../lib/long-lists.ts'
 import { validateLabelSelector } from '../../../rules/label-selector.ts'
 import { visiblePath } from '../../../rules/scalars.ts'
 import { validateSigner } from '../../../rules/signer.ts'
 import type { PodCheck } from './check.ts'
-import { addAll } from '../../../rules/long-lists.ts'
 
 export function trustBundle(source: Fields, path: string, check: PodCheck): void {
   addAll(check.faults, validateChoice(source, path))

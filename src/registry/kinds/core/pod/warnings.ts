@@ -13,11 +13,11 @@ import {
   textsOf,
 } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
+import { addAll, TOLD_MAX } from '../../../../lib/long-lists.ts'
 import { fractionWarnings } from '../../../rules/resources.ts'
 import { claimSpecWarnings } from '../claim-spec.ts'
 import { warnOfIp } from '../../../rules/addresses.ts'
 import { deprecatedKeyWarnings, deprecatedLabelWarnings } from '../../../rules/deprecated-labels.ts'
-import { addAll, TOLD_MAX } from '../../../rules/long-lists.ts'
 import { appArmorPrefix, containerSeccomp, podSeccomp } from './annotations.ts'
 import { overlapWarnings } from './overlap-warnings.ts'
 import { portWarnings } from './port-warnings.ts'

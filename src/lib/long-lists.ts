@@ -2,6 +2,7 @@
  * Lists as clients send them: tens of thousands of items fit into a body. To look through the whole list for each of its items would
  * hold up everybody else for seconds.
  */
+
 /** Of what each pair of items can add to: warnings, or faults. Nobody reads as many. */
 export const TOLD_MAX = 4096
 
@@ -17,8 +18,11 @@ export function repeatsIn(list: readonly (string | number)[]): ReadonlySet<numbe
 }
 
 /** To be used in place of `to.push(...more)`, which fails beyond some 120,000 items: they are the arguments of a call. */
-export function addAll<T>(to: T[], more: readonly T[]): void {
-  for (const item of more) to.push(item)
+export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): void {
+  for (const item of more) {
+    if (to.length >= lengthMax) return
+    to.push(item)
+  }
 }
 
 /** The first item of each key. */
