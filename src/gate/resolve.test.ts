@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { builtInResources } from '../registry/built-in.ts'
 import { Registry } from '../registry/registry.ts'
+import type { Resource } from '../registry/resource.ts'
 import { customResources } from '../registry/custom/custom-resource.ts'
 import { readDefinition } from '../registry/custom/definition.ts'
 import { requestInfo } from './request-info.ts'
-import { resolve } from './resolve.ts'
+import { resolve, type Route } from './resolve.ts'
 
 const registry = new Registry(builtInResources())
 
@@ -86,21 +87,60 @@ const customs = [names, statuses].flatMap((each) =>
 )
 const withCustoms = new Registry([...builtInResources(), ...customs])
 
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'get']
+
+/** What would be done, after a look that it is what access is decided on; undefined: the request is refused. */
+function doneAsAllowed(method: string, target: string, served: Registry): string | undefined {
+  const [path = '', query = ''] = target.split('?')
+  const info = requestInfo({ method, path, query: new URLSearchParams(query) })
+  assert.ok(info.kind === 'resource')
+  let done: Route
+  try {
+    done = resolve(info, method, served)
+  } catch {
+    return undefined
+  }
+  const { resource, verb, subresource } = done
+  const place = `${method} ${target}`
+  const allowed = [info.verb, info.group, info.version, info.plural, info.subresource]
+  assert.deepEqual([verb, resource.group, resource.version, resource.plural, subresource], allowed, place)
+  // Access to a namespace is decided as in that namespace, and to a list of one name as to the object: both say more, not another thing.
+  if (resource.isNamespaced) assert.equal(done.namespace, info.namespace, place)
+  else if (resource.plural === 'namespaces') assert.equal(info.namespace, done.name, place)
+  else assert.equal(info.namespace, '', place)
+  if (done.name !== '') assert.equal(done.name, info.name, place)
+  return `${verb} ${resource.group} ${resource.version} ${resource.plural} ${subresource}`
+}
+
 test('what is done with a custom kind is what access was decided on', () => {
   const paths = ['foos', 'foos/a', 'status', 'status/a', 'finalize/a', 'status/a/status'].flatMap((own) =>
     ['', 'watch/'].map((word) => `/apis/ex.com/v1/${word}namespaces/ns/${own}`),
   )
-  for (const path of paths) {
-    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-      const info = requestInfo({ method, path, query: new URLSearchParams() })
-      assert.ok(info.kind === 'resource')
-      let done
-      try {
-        done = resolve(info, method, withCustoms)
-      } catch {
-        continue
-      }
-      assert.deepEqual([done.verb, done.resource.plural], [info.verb, info.plural], `${method} ${path}`)
+  for (const path of paths) for (const method of methods) doneAsAllowed(method, path, withCustoms)
+})
+
+/** Paths of a resource, of its subresources and beside them, inside of a namespace and outside, also by the words of old releases. */
+function* pathsOf({ group, version, plural, subresources }: Resource): Generator<string> {
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const ends = new Set(['', 'proxy/watch/pods', 'status', 'nothing', ...subresources.map(({ name }) => name)])
+  for (const word of ['/', '/watch/', '/proxy/'])
+    for (const place of ['', 'namespaces/ns/', 'namespaces/ns/status/'])
+      for (const name of ['', '/a', '/status', '/proxy'])
+        for (const end of ends) yield `${root}${word}${place}${plural}${name}${end === '' ? '' : `/${end}`}`
+}
+
+test('what is done with a built-in kind is what access was decided on, on every path with every method', () => {
+  const all = builtInResources({ isServed: () => true, gates: { isOn: () => true } })
+  const served = new Registry(all)
+  const queries = ['?watch', '?watch=false', '?fieldSelector=metadata.name=b']
+  for (const resource of all) {
+    const { group, version, plural, verbs, subresources } = resource
+    const reached = new Set<string | undefined>()
+    for (const path of pathsOf(resource)) {
+      for (const method of methods) reached.add(doneAsAllowed(method, path, served))
+      for (const query of queries) reached.add(doneAsAllowed('GET', `${path}${query}`, served))
     }
+    for (const part of [{ name: '', verbs }, ...subresources])
+      for (const verb of part.verbs) assert.ok(reached.has(`${verb} ${group} ${version} ${plural} ${part.name}`))
   }
 })
