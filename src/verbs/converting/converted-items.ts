@@ -1,6 +1,9 @@
 /**
  * Objects that webhooks have converted, as bytes, for all resources together: who reads one again, or watches, does not make the webhook
- * work again. Those that were used last stay, within a budget.
+ * work again. They are kept within a budget; beyond it those go that nobody has asked for since the last round over all of them.
+ *
+ * A round instead of an order by last use: hundreds of watchers ask for each object, and to move an entry of a Map to its end has the Map
+ * built anew, in the old generation, after as many times as it has entries.
  */
 import { Item } from '../../cache/item.ts'
 import type { Key } from '../../storage/engine.ts'
@@ -9,21 +12,29 @@ import type { Key } from '../../storage/engine.ts'
 const BYTES_MAX = 128 << 20
 /** What an entry takes besides the bytes of its object. */
 const ENTRY_BYTES = 250
+/** Where all are in use, so many are passed over before one goes all the same. */
+const SPARED_MAX = 1_000
 
-/** A resource in one version, as one definition has it: its items by key; what was used last stands last. */
-export class Owner {
-  readonly items = new Map<Key, Kept>()
-  isGone = false
+/** The latest revision that was asked for, and the one before, which watchers with a selector compare it with, if it was seen. */
+export class ConvertedItem extends Item {
+  previous: ConvertedItem | undefined
+  /** Whether it was asked for since the last round. */
+  isUsed = true
 }
 
-/** Of each object its current revision, and the one before, which watchers with a selector compare it with, if it was seen. */
-type Kept = Item | readonly [Item, Item]
+/** A resource in one version, as one definition has it: its items by key. */
+export class Owner {
+  readonly items = new Map<Key, ConvertedItem>()
+  isGone = false
+}
 
 export class ConvertedItems {
   readonly #bytesMax: number
   readonly #release: (item: Item) => void
-  /** Those that have items; what was used last stands last. */
+  /** Those that have items. */
   readonly #owners = new Set<Owner>()
+  /** Asked only while there are items. Those that come and go meanwhile are no matter to the iterators of Map and Set. */
+  readonly #rounds = this.#goRound()
   #bytes = 0
 
   /** `release`: the bytes of the item are not needed any longer. */
@@ -36,54 +47,64 @@ export class ConvertedItems {
     return this.#bytes
   }
 
-  get(owner: Owner, { key, revision }: Pick<Item, 'key' | 'revision'>): Item | undefined {
-    const kept = owner.items.get(key)
-    if (kept === undefined) return undefined
-    this.#set(owner, key, kept)
-    return revisionsOf(kept).find((item) => item.revision === revision)
+  get(owner: Owner, { key, revision }: Pick<Item, 'key' | 'revision'>): ConvertedItem | undefined {
+    const last = owner.items.get(key)
+    if (last === undefined) return undefined
+    last.isUsed = true
+    if (last.revision === revision) return last
+    return last.previous?.revision === revision ? last.previous : undefined
   }
 
-  add(owner: Owner, item: Item): void {
+  add(owner: Owner, item: ConvertedItem): void {
     if (owner.isGone) return
-    const before = owner.items.get(item.key)
-    const known = before === undefined ? [] : revisionsOf(before)
-    const all = [...known.filter(({ revision }) => revision !== item.revision), item]
-    const [last = item, previous] = all.toSorted((one, other) => other.revision - one.revision)
-    this.#set(owner, item.key, previous === undefined ? last : [previous, last])
+    const last = owner.items.get(item.key)
     this.#bytes += item.length + ENTRY_BYTES
-    for (const one of [...known, item]) if (one !== last && one !== previous) this.#drop(one)
-    while (this.#bytes > this.#bytesMax && this.#dropOldest());
+    if (last === undefined || last.revision <= item.revision) {
+      owner.items.set(item.key, item)
+      this.#owners.add(owner)
+      if (last !== undefined) this.#follow(item, last)
+    } else this.#follow(last, item)
+    for (let spared = 0; this.#bytes > this.#bytesMax; spared++) this.#passOne(spared < SPARED_MAX)
   }
 
   /** Nobody will ask for what it has any longer. */
   deleteAll(owner: Owner): void {
     owner.isGone = true
-    for (const key of owner.items.keys()) this.#delete(owner, key)
+    for (const item of owner.items.values()) this.#delete(owner, item)
   }
 
-  #set(owner: Owner, key: Key, kept: Kept): void {
-    owner.items.delete(key)
-    owner.items.set(key, kept)
-    this.#owners.delete(owner)
-    this.#owners.add(owner)
-  }
-
-  /** Of the resource that nobody has used for longest. */
-  #dropOldest(): boolean {
-    for (const owner of this.#owners) {
-      for (const key of owner.items.keys()) {
-        this.#delete(owner, key)
-        return true
+  /** Of two revisions besides the latest the later one stays. */
+  #follow(last: ConvertedItem, item: ConvertedItem): void {
+    const others = [last.previous, item, item.previous].filter((one) => one !== undefined)
+    item.previous = undefined
+    last.previous = undefined
+    for (const one of others) {
+      const { previous } = last
+      if (one.revision === last.revision || (previous !== undefined && one.revision < previous.revision))
+        this.#drop(one)
+      else {
+        last.previous = one
+        if (previous !== undefined) this.#drop(previous)
       }
     }
-    return false
   }
 
-  #delete(owner: Owner, key: Key): void {
-    const kept = owner.items.get(key)
-    owner.items.delete(key)
+  /** Drops the next one of the round, or spares it, if it was asked for. */
+  #passOne(maySpare: boolean): void {
+    const { owner, item } = this.#rounds.next().value
+    if (maySpare && item.isUsed) item.isUsed = false
+    else this.#delete(owner, item)
+  }
+
+  *#goRound(): Generator<{ readonly owner: Owner; readonly item: ConvertedItem }, never, void> {
+    for (;;) for (const owner of this.#owners) for (const item of owner.items.values()) yield { owner, item }
+  }
+
+  #delete(owner: Owner, item: ConvertedItem): void {
+    owner.items.delete(item.key)
     if (owner.items.size === 0) this.#owners.delete(owner)
-    for (const item of kept === undefined ? [] : revisionsOf(kept)) this.#drop(item)
+    if (item.previous !== undefined) this.#drop(item.previous)
+    this.#drop(item)
   }
 
   #drop(item: Item): void {
@@ -91,5 +112,3 @@ export class ConvertedItems {
     this.#release(item)
   }
 }
-
-const revisionsOf = (kept: Kept): readonly Item[] => (kept instanceof Item ? [kept] : kept)

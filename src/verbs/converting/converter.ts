@@ -9,7 +9,7 @@ import type { Shelf } from '../../cache/made.ts'
 import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { ConversionWebhook, Originals } from '../../webhooks/conversion.ts'
-import { type ConvertedItems, Owner } from './converted-items.ts'
+import { ConvertedItem, type ConvertedItems, Owner } from './converted-items.ts'
 
 /** One review: what is printed and read in some milliseconds, and what any webhook takes. An object that is larger goes alone. */
 const REVIEW_BYTES_MAX = 256 << 10
@@ -156,7 +156,7 @@ export class Converter {
   }
 
   #keep(item: Item, object: KubeObject): Item {
-    const converted = new Item(this.#home, item)
+    const converted = new ConvertedItem(this.#home, item)
     // Most who want it want its bytes.
     converted.setBytes(object, this.#home.form.print(object))
     this.#kept.add(this.#owner, converted)
