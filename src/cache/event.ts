@@ -79,11 +79,10 @@ export class LateFrames {
   }
 
   shown(type: ChangeType, revision: Revision, item: Item): Shown {
-    const shown: Shown = { type, revision, item, isShared: false, frame: () => this.#frameOf(shown) }
-    return shown
+    return new LateShown(this, type, revision, item)
   }
 
-  #frameOf({ type, revision, item }: Shown): Buffer {
+  frameOf({ type, revision, item }: Shown): Buffer {
     const known = this.#frames.get(item)
     if (known?.bytes !== undefined && known.type === type && known.revision === revision) return known.bytes
     const bytes = joined(partsOf(type, revision, item))
@@ -91,6 +90,29 @@ export class LateFrames {
     this.#frames.set(item, frame)
     this.#shelf.add(frame, bytes.length + ENTRY_BYTES)
     return bytes
+  }
+}
+
+/** A class: an object with a function of its own takes three times the room, and there is one for each watcher and event. */
+class LateShown implements Shown {
+  readonly type: ChangeType
+  readonly revision: Revision
+  readonly item: Item
+  readonly #frames: LateFrames
+
+  constructor(frames: LateFrames, type: ChangeType, revision: Revision, item: Item) {
+    this.#frames = frames
+    this.type = type
+    this.revision = revision
+    this.item = item
+  }
+
+  get isShared(): boolean {
+    return false
+  }
+
+  frame(): Buffer {
+    return this.#frames.frameOf(this)
   }
 }
 

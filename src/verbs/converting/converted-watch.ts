@@ -93,28 +93,37 @@ export class ConvertedWatch implements EventSource {
   }
 
   async #convert(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
-    const shown = events.filter((event): event is Shown => event.type !== 'BOOKMARK')
-    const seen = shown.flatMap((event) => this.#seen(event))
-    const items = await this.#converter.items(seen)
-    const converted = new Map(seen.map((item, at) => [item, items[at] ?? item]))
-    return events.flatMap((event): readonly WatchEvent[] => {
+    const seen: Item[] = []
+    for (const event of events) if (event.type !== 'BOOKMARK') this.#see(event, seen)
+    const converted = (await this.#converter.items(seen)).values()
+    const shown: WatchEvent[] = []
+    for (const event of events) {
       const one = event.type === 'BOOKMARK' ? event : this.#shown(event, converted)
-      return one === undefined ? [] : [one]
-    })
+      if (one !== undefined) shown.push(one)
+    }
+    return shown
   }
 
   /** To see whether an object was selected before a change, that state is converted, too; mostly it is kept. */
-  #seen({ type, item, previous }: Shown): readonly Item[] {
-    return this.#matches === undefined || type !== 'MODIFIED' || previous === undefined ? [item] : [item, previous]
+  #see(event: Shown, seen: Item[]): void {
+    seen.push(event.item)
+    const before = this.#before(event)
+    if (before !== undefined) seen.push(before)
   }
 
-  /** What an event is to somebody who sees only some objects; undefined: nothing. */
-  #shown({ type, revision, item, previous }: Shown, converted: ReadonlyMap<Item, Item>): Shown | undefined {
+  #before({ type, previous }: Shown): Item | undefined {
+    return this.#matches === undefined || type !== 'MODIFIED' ? undefined : previous
+  }
+
+  /** What an event is to somebody who sees only some objects; undefined: nothing. `converted`: of all events, in the order of `#see`. */
+  #shown(event: Shown, converted: Iterator<Item, void>): Shown | undefined {
+    const { type, revision } = event
     const { frames } = this.#converter
-    const now = converted.get(item) ?? item
+    const now = converted.next().value ?? event.item
     const matches = this.#matches
     if (matches === undefined) return frames.shown(type, revision, now)
-    const before = type === 'MODIFIED' ? previous && converted.get(previous) : type === 'DELETED' ? now : undefined
+    const changed = this.#before(event) && converted.next().value
+    const before = type === 'DELETED' ? now : (changed ?? undefined)
     const wasSelected = before !== undefined && matches(before)
     const isSelected = type !== 'DELETED' && matches(now)
     if (isSelected) return frames.shown(wasSelected ? 'MODIFIED' : 'ADDED', revision, now)
