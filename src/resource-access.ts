@@ -1,6 +1,7 @@
 /** Access to the objects of each resource: made when it is first asked for, and let go of with the resource. */
 import type { Admission } from './admission/admission.ts'
 import { isEvents } from './api/events.ts'
+import type { Labels } from './api/label-selector.ts'
 import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
 import { Facts } from './cache/facts.ts'
@@ -153,6 +154,14 @@ export class ResourceAccess {
     return convertedAccess(access, { resource: stored, access: this.ofStored(stored) }, converter)
   }
 
+  async #namespaceLabels(namespace: string): Promise<Labels> {
+    const resource = this.#parts.registry.find({ group: '', version: 'v1', plural: 'namespaces' })
+    if (resource === undefined) return {}
+    const { keys, reader } = this.of(resource)
+    const { item } = await reader.get(keys.key(undefined, namespace), 'latest')
+    return item?.object().metadata.labels ?? {}
+  }
+
   #make(resource: Resource): Access {
     const { config, registry, cache, store, metrics, yaml, patterns, clock } = this.#parts
     const { admission, authorizeCreate, authorizeUnsafeDelete, allocator, ids, random } = this.#parts
@@ -184,6 +193,7 @@ export class ResourceAccess {
       allocator: resource.group === '' && resource.kind === 'Service' ? allocator : undefined,
       convertYaml: (bytes) => yaml.convert(bytes),
       answerPattern: (question) => patterns.answer(question),
+      namespaceLabels: (namespace) => this.#namespaceLabels(namespace),
       inVersion: (apiVersion) => inVersion(registry, resource, apiVersion),
       ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),

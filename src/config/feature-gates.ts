@@ -29,6 +29,7 @@ export const gatesActedOn: readonly string[] = [
   'ContainerStopSignals',
   'CoordinatedLeaderElection',
   'CrossNamespaceVolumeDataSource',
+  'DRAAdminAccess',
   'DRADeviceTaints',
   'DRAPartitionableDevices',
   'DRAPrioritizedList',

@@ -130,6 +130,15 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
     const before = podSpecOf(current, name)
     return before === undefined ? cluster.gates : relaxedBy(cluster.gates, before.spec)
   }
+  const { gatedForm } = rules
+  const dropGated = (object: KubeObject, current: KubeObject | undefined): KubeObject => {
+    if (gatedForm === undefined) return gated.drop(object, current, shape().struct)
+    const struct = typeOf(row.packageName.replace(/[^/]*$/, gatedForm.version), row.kind)
+    if (!gated.areIn(struct)) return object
+    const whole = gatedForm.to(object)
+    const usable = gated.drop(whole, current && gatedForm.to(current), struct)
+    return usable === whole ? object : gatedForm.from(usable)
+  }
   let schema: ObjectSchema | undefined
   const shape = (): ObjectSchema => (schema ??= { ...schemaOf(row, rules, { cluster, defaults }), storedAs })
   return {
@@ -168,14 +177,14 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
     metadataRules: metadataRulesOf(strategy),
     prepareCreate: (given, writer) => {
       const object = hasStatus && takesStatus === undefined ? without(given, 'status') : given
-      const usable = gated.drop(object, undefined, shape().struct)
+      const usable = dropGated(object, undefined)
       const numbered = generation === undefined || generation.kept === true ? usable : withGeneration(usable, 1)
       return rules.prepareCreate?.(numbered, writer, cluster.gates) ?? numbered
     },
     prepareUpdate: (given, current, writer) => {
       const keepsStatus = hasStatus && takesStatus !== 'create and update'
       const whole = keepsStatus ? withField(given, 'status', current['status']) : given
-      const object = gated.drop(whole, current, shape().struct)
+      const object = dropGated(whole, current)
       const prepared = rules.prepareUpdate?.(object, current, writer) ?? object
       return generation === undefined ? prepared : counted(prepared, current, { generation, row })
     },
@@ -186,16 +195,15 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
         ? rules.validate?.(object, gatesFor(current))
         : rules.validateUpdate(object, current, gatesFor(current))) ?? [],
     ...(rules.validateInSlices && { validateInSlices: rules.validateInSlices }),
+    ...(rules.namespaceRule && { namespaceRule: rules.namespaceRule }),
     warnings: (object, current) => rules.warnings?.(object, current, cluster.gates) ?? [],
     resetPaths: resetPathsOf(strategy, hasStatus),
     subresourceRules: {
-      ...(hasStatus
-        ? { status: gatedRules(statusRules(strategy, rules.status ?? {}, cluster.gates), gated, shape) }
-        : {}),
+      ...(hasStatus ? { status: gatedRules(statusRules(strategy, rules.status ?? {}, cluster.gates), dropGated) } : {}),
       ...Object.fromEntries(
         Object.entries(rules.subresourceRules ?? {}).map(([part, own]) => [
           part,
-          countingRules(gatedRules(withGates(own, gatesFor), gated, shape), generation, row),
+          countingRules(gatedRules(withGates(own, gatesFor), dropGated), generation, row),
         ]),
       ),
     },
@@ -298,10 +306,12 @@ const withGates = (rules: KindUpdateRules, gatesFor: (current: KubeObject) => Ga
   validateUpdate: (object, current) => rules.validateUpdate(object, current, gatesFor(current)),
 })
 
-const gatedRules = (rules: UpdateRules, gated: GatedFields, shape: () => ObjectSchema): UpdateRules => ({
+const gatedRules = (
+  rules: UpdateRules,
+  dropGated: (object: KubeObject, current: KubeObject) => KubeObject,
+): UpdateRules => ({
   ...rules,
-  prepareUpdate: (object, current, writer) =>
-    gated.drop(rules.prepareUpdate(object, current, writer), current, shape().struct),
+  prepareUpdate: (object, current, writer) => dropGated(rules.prepareUpdate(object, current, writer), current),
 })
 
 /** A change through a part counts like any other. */
@@ -328,6 +338,7 @@ function statusRules({ statusKeeps = [] }: Strategy, own: Partial<KindUpdateRule
     },
     validateUpdate: (object, current) => own.validateUpdate?.(object, current, gates) ?? [],
     warnings: own.warnings ?? (() => []),
+    ...(own.namespaceRule === undefined ? {} : { namespaceRule: own.namespaceRule }),
     ...(own.updateChecks === undefined ? {} : { updateChecks: own.updateChecks }),
   }
 }

@@ -44,6 +44,11 @@ export class GatedFields {
     this.#gates = gates
   }
 
+  /** Whether objects of this type can have any. */
+  areIn(struct: Struct): boolean {
+    return this.#planOf(struct) !== undefined
+  }
+
   /** `current` is the stored object; undefined: this one is new. */
   drop(object: KubeObject, current: KubeObject | undefined, struct: Struct): KubeObject {
     const plan = this.#planOf(struct)

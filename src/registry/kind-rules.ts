@@ -27,6 +27,7 @@ export type KindRules = Partial<
     | 'usesGenerateNameVerbatim'
     | 'prepareUpdate'
     | 'validateInSlices'
+    | 'namespaceRule'
     | 'isGarbageCollected'
     | 'deleteForbiddenReason'
     | 'graceOf'
@@ -55,4 +56,10 @@ export type KindRules = Partial<
   readonly refuse?: NonNullable<ObjectSchema['refuse']>
   /** Of kinds that are stored in another version: how to get there and back. The rest only changes its apiVersion. */
   readonly convert?: Pick<StoredForm, 'toStored' | 'fromStored'>
+  /** Where gates look for their fields in another version than the one that is served: as upstream, which looks at its internal version. */
+  readonly gatedForm?: {
+    readonly version: string
+    readonly to: (object: KubeObject) => KubeObject
+    readonly from: (object: KubeObject) => KubeObject
+  }
 }

@@ -5,6 +5,7 @@
 import type { TurnTools } from '../cel/turns.ts'
 import type { RequestContext } from '../api/context.ts'
 import type { FieldFault } from '../api/field-fault.ts'
+import type { Labels } from '../api/label-selector.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import type { ApiRequest } from '../api/request.ts'
 import type { TableKind } from '../api/table.ts'
@@ -90,6 +91,7 @@ export type Resource = DeletionRules & {
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
   /** Rules that may take long, so that others get their turns meanwhile; theirs stand behind those above. */
   readonly validateInSlices?: ValidateInSlices
+  readonly namespaceRule?: NamespaceRule
   /** What the client is told although the write is fine. `current` is undefined on create. */
   readonly warnings: (object: KubeObject, current: KubeObject | undefined) => string[]
   /** The rules of writes through subresources that show the object itself: `status`, `finalize`, `approval`. */
@@ -154,6 +156,7 @@ export type UpdateRules = {
   readonly prepareUpdate: (object: KubeObject, current: KubeObject, writer: Writer) => KubeObject
   readonly validateUpdate: (object: KubeObject, current: KubeObject) => FieldFault[]
   readonly validateInSlices?: ValidateInSlices
+  readonly namespaceRule?: NamespaceRule
   /** Where they are not those of the kind. */
   readonly updateChecks?: readonly UpdateCheck[]
 }
@@ -162,6 +165,12 @@ export type ValidateTools = TurnTools & {
   /** Tells the client, whether or not the object is refused. */
   readonly warn?: (text: string) => void
 }
+
+/** What the labels of its namespace must be for this object; undefined: they do not matter. Faults stand before all others. */
+export type NamespaceRule = (
+  object: KubeObject,
+  current: KubeObject | undefined,
+) => ((labels: Labels) => FieldFault[]) | undefined
 
 /** `current`: what the object was; undefined: it is new. */
 export type ValidateInSlices = (

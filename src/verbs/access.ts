@@ -1,6 +1,7 @@
 /** What the verbs use of one resource: where its objects are, how they are read and how they are written. */
 import type { Ids } from '../api/ids.ts'
 import type { Admission } from '../admission/admission.ts'
+import type { Labels } from '../api/label-selector.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { ObjectReader } from '../cache/reader.ts'
 import type { ConvertedYaml } from '../codec/yaml.ts'
@@ -46,6 +47,8 @@ export type WriteAccess = ReadAccess & {
   readonly convertYaml: (bytes: Buffer) => Promise<ConvertedYaml>
   /** Matches patterns that take long. */
   readonly answerPattern: NonNullable<ValidateTools['answer']>
+  /** Of the namespace of an object, as they are now. */
+  readonly namespaceLabels: (namespace: string) => Promise<Labels>
   /** Undefined where objects of the resource need nothing of a pool. */
   readonly allocator: Allocator | undefined
   /** The same resource in another version of its group; undefined when there is none. */

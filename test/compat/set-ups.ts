@@ -33,7 +33,7 @@ const moreVersions = `
 
 /** Gates of kinds and fields of versions that are off by default. */
 const ofVersions =
-  'ClusterTrustBundle StorageVersionMigrator DynamicResourceAllocation DRADeviceTaints DRAPartitionableDevices DRAPrioritizedList'
+  'ClusterTrustBundle StorageVersionMigrator DynamicResourceAllocation DRAAdminAccess DRADeviceTaints DRAPartitionableDevices DRAPrioritizedList'
 
 const settings = (names: string, isOn: boolean): string =>
   names
@@ -61,6 +61,10 @@ export const setUps: ReadonlyMap<string, SetUp> = new Map([
   ],
   ['all-versions', { flags: ['--runtime-config=api/all=true', gates(ofVersions, true)] }],
   ['beta-versions', { flags: ['--runtime-config=api/beta=true,resource.k8s.io/v1beta1/deviceclasses=false'] }],
+  [
+    'prioritized-devices',
+    { flags: ['--runtime-config=api/beta=true', gates('DynamicResourceAllocation DRAPrioritizedList', true)] },
+  ],
   ['compacted', { flags: [], isCompacted: true }],
 ])
 

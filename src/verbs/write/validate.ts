@@ -1,7 +1,8 @@
 /** The step that checks an object against all rules of its kind and of all objects. */
 import { refuseInvalid } from '../../api/errors.ts'
+import type { FieldFault } from '../../api/field-fault.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { type ResourceRequest, rulesOf, type ValidateTools } from '../../registry/resource.ts'
+import { type NamespaceRule, type ResourceRequest, rulesOf, type ValidateTools } from '../../registry/resource.ts'
 import { validateCreate, validateUpdate } from '../../registry/validate.ts'
 import type { Current } from '../../storage/store.ts'
 import type { WriteAccess } from '../access.ts'
@@ -18,14 +19,24 @@ export async function validate(
   const before = current?.object
   if (before === undefined) {
     const found = await resource.validateInSlices?.(object, undefined, toolsOf(request, access))
-    refuseInvalid(resource, object, validateCreate(object, resource, found))
+    const first = await namespaceFaults(resource.namespaceRule?.(object, undefined), object, access)
+    refuseInvalid(resource, object, [...first, ...validateCreate(object, resource, found)])
     for (const warning of resource.warnings(object, undefined)) context.warn(warning)
     return
   }
   const rules = rulesOf(request)
   const found = (await rules.validateInSlices?.(object, before, toolsOf(request, access))) ?? []
-  refuseInvalid(resource, object, validateUpdate(object, before, { resource, rules, found }))
+  const first = await namespaceFaults(rules.namespaceRule?.(object, before), object, access)
+  refuseInvalid(resource, object, [...first, ...validateUpdate(object, before, { resource, rules, found })])
   for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
+}
+
+async function namespaceFaults(
+  rule: ReturnType<NamespaceRule>,
+  { metadata }: KubeObject,
+  { namespaceLabels }: WriteAccess,
+): Promise<readonly FieldFault[]> {
+  return rule === undefined ? [] : rule(await namespaceLabels(metadata.namespace ?? ''))
 }
 
 /** Nobody waits for what a request that was given up would find out. */

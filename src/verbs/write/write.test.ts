@@ -74,6 +74,7 @@ async function stepsOf(object: KubeObject): Promise<string[]> {
     },
     decode: refused,
     answerPattern: refused,
+    namespaceLabels: refused,
     authorizeUnsafeDelete: undefined,
     ids: { uid: () => 'u', nameSuffix: () => 'x' },
     now: () => '2026-01-01T00:00:00Z',

@@ -126,6 +126,23 @@ export default [
     PATCH('/apis/autoscaling/v1/namespaces/$ns/horizontalpodautoscalers/h', 'merge', { spec: { maxReplicas: 3 } }),
     GET('/apis/autoscaling/v2/namespaces/$ns/horizontalpodautoscalers/h'),
   ]),
+  ...gated('tolerance-by-annotation', false, 'tolerances that are written through the annotations of the older version', [
+    ...['{"ScaleUp":{"Policies":[{"Type":"Pods","Value":1,"PeriodSeconds":1}],"Tolerance":"0.10"}}', '{"ScaleUp":{"Tolerance":"0.10"},"ScaleDown":{"StabilizationWindowSeconds":5,"Tolerance":"50m"}}'].flatMap((text, at) => {
+      const behavior = { 'autoscaling.alpha.kubernetes.io/behavior': text };
+      const autoscaler = (spec, metadata = {}) => ({ apiVersion: 'autoscaling/v1', kind: 'HorizontalPodAutoscaler', metadata: { name: `h${at}`, ...metadata }, spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'd' }, ...spec } });
+      const list = (version) => `/apis/autoscaling/${version}/namespaces/$ns/horizontalpodautoscalers`;
+      return [
+        POST(list('v1'), autoscaler({}, { annotations: behavior })),
+        GET(`${list('v2')}/h${at}`),
+        PUT(`${list('v1')}/h${at}`, autoscaler({ maxReplicas: 4 })),
+        PATCH(`${list('v1')}/h${at}`, 'merge', { metadata: { annotations: behavior } }),
+        GET(`${list('v2')}/h${at}`),
+        PATCH(`${list('v2')}/h${at}`, 'merge', { spec: { behavior: { scaleUp: { tolerance: '0.25' } } } }),
+        PATCH(`${list('v1')}/h${at}/status`, 'merge', { metadata: { annotations: behavior }, status: { currentReplicas: 1 } }),
+        GET(`${list('v2')}/h${at}`),
+      ];
+    }),
+  ]),
   ...gated('strict-ip-update', false, 'odd addresses: what was there, templates, statuses', [
     POST('/apis/networking.k8s.io/v1/namespaces/$ns/networkpolicies', { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'n' }, spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] }] } }, { compare: 'status' }),
     ...['10.0.0.0/08', '::ffff:10.0.0.0/104', '10.0.0.1/8', '2001:DB8::/32'].map((cidr) => PATCH('/apis/networking.k8s.io/v1/namespaces/$ns/networkpolicies/n', 'merge', { spec: { egress: [{ to: [{ ipBlock: { cidr } }] }] } }, { query: { dryRun: 'All' }, pick: (b) => b.details?.causes.slice(0, 1) ?? b.spec })),

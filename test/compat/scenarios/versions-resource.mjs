@@ -128,12 +128,45 @@ export default needing([
     POST(taints.list, taints.object({ 'spec.taint.timeAdded': undefined })),
     APPLY(taints.item, 'm', taints.object({ 'spec.taint.timeAdded': undefined }), { force: true }),
   ]),
+  // Devices for who administers them: the namespace is labelled for it.
+  scenario('gates-admin-access-on', { section: '12', about: 'adminAccess needs a label on the namespace: requests, templates, results; versions' }, [
+    ...versions.flatMap((version, at) => [
+      POST(`/apis/${group}/${version}/namespaces/$ns/resourceclaims`, { apiVersion: `${group}/${version}`, kind: 'ResourceClaim', metadata: { name: `r${at}` }, spec: { devices: { requests: [request(version), { ...request(version, { adminAccess: true }), name: 'x' }] } } }),
+      POST(`/apis/${group}/${version}/namespaces/$ns/resourceclaims`, { apiVersion: `${group}/${version}`, kind: 'ResourceClaim', metadata: { name: `f${at}` }, spec: { devices: { requests: [request(version, { adminAccess: false })] } } }, plain),
+      POST(`/apis/${group}/${version}/namespaces/$ns/resourceclaimtemplates`, { apiVersion: `${group}/${version}`, kind: 'ResourceClaimTemplate', metadata: { name: `t${at}` }, spec: { spec: { devices: { requests: [request(version, { adminAccess: true })] } } } }),
+    ]),
+    POST(`/apis/${group}/v1beta2/namespaces/$ns/resourceclaims`, { apiVersion: `${group}/v1beta2`, kind: 'ResourceClaim', metadata: { name: 'faulty' }, spec: { devices: { requests: [exact({ adminAccess: true, allocationMode: 'Some' })] } } }),
+    ...versions.map((version) => POST(`/apis/${group}/${version}/namespaces/$ns/resourceclaims`, { apiVersion: `${group}/${version}`, kind: 'ResourceClaim', metadata: { name: 'both' }, spec: { devices: { requests: [{ ...request(version, { adminAccess: true }), firstAvailable: [{ name: 'a', deviceClassName: 'c' }] }] } } }, { query: { dryRun: 'All' } })),
+    POST(claims.list, claims.object({ 'spec.devices': { requests: [exact()] } }), { compare: 'status' }),
+    PATCH(`${claims.item}/status`, 'merge', { status: { allocation: { devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: 'p', device: 'd', adminAccess: true }] } } } }),
+    PATCH('/api/v1/namespaces/$ns', 'merge', { metadata: { labels: { 'resource.k8s.io/admin-access': 'yes' } } }, { compare: 'status' }),
+    PATCH(`${claims.item}/status`, 'merge', { status: { allocation: { devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: 'p', device: 'd', adminAccess: true }] } } } }, { compare: 'status' }),
+    PATCH('/api/v1/namespaces/$ns', 'merge', { metadata: { labels: { 'resource.k8s.io/admin-access': 'true' } } }, { compare: 'status' }),
+    ...versions.flatMap((version, at) => [
+      POST(`/apis/${group}/${version}/namespaces/$ns/resourceclaims`, { apiVersion: `${group}/${version}`, kind: 'ResourceClaim', metadata: { name: `g${at}` }, spec: { devices: { requests: [request(version, { adminAccess: true })] } } }),
+      POST(`/apis/${group}/${version}/namespaces/$ns/resourceclaimtemplates`, { apiVersion: `${group}/${version}`, kind: 'ResourceClaimTemplate', metadata: { name: `t${at}` }, spec: { spec: { devices: { requests: [request(version, { adminAccess: true })] } } } }, plain),
+    ]),
+    PATCH(`${claims.item}/status`, 'merge', { status: { allocation: { devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: 'p', device: 'd', adminAccess: true }] } } } }),
+    PATCH('/api/v1/namespaces/$ns', 'merge', { metadata: { labels: { 'resource.k8s.io/admin-access': null } } }, { compare: 'status' }),
+    PATCH(claims.item, 'merge', { metadata: { labels: { a: 'b' } } }, plain),
+    PATCH(`${claims.item}/status`, 'merge', { status: { reservedFor: [{ resource: 'pods', name: 'p', uid: 'u' }] } }, plain),
+    GET(`/apis/${group}/v1beta1/namespaces/$ns/resourceclaims/g0`, plain),
+  ]),
   // Gates of the fields are off by default.
   ...[
     scenario('versions-gates-resourceclaim-off', { section: '12', about: 'firstAvailable and adminAccess are dropped', needs: 'beta-versions' }, [
       POST(claims.list, claims.object({ 'spec.devices': { requests: [exact({ adminAccess: true, tolerations: [{ key: 'a' }] })] } })),
       POST(claims.list, claims.object({ 'metadata.name': 'y', 'spec.devices': { requests: [{ name: 'a', firstAvailable: [{ name: 'x', deviceClassName: 'c' }] }] } })),
       PATCH(`${claims.item}/status`, 'merge', { status: { ...status, devices: [deviceStatus()] } }),
+    ]),
+    scenario('gates-admin-access-off', { section: '12', about: 'adminAccess is dropped, in requests, templates and results', needs: 'prioritized-devices' }, [
+      ...['v1beta2', 'v1beta1'].flatMap((version, at) => [
+        POST(`/apis/${group}/${version}/namespaces/$ns/resourceclaims`, { apiVersion: `${group}/${version}`, kind: 'ResourceClaim', metadata: { name: `c${at}` }, spec: { devices: { requests: [request(version, { adminAccess: true })] } } }),
+        POST(`/apis/${group}/${version}/namespaces/$ns/resourceclaimtemplates`, { apiVersion: `${group}/${version}`, kind: 'ResourceClaimTemplate', metadata: { name: `t${at}` }, spec: { spec: { devices: { requests: [request(version, { adminAccess: true })] } } } }),
+        PATCH(`/apis/${group}/${version}/namespaces/$ns/resourceclaims/c${at}/status`, 'merge', { status: { allocation: { devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: 'p', device: 'd', adminAccess: true }] } } } }),
+        POST(`/apis/${group}/${version}/namespaces/$ns/resourceclaims`, { apiVersion: `${group}/${version}`, kind: 'ResourceClaim', metadata: { name: 'alone' }, spec: { devices: { requests: [version === 'v1beta2' ? { name: 'a', exactly: { adminAccess: true } } : { name: 'a', adminAccess: true }] } } }),
+        POST(`/apis/${group}/${version}/namespaces/$ns/resourceclaims`, { apiVersion: `${group}/${version}`, kind: 'ResourceClaim', metadata: { name: 'both' }, spec: { devices: { requests: [{ name: 'a', ...(version === 'v1beta2' ? { exactly: { adminAccess: true } } : { adminAccess: true }), firstAvailable: [{ name: 'b', deviceClassName: 'c' }] }] } } }),
+      ]),
     ]),
     scenario('versions-gates-resourceslice-off', { section: '12', about: 'taints and counters are dropped', needs: 'beta-versions', cleanup: [slices.item] }, [
       POST(slices.list, slices.object({ 'spec.perDeviceNodeSelection': false, 'spec.devices.0.allNodes': true })),

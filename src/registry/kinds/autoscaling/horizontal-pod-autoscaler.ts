@@ -26,6 +26,7 @@ export const autoscalerV1Rules: KindRules = {
   // What is left out is known only in the stored form, which has more to say.
   setDefaults: (object) => fromStored(setStoredDefaults(toStored(object))),
   convert: { toStored, fromStored },
+  gatedForm: { version: 'v2', to: toStored, from: fromStored },
   // The annotations are metadata, but what they hold is spec and status: only the stored form tells the two apart.
   prepareCreate: (object) => fromStored({ ...toStored(object), status: {} }),
   prepareUpdate: (object, current) => fromStored({ ...toStored(object), status: statusOf(current) }),

@@ -9,6 +9,7 @@ import { validateAnnotations } from '../../metadata.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { goLabels, validateLabels } from '../../rules/label-selector.ts'
 import { goClaimSpec, validateClaimSpec } from './claim-spec.ts'
+import { adminRequests, adminResults } from './admin-access.ts'
 import { validateClaimStatus, withoutDeallocated } from './claim-status.ts'
 
 const immutable = 'field is immutable'
@@ -24,7 +25,13 @@ export const resourceClaimRules: KindRules = {
   validate: () => [],
   // Requests have expressions to compile.
   validateInSlices: (object, current, tools) => inTurns((slice) => validateClaim(object, current, slice), tools),
-  status: { prepareUpdate: withoutDeallocated, validateUpdate: validateClaimStatus },
+  namespaceRule: (object, current) => (current === undefined ? adminRequests(specOf(object)) : undefined),
+  status: {
+    prepareUpdate: withoutDeallocated,
+    validateUpdate: validateClaimStatus,
+    namespaceRule: (object, current) =>
+      current !== undefined && adminResults(current) !== undefined ? undefined : adminResults(object),
+  },
 }
 
 /** As upstream, which looks at an update as at a new object first. */
@@ -53,6 +60,8 @@ function* validateTemplateOnce(object: KubeObject, isStored: boolean, slice: Sli
 export const resourceClaimTemplateRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], returnsDeleted: true },
   validate: () => [],
+  namespaceRule: (object, current) =>
+    current === undefined ? adminRequests(fieldsOf(specOf(object)['spec'])) : undefined,
   validateInSlices: (object, current, tools) => inTurns((slice) => validateTemplate(object, current, slice), tools),
 }
 

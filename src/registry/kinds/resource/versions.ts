@@ -21,8 +21,11 @@ function requestToHub({ name, firstAvailable, ...rest }: Fields): Fields {
 
 const isSet = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== '' && value !== 0
 
-const requestFromHub = ({ name, exactly, firstAvailable }: Fields): Fields =>
-  present({ name, ...fieldsOf(exactly), firstAvailable })
+/** An exact request without any field, which gates may leave behind, must still be seen as one, to be refused as such. */
+function requestFromHub({ name, exactly, firstAvailable }: Fields): Fields {
+  const isBare = isFields(exactly) && Object.keys(exactly).length === 0
+  return present({ name, ...(isBare ? { selectors: [] } : fieldsOf(exactly)), firstAvailable })
+}
 
 /** `capacity` is of amounts in v1alpha3, of structs that have one in the others. */
 const mapCapacity = (device: Fields, change: (amount: Json) => Json | undefined): Fields => {
@@ -104,7 +107,7 @@ const conversions: { readonly [version in Version]: KindRules['convert'] } = {
 
 /** The rules of a kind for one of its versions. */
 export function inVersion(rules: KindRules, version: Version): KindRules {
-  const { validate, validateUpdate, validateInSlices, status } = rules
+  const { validate, validateUpdate, validateInSlices, namespaceRule, status } = rules
   const convert = conversions[version]
   const hub = (object: KubeObject): KubeObject => toHub(object, version)
   const updating = (
@@ -112,9 +115,11 @@ export function inVersion(rules: KindRules, version: Version): KindRules {
   ): KindUpdateRules['validateUpdate'] | undefined =>
     update && ((object, current, gates) => update(hub(object), hub(current), gates))
   const [whole, ofStatus] = [updating(validateUpdate), updating(status?.validateUpdate)]
+  const from = (object: KubeObject): KubeObject => convert?.fromStored(fromHub(object)) ?? fromHub(object)
   return {
     ...rules,
     ...(convert === undefined ? {} : { convert }),
+    ...(version === 'v1beta2' ? {} : { gatedForm: { version: 'v1beta2', to: hub, from } }),
     ...(validate === undefined ? {} : { validate: (object, gates) => validate(hub(object), gates) }),
     ...(whole === undefined ? {} : { validateUpdate: whole }),
     ...(validateInSlices === undefined
@@ -122,6 +127,9 @@ export function inVersion(rules: KindRules, version: Version): KindRules {
       : {
           validateInSlices: (object, current, tools) => validateInSlices(hub(object), current && hub(current), tools),
         }),
+    ...(namespaceRule === undefined
+      ? {}
+      : { namespaceRule: (object, current) => namespaceRule(hub(object), current && hub(current)) }),
     ...(status === undefined
       ? {}
       : { status: { ...status, ...(ofStatus === undefined ? {} : { validateUpdate: ofStatus }) } }),

@@ -1,0 +1,31 @@
+/** Devices for who administers them, in use by others or not (gate DRAAdminAccess): only in namespaces that are labelled for it. */
+import { forbiddenField } from '../../../api/field-fault.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
+import type { NamespaceRule } from '../../resource.ts'
+
+const label = 'resource.k8s.io/admin-access'
+const reason = `admin access to devices requires the \`${label}: true\` label on the containing namespace`
+
+/** Of the specification of a claim. The path is upstream's for templates, too. */
+export function adminRequests(spec: Fields): ReturnType<NamespaceRule> {
+  const requests = itemsOf(fieldsOf(spec['devices'])['requests'])
+  return labelled(
+    requests.findIndex(({ exactly }) => fieldsOf(exactly)['adminAccess'] === true),
+    'spec.devices.requests',
+  )
+}
+
+/** Of what a claim was given. */
+export function adminResults({ status }: KubeObject): ReturnType<NamespaceRule> {
+  const { devices } = fieldsOf(fieldsOf(status)['allocation'])
+  const results = itemsOf(fieldsOf(devices)['results'])
+  return labelled(
+    results.findIndex(({ adminAccess }) => adminAccess === true),
+    'status.allocation.devices.results',
+  )
+}
+
+const labelled = (at: number, path: string): ReturnType<NamespaceRule> =>
+  at === -1
+    ? undefined
+    : (labels) => (labels[label] === 'true' ? [] : [forbiddenField(`${path}[${at}].adminAccess`, reason)])
