@@ -2,7 +2,7 @@
  * Metrics of autoscalers in two shapes: those of autoscaling/v2, and the older ones that autoscaling/v1 keeps as JSON in
  * annotations. The order of fields is that of the texts which kube-apiserver writes.
  */
-import { type Fields, fieldsOf, isFields, present } from '../../../api/object.ts'
+import { type Fields, fieldsOf, isFields, isNumber, present } from '../../../api/object.ts'
 
 /** A metric to reach (`target`) or one that was measured (`current`). */
 export type Side = 'target' | 'current'
@@ -63,10 +63,13 @@ function oldSource(name: Source, source: Fields, side: Side): Fields {
 function newSource(name: Source, source: Fields, side: Side): Fields {
   const averageUtilization = source[`${side}AverageUtilization`]
   const own = source[`${side}AverageValue`]
-  const averageValue = name === 'object' ? source['averageValue'] : own
+  const measured = name === 'object' ? source['averageValue'] : own
   const given = source[`${side}Value`]
-  // Of an object both are written, though only one was given.
-  const value = name === 'object' && averageValue !== undefined && given === '0' ? undefined : given
+  // The older form has zero for what was not given: nothing is used by nobody, unless another amount says the same.
+  const isUsed = isNumber(averageUtilization) && averageUtilization > 0
+  const averageValue = side === 'current' && measured === '0' && isUsed ? undefined : measured
+  const hasBoth = name === 'object' || (name === 'external' && side === 'current' && averageValue !== '0')
+  const value = hasBoth && averageValue !== undefined && given === '0' ? undefined : given
   const type = averageUtilization !== undefined ? 'Utilization' : averageValue !== undefined ? 'AverageValue' : 'Value'
   const amount = present({ type: side === 'target' ? type : undefined, value, averageValue, averageUtilization })
   const selector = name === 'external' ? source['metricSelector'] : source['selector']
