@@ -47,10 +47,11 @@ export function builtInResources({
 }: BuiltInOptions = {}): Resource[] {
   const gated = new GatedFields(gates)
   const defaults = new Defaults(gates)
-  const rows = readResources(resourceTable).filter((row) => isServed(row) && isGateOn(kindName(row), gates))
+  const isThere = (row: Row): boolean => isServed(row) && isGateOn(rulesOf(row).strategy?.gate, gates)
+  const rows = readResources(resourceTable).filter(isThere)
   return rows.map((row) => {
     const name = kindName(row)
-    const rules = rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
+    const rules = rulesOf(row)
     const strict = gates.isOn('StrictIPCIDRValidation') ? withStrictAddresses(rules, name) : rules
     return builtIn(row, allowsPrivileged ? strict : unprivileged(strict, name), {
       storedAs,
@@ -101,17 +102,12 @@ function withStrictAddresses(rules: KindRules, kind: string): KindRules {
 const kindName = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
   group === '' ? kind : `${kind}.${group}`
 
-/** Kinds, and parts of objects, that are there only if a gate is on. */
-const kindGates: ReadonlyMap<string, string> = new Map([
-  ['ClusterTrustBundle.certificates.k8s.io', 'ClusterTrustBundle'],
-  ['Pod/resize', 'InPlacePodVerticalScaling'],
-  ['StorageVersionMigration.storagemigration.k8s.io', 'StorageVersionMigrator'],
-])
-
-function isGateOn(kindOrPart: string, gates: Gates): boolean {
-  const gate = kindGates.get(kindOrPart)
-  return gate === undefined || gates.isOn(gate)
+function rulesOf(row: Row): KindRules {
+  const name = kindName(row)
+  return rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
 }
+
+const isGateOn = (gate: string | undefined, gates: Gates): boolean => gate === undefined || gates.isOn(gate)
 
 type Surroundings = {
   readonly storedAs: StorageMedia
@@ -154,7 +150,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
     isCustom: false,
     isStored: row.verbs.includes('update'),
     verbs: row.verbs,
-    subresources: row.subresources.filter(({ name: part }) => isGateOn(`${name}/${part}`, cluster.gates)),
+    subresources: row.subresources.filter((part) => isGateOn(strategy.subresourceGates?.[part.name], cluster.gates)),
     ...(row.storageVersion === undefined ? {} : { storageVersion: row.storageVersion }),
     ...(deprecation === undefined ? {} : { deprecation }),
     get shape(): ObjectSchema {
@@ -171,7 +167,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
     ...(rules.graceOf && { graceOf: rules.graceOf }),
     ...(rules.ownDeletion && { ownDeletion: rules.ownDeletion }),
     ...(rules.deletionWarning && { deletionWarning: rules.deletionWarning }),
-    faultGroup: name === 'Event.events.k8s.io' ? '' : row.group,
+    faultGroup: strategy.faultGroup ?? row.group,
     ...(rules.usesGenerateNameVerbatim === true ? { usesGenerateNameVerbatim: true } : {}),
     checkName: rules.checkName ?? nameRuleOf(strategy),
     metadataRules: metadataRulesOf(strategy),

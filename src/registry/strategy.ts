@@ -5,6 +5,12 @@ import type { MetadataRules, UpdateCheck } from './resource.ts'
 import { checkCanonicalIp } from './rules/addresses.ts'
 
 export type Strategy = {
+  /** The kind is served only while this feature gate is on. */
+  readonly gate?: string
+  /** Those subresources that are served only while a gate is on, with its name. */
+  readonly subresourceGates?: { readonly [subresource: string]: string }
+  /** The group in faults of validation, where it is not that of the kind. */
+  readonly faultGroup?: string
   /** Absent: names are DNS subdomains. `path`: what a path can hold; `any`: the kind's own rules say it, or nothing does. */
   readonly names?: 'label' | 'dns1035' | 'path' | 'ip' | 'any'
   /** The kind's rules say nothing of metadata. */

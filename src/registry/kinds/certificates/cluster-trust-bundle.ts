@@ -13,7 +13,7 @@ import { validateSigner } from '../../rules/signer.ts'
 const TRUST_BUNDLE_BYTES_MAX = 1024 * 1024
 
 export const clusterTrustBundleRules: KindRules = {
-  strategy: { names: 'any', needsResourceVersion: true },
+  strategy: { gate: 'ClusterTrustBundle', names: 'any', needsResourceVersion: true },
   selectableFields: ['spec.signerName'],
   validate: () => [],
   // A bundle may have thousands of certificates to read.

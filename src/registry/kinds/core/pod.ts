@@ -18,6 +18,7 @@ import { podWarnings } from './pod/warnings.ts'
 
 export const podRules: KindRules = {
   strategy: {
+    subresourceGates: { resize: 'InPlacePodVerticalScaling' },
     updateChecks: ['change', 'rules', 'metadata'],
     returnsDeleted: true,
     statusKeeps: ['ownerReferences', 'deletionTimestamp'],

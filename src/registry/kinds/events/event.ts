@@ -30,7 +30,8 @@ export const coreEventRules: KindRules = {
 }
 
 export const newEventRules: KindRules = {
-  strategy: { createsOnUpdate: true },
+  // The form common to all versions is that of the core group.
+  strategy: { createsOnUpdate: true, faultGroup: '' },
   isGarbageCollected: false,
   selectableFields: {
     ...readersOf('regarding', referenceFields),

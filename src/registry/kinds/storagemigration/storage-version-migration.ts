@@ -9,6 +9,7 @@ import { validateConditions } from '../../rules/conditions.ts'
 
 export const storageVersionMigrationRules: KindRules = {
   strategy: {
+    gate: 'StorageVersionMigrator',
     needsResourceVersion: true,
     statusKeeps: 'metadata',
     deprecation: {
