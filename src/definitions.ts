@@ -62,7 +62,7 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
         return
       }
     },
-    deleteObjects: (custom) => deleteInstances(custom, storedAccessOf(custom)),
+    deleteObjects: (custom, isDoomed) => deleteInstances(custom, storedAccessOf(custom), { isDoomed }),
     isBuiltInPlace,
     forget: (custom, isGone) => {
       if (isBuiltInPlace(custom)) return

@@ -83,3 +83,24 @@ test('one that was never established has no objects', async () => {
   const { written } = await run({ deleteObjects: () => assert.fail() }, { ...doomed, status: {} })
   assert.deepEqual(told(written), [['example.com/mine'], 'False', 'NeverEstablished'])
 })
+
+test('objects are deleted only while the database has the definition that is cleaned up', async () => {
+  const successor = { ...doomed, metadata: { name: 'widgets.example.com', uid: '2', finalizers: [cleanupFinalizer] } }
+  for (const [found, expected] of [
+    [doomed, true],
+    [successor, false],
+    [undefined, false],
+  ] as const) {
+    const answers: boolean[] = []
+    await run({
+      // As a store does: asks again when the database has another state than memory.
+      changeStatus: async (_, decide) => {
+        decide(doomed)
+        if (found !== undefined) decide(found)
+        return found !== undefined
+      },
+      deleteObjects: async (_, isDoomed) => (answers.push(await isDoomed()), 0),
+    })
+    assert.deepEqual(answers, [expected])
+  }
+})

@@ -14,8 +14,8 @@ export type CleanupParts = {
   readonly changeStatus: (name: string, decide: Decide) => Promise<boolean>
   /** Removes the finalizer, together with the last status. Fails if that could not be done. */
   readonly release: (name: string, decide: Decide) => Promise<void>
-  /** Deletes all objects; how many are left, since finalizers keep them. */
-  readonly deleteObjects: (resource: CustomResource) => Promise<number>
+  /** Deletes all objects that there are while the definition still is to be cleaned up; how many are left, since finalizers keep them. */
+  readonly deleteObjects: (resource: CustomResource, isDoomed: () => Promise<boolean>) => Promise<number>
   /** Whether a built-in resource has its objects at the same place. */
   readonly isBuiltInPlace: (resource: CustomResource) => boolean
   readonly now: () => string
@@ -35,12 +35,20 @@ export type Doomed = {
 export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<number | undefined> {
   const { name, object, resources } = doomed
   const { uid } = object.metadata
+  const isOurs = (current: KubeObject): boolean => current.metadata.uid === uid && needsCleanUp(current)
   const telling =
     (condition: Condition) =>
-    (current: KubeObject): KubeObject | undefined => {
-      const isOurs = current.metadata.uid === uid && needsCleanUp(current)
-      return isOurs ? withStatus(current, {}, { conditions: [condition], now: parts.now() }) : undefined
-    }
+    (current: KubeObject): KubeObject | undefined =>
+      isOurs(current) ? withStatus(current, {}, { conditions: [condition], now: parts.now() }) : undefined
+  const isDoomed = async (): Promise<boolean> => {
+    let isStill = false
+    // Nothing is changed, so this is decided on what the database has.
+    const isThere = await parts.changeStatus(name, (current) => {
+      isStill = isOurs(current)
+      return undefined
+    })
+    return isThere && isStill
+  }
   await parts.changeStatus(name, (current) => {
     const reason = conditionOf(current, 'Terminating')?.['reason']
     const isTold = reason === inProgress.reason || reason === failedReason
@@ -52,7 +60,7 @@ export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<numb
   if (stored !== undefined && parts.isBuiltInPlace(stored)) end = overlapping
   if (stored !== undefined && end === completed) {
     try {
-      if ((await parts.deleteObjects(stored)) > 0) return RETRY_MS
+      if ((await parts.deleteObjects(stored, isDoomed)) > 0) return RETRY_MS
     } catch (error) {
       const failed = failedBy(error)
       await parts.changeStatus(name, (current) =>

@@ -16,26 +16,65 @@ const [resource] = customResources(
   }),
 )
 
-test('an object that is deleted already and held by a finalizer is left alone', async () => {
-  const held = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/x'] }
-  const objects: KubeObject[] = ['free', 'held'].map((name) => ({
-    apiVersion: 'example.com/v1',
-    kind: 'Widget',
-    metadata: { name, ...(name === 'held' ? held : {}) },
-  }))
-  const written: string[] = []
+const objectOf = (name: string, metadata: Partial<KubeObject['metadata']> = {}): KubeObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name, ...metadata },
+})
+
+type Stored = { readonly createRevision: number; readonly object: KubeObject }
+
+/** What is decided on each of the objects that were listed, given what stands at their keys by then. */
+async function run(
+  listed: readonly Stored[],
+  { found = listed, isDoomed = true }: { readonly found?: readonly Stored[]; readonly isDoomed?: boolean } = {},
+): Promise<{ left: number; decided: Record<string, unknown> }> {
+  const decided: Record<string, unknown> = {}
+  const keyOf = ({ object }: Stored): string => object.metadata.name ?? ''
   const access = {
     keys: new ResourceKeys('/registry/', 'example.com/widgets', true),
     reader: {
       list: async () => ({
-        items: objects.map((object) => ({ key: object.metadata.name ?? '', peek: () => object })),
+        items: listed.map((one) => ({ ...one, key: keyOf(one), peek: () => one.object })),
       }),
     },
-    store: { update: async (key: string) => void written.push(key) },
+    store: {
+      update: async (key: string, _: unknown, decide: (current: Stored | undefined) => unknown) => {
+        decided[key] = decide(found.find((one) => keyOf(one) === key))
+      },
+    },
     decode: () => assert.fail(),
     now: () => '2026-01-01T00:00:00Z',
   }
   // @ts-expect-error -- only what is used of it
-  assert.equal(await deleteInstances(resource ?? assert.fail(), access), 2)
-  assert.deepEqual(written, ['free'])
+  const left = await deleteInstances(resource ?? assert.fail(), access, { isDoomed: async () => isDoomed })
+  return { left, decided }
+}
+
+test('an object that is deleted already and held by a finalizer is left alone', async () => {
+  const held = objectOf('held', { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/x'] })
+  const { left, decided } = await run([
+    { createRevision: 5, object: objectOf('free') },
+    { createRevision: 5, object: held },
+  ])
+  assert.deepEqual([left, decided], [2, { free: 'delete' }])
+})
+
+test('an object that was created under the same name since the list stays', async () => {
+  const listed = [
+    { createRevision: 5, object: objectOf('gone') },
+    { createRevision: 5, object: objectOf('new') },
+    { createRevision: 5, object: objectOf('old') },
+  ]
+  const found = [
+    { createRevision: 9, object: objectOf('new') },
+    { createRevision: 5, object: objectOf('old') },
+  ]
+  const { decided } = await run(listed, { found })
+  assert.deepEqual(decided, { gone: 'unchanged', new: 'unchanged', old: 'delete' })
+})
+
+test('nothing is deleted when the definition was gone before the list: the objects may be those of its successor', async () => {
+  const { left, decided } = await run([{ createRevision: 9, object: objectOf('a') }], { isDoomed: false })
+  assert.deepEqual([left, decided], [0, {}])
 })

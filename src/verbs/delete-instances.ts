@@ -1,6 +1,6 @@
 import type { KubeObject } from '../api/object.ts'
 import { encodeStored } from '../codec/object.ts'
-import { Slices } from '../lib/slices.ts'
+import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
@@ -9,23 +9,37 @@ import { decideDeletion, isMarked } from '../registry/deletion.ts'
 /** Deletes of one definition's objects at once. */
 const DELETES_MAX = 16
 
+export type DeleteInstancesOptions = {
+  /**
+   * Whether the definition still is in the database. Asked after the list, it tells that no object in that is one of a definition which was
+   * created under the same name since.
+   */
+  readonly isDoomed: () => Promise<boolean>
+  readonly time?: SlicesTime
+}
+
 /**
  * All objects of a custom resource whose definition goes. As upstream: without admission, and as a delete without options does. Comes back
  * with how many are left, since finalizers keep them.
  */
-export async function deleteInstances(resource: Resource, access: WriteAccess): Promise<number> {
+export async function deleteInstances(
+  resource: Resource,
+  access: Pick<WriteAccess, 'keys' | 'reader' | 'store' | 'decode' | 'now'>,
+  { isDoomed, time }: DeleteInstancesOptions,
+): Promise<number> {
   const { keys, reader, store, decode, now } = access
   const { items } = await reader.list(keys.range(), 'latest')
-  if (items.length === 0) return 0
+  if (items.length === 0 || !(await isDoomed())) return 0
   const left = items.values()
-  const slices = new Slices()
+  const slices = new Slices(time)
   const work = async (): Promise<void> => {
     for (const item of left) {
       if (slices.isOver) await slices.turn()
       // Whoever holds it is waited for, and that may take long: there is nothing more to be done to it each time.
       if (isHeld(item.peek())) continue
       await store.update(item.key, { decode }, (current): Decision => {
-        if (current === undefined) return 'unchanged'
+        // Another replica may have done all this already: then whoever has the name now was not in the list.
+        if (current?.createRevision !== item.createRevision) return 'unchanged'
         const deletion = decideDeletion(current.object, resource, noOptions, now())
         if (deletion.step !== 'mark') return deletion.step === 'keep' ? 'unchanged' : 'delete'
         return isMarked(current.object) ? 'unchanged' : { put: encodeStored(deletion.object, resource.shape) }

@@ -82,6 +82,7 @@ async function restore(world: SimWorld, random: Random): Promise<void> {
   truth.restore(snapshot.revision)
   world.ports.restored()
   world.quota.restored()
+  world.definitions.restored(snapshot)
   time.note(`restored to ${snapshot.revision}`)
   await sleep(time, random.next() * 2_000)
   for (const replica of replicas) replica.engine.weather = 'well'

@@ -1,6 +1,7 @@
 /**
  * CustomResourceDefinitions that come and go, some of them in each other's way, and both replicas' controllers that serve them. When
- * all is quiet, each replica serves just what is established, nothing waits to be deleted, and each short name is one definition's.
+ * all is quiet, each replica serves just what is established, nothing waits to be deleted, and each short name is one definition's. No
+ * object goes before the definition that it was created under.
  */
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../src/api/object.ts'
 import type { Reader } from '../../../src/cache/reader.ts'
@@ -9,8 +10,11 @@ import { Definitions } from '../../../src/controllers/definitions.ts'
 import { sleep } from '../../../src/lib/timers.ts'
 import type { Log } from '../../../src/lib/log.ts'
 import { Registry } from '../../../src/registry/registry.ts'
+import type { Key } from '../../../src/storage/engine.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
-import { rangeOf } from '../../../src/storage/keys.ts'
+import { rangeOf, ResourceKeys } from '../../../src/storage/keys.ts'
+import type { Commit, Snapshot } from '../../../src/storage/memory/database.ts'
+import { deleteInstances } from '../../../src/verbs/delete-instances.ts'
 import type { Random } from '../random.ts'
 import { changeJson, decodeJson, jsonForm, readJson, writeJson } from './json-objects.ts'
 import { root, type SimReplica } from './sim-replica.ts'
@@ -24,6 +28,8 @@ const kinds = [
   { plural: 'wheels', kind: 'Wheel', shortName: 'wh' },
   { plural: 'whales', kind: 'Whale', shortName: 'wh' },
 ]
+/** The uid of the definition that an object was created under. */
+const definitionLabel = 'definition'
 /** Both controllers have settled by then, and objects of what goes are deleted. */
 const SETTLED_MS_MAX = 30_000
 
@@ -33,6 +39,9 @@ export class SimDefinitions {
   readonly #time: VirtualTime
   readonly #controllers: ReadonlyMap<SimReplica, Controller>
   readonly #starting: Promise<void>[] = []
+  readonly #faults: string[] = []
+  /** All that the database has of definitions and their objects, by key. */
+  readonly #stored = new Map<Key, KubeObject>()
   #uids = 0
 
   constructor(replicas: readonly SimReplica[], time: VirtualTime, log: Log) {
@@ -55,8 +64,10 @@ export class SimDefinitions {
       if (choice < 0.4) await store.create(key, writeJson(this.#definition(one)))
       else if (choice < 0.6) await changeJson({ store, reader }, key, (object) => terminating(object, this.#now()))
       else if (registry.find({ group, version: 'v1', plural: one.plural }) !== undefined) {
-        const object = { apiVersion: `${group}/v1`, kind: one.kind, metadata: { name: 'x' } }
-        await store.create(`${root}${group}/${one.plural}/n/x${random.between(0, 9)}`, writeJson(object))
+        const { item } = await reader.get(key, 'any')
+        const metadata = { name: 'x', labels: { [definitionLabel]: item?.peek().metadata.uid ?? '' } }
+        const object = { apiVersion: `${group}/v1`, kind: one.kind, metadata }
+        await store.create(`${prefixOf(one)}n/x${random.between(0, 9)}`, writeJson(object))
       }
     } catch (error) {
       // There already, or the database is away.
@@ -64,12 +75,38 @@ export class SimDefinitions {
     }
   }
 
+  readonly onCommit = ({ events }: Commit): void => {
+    for (const { key, type, value, revision } of events) {
+      if (!key.startsWith(folder) && !key.startsWith(`${root}${group}/`)) continue
+      if (type === 'delete') this.#deleted(key)
+      else this.#stored.set(key, readJson(value, revision))
+    }
+  }
+
+  restored({ histories }: Snapshot): void {
+    this.#stored.clear()
+    for (const { key, versions } of histories) {
+      const last = versions.at(-1)
+      if (last?.value === undefined || !(key.startsWith(folder) || key.startsWith(`${root}${group}/`))) continue
+      this.#stored.set(key, readJson(last.value, last.revision))
+    }
+  }
+
+  /** Only definitions that are cleaned up delete objects here. */
+  #deleted(key: Key): void {
+    const uid = this.#stored.get(key)?.metadata.labels?.[definitionLabel]
+    this.#stored.delete(key)
+    const standing = [...this.#stored.values()].find(({ metadata }) => uid !== undefined && metadata.uid === uid)
+    if (standing !== undefined && standing.metadata.deletionTimestamp === undefined)
+      this.#faults.push(`${key} was deleted, and its definition was not`)
+  }
+
   async judge({ store }: SimReplica): Promise<string[]> {
     const until = this.#time.nowMs + SETTLED_MS_MAX
     for (;;) {
       const { values } = await store.list(rangeOf(folder))
       const faults = this.#faultsOf(values.map(({ value, revision }) => readJson(value, revision)))
-      if (faults.length === 0 || this.#time.nowMs > until) return faults
+      if (faults.length === 0 || this.#time.nowMs > until) return [...this.#faults, ...faults]
       await sleep(this.#time, 200)
     }
   }
@@ -77,9 +114,9 @@ export class SimDefinitions {
   async stop(): Promise<void> {
     for (const { definitions } of this.#controllers.values()) await definitions[Symbol.asyncDispose]()
     await Promise.all(this.#starting)
-    for (const [{ cache }, { registry }] of this.#controllers) {
+    for (const { cache } of this.#controllers.keys()) {
       cache.remove(folder)
-      for (const { plural } of registry.inGroup(group)) cache.remove(`${root}${group}/${plural}/`)
+      for (const one of kinds) cache.remove(prefixOf(one))
     }
   }
 
@@ -160,11 +197,11 @@ function controllerOf({ cache, store }: SimReplica, time: VirtualTime, log: Log)
         return next !== undefined && (next.metadata.finalizers ?? []).length === 0 ? 'delete' : next
       })
     },
-    deleteObjects: async (resource) => {
-      const { values } = await store.list(rangeOf(prefixOf(resource)))
-      for (const { key } of values)
-        await store.update(key, { decode: decodeJson }, (current) => (current === undefined ? 'unchanged' : 'delete'))
-      return values.length === 0 ? 0 : (await store.list(rangeOf(prefixOf(resource)))).values.length
+    deleteObjects: (resource, isDoomed) => {
+      const keys = new ResourceKeys(root, `${group}/${resource.plural}`, true)
+      const objects = cache.resource({ ...jsonForm, name: resource.plural, prefix: keys.prefix })
+      const access = { keys, reader: objects, store, decode: decodeJson, now: () => nowOf(time) }
+      return deleteInstances(resource, access, { isDoomed, time })
     },
     isBuiltInPlace: () => false,
     forget: (resource) => cache.remove(prefixOf(resource)),

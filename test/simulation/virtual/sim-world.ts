@@ -5,6 +5,7 @@
 import { SILENCE_MAX_MS } from '../../../src/storage/feed.ts'
 import { sleep, type Timer } from '../../../src/lib/timers.ts'
 import { rangeOf } from '../../../src/storage/keys.ts'
+import type { Commit } from '../../../src/storage/memory/database.ts'
 import { MemoryEngine } from '../../../src/storage/memory/memory-engine.ts'
 import { newForm, readWire } from '../form.ts'
 import { compareState } from '../judge.ts'
@@ -51,7 +52,11 @@ export class SimWorld {
     this.settings = chooseSettings(random.fork('settings'))
     const time = new VirtualTime(random.fork('time'), onLine)
     this.time = time
-    this.engine = new MemoryEngine({ time, onCommit: this.truth.onCommit })
+    const onCommit = (commit: Commit): void => {
+      this.truth.onCommit(commit)
+      this.definitions.onCommit(commit)
+    }
+    this.engine = new MemoryEngine({ time, onCommit })
     const { settings, truth, engine } = this
     const log = (level: string, message: string, fields?: object): void => {
       time.note(`${level} ${message} ${JSON.stringify(fields)}`)
