@@ -19,24 +19,26 @@ export async function validate(
   const before = current?.object
   if (before === undefined) {
     const found = await resource.validateInSlices?.(object, undefined, toolsOf(request, access))
-    const first = await namespaceFaults(resource.namespaceRule?.(object, undefined), object, access)
+    const rule = resource.namespaceRule?.(object, undefined)
+    const first = rule === undefined ? [] : await namespaceFaults(rule, object, access)
     refuseInvalid(resource, object, [...first, ...validateCreate(object, resource, found)])
     for (const warning of resource.warnings(object, undefined)) context.warn(warning)
     return
   }
   const rules = rulesOf(request)
   const found = (await rules.validateInSlices?.(object, before, toolsOf(request, access))) ?? []
-  const first = await namespaceFaults(rules.namespaceRule?.(object, before), object, access)
+  const rule = rules.namespaceRule?.(object, before)
+  const first = rule === undefined ? [] : await namespaceFaults(rule, object, access)
   refuseInvalid(resource, object, [...first, ...validateUpdate(object, before, { resource, rules, found })])
   for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
 }
 
 async function namespaceFaults(
-  rule: ReturnType<NamespaceRule>,
+  rule: NonNullable<ReturnType<NamespaceRule>>,
   { metadata }: KubeObject,
   { namespaceLabels }: WriteAccess,
 ): Promise<readonly FieldFault[]> {
-  return rule === undefined ? [] : rule(await namespaceLabels(metadata.namespace ?? ''))
+  return rule(await namespaceLabels(metadata.namespace ?? ''))
 }
 
 /** Nobody waits for what a request that was given up would find out. */
