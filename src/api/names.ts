@@ -102,6 +102,8 @@ export function checkPathSegmentPrefix(name: string): string[] {
 
 /** The key of a label or an annotation: `name` or `domain/name`. */
 export function checkQualifiedName(key: string): string[] {
+  // Most are; an object may have tens of thousands.
+  if (key.length <= LABEL_CHARACTERS_MAX && patterns.qualifiedPart.test(key)) return []
   const parts = key.split('/')
   const [first = '', second] = parts
   if (parts.length > 2) {

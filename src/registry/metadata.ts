@@ -31,12 +31,16 @@ export type NameRules = {
   readonly checkPrefix?: (prefix: string) => string[]
 }
 
-/** Runs several times for each write: what has nothing to look at makes nothing. */
-export function validateMetadata(metadata: ObjectMeta, rules: NameRules): FieldFault[] {
+/** Runs several times for each write: what has nothing to look at makes nothing. `lists`: where they were looked at before. */
+export function validateMetadata(
+  metadata: ObjectMeta,
+  rules: NameRules,
+  lists: readonly FieldFault[] = validateLists(metadata),
+): FieldFault[] {
   const faults = validateNames(metadata, rules)
   const { finalizers = none } = metadata
   addAll(faults, validateGeneration(metadata))
-  addAll(faults, validateLists(metadata))
+  addAll(faults, lists)
   if (finalizers.length > 0) addAll(faults, validateFinalizers(finalizers))
   addAll(faults, validateManagedFields(metadata['managedFields']))
   return faults
@@ -45,11 +49,15 @@ export function validateMetadata(metadata: ObjectMeta, rules: NameRules): FieldF
 const none: readonly never[] = []
 
 /** `metadata` against what the object was before. */
-export function validateMetadataUpdate(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] {
+export function validateMetadataUpdate(
+  metadata: ObjectMeta,
+  current: ObjectMeta,
+  lists: readonly FieldFault[] = validateLists(metadata),
+): FieldFault[] {
   return [
     ...validateNewFinalizers(metadata, current),
     ...validateFixed(metadata, current),
-    ...validateLists(metadata),
+    ...lists,
     ...validateManagedFields(metadata['managedFields']),
   ]
 }
@@ -88,7 +96,8 @@ function validateGeneration({ generation = 0 }: ObjectMeta): readonly FieldFault
   return [invalidValue('metadata.generation', generation, 'must be greater than or equal to 0')]
 }
 
-function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
+/** Labels, annotations and owners, of which there may be many. */
+export function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
   const { labels, annotations, ownerReferences } = metadata
   if (labels === undefined && annotations === undefined && ownerReferences === undefined) return none
   return [...validateLabels(labels), ...validateAnnotations(annotations), ...validateOwners(ownerReferences)]
@@ -96,13 +105,14 @@ function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
 
 function validateLabels(labels: ObjectMeta['labels']): FieldFault[] {
   if (labels === undefined) return []
-  return faultsOfEach(Object.keys(labels), (key) => {
+  const faults: FieldFault[] = []
+  for (const key of Object.keys(labels)) {
+    if (faults.length >= FAULTS_MAX) return faults
     const value = labels[key] ?? ''
-    return [
-      ...checkQualifiedName(key).map((fault) => invalidValue('metadata.labels', key, fault)),
-      ...checkLabelValue(value).map((fault) => invalidValue('metadata.labels', value, fault)),
-    ]
-  })
+    for (const fault of checkQualifiedName(key)) faults.push(invalidValue('metadata.labels', key, fault))
+    for (const fault of checkLabelValue(value)) faults.push(invalidValue('metadata.labels', value, fault))
+  }
+  return faults
 }
 
 export function validateAnnotations(annotations: Json | undefined, path = 'metadata.annotations'): FieldFault[] {

@@ -2,7 +2,7 @@
 import type { FieldFault } from '../api/field-fault.ts'
 import { checkPathSegment, checkPathSegmentPrefix } from '../api/names.ts'
 import type { KubeObject } from '../api/object.ts'
-import { validateFinalizerDomains, validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import { validateFinalizerDomains, validateLists, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import type { Resource, UpdateCheck, UpdateRules } from './resource.ts'
 
 /** The general rules are looked at only when the kind has nothing to say. `found`: what rules that take long have found. */
@@ -11,8 +11,9 @@ export function validateCreate(
   resource: Resource,
   found: readonly FieldFault[] = [],
 ): FieldFault[] {
-  const faults = [...validateKindMetadata(object, resource), ...resource.validate(object), ...found]
-  return faults.length > 0 ? faults : validateMetadata(object.metadata, anyName(resource))
+  const lists = validateLists(object.metadata)
+  const faults = [...validateKindMetadata(object, resource, lists), ...resource.validate(object), ...found]
+  return faults.length > 0 ? faults : validateMetadata(object.metadata, anyName(resource), lists)
 }
 
 export type UpdateContext = {
@@ -29,25 +30,30 @@ export function validateUpdate(
 ): FieldFault[] {
   const { metadata } = object
   const { needsDomains, updateChecks } = resource.metadataRules
+  const lists = validateLists(metadata)
   const checks: Record<UpdateCheck, () => readonly FieldFault[]> = {
-    metadata: () => validateKindMetadata(object, resource),
+    metadata: () => validateKindMetadata(object, resource, lists),
     change: () => [
-      ...validateMetadataUpdate(metadata, current.metadata),
+      ...validateMetadataUpdate(metadata, current.metadata, lists),
       ...(needsDomains ? validateFinalizerDomains(metadata) : []),
     ],
     rules: () => [...rules.validateUpdate(object, current), ...found],
   }
   return [
-    ...validateMetadata(metadata, anyName(resource)),
-    ...validateMetadataUpdate(metadata, current.metadata),
+    ...validateMetadata(metadata, anyName(resource), lists),
+    ...validateMetadataUpdate(metadata, current.metadata, lists),
     ...(rules.updateChecks ?? updateChecks).flatMap((check) => checks[check]()),
   ]
 }
 
-function validateKindMetadata({ metadata }: KubeObject, resource: Resource): FieldFault[] {
+function validateKindMetadata(
+  { metadata }: KubeObject,
+  resource: Resource,
+  lists: readonly FieldFault[],
+): FieldFault[] {
   const { isChecked, needsDomains } = resource.metadataRules
   if (!isChecked) return []
-  return [...validateMetadata(metadata, resource), ...(needsDomains ? validateFinalizerDomains(metadata) : [])]
+  return [...validateMetadata(metadata, resource, lists), ...(needsDomains ? validateFinalizerDomains(metadata) : [])]
 }
 
 /** Every name becomes a part of a path. */

@@ -14,6 +14,7 @@ import {
 } from '../codec/decode-body.ts'
 import { bodyForm } from '../codec/body-form.ts'
 import { YamlError } from '../codec/yaml-error.ts'
+import { Slices } from '../lib/slices.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import type { WriteAccess } from './access.ts'
 import { inNamespace } from './identity.ts'
@@ -51,12 +52,14 @@ export async function readAs(
   const { context, http } = request
   const form = bodyForm(http)
   const bytes = await http.body()
+  const slices = new Slices()
   const { object, warnings, refusal }: DecodedBody =
     form === 'protobuf'
       ? { object: decodeProtobufBody(bytes, expected), warnings: [] }
       : form === 'cbor'
         ? decodeCborBody(bytes, expected, fieldValidation)
         : decodeBody(form === 'json' ? { bytes } : await fromYaml(bytes, request, access), expected, fieldValidation)
+  if (slices.isOver) await slices.turn()
   for (const warning of warnings) context.warn(warning)
   if (refusal !== undefined) throw refusal
   return withoutDuplicateOwners(inNamespace(object, request), context)

@@ -4,6 +4,7 @@ import { invalidValue } from '../api/field-fault.ts'
 import { printOwners } from '../apply/managers.ts'
 import { type KubeObject, withManagedFields } from '../api/object.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
+import { Slices } from '../lib/slices.ts'
 import { applyPatch, type Patch } from '../patch/patches.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import { trackingOf } from './owners.ts'
@@ -16,9 +17,11 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
   const { resource, name, context } = request
   const expected = viewOf(request) ?? resource
   const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
-  return (current, stored): KubeObject => {
+  return async (current, stored): Promise<KubeObject> => {
     if (current === undefined) throw notFound(resource, name)
+    const slices = new Slices()
     const patched = applyPatch(withShownOwners(current, { request, stored }), patch, expected)
+    if (slices.isOver) await slices.turn()
     if ('fault' in patched) throw notDecoded(patched.shown(), patched.fault)
     const { object, strictFaults } = patched
     if (strictFaults.length > 0 && fieldValidation === 'Strict') {

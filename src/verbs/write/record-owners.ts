@@ -10,6 +10,7 @@ import { hasSetsOfAny, mayOmitKeys, validateApplied, validateTyped } from '../..
 import { isEqual } from '../../apply/value.ts'
 import { givenWire, storedWire } from '../../apply/wire.ts'
 import { isFields, type Json, type KubeObject, omit, withManagedFields } from '../../api/object.ts'
+import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type ResourceRequest, shownAt, viewOf } from '../../registry/resource.ts'
 import type { Current } from '../../storage/store.ts'
 import { askWebhook, UnknownVersionError, versionsOf } from '../owner-versions.ts'
@@ -27,11 +28,14 @@ export async function recordOwners(
   const { request, owners } = write
   if (owners === 'stated') return given
   if (owners === 'dropped') return withManagedFields(given, undefined)
-  const managedFields =
-    current === undefined
-      ? ownersAfterCreate(request, given, write)
-      : await ownersAfterUpdate(request, { stored: current.object, after: given }, write)
-  return withManagedFields(given, managedFields)
+  if (current !== undefined) {
+    const updated = await ownersAfterUpdate(request, { stored: current.object, after: given }, write)
+    return withManagedFields(given, updated)
+  }
+  const slices = new Slices()
+  const created = ownersAfterCreate(request, given, write)
+  if (slices.isOver) await slices.turn()
+  return withManagedFields(given, created)
 }
 
 /** The list of a new object; undefined: none. What the client sent of it counts where the object itself does not take it. */
@@ -69,13 +73,17 @@ async function ownersAfterUpdate(
   const objects = { before: () => before, after: () => after }
   try {
     const asked = await askWebhook(request, access, { owners, objects })
+    const slices = new Slices()
     const versions = versionsOf(request, access, { ...objects, asked })
     if (mayBeUntyped(request)) {
       const own = versions(writerOf(request, options).apiVersion)
       if (own !== undefined && !isTyped(request, own)) return undefined
     }
     const differences = new Differences(versions, ignoredAt(request))
-    return tracking.finish(recordUpdate(owners, { writer: writerOf(request, options), now: access.now(), differences }))
+    const update = { writer: writerOf(request, options), now: access.now(), differences }
+    const recorded = tracking.finish(recordUpdate(owners, update))
+    if (slices.isOver) await slices.turn()
+    return recorded
   } catch (error) {
     // Upstream would rather have no owners than wrong ones.
     if (error instanceof UnknownVersionError) return undefined

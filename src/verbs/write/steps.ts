@@ -1,11 +1,13 @@
 /**
  * The steps of a write between decoding and storing, in kube-apiserver's order, for all verbs that write: record owners, mutate
  * (admission), prepare, allocate, validate, authorize, admit (admission). Each is a file of this folder or one call. `current` is what is
- * stored; undefined: the object is new. create-object.ts and update-object.ts run them and store what comes out; an update runs all
+ * stored; undefined: the object is new. Behind a step that took long, as each does with an object of megabytes, others get a turn of the
+ * event loop. create-object.ts and update-object.ts run them and store what comes out; an update runs all
  * of them again when somebody else was first.
  */
 import { attributesOf } from '../../admission/admission.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { Slices } from '../../lib/slices.ts'
 import { shownAt } from '../../registry/resource.ts'
 import type { Current } from '../../storage/store.ts'
 import { allocate } from './allocate.ts'
@@ -29,7 +31,9 @@ export async function mutate(write: Write, given: KubeObject, current: CurrentOb
 /** The object to store. These steps run again with each name that is generated. */
 export async function complete(write: Write, mutated: KubeObject, current: CurrentObject): Promise<KubeObject> {
   const { request, options, access } = write
+  const slices = new Slices()
   const prepared = prepare(write, mutated, current)
+  if (slices.isOver) await slices.turn()
   const object = await allocate(write, prepared, current)
   await validate(write, object, current)
   // Before any plugin that counts sees the object: it would charge a quota for one that the user may not create.

@@ -2,6 +2,7 @@
 import { refuseInvalid } from '../../api/errors.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
 import type { KubeObject } from '../../api/object.ts'
+import { Slices } from '../../lib/slices.ts'
 import { type NamespaceRule, type ResourceRequest, rulesOf, type ValidateTools } from '../../registry/resource.ts'
 import { validateCreate, validateUpdate } from '../../registry/validate.ts'
 import type { Current } from '../../storage/store.ts'
@@ -21,7 +22,10 @@ export async function validate(
     const found = await resource.validateInSlices?.(object, undefined, toolsOf(request, access))
     const rule = resource.namespaceRule?.(object, undefined)
     const first = rule === undefined ? [] : await namespaceFaults(rule, object, access)
-    refuseInvalid(resource, object, [...first, ...validateCreate(object, resource, found)])
+    const slices = new Slices()
+    const faults = validateCreate(object, resource, found)
+    if (slices.isOver) await slices.turn()
+    refuseInvalid(resource, object, [...first, ...faults])
     for (const warning of resource.warnings(object, undefined)) context.warn(warning)
     return
   }
@@ -29,7 +33,10 @@ export async function validate(
   const found = (await rules.validateInSlices?.(object, before, toolsOf(request, access))) ?? []
   const rule = rules.namespaceRule?.(object, before)
   const first = rule === undefined ? [] : await namespaceFaults(rule, object, access)
-  refuseInvalid(resource, object, [...first, ...validateUpdate(object, before, { resource, rules, found })])
+  const slices = new Slices()
+  const faults = validateUpdate(object, before, { resource, rules, found })
+  if (slices.isOver) await slices.turn()
+  refuseInvalid(resource, object, [...first, ...faults])
   for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { attributes } from '../../../test/harness/admission.ts'
+import { turnsDuring } from '../../../test/harness/turns.ts'
 import { Admission } from '../../admission/admission.ts'
 import { forbidden } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -112,4 +113,13 @@ test('what is wrong with a new object is told before who may create it, as upstr
   const steps = await stepsOf(aRange({ spec: { limits: [{ type: 'Bad type' }] } }))
   assert.deepEqual(steps[0], 'mutate')
   assert.match(steps[1] ?? '', /is invalid: spec.limits/)
+})
+
+test('others get a turn of the event loop behind each step that takes long', async () => {
+  const labels = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`a${at}`, '']))
+  const turns = await turnsDuring(async () => {
+    const steps = await stepsOf(aRange({ metadata: { name: 'l', namespace: 'n', labels }, spec: { limits: [] } }))
+    assert.deepEqual(steps.slice(0, 2), ['mutate', 'authorize'])
+  })
+  assert.ok(turns >= 2, `${turns} turns`)
 })
