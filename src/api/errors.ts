@@ -276,6 +276,11 @@ export function tooManyOperations(max: number, given: number): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
 }
 
+export function tooManyMembers(max: number): ApiError {
+  const text = `an object may have at most ${max} members: split it into several`
+  return new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: ${text}`)
+}
+
 export function expired(
   message: string,
   extra: { readonly continue?: string; readonly cause?: unknown } = {},

@@ -7,6 +7,7 @@ import type { ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson } from './cbor/to-json.ts'
 import { type Decoding, decodeStruct } from './decode.ts'
+import { checkMembers } from './member-count.ts'
 import { withoutEmptyMetadata } from './object.ts'
 import { JsonNumberError, readAny } from '../api/json-value.ts'
 import { jsonTypeOf } from './json.ts'
@@ -137,6 +138,7 @@ function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
 type Head = { readonly kind: string; readonly apiVersion: string }
 
 function readBody(body: Body, expected: Expected): Decoding & { readonly head: Head } {
+  checkMembers(body.bytes)
   const text = body.bytes.toString('utf8')
   try {
     const scanner = new JsonScanner(text)

@@ -5,6 +5,7 @@ import { type Fields, isFields, type Json } from '../api/object.ts'
 import { CborError, cborToJson } from '../codec/cbor/to-json.ts'
 import { readAny } from '../api/json-value.ts'
 import { jsonTypeOf } from '../codec/json.ts'
+import { checkMembers } from '../codec/member-count.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { BRACE_OPEN } from '../lib/ascii.ts'
 import type { WriteAccess } from './access.ts'
@@ -27,6 +28,7 @@ export async function readApplied(
   if (plain !== undefined) return { value: plain, duplicates: [] }
   try {
     const { json, duplicates } = await access.convertYaml(body)
+    checkMembers(json)
     return { value: objectOf(readAny(new JsonScanner(json.toString('utf8')))), duplicates }
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
@@ -37,7 +39,9 @@ export async function readApplied(
 /** Upstream speaks of YAML here too. */
 function readCbor(body: Buffer): Fields {
   try {
-    const value = readAny(new JsonScanner(cborToJson(body)))
+    const json = cborToJson(body)
+    checkMembers(Buffer.from(json))
+    const value = readAny(new JsonScanner(json))
     if (isFields(value)) return value
     throw new CborError(`cbor: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`)
   } catch (error) {
@@ -55,6 +59,7 @@ function objectOf(value: Json): Fields {
 /** JSON without repeated keys, which is the same in YAML. Undefined: what it is YAML's parser must say. */
 function readPlain(body: Buffer): Fields | undefined {
   if (body[0] !== BRACE_OPEN) return undefined
+  checkMembers(body)
   const scanner = new JsonScanner(body.toString('utf8'))
   let isRepeated = false
   try {

@@ -4,6 +4,7 @@ import { invalidValue } from '../api/field-fault.ts'
 import { printOwners } from '../apply/managers.ts'
 import { type KubeObject, withManagedFields } from '../api/object.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
+import { checkMembers } from '../codec/member-count.ts'
 import { Slices } from '../lib/slices.ts'
 import { applyPatch, type Patch } from '../patch/patches.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
@@ -16,6 +17,7 @@ type Given = Pick<Patch, 'form'> & { readonly body: Buffer; readonly fieldValida
 export function readPatch(request: ResourceRequest, { form, body, fieldValidation }: Given): Change {
   const { resource, name, context } = request
   const expected = viewOf(request) ?? resource
+  checkMembers(body)
   const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
   return async (current, stored): Promise<KubeObject> => {
     if (current === undefined) throw notFound(resource, name)

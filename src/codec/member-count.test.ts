@@ -1,0 +1,26 @@
+import { doesNotThrow, throws } from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkMembers, MEMBERS_MAX } from './member-count.ts'
+
+const members = (count: number): string => Array.from({ length: count }, (_, at) => `"a${at}":0`).join()
+const check = (text: string) => (): void => checkMembers(Buffer.from(text))
+const tooMany = { code: 413, message: /^Request entity too large: .* 65536 members/ }
+
+test('an object may have so many members, and no more', () => {
+  doesNotThrow(check(`{"a":{${members(MEMBERS_MAX)}}}`))
+  throws(check(`{"a":{${members(MEMBERS_MAX + 1)}}}`), tooMany)
+  throws(check(`{${members(MEMBERS_MAX)},"a":{},"b":1}`), tooMany)
+  throws(check(`[{"b":[{},{"c":{}}],${members(MEMBERS_MAX)}}]`), tooMany)
+})
+
+test('members of several objects, items and what stands in texts do not count', () => {
+  const half = `{${members(MEMBERS_MAX / 2 + 1)}}`
+  doesNotThrow(check(`{"a":${half},"b":[${half},${half}],"c":${half}}`))
+  doesNotThrow(check(`[${'0,'.repeat(500_000)}0]`))
+  doesNotThrow(check(`{"a":"${':'.repeat(500_000)}","b":"${'\\":'.repeat(100_000)}","c":"\\\\"}`))
+})
+
+test('what is no JSON is not looked at for long', () => {
+  doesNotThrow(check('}'.repeat(500_000)))
+  doesNotThrow(check(`"${'\\'.repeat(500_001)}`))
+})
