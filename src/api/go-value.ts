@@ -86,7 +86,7 @@ export function goPlain(value: Json): string {
 }
 
 /** With `%v`. Whole numbers that Go reads as integers are printed as such. */
-export const goNumber = (value: number | bigint): string =>
+const goNumber = (value: number | bigint): string =>
   typeof value === 'bigint' || Number.isSafeInteger(value) ? `${value}` : goFloat(value)
 
 /** With an exponent of at least two digits below 1e-4 and from 1e6 on. */

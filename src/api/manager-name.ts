@@ -1,7 +1,7 @@
 /** The names of field managers: short, and nothing in them that cannot be printed. */
 import { type FieldFault, invalidValue, tooLong } from './field-fault.ts'
 
-export const MANAGER_BYTES_MAX = 128
+const MANAGER_BYTES_MAX = 128
 
 /** As Go has it: letters, marks, numbers, punctuation, symbols and the plain space. */
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u

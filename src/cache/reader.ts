@@ -17,7 +17,7 @@ import type { Version } from './versions.ts'
 import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
 /** How long a read waits for a revision, as upstream does. */
-export const REACH_MS = 3_000
+const REACH_MS = 3_000
 /** A history read that ends before the ring has moved past it is nearly certain; if it does not, the watcher is told to list. */
 const HISTORY_TRIES = 3
 /** Each time the resource lost its place between the last wait and the start: more than once is no coincidence. */

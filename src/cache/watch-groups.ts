@@ -106,7 +106,7 @@ export class WatchGroups {
 }
 
 /** The events that one value's watchers look at. */
-export class WatchGroup {
+class WatchGroup {
   readonly waker: Waker
   watchers = 0
   readonly #ring: Ring

@@ -122,7 +122,7 @@ function equalStruct(one: StructValue, other: StructValue, meter: Metered): bool
   return true
 }
 
-export const numberOf = (value: Value): bigint | number | undefined =>
+const numberOf = (value: Value): bigint | number | undefined =>
   typeof value === 'bigint' || typeof value === 'number' ? value : value instanceof Uint ? value.value : undefined
 
 /** Less than zero, zero, more; NaN has no order. Undefined: these have no order at all. */

@@ -78,7 +78,7 @@ export class Program {
   }
 }
 
-export class Evaluation {
+class Evaluation {
   readonly #step: Step
   readonly #run: Run
 

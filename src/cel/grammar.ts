@@ -2,9 +2,9 @@
 import { next } from './recognizer.ts'
 import type { TokenKind } from './tokens.ts'
 
-export const literals: readonly TokenKind[] = ['true', 'false', 'null', 'float', 'int', 'uint', 'string', 'bytes']
+const literals: readonly TokenKind[] = ['true', 'false', 'null', 'float', 'int', 'uint', 'string', 'bytes']
 export const memberStart: readonly TokenKind[] = ['[', '{', '(', '.', '-', ...literals, 'identifier']
-export const start: readonly TokenKind[] = ['!', ...memberStart]
+const start: readonly TokenKind[] = ['!', ...memberStart]
 export const relations: readonly TokenKind[] = ['<', '<=', '>=', '>', '==', '!=', 'in']
 export const factors: readonly TokenKind[] = ['*', '/', '%']
 export const terms: readonly TokenKind[] = ['+', '-']

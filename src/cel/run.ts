@@ -184,7 +184,7 @@ type Known = {
 }
 
 /** Loops and long calls, numbered as they are entered: the same ones have the same numbers when an expression is run again. */
-export class Frame {
+class Frame {
   entered = 0
   known: Map<number, Known | Loop> | undefined
 

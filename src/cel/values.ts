@@ -176,10 +176,8 @@ export class ArrayList implements ListValue {
   }
 }
 
-export const emptyList = new ArrayList([])
-
 /** Numbers that are equal are the same key, whatever their type. */
-export function keyText(key: Value): string | undefined {
+function keyText(key: Value): string | undefined {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'bigint') return `n${key}`
   if (key instanceof Uint) return `n${key.value}`
@@ -236,8 +234,6 @@ export class HashMap implements MapValue {
     return new HashMap(entries.set(keyText(key) ?? '', { key, value, at: this.size }))
   }
 }
-
-export const emptyMap = new HashMap()
 
 export const isList = (value: Result): value is ListValue =>
   typeof value === 'object' && value !== null && 'isList' in value

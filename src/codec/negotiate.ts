@@ -26,8 +26,8 @@ export type Conversion = {
   readonly version: 'v1' | 'v1beta1'
 }
 
-export const compactJson: Form = { type: 'json', isIndented: false }
-export const indentedJson: Form = { type: 'json', isIndented: true }
+const compactJson: Form = { type: 'json', isIndented: false }
+const indentedJson: Form = { type: 'json', isIndented: true }
 
 export type AskedHeaders = Pick<ApiRequest, 'headers' | 'takesCbor'>
 type Asked = AskedHeaders & Pick<ApiRequest, 'query'>

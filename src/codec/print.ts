@@ -55,11 +55,6 @@ export function printFields(value: Fields, struct: Struct, skip: number): string
   return printInside(value, fieldPrinters(struct), skip)
 }
 
-/** The text of one value, for comparing two of them as Go would. */
-export function printValue(value: Json | undefined, schema: Schema): string {
-  return printerOf(schema)(value ?? null)
-}
-
 function fieldPrinters(struct: Struct): readonly FieldPrinter[] {
   const known = printers.get(struct)
   if (known !== undefined) return known

@@ -18,7 +18,7 @@ const INTEGER_BYTES_MAX = 6
 const PER_FIELD_BYTES_MAX = 2 * INTEGER_BYTES_MAX
 
 /** An announcement that the table has no room: it must stand in the first block of a connection. */
-export const EMPTY_TABLE = 0x20
+const EMPTY_TABLE = 0x20
 
 const nameNumbers: ReadonlyMap<string, number> = new Map(
   staticTable.map(([name], at): [string, number] => [name, at + 1]).toReversed(),

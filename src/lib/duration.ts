@@ -40,17 +40,3 @@ export function parseDuration(text: string): { readonly ms: number } | { readonl
 const invalid = (text: string): { readonly fault: string } => ({
   fault: `time: invalid duration ${JSON.stringify(text)}`,
 })
-
-/** As Go prints a duration: `1h0m0s`, `1.5s`, `20ms`. */
-export function formatDuration(ms: number): string {
-  if (ms === 0) return '0s'
-  const sign = ms < 0 ? '-' : ''
-  const all = Math.abs(ms)
-  if (all < 1) return `${sign}${all * 1000}µs`
-  if (all < 1000) return `${sign}${all}ms`
-  const hours = Math.floor(all / 3_600_000)
-  const minutes = Math.floor(all / 60_000) % 60
-  const seconds = (all % 60_000) / 1000
-  if (hours > 0) return `${sign}${hours}h${minutes}m${seconds}s`
-  return minutes > 0 ? `${sign}${minutes}m${seconds}s` : `${sign}${seconds}s`
-}

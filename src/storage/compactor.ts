@@ -10,7 +10,7 @@ import type { Log } from '../lib/log.ts'
 import { compactionMarker, toBytes } from './keys.ts'
 
 /** Upstream's default of --etcd-compaction-interval. */
-export const COMPACTION_INTERVAL_MS = 5 * 60 * 1000
+const COMPACTION_INTERVAL_MS = 5 * 60 * 1000
 
 const markerKey = toBytes(compactionMarker)
 

@@ -20,7 +20,7 @@ export interface Transformer {
 
 const encryptedPrefix = Buffer.from('k8s:enc:')
 
-export const isEncrypted = (stored: Buffer): boolean =>
+const isEncrypted = (stored: Buffer): boolean =>
   // The first byte decides nearly always, and costs less than a comparison.
   stored[0] === 0x6b && stored.subarray(0, encryptedPrefix.length).equals(encryptedPrefix)
 

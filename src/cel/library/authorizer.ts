@@ -31,7 +31,7 @@ type Stage = 'Authorizer' | 'PathCheck' | 'GroupCheck' | 'ResourceCheck'
 type Asked = Omit<Question, 'verb'>
 
 /** The variable `authorizer`, and each step of a question. */
-export class AuthorizerValue implements Opaque {
+class AuthorizerValue implements Opaque {
   readonly typeName: string
   readonly stage: Stage
   readonly authorize: Authorize

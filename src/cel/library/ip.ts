@@ -9,7 +9,7 @@ import { bool, int, opaque, string } from '../types.ts'
 import { addressFault } from './ip-fault.ts'
 import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
 
-export class IpValue implements Opaque {
+class IpValue implements Opaque {
   readonly typeName = 'net.IP'
   readonly ip: Ip
 
@@ -22,7 +22,7 @@ export class IpValue implements Opaque {
   }
 }
 
-export class CidrValue implements Opaque {
+class CidrValue implements Opaque {
   readonly typeName = 'net.CIDR'
   readonly cidr: Cidr
 

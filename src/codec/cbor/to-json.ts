@@ -30,7 +30,7 @@ const ARRAY = 4
 const MAP = 5
 const TAG = 6
 
-export const cborTypes = [
+const cborTypes = [
   'positive integer',
   'negative integer',
   'byte string',

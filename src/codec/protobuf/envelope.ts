@@ -9,7 +9,7 @@ import { encodeMessage } from './encode.ts'
 import { ProtobufError, Reader } from './reader.ts'
 import { BYTES, varintBytes, Writer } from './writer.ts'
 
-export const protobufPrefix: Buffer = Buffer.from('k8s\0', 'latin1')
+const protobufPrefix: Buffer = Buffer.from('k8s\0', 'latin1')
 
 export const isProtobuf = (bytes: Buffer): boolean =>
   bytes.length >= protobufPrefix.length && protobufPrefix.compare(bytes, 0, protobufPrefix.length) === 0

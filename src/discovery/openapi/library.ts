@@ -32,7 +32,7 @@ const CUSTOM_FORM = 1
 type Edition = { readonly hash: string; readonly modifiedMs: number }
 
 /** A document, with the forms that somebody has asked for. */
-export class Kept {
+class Kept {
   readonly json: Buffer
   /** The same whatever the form. */
   readonly edition: Edition

@@ -210,7 +210,7 @@ const withHead = (fields: Fields, { kind, apiVersion, metadata }: KubeObject): K
 })
 
 /** What errors call the kinds that there are. */
-export const schemeName = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
+const schemeName = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
 /** Custom kinds write all fields in the order of their names, those of metadata too. */
 export function customStruct(kind: string, open: () => Structural): Struct {

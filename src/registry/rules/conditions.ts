@@ -31,7 +31,7 @@ export function validateConditions(list: Json | undefined, path: string): FieldF
 }
 
 /** One of them, by itself. */
-export function validateCondition(condition: Fields, path: string): FieldFault[] {
+function validateCondition(condition: Fields, path: string): FieldFault[] {
   const { lastTransitionTime, observedGeneration } = condition
   const status = textOf(condition['status'])
   const faults = checked(`${path}.type`, textOf(condition['type']), checkQualifiedName)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { atMostHundredPercent, countOf, countOrPercent, isNone } from './percent.ts'
+import { atMostHundredPercent, countOrPercent, isNone } from './percent.ts'
 import { all, faultsOf } from './rule.ts'
 
 const messages = (value: string | number): string[] =>
@@ -18,10 +18,4 @@ test('a count is a number from zero, or a percentage', () => {
 test('what is no number stands for nothing', () => {
   for (const value of [0, '0%', '', 'ten%', '-1%']) assert.equal(isNone(value), true)
   for (const value of [1, -1, '1%', '10']) assert.equal(isNone(value), false)
-})
-
-test('a share is rounded as asked', () => {
-  assert.equal(countOf('25%', { of: 10, isUp: true }), 3)
-  assert.equal(countOf('25%', { of: 10, isUp: false }), 2)
-  assert.equal(countOf(4, { of: 10, isUp: true }), 4)
 })

@@ -10,7 +10,7 @@ const percentFault =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
 
 /** Of a text like `25%`; undefined for anything else. */
-export function percentOf(value: Json | undefined): number | undefined {
+function percentOf(value: Json | undefined): number | undefined {
   const text = textOf(value)
   return typeof value === 'string' && percentForm.test(text) ? Number(text.slice(0, -1)) : undefined
 }
@@ -31,14 +31,4 @@ export function isNone(value: Json | undefined): boolean {
   const percent = percentOf(value)
   if (percent !== undefined) return percent === 0
   return typeof value === 'string' ? !/^[+-]?0*[1-9][0-9]*$/.test(value) : numberOf(value) === 0
-}
-
-/** The share of a whole, rounded up or down. */
-export function countOf(
-  value: Json | undefined,
-  { of, isUp }: { readonly of: number; readonly isUp: boolean },
-): number {
-  const percent = percentOf(value)
-  if (percent === undefined) return numberOf(value)
-  return isUp ? Math.ceil((percent * of) / 100) : Math.floor((percent * of) / 100)
 }

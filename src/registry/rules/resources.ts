@@ -27,16 +27,16 @@ const hugePages = 'hugepages-'
 export const isHugePages = (name: string): boolean => name.startsWith(hugePages)
 
 /** Kubernetes' own: without a domain, or with its. */
-export const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
+const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
 
 /** What others add to nodes: `example.com/gpu`. */
 export const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && checkQualifiedName(`requests.${name}`).length === 0
 
-export const isStandard = (name: string): boolean =>
+const isStandard = (name: string): boolean =>
   standard.has(name) || isHugePages(name) || name.startsWith(`requests.${hugePages}`)
 
-export const isWholeCount = (name: string): boolean => counts.includes(name) || isExtended(name)
+const isWholeCount = (name: string): boolean => counts.includes(name) || isExtended(name)
 
 /** May be asked for beyond what there is. */
 export const allowsOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)

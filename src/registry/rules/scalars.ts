@@ -59,7 +59,7 @@ export const ipAddress: Rule = (value, path, { faults }) => {
   faults.push(invalidValue(path, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'))
 }
 
-export const isIpAddress = (address: string): boolean =>
+const isIpAddress = (address: string): boolean =>
   isIP(/^[0-9.]+$/.test(address) ? address.replace(/(^|\.)0+(?=[0-9])/g, '$1') : address) !== 0 &&
   !address.includes('%')
 

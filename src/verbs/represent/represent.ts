@@ -40,7 +40,7 @@ export function tableParts(
 }
 
 /** What upstream's errors call the type of the objects. */
-export function goNameOf(resource: Resource): string {
+function goNameOf(resource: Resource): string {
   if (resource.isCustom) return 'unstructured.Unstructured'
   const known = resource.shape.scheme.find(apiVersionOf(resource), resource.kind)
   return known?.hubName ?? resource.kind

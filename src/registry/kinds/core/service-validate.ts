@@ -27,7 +27,7 @@ const moreDistributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode'] as
 const AFFINITY_SECONDS_MAX = 86_400
 /** The older form of spec.loadBalancerSourceRanges. */
 const sourceRangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges'
-export const onlyForLoadBalancers = "may only be used when `type` is 'LoadBalancer'"
+const onlyForLoadBalancers = "may only be used when `type` is 'LoadBalancer'"
 
 export function validate(object: KubeObject, gates: Gates): FieldFault[] {
   const spec = specOf(object)

@@ -76,7 +76,7 @@ function sliceToHub(spec: Json | undefined): Json | undefined {
   })
 }
 
-export function toHub(object: KubeObject, version: Version): KubeObject {
+function toHub(object: KubeObject, version: Version): KubeObject {
   if (version === 'v1beta2') return object
   const requests = requestPaths.get(object.kind ?? '')
   if (requests !== undefined) return withSpec(object, (spec) => mapList(spec, requests, requestToHub))

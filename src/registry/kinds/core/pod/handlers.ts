@@ -68,7 +68,7 @@ const stopSignal: PodRule = given((value, path, { faults, spec }) => {
   else if (!signals.includes(textOf(value))) faults.push(notSupported(path, textOf(value), signals))
 })
 
-export const lifecycle: PodRule = given(fields({ postStart: given(handler), preStop: given(handler), stopSignal }))
+const lifecycle: PodRule = given(fields({ postStart: given(handler), preStop: given(handler), stopSignal }))
 
 const times: Rule = fields({
   initialDelaySeconds: nonNegative,
