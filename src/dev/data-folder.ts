@@ -3,10 +3,11 @@
  * kubeconfig, the key of service accounts, and etcd's data. All of it is made once and used again, so that a kubeconfig stays good over restarts.
  */
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { mastersGroup } from '../api/user.ts'
+import { readIfThere } from '../lib/read-if-there.ts'
 import { type Certificate, createAuthority, issue } from '../lib/x509/certificates.ts'
 
 export type DataFolder = {
@@ -129,13 +130,4 @@ const writeSecret = (path: string, text: string): void => writeFileSync(path, te
 
 function writeIfAbsent(path: string, text: string): void {
   if (readIfThere(path) === undefined) writeFileSync(path, text)
-}
-
-export function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
 }

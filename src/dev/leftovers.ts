@@ -6,7 +6,8 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type DataFolder, readIfThere } from './data-folder.ts'
+import { readIfThere } from '../lib/read-if-there.ts'
+import type { DataFolder } from './data-folder.ts'
 
 const STOP_MS_MAX = 10_000
 const POLL_MS = 20

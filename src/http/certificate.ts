@@ -1,6 +1,7 @@
 /** The server's certificate in its folder: used when it is there, made when it is not. File names are kube-apiserver's. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readIfThere } from '../lib/read-if-there.ts'
 import { type Certificate, createSelfSigned } from '../lib/x509/certificates.ts'
 
 const ownNames = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'] as const
@@ -31,14 +32,5 @@ export function loadOrCreateCertificate(
       `the certificate in ${folder} can neither be read nor made (${why}): give a folder that this user can write to as --cert-dir`,
       { cause },
     )
-  }
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
   }
 }
