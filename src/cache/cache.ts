@@ -17,7 +17,7 @@ import type { IndexLimits } from './field-index.ts'
 import { HistoryBudget } from './history.ts'
 import { type MadeParts, Shelf, TURNS_KEPT } from './made.ts'
 import { Reader } from './reader.ts'
-import { type Parts, Resource, type ResourceSpec } from './resource.ts'
+import { type Parts, CachedResource, type ResourceSpec } from './resource.ts'
 import { SharedFeed } from './shared-feed.ts'
 import { DecodedShelf } from './shelf.ts'
 import { Slabs } from './slabs.ts'
@@ -60,7 +60,7 @@ export type CacheOptions = {
   readonly watchReadyMs?: number
 }
 
-type Known = { readonly resource: Resource; readonly reader: Reader }
+type Known = { readonly resource: CachedResource; readonly reader: Reader }
 
 /** Where an object is, and of which revision, if it has one. */
 type Place = { readonly key: Key; readonly revision?: Revision; readonly createRevision?: Revision }
@@ -73,7 +73,7 @@ export class Cache implements AsyncDisposable {
   readonly #options: CacheOptions
   /** By prefix, and by version where one prefix has several. */
   readonly #resources = new Map<Key, Map<string, Known>>()
-  readonly #checkedAtMs = new WeakMap<Resource, number>()
+  readonly #checkedAtMs = new WeakMap<CachedResource, number>()
   #housekeeper: Timer | undefined
   #isChecking = false
   /** Of the housekeeper. */
@@ -130,7 +130,7 @@ export class Cache implements AsyncDisposable {
     const versions = this.#resources.get(prefix) ?? new Map<string, Known>()
     const known = versions.get(version)
     if (known !== undefined) return known.reader
-    const resource = new Resource(spec, this.#parts)
+    const resource = new CachedResource(spec, this.#parts)
     const reader = new Reader(resource, this.#parts)
     this.#resources.set(prefix, versions.set(version, { resource, reader }))
     return reader
@@ -146,7 +146,7 @@ export class Cache implements AsyncDisposable {
    * is in memory is of the new form.
    */
   retired(spec: ResourceSpec): Reader {
-    const resource = new Resource(spec, this.#parts)
+    const resource = new CachedResource(spec, this.#parts)
     resource.close()
     return new Reader(resource, this.#parts)
   }
@@ -243,7 +243,7 @@ export class Cache implements AsyncDisposable {
     })
   }
 
-  *#all(): Generator<Resource> {
+  *#all(): Generator<CachedResource> {
     for (const versions of this.#resources.values()) for (const { resource } of versions.values()) yield resource
   }
 
@@ -253,7 +253,7 @@ export class Cache implements AsyncDisposable {
     if (++this.#turns % TURNS_KEPT === 0) decoded.tidy()
   }
 
-  #nextToCheck(now: number): Resource | undefined {
+  #nextToCheck(now: number): CachedResource | undefined {
     const everyMs = this.#options.checkEveryMs ?? CHECK_EVERY_MS
     for (const resource of this.#all()) {
       if (resource.phase !== 'live') continue
@@ -265,7 +265,7 @@ export class Cache implements AsyncDisposable {
   }
 
   /** False if the cache was wrong. Failing to find out is no fault of the cache. */
-  async #checkOne(resource: Resource): Promise<boolean> {
+  async #checkOne(resource: CachedResource): Promise<boolean> {
     const { log, time, engine } = this.#parts
     this.#checkedAtMs.set(resource, time.monotonicMs())
     try {

@@ -2,7 +2,7 @@
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Engine, Key, Revision } from '../storage/engine.ts'
 import { keyAfter } from '../storage/keys.ts'
-import type { Resource } from './resource.ts'
+import type { CachedResource } from './resource.ts'
 
 /** Keys without values: a page is some 100 KB. */
 const PAGE_KEYS = 2_000
@@ -15,7 +15,7 @@ export type CheckResult =
   | { readonly outcome: 'unknown' }
 
 /** Fails as the database does, also where the revision was compacted meanwhile. */
-export async function checkResource(engine: Engine, resource: Resource, time: SlicesTime): Promise<CheckResult> {
+export async function checkResource(engine: Engine, resource: CachedResource, time: SlicesTime): Promise<CheckResult> {
   if (resource.phase !== 'live') return { outcome: 'unknown' }
   const { revision } = resource
   const shown = resource.tree.clone().entries(resource.range.from)

@@ -11,7 +11,7 @@ import { type KeyRange, rangeOfKey } from '../storage/keys.ts'
 import type { Change } from './event.ts'
 import { type History, readHistory } from './history.ts'
 import type { Item, Matches, Wire } from './item.ts'
-import type { Parts, Resource } from './resource.ts'
+import type { Parts, CachedResource } from './resource.ts'
 import { type IndexedValue, type KeySet, named, type Selected, type Selection, select, type Tree } from './tree.ts'
 import type { Version } from './versions.ts'
 import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './watch.ts'
@@ -65,12 +65,12 @@ type State = {
 }
 
 export class Reader {
-  readonly #resource: Resource
+  readonly #resource: CachedResource
   readonly #parts: Parts
   /** History reads under way, by where they begin: who resumes from later shares one. */
   readonly #histories = new Map<Revision, SharedHistory>()
 
-  constructor(resource: Resource, parts: Parts) {
+  constructor(resource: CachedResource, parts: Parts) {
     this.#resource = resource
     this.#parts = parts
   }

@@ -73,7 +73,7 @@ type Phase =
   | { readonly phase: 'live' }
   | { readonly phase: 'closed' }
 
-export class Resource {
+export class CachedResource {
   readonly spec: ResourceSpec
   readonly range: KeyRange
   readonly home: ItemHome

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../lib/clock.ts'
 import type { Reader } from './codec/reader.ts'
-import type { Connection } from './connection.ts'
+import type { EtcdConnection } from './connection.ts'
 import { Duplex } from './duplex.ts'
 import type { Endpoints } from './endpoints.ts'
 import { EtcdError, isUnable } from './errors.ts'
@@ -144,7 +144,7 @@ export class Channel {
   }
 
   /** The stream of the connection that was acquired for the caller is given back if it cannot be used. */
-  async #checkVersion(connection: Connection): Promise<void> {
+  async #checkVersion(connection: EtcdConnection): Promise<void> {
     const headers = headersOf(connection.endpoint, statusMethod, this.#timeoutMs, this.#tokens?.current())
     try {
       await this.#versions.check(connection, headers, this.#timeoutMs)
@@ -169,7 +169,7 @@ export class Channel {
   }
 
   /** An open connection with a stream acquired, and a token if one is needed. */
-  async #connect(options: ConnectOptions): Promise<Connection> {
+  async #connect(options: ConnectOptions): Promise<EtcdConnection> {
     const { timeoutMs, signal } = options
     const startedMs = this.#clock.monotonicMs()
     const left = (): number => timeoutMs - (this.#clock.monotonicMs() - startedMs)

@@ -22,7 +22,7 @@ import { Channel } from './channel.ts'
 import { Cluster } from './cluster.ts'
 import { Endpoints } from './endpoints.ts'
 import { Kv } from './kv.ts'
-import { Leases } from './lease.ts'
+import { EtcdLeases } from './lease.ts'
 import { Maintenance } from './maintenance.ts'
 import type { TlsOptions } from './tls.ts'
 import { Watches } from './watch.ts'
@@ -47,7 +47,7 @@ const CALL_TIMEOUT_MS = 10_000
 export class EtcdClient implements AsyncDisposable {
   readonly kv: Kv
   readonly watch: Watches
-  readonly lease: Leases
+  readonly lease: EtcdLeases
   readonly maintenance: Maintenance
   readonly cluster: Cluster
   readonly auth: Auth
@@ -60,7 +60,7 @@ export class EtcdClient implements AsyncDisposable {
     const channel = new Channel({ endpoints: this.#endpoints, clock, timeoutMs })
     this.kv = new Kv(channel)
     this.watch = new Watches(channel)
-    this.lease = new Leases(channel, { timeoutMs, clock })
+    this.lease = new EtcdLeases(channel, { timeoutMs, clock })
     this.maintenance = new Maintenance(channel)
     this.cluster = new Cluster(channel)
     this.auth = new Auth(channel)

@@ -52,7 +52,7 @@ export type ConnectionOptions = {
   readonly onClosed: () => void
 }
 
-export class Connection {
+export class EtcdConnection {
   readonly endpoint: string
   /** Fulfilled when open; rejected with an EtcdError that is not ambiguous. */
   readonly opened: Promise<void>

@@ -5,8 +5,8 @@
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { Field } from '../http2/field.ts'
 import { CODE } from '../http2/protocol.ts'
-import { FrameReader } from './codec/frames.ts'
-import type { Connection } from './connection.ts'
+import { MessageFrames } from './codec/frames.ts'
+import type { EtcdConnection } from './connection.ts'
 import { EtcdError } from './errors.ts'
 import { hasStatus, isHttpOk, notGrpc, statusFailure, unreadable } from './status.ts'
 
@@ -22,10 +22,10 @@ export type DuplexOptions = {
 const UNSENT_BYTES_MAX = 16 * 1024 * 1024
 
 export class Duplex implements AnswerListener {
-  readonly #connection: Connection
+  readonly #connection: EtcdConnection
   readonly #options: DuplexOptions
   readonly #stream: ClientStream
-  readonly #frames: FrameReader
+  readonly #frames: MessageFrames
   readonly #stopListening: () => void
   /** What waits until the stream has taken what was sent before. */
   #unsent: Buffer[] = []
@@ -34,11 +34,11 @@ export class Duplex implements AnswerListener {
   #isEnded = false
 
   /** The connection's stream must have been acquired; it is released when the stream has ended. Throws as `request` does. */
-  constructor(connection: Connection, options: DuplexOptions) {
+  constructor(connection: EtcdConnection, options: DuplexOptions) {
     this.#connection = connection
     this.#options = options
     // Several messages can be in one chunk, and the first may be the reason to close.
-    this.#frames = new FrameReader((message) => {
+    this.#frames = new MessageFrames((message) => {
       if (!this.#isEnded) options.onMessage(message)
     })
     try {

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { Connection } from './connection.ts'
+import { EtcdConnection } from './connection.ts'
 import { EtcdError } from './errors.ts'
 import type { TlsOptions } from './tls.ts'
 
@@ -23,7 +23,7 @@ export type EndpointsOptions = {
 
 type Endpoint = {
   readonly url: string
-  connection: Connection | undefined
+  connection: EtcdConnection | undefined
   failures: number
   avoidUntilMs: number
 }
@@ -35,7 +35,7 @@ export class Endpoints {
   readonly #log: Log
   readonly #firstStreamId: number | undefined
   // All that are not closed, those included that are only kept until their last call has ended.
-  readonly #connections = new Set<Connection>()
+  readonly #connections = new Set<EtcdConnection>()
   #current: Endpoint
   #isClosed = false
 
@@ -60,7 +60,7 @@ export class Endpoints {
   }
 
   /** The open connection that calls go to, if there is one: the fast path, without a promise. */
-  current(): Connection | undefined {
+  current(): EtcdConnection | undefined {
     const { connection, avoidUntilMs } = this.#current
     if (connection === undefined || !connection.isOpen) return undefined
     if (avoidUntilMs > 0 && this.count > 1 && avoidUntilMs > this.#clock.monotonicMs()) return undefined
@@ -71,7 +71,7 @@ export class Endpoints {
    * An open connection to the endpoint that now looks best. `away`: another one than this, if there is another that is not
    * known to fail. Fails with an EtcdError that is not ambiguous; another try then goes to another endpoint.
    */
-  async connect(away?: string): Promise<Connection> {
+  async connect(away?: string): Promise<EtcdConnection> {
     if (this.#isClosed) throw new EtcdError('Cancelled', 'the client is closed')
     const endpoint = this.#best(away)
     const waitMs = endpoint.avoidUntilMs - this.#clock.monotonicMs()
@@ -113,10 +113,10 @@ export class Endpoints {
     for (const connection of this.#connections) connection.destroy(new Error('the client is closed'))
   }
 
-  #connectionOf(endpoint: Endpoint): Connection {
+  #connectionOf(endpoint: Endpoint): EtcdConnection {
     const known = endpoint.connection
     if (known !== undefined && known.isUsable) return known
-    const connection: Connection = new Connection({
+    const connection: EtcdConnection = new EtcdConnection({
       endpoint: endpoint.url,
       tls: this.#tls,
       log: this.#log,

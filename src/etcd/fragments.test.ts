@@ -1,13 +1,13 @@
 import { deepEqual, equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WatchEvent } from './codec/watch.ts'
+import type { EtcdEvent } from './codec/watch.ts'
 import { Fragments } from './fragments.ts'
 
-const event = (modRevision: number): WatchEvent => ({
+const event = (modRevision: number): EtcdEvent => ({
   type: 'put',
   kv: { key: Buffer.from('k'), value: Buffer.alloc(0), createRevision: 1, modRevision, version: 1, lease: 0n },
 })
-const revisions = (events: readonly WatchEvent[] | undefined): number[] | undefined =>
+const revisions = (events: readonly EtcdEvent[] | undefined): number[] | undefined =>
   events?.map((one) => one.kv.modRevision)
 
 test('an answer in one piece is handed on as it is', () => {

@@ -2,7 +2,7 @@
  * Puts the fragments of a watch answer together. etcd cuts anywhere between two events, so the events of one revision
  * may be spread over several fragments; they must be told together.
  */
-import type { WatchEvent } from './codec/watch.ts'
+import type { EtcdEvent } from './codec/watch.ts'
 import { EtcdError } from './errors.ts'
 
 /**
@@ -14,7 +14,7 @@ const HELD_BYTES_MAX = 64 * 1024 * 1024
 
 export class Fragments {
   readonly #bytesMax: number
-  #held: WatchEvent[] = []
+  #held: EtcdEvent[] = []
   #bytes = 0
 
   constructor(bytesMax = HELD_BYTES_MAX) {
@@ -23,9 +23,9 @@ export class Fragments {
 
   /** Takes the events of an answer of this many bytes; returns those to be told now, if any. */
   add(
-    answer: { readonly fragment: boolean; readonly events: readonly WatchEvent[] },
+    answer: { readonly fragment: boolean; readonly events: readonly EtcdEvent[] },
     bytes: number,
-  ): readonly WatchEvent[] | undefined {
+  ): readonly EtcdEvent[] | undefined {
     if (!answer.fragment && this.#held.length === 0) return answer.events
     for (const event of answer.events) this.#held.push(event)
     this.#bytes += bytes
@@ -33,7 +33,7 @@ export class Fragments {
     return this.#bytes > this.#bytesMax ? this.#take(completeCount(this.#held)) : undefined
   }
 
-  #take(count: number): readonly WatchEvent[] {
+  #take(count: number): readonly EtcdEvent[] {
     if (count <= 0) {
       throw new EtcdError('ResourceExhausted', `the events of one revision are longer than ${this.#bytesMax} bytes`)
     }
@@ -45,7 +45,7 @@ export class Fragments {
 }
 
 /** How many of the events belong to revisions of which all events are surely there. */
-function completeCount(events: readonly WatchEvent[]): number {
+function completeCount(events: readonly EtcdEvent[]): number {
   const last = events.at(-1)?.kv.modRevision
   return events.findIndex((event) => event.kv.modRevision === last)
 }

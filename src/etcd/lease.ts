@@ -25,7 +25,7 @@ export type KeepAlive = { readonly stop: () => void }
 /** A lease is renewed when a third of its time has passed, so that two failed tries do no harm. */
 const RENEWALS_PER_TTL = 3
 
-export class Leases {
+export class EtcdLeases {
   readonly #channel: Channel
   readonly #timeoutMs: number
   readonly #clock: Clock
@@ -90,7 +90,7 @@ export class Leases {
 }
 
 class KeepAliveLoop implements KeepAlive {
-  readonly #leases: Leases
+  readonly #leases: EtcdLeases
   readonly #clock: Clock
   readonly #id: bigint
   readonly #handler: KeepAliveHandler
@@ -99,7 +99,7 @@ class KeepAliveLoop implements KeepAlive {
   #ttlMs: number
   #renewedMs: number
 
-  constructor(leases: Leases, clock: Clock, lease: Lease, handler: KeepAliveHandler) {
+  constructor(leases: EtcdLeases, clock: Clock, lease: Lease, handler: KeepAliveHandler) {
     this.#leases = leases
     this.#clock = clock
     this.#renewedMs = clock.monotonicMs()

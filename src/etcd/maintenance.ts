@@ -1,7 +1,7 @@
 /** etcd's Maintenance service. These calls are about the member that answers, not about the cluster. */
 import type { CallOptions, Channel, Method } from './channel.ts'
 import { emptyRequest, readHeaderOnly } from './codec/header.ts'
-import { type Alarm, encodeAlarm, readAlarms, readSnapshotChunk, readStatus, type Status } from './codec/maintenance.ts'
+import { type Alarm, encodeAlarm, readAlarms, readSnapshotChunk, readStatus, type MemberStatus } from './codec/maintenance.ts'
 import { Reader } from './codec/reader.ts'
 import { EtcdError } from './errors.ts'
 
@@ -17,7 +17,7 @@ export class Maintenance {
     this.#channel = channel
   }
 
-  status(call?: CallOptions): Promise<Status> {
+  status(call?: CallOptions): Promise<MemberStatus> {
     return this.#channel.unary(status, emptyRequest(), call)
   }
 

@@ -5,9 +5,9 @@
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { Field } from '../http2/field.ts'
 import { CODE } from '../http2/protocol.ts'
-import { FrameReader, messageLength } from './codec/frames.ts'
+import { MessageFrames, messageLength } from './codec/frames.ts'
 import { Reader } from './codec/reader.ts'
-import type { Connection } from './connection.ts'
+import type { EtcdConnection } from './connection.ts'
 import { EtcdError } from './errors.ts'
 import { hasStatus, isHttpOk, notGrpc, statusFailure, unreadable } from './status.ts'
 import { cancelled } from './within.ts'
@@ -21,7 +21,7 @@ export type UnaryOptions<T> = {
 }
 
 /** The connection's stream must have been acquired; it is released when the stream has ended. */
-export function callUnary<T>(connection: Connection, options: UnaryOptions<T>): Promise<T> {
+export function callUnary<T>(connection: EtcdConnection, options: UnaryOptions<T>): Promise<T> {
   if (options.signal?.aborted === true) {
     connection.release()
     return Promise.reject(cancelled(options.signal))
@@ -30,7 +30,7 @@ export function callUnary<T>(connection: Connection, options: UnaryOptions<T>): 
 }
 
 class UnaryCall<T> implements AnswerListener {
-  readonly #connection: Connection
+  readonly #connection: EtcdConnection
   readonly #options: UnaryOptions<T>
   readonly #resolve: (value: T) => void
   readonly #reject: (error: Error) => void
@@ -38,10 +38,10 @@ class UnaryCall<T> implements AnswerListener {
   readonly #timer: NodeJS.Timeout
   #isSettled = false
   #message: Buffer | undefined
-  #frames: FrameReader | undefined
+  #frames: MessageFrames | undefined
 
   constructor(
-    connection: Connection,
+    connection: EtcdConnection,
     options: UnaryOptions<T>,
     resolve: (value: T) => void,
     reject: (error: Error) => void,
@@ -78,7 +78,7 @@ class UnaryCall<T> implements AnswerListener {
         }
       }
       this.#connection.heard = true
-      this.#frames ??= new FrameReader(this.#onMessage)
+      this.#frames ??= new MessageFrames(this.#onMessage)
       this.#frames.push(chunk)
     } catch (error) {
       this.#abandon(this.#unreadable(error))

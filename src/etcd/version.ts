@@ -5,7 +5,7 @@
  */
 import { emptyRequest } from './codec/header.ts'
 import { readStatus } from './codec/maintenance.ts'
-import type { Connection } from './connection.ts'
+import type { EtcdConnection } from './connection.ts'
 import { EtcdError } from './errors.ts'
 import { callUnary } from './unary.ts'
 import { acquire } from './within.ts'
@@ -28,10 +28,10 @@ export const unreliable = (endpoint: string, version: string): string =>
 
 /** Asks each connection once: a member that was replaced by an older one gets a new connection. */
 export class VersionCheck {
-  readonly #checks = new WeakMap<Connection, Promise<void>>()
+  readonly #checks = new WeakMap<EtcdConnection, Promise<void>>()
 
   /** Fails, not ambiguously, if progress told on this connection cannot be trusted; then another endpoint may serve. */
-  check(connection: Connection, headers: readonly string[], timeoutMs: number): Promise<void> {
+  check(connection: EtcdConnection, headers: readonly string[], timeoutMs: number): Promise<void> {
     const known = this.#checks.get(connection)
     if (known !== undefined) return known
     const checking = ask(connection, headers, timeoutMs)
@@ -41,7 +41,7 @@ export class VersionCheck {
   }
 }
 
-async function ask(connection: Connection, headers: readonly string[], timeoutMs: number): Promise<void> {
+async function ask(connection: EtcdConnection, headers: readonly string[], timeoutMs: number): Promise<void> {
   if (!connection.tryAcquire()) await acquire(connection, timeoutMs, undefined)
   const call = { headers, frame: emptyRequest(), read: readStatus, timeoutMs, signal: undefined }
   const { version } = await callUnary(connection, call)

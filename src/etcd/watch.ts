@@ -15,7 +15,7 @@ import {
   readWatch,
   type WatchAnswer,
   type WatchCreate,
-  type WatchEvent,
+  type EtcdEvent,
 } from './codec/watch.ts'
 import { EtcdError } from './errors.ts'
 import { Fragments } from './fragments.ts'
@@ -28,7 +28,7 @@ export type WatchHandler = {
    * Events in the order of their revisions; all events of one revision are in one call, fragments put together.
    * `headerRevision` says nothing about other watches, and not that all up to it has been told.
    */
-  readonly onEvents: (events: readonly WatchEvent[], headerRevision: number) => void
+  readonly onEvents: (events: readonly EtcdEvent[], headerRevision: number) => void
   /** All of this watch up to and with this revision has been told. */
   readonly onProgress?: (revision: number) => void
   /** The watch is over, the stream goes on. `compactRevision` is above 0 if the history asked for is gone. Not called after cancel(). */

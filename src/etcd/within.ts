@@ -1,10 +1,10 @@
 /** Waiting before anything is sent: bounded by the call's deadline and its signal. What fails here is not ambiguous. */
-import type { Connection } from './connection.ts'
+import type { EtcdConnection } from './connection.ts'
 import { EtcdError } from './errors.ts'
 
 /** Waits for a free stream of the connection, which is taken then. */
 export async function acquire(
-  connection: Connection,
+  connection: EtcdConnection,
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /** The client's side of a connection: we make requests, and the peer answers. */
 import { type AnswerListener, ClientStream, type ClientStreamOwner } from './client-stream.ts'
-import { Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
+import { Http2Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
 import type { Field } from './field.ts'
 import { CODE, type Code, type ConnectionError, SETTING, STREAM_ID_MAX } from './protocol.ts'
 import type { Send } from './sending-stream.ts'
@@ -27,7 +27,7 @@ export type ClientConnectionParts = ConnectionParts & {
 
 const FIRST_ID = 1
 
-export class ClientConnection extends Connection<ClientStream> implements ClientStreamOwner {
+export class ClientConnection extends Http2Connection<ClientStream> implements ClientStreamOwner {
   /** The peer begins no streams. */
   protected readonly lastId = 0
   readonly #owner: ClientOwner

@@ -80,7 +80,7 @@ export interface ReceivingStream extends SendingStream {
   readonly close: (code: Code) => void
 }
 
-export abstract class Connection<Stream extends ReceivingStream> {
+export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected readonly sender: Sender
   protected readonly streams = new Map<number, Stream>()
   protected readonly limits: HeaderLimits

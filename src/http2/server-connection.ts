@@ -2,7 +2,7 @@
  * The server's side of a connection: requests come as streams, and are answered. Whatever breaks the protocol ends the stream or
  * the connection; the owner decides how much of what is allowed is too much.
  */
-import { Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
+import { Http2Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
 import type { Field } from './field.ts'
 import { LARGE_HEADER_BYTES } from './header-memory.ts'
 import type { HeaderLimits } from './hpack-decoder.ts'
@@ -33,7 +33,7 @@ export interface ConnectionOwner {
 
 export type ServerConnectionParts = ConnectionParts & { readonly limits: ServerLimits; readonly owner: ConnectionOwner }
 
-export class ServerConnection extends Connection<ServerStream> implements StreamOwner {
+export class ServerConnection extends Http2Connection<ServerStream> implements StreamOwner {
   protected lastId = 0
   readonly #streamsMax: number
   readonly #owner: ConnectionOwner

@@ -7,7 +7,7 @@
  */
 import type { EtcdClient } from '../etcd/client.ts'
 import type { KeyValue } from '../etcd/codec/kv-response.ts'
-import type { WatchEvent } from '../etcd/codec/watch.ts'
+import type { EtcdEvent } from '../etcd/codec/watch.ts'
 import type { WatchStream } from '../etcd/watch.ts'
 import type { FeedEvent, FeedOptions, FeedRange, FeedSink, FeedStream, Revision, Versioned } from './engine.ts'
 import { StorageError } from './errors.ts'
@@ -111,7 +111,7 @@ export class EtcdFeed implements FeedStream {
 const repeated = (told: Revision): StorageError =>
   new StorageError('unavailable', `events of a revision up to ${told}, which was told as a whole, came after it`)
 
-function toFeedEvent({ type, kv, prevKv }: WatchEvent): FeedEvent {
+function toFeedEvent({ type, kv, prevKv }: EtcdEvent): FeedEvent {
   const createRevision = type === 'delete' ? 0 : kv.createRevision
   const event = { key: fromBytes(kv.key), type, revision: kv.modRevision, createRevision, value: kv.value }
   return prevKv === undefined ? event : { ...event, previous: toVersioned(prevKv) }

@@ -1,7 +1,7 @@
 import { deepEqual, equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { FrameReader, MESSAGE_BYTES_MAX } from './frames.ts'
+import { MessageFrames, MESSAGE_BYTES_MAX } from './frames.ts'
 
 function framed(message: Uint8Array): Buffer {
   const frame = Buffer.alloc(5 + message.length)
@@ -18,7 +18,7 @@ test('messages come out whole however the bytes are cut', () => {
       (messages, cuts) => {
         const bytes = Buffer.concat(messages.map(framed))
         const received: Buffer[] = []
-        const reader = new FrameReader((message) => received.push(Buffer.from(message)))
+        const reader = new MessageFrames((message) => received.push(Buffer.from(message)))
         for (let at = 0, turn = 0; at < bytes.length; turn++) {
           const length = cuts[turn % cuts.length] ?? 1
           reader.push(bytes.subarray(at, at + length))
@@ -37,7 +37,7 @@ test('messages come out whole however the bytes are cut', () => {
 test('a whole message in one chunk is a view of it', () => {
   const chunk = framed(Buffer.from('hello'))
   let received: Buffer | undefined
-  new FrameReader((message) => {
+  new MessageFrames((message) => {
     received = message
   }).push(chunk)
   equal(received?.buffer, chunk.buffer)
@@ -45,7 +45,7 @@ test('a whole message in one chunk is a view of it', () => {
 })
 
 test('a message that has begun is partial', () => {
-  const reader = new FrameReader(() => undefined)
+  const reader = new MessageFrames(() => undefined)
   reader.push(Buffer.from([0, 0]))
   equal(reader.isPartial, true)
   reader.push(Buffer.from([0, 0, 2, 9]))
@@ -55,20 +55,20 @@ test('a message that has begun is partial', () => {
 })
 
 test('a compressed message and one beyond the limit are refused', () => {
-  throws(() => new FrameReader(() => undefined).push(Buffer.from([1, 0, 0, 0, 0])), {
+  throws(() => new MessageFrames(() => undefined).push(Buffer.from([1, 0, 0, 0, 0])), {
     name: 'EtcdError',
     code: 'Internal',
   })
   const head = Buffer.alloc(5)
   head.writeUInt32BE(MESSAGE_BYTES_MAX + 1, 1)
-  throws(() => new FrameReader(() => undefined).push(head), { name: 'EtcdError', code: 'ResourceExhausted' })
+  throws(() => new MessageFrames(() => undefined).push(head), { name: 'EtcdError', code: 'ResourceExhausted' })
 })
 
 test('a long message in many chunks is copied once', () => {
   const message = Buffer.alloc(8 * 1024 * 1024, 7)
   const bytes = framed(message)
   let received = 0
-  const reader = new FrameReader((whole) => {
+  const reader = new MessageFrames((whole) => {
     received = whole.length
   })
   const startedMs = performance.now()

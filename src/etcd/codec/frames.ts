@@ -13,7 +13,7 @@ const FRAME_HEAD_BYTES = 5
  */
 export const MESSAGE_BYTES_MAX = 256 * 1024 * 1024
 
-export class FrameReader {
+export class MessageFrames {
   readonly #onMessage: (message: Buffer) => void
   // The head of a frame when a chunk ended inside it.
   #head: Buffer | undefined

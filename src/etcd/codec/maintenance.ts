@@ -3,7 +3,7 @@ import { bytesTag, type Reader, varintTag } from './reader.ts'
 import { readHeaderRevision } from './header.ts'
 import { Writer } from './writer.ts'
 
-export type Status = {
+export type MemberStatus = {
   readonly revision: number
   readonly version: string
   readonly dbSizeBytes: number
@@ -49,7 +49,7 @@ export function encodeMemberList(linearizable: boolean): Buffer {
   return writer.frame()
 }
 
-export function readStatus(reader: Reader): Status {
+export function readStatus(reader: Reader): MemberStatus {
   let head = { revision: 0, memberId: 0n }
   let version = ''
   let dbSizeBytes = 0

@@ -19,7 +19,7 @@ export type WatchCreate = {
   readonly without?: 'put' | 'delete' | undefined
 }
 
-export type WatchEvent = {
+export type EtcdEvent = {
   readonly type: 'put' | 'delete'
   /** Of a delete: the key and the revision of the deletion, nothing else. */
   readonly kv: KeyValue
@@ -34,7 +34,7 @@ export type WatchAnswer = {
   readonly compactRevision: number
   readonly cancelReason: string
   readonly fragment: boolean
-  readonly events: WatchEvent[]
+  readonly events: EtcdEvent[]
 }
 
 export function encodeWatchCreate(watchId: number, create: WatchCreate): Buffer {
@@ -77,7 +77,7 @@ export function readWatch(reader: Reader): WatchAnswer {
   let compactRevision = 0
   let cancelReason = ''
   let fragment = false
-  const events: WatchEvent[] = []
+  const events: EtcdEvent[] = []
   while (reader.more()) {
     const tag = reader.tag()
     if (tag === bytesTag(11)) events.push(readEvent(reader))
@@ -93,9 +93,9 @@ export function readWatch(reader: Reader): WatchAnswer {
   return { revision, watchId, created, canceled, compactRevision, cancelReason, fragment, events }
 }
 
-function readEvent(reader: Reader): WatchEvent {
+function readEvent(reader: Reader): EtcdEvent {
   const outer = reader.enter()
-  let type: WatchEvent['type'] = 'put'
+  let type: EtcdEvent['type'] = 'put'
   let kv: KeyValue | undefined
   let prevKv: KeyValue | undefined
   while (reader.more()) {

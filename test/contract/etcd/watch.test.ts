@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../../src/etcd/client.ts'
-import type { WatchCreate, WatchEvent } from '../../../src/etcd/codec/watch.ts'
+import type { WatchCreate, EtcdEvent } from '../../../src/etcd/codec/watch.ts'
 import type { EtcdError } from '../../../src/etcd/errors.ts'
 import type { WatchHandle, WatchStream } from '../../../src/etcd/watch.ts'
 import { type EtcdProcess, startEtcd } from '../../harness/etcd.ts'
@@ -44,7 +44,7 @@ class Recorder {
 
 class Watched {
   readonly created: number[] = []
-  readonly calls: { readonly events: readonly WatchEvent[]; readonly headerRevision: number }[] = []
+  readonly calls: { readonly events: readonly EtcdEvent[]; readonly headerRevision: number }[] = []
   readonly progress: number[] = []
   readonly canceled: { readonly reason: string; readonly compactRevision: number }[] = []
   readonly handle: WatchHandle
@@ -58,7 +58,7 @@ class Watched {
     })
   }
 
-  get events(): WatchEvent[] {
+  get events(): EtcdEvent[] {
     return this.calls.flatMap((call) => call.events)
   }
 }
