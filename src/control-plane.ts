@@ -10,7 +10,7 @@ import type { Objects as PluginObjects } from './admission/objects.ts'
 import { createPlugins } from './admission/plugins.ts'
 import { createAllocators, type Objects, type ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
-import type { Handle as OwnHandle } from './api/own-request.ts'
+import type { HandleAs } from './api/own-request.ts'
 import type { Cache } from './cache/cache.ts'
 import type { Fillable } from './cache/first-fill.ts'
 import { PatternThread } from './cel/pattern-thread.ts'
@@ -91,7 +91,7 @@ export function createControlPlane(config: Config, parts: ControlPlaneParts, sur
   const { authorize } = authorizer
   const yaml = new YamlConverter()
   const patterns = new PatternThread()
-  const ownHandle: OwnHandle = (request, user) => handle(request, user)
+  const ownHandle: HandleAs = (request, user) => handle(request, user)
   const accessOf = (resource: Resource): Access => access.of(resource)
   const objects = createOwnObjects(registry, accessOf)
   const allocation = createAllocation(config, { cache, store, registry, accessOf, handle: ownHandle, surroundings })
@@ -243,7 +243,7 @@ const createAuthorizeUnsafeDelete =
 type AllocationParts = Pick<ControlPlaneParts, 'cache' | 'store'> & {
   readonly registry: Registry
   readonly accessOf: AccessOf
-  readonly handle: OwnHandle
+  readonly handle: HandleAs
   readonly surroundings: Surroundings
 }
 

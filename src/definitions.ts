@@ -1,6 +1,6 @@
 /** How the parts of a control plane serve what CustomResourceDefinitions define. */
 import type { Fields, KubeObject } from './api/object.ts'
-import { type Handle, request } from './api/own-request.ts'
+import { type HandleAs, request } from './api/own-request.ts'
 import type { ApiResponse } from './api/request.ts'
 import { Definitions } from './controllers/definitions.ts'
 import type { Log } from './lib/log.ts'
@@ -25,7 +25,7 @@ type Parts = {
   readonly retire: (resource: Resource) => void
   /** The resource is gone for good, and what was counted of it. */
   readonly uncount: (resource: Resource) => void
-  readonly handle: Handle
+  readonly handle: HandleAs
   readonly log: Log
 }
 

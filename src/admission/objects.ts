@@ -1,7 +1,7 @@
 /** How plugins see objects of other kinds: from memory, and, before they refuse something because of them, as they are now. */
 import type { KubeObject } from '../api/object.ts'
 
-export type At = 'any' | 'latest'
+type At = 'any' | 'latest'
 
 export type ResourceId = { readonly group: string; readonly version: string; readonly plural: string }
 

@@ -2,7 +2,7 @@
 import { unclassified } from '../api/errors.ts'
 import type { Cidr } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
-import { type Handle, request } from '../api/own-request.ts'
+import { type HandleAs, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 import type { Key } from '../storage/engine.ts'
 import { serverRecords } from '../storage/keys.ts'
@@ -24,7 +24,7 @@ export type Objects = {
 }
 
 export type AllocatorsParts = {
-  readonly handle: Handle
+  readonly handle: HandleAs
   readonly store: Store
   /** What all keys begin with. */
   readonly root: Key
@@ -79,21 +79,21 @@ function createNodePorts({ store, root, nodePorts: range, random, life }: Alloca
 
 const collection = '/apis/networking.k8s.io/v1/ipaddresses'
 
-async function createAddress(handle: Handle, address: KubeObject): Promise<boolean> {
+async function createAddress(handle: HandleAs, address: KubeObject): Promise<boolean> {
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
   const { status } = await request(handle, { method: 'POST', path: collection, body: address, signal })
   if (status !== CREATED && status !== CONFLICT) throw unexpected(status, 'created')
   return status === CREATED
 }
 
-async function deleteAddress(handle: Handle, ip: string, uid: string): Promise<void> {
+async function deleteAddress(handle: HandleAs, ip: string, uid: string): Promise<void> {
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
   const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } }
   const { status } = await request(handle, { method: 'DELETE', path: `${collection}/${ip}`, body, signal })
   if (status !== OK && status !== NOT_FOUND && status !== CONFLICT) throw unexpected(status, 'deleted')
 }
 
-async function deleteEndpointsOf(handle: Handle, { namespace, name }: Parent): Promise<void> {
+async function deleteEndpointsOf(handle: HandleAs, { namespace, name }: Parent): Promise<void> {
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
   const path = `/api/v1/namespaces/${namespace}/endpoints/${name}`
   await request(handle, { method: 'DELETE', path, signal })

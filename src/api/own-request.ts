@@ -5,7 +5,7 @@ import type { ApiRequest, ApiResponse } from './request.ts'
 import { systemUser, type User } from './user.ts'
 
 /** Answers requests, taking them for those of the given user. */
-export type Handle = (request: ApiRequest, user: User) => Promise<ApiResponse>
+export type HandleAs = (request: ApiRequest, user: User) => Promise<ApiResponse>
 
 export type OwnRequest = {
   readonly method: string
@@ -42,7 +42,7 @@ function bytesOf(body: Extract<ApiResponse, { body: unknown }>['body']): Buffer 
 }
 
 export function request(
-  handle: Handle,
+  handle: HandleAs,
   { method, path, query = {}, body, manager, isMergePatch = false, isApply = false, signal }: OwnRequest,
 ): Promise<ApiResponse> {
   const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))

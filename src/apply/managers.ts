@@ -8,7 +8,7 @@ import { type FieldSet, isEmptySet } from './field-set.ts'
 import { parseFieldsV1, printFieldsV1 } from './fields-v1.ts'
 import { SHARED_CHARACTERS_MAX } from './known-sets.ts'
 
-export type Operation = 'Apply' | 'Update'
+type Operation = 'Apply' | 'Update'
 const operations: readonly Operation[] = ['Apply', 'Update']
 
 /** Who writes, from where. */

@@ -31,7 +31,7 @@ function sharedCost(overloads: readonly Overload[]): FunctionPart['cost'] {
   return first !== undefined && overloads.every(({ part }) => part === first.part) ? first.part.cost : undefined
 }
 
-export type CallOptions = { readonly cost: Costing | undefined; readonly isLong: boolean }
+type CallOptions = { readonly cost: Costing | undefined; readonly isLong: boolean }
 
 export function callStep(args: readonly Step[], call: FunctionPart['run'], options: CallOptions): Step {
   const { cost, isLong } = options

@@ -10,7 +10,7 @@ import { type Wire, wireOfStored } from './object.ts'
 import type { PrintedCheck } from './printed.ts'
 
 /** `object` has all but the managedFields: for who needs to look at it once. */
-export type Settled = { readonly wire: Wire; readonly object: KubeObject }
+type Settled = { readonly wire: Wire; readonly object: KubeObject }
 
 type Kind = {
   readonly kind: string

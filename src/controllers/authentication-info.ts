@@ -1,6 +1,6 @@
 /** The ConfigMap by which other servers of the API find out whom to trust, kept when the client authorities change. */
 import { fieldsOf, textOf } from '../api/object.ts'
-import { type Handle, objectOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 
 const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
@@ -12,7 +12,7 @@ const FAILURE = 300
 const CONFLICT = 409
 
 /** Those that are there stay, as upstream: another replica may still go by them. Never fails. */
-export async function addClientCa(handle: Handle, clientCaPem: string, log: Log, signal: AbortSignal): Promise<void> {
+export async function addClientCa(handle: HandleAs, clientCaPem: string, log: Log, signal: AbortSignal): Promise<void> {
   let status = CONFLICT
   for (let tries = 0; tries < TRIES && status === CONFLICT; tries++) {
     status = await addOnce(handle, clientCaPem, signal)
@@ -21,7 +21,7 @@ export async function addClientCa(handle: Handle, clientCaPem: string, log: Log,
 }
 
 /** The status of the last answer. Nothing is written where it is not known what is there. */
-async function addOnce(handle: Handle, clientCaPem: string, signal: AbortSignal): Promise<number> {
+async function addOnce(handle: HandleAs, clientCaPem: string, signal: AbortSignal): Promise<number> {
   const found = await request(handle, { method: 'GET', path, signal })
   if (found.status >= FAILURE) return found.status
   const { metadata, data } = fieldsOf(objectOf(found))

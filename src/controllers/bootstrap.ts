@@ -3,7 +3,7 @@
  * time: who comes second finds them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Handle } from '../api/own-request.ts'
+import type { HandleAs } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 import { removeOldApiServices } from './old-api-services.ts'
 import { create, type Wanted } from './wanted.ts'
@@ -12,7 +12,7 @@ import { create, type Wanted } from './wanted.ts'
 const RETRY_MS = 1000
 
 export type BootstrapParts = {
-  readonly handle: Handle
+  readonly handle: HandleAs
   /** The server is ready when these are there and this has been done, … */
   readonly first: readonly Wanted[]
   readonly prepare: (signal: AbortSignal) => Promise<void>

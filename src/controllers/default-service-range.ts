@@ -4,7 +4,7 @@
  */
 import { type Cidr, formatCidr } from '../api/ip.ts'
 import { fieldsOf, isFields, itemsOf, type Fields, textsOf } from '../api/object.ts'
-import { type Handle, objectOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 
 /** Upstream's. */
@@ -14,7 +14,7 @@ const collection = '/apis/networking.k8s.io/v1/servicecidrs'
 const name = 'kubernetes'
 
 export type DefaultServiceRangeParts = {
-  readonly handle: Handle
+  readonly handle: HandleAs
   /** --runtime-config may have turned the resource off. */
   readonly isServed: boolean
   readonly ranges: readonly Cidr[]

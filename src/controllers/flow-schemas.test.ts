@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Handle } from '../api/own-request.ts'
+import type { HandleAs } from '../api/own-request.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { type Log, silent } from '../lib/log.ts'
 import { followFlowSchemas } from './flow-schemas.ts'
@@ -17,7 +17,7 @@ const schema = { metadata: { name: 'probes' }, spec: { priorityLevelConfiguratio
 test('levels that cannot be listed are not taken for gone', { timeout: 5_000 }, async () => {
   const written: string[] = []
   const logged: string[] = []
-  const handle: Handle = async ({ method, path, query, signal }) => {
+  const handle: HandleAs = async ({ method, path, query, signal }) => {
     if (method === 'PATCH') written.push(path)
     if (query.has('watch')) {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
@@ -40,7 +40,7 @@ test('levels that cannot be listed are not taken for gone', { timeout: 5_000 }, 
 test('a watch that is opened when all is over is closed', { timeout: 5_000 }, async () => {
   let closed = 0
   const opening = Promise.withResolvers<void>()
-  const handle: Handle = async ({ query }) => {
+  const handle: HandleAs = async ({ query }) => {
     if (!query.has('watch')) return answer(200, { items: [] })
     await opening.promise
     let isClosed = false

@@ -3,7 +3,7 @@
  * looks at all of them when one changes: there are few, and they change rarely.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
-import { type Handle, objectOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { followWatch } from './follow-watch.ts'
 import { Loop } from './loop.ts'
 import type { Log } from '../lib/log.ts'
@@ -15,7 +15,7 @@ const manager = 'api-priority-and-fairness-config-consumer-v1'
 /** After a watch has ended or failed. */
 const RETRY_MS = 1000
 
-export type FlowSchemasParts = { readonly handle: Handle; readonly now: () => string; readonly log: Log }
+export type FlowSchemasParts = { readonly handle: HandleAs; readonly now: () => string; readonly log: Log }
 
 export function followFlowSchemas(parts: FlowSchemasParts): AsyncDisposable {
   const run = (signal: AbortSignal): Promise<void> => followOnce(parts, signal)
@@ -78,7 +78,7 @@ function conditionOf(level: string, isThere: boolean): { readonly status: string
     : { type: 'Dangling', status: 'True', reason: 'NotFound', message: `${what} but there is no such object` }
 }
 
-async function listed(handle: Handle, path: string, signal: AbortSignal): Promise<readonly Fields[]> {
+async function listed(handle: HandleAs, path: string, signal: AbortSignal): Promise<readonly Fields[]> {
   const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
   // What cannot be read is not gone.
   if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)

@@ -1,4 +1,4 @@
-import { type Handle, request } from '../api/own-request.ts'
+import { type HandleAs, request } from '../api/own-request.ts'
 
 export type Followed = {
   readonly path: string
@@ -9,7 +9,7 @@ export type Followed = {
 
 /** Hands over the events of a watch of the server on itself, framed as JSON lines, as they come; returns when it has ended. */
 export async function followWatch(
-  handle: Handle,
+  handle: HandleAs,
   { path, resourceVersion, signal }: Followed,
   onFrames: (frames: readonly Buffer[]) => void | Promise<void>,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 /** The Lease by which others see that this server is up. */
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
-import { type Handle, objectOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 
 /** Upstream's figures: renewed often, valid long, so that nobody is taken for dead by mistake. */
 export const RENEW_MS = 10_000
@@ -21,7 +21,7 @@ export type Identity = {
 
 /** `now`: as a timestamp with microseconds. */
 export async function renewIdentity(
-  handle: Handle,
+  handle: HandleAs,
   identity: Identity,
   { now, signal }: { readonly now: string; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function renewIdentity(
 
 /** Deletes the leases of servers that have not renewed them for as long as they said. */
 export async function collectExpired(
-  handle: Handle,
+  handle: HandleAs,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const query = { labelSelector: `${componentLabel}=${component}` }

@@ -1,12 +1,12 @@
 /** Objects of the cluster itself that are made again when somebody deletes them. What is there stays as it is. */
-import { type Handle, request } from '../api/own-request.ts'
+import { type HandleAs, request } from '../api/own-request.ts'
 import { create, pathOf, type Wanted } from './wanted.ts'
 
 /** Upstream's, for the service kubernetes. */
 export const KEEP_MS = 10_000
 
 /** Fails when one of them is missing and could not be written. */
-export async function keepObjects(handle: Handle, all: readonly Wanted[], signal: AbortSignal): Promise<void> {
+export async function keepObjects(handle: HandleAs, all: readonly Wanted[], signal: AbortSignal): Promise<void> {
   for (const wanted of all) {
     const path = pathOf(wanted)
     const found = await request(handle, { method: 'GET', path, signal })

@@ -1,6 +1,6 @@
 /** Keeps the endpoints of the service default/kubernetes: the addresses of the servers that are up, this one among them. */
 import { type Fields, fieldsOf, type Json } from '../api/object.ts'
-import { type Handle, objectOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { parseIp } from '../api/ip.ts'
 import type { Log } from '../lib/log.ts'
 import { validateTarget } from '../registry/rules/addresses.ts'
@@ -12,7 +12,7 @@ const RECONCILE_MS = 10_000
 const STOP_MS_MAX = 5_000
 
 export type KubernetesEndpointsParts = {
-  readonly handle: Handle
+  readonly handle: HandleAs
   /** Records of the servers that are up. */
   readonly records: {
     readonly renew: (address: string, signal: AbortSignal) => Promise<void>

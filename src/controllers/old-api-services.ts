@@ -4,7 +4,7 @@
  * starts.
  */
 import { fieldsOf, isFields, itemsOf, textOf } from '../api/object.ts'
-import { type Handle, objectOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { pathOf, type Wanted } from './wanted.ts'
 
 const collection = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -12,7 +12,7 @@ const atStart = 'kube-aggregator.kubernetes.io/automanaged=onstart'
 
 /** False: it is worth another try. `wanted` are all objects that the server begins with. */
 export async function removeOldApiServices(
-  handle: Handle,
+  handle: HandleAs,
   wanted: readonly Wanted[],
   signal: AbortSignal,
 ): Promise<boolean> {

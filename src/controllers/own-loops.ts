@@ -1,7 +1,7 @@
 /** What a server does by itself while it is up, besides answering. */
 import { hostname, networkInterfaces } from 'node:os'
 import { parseIp } from '../api/ip.ts'
-import type { Handle } from '../api/own-request.ts'
+import type { HandleAs } from '../api/own-request.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { RANGE_CHECK_MS } from './default-service-range.ts'
@@ -17,7 +17,7 @@ import type { Wanted } from './wanted.ts'
 const REPAIR_MS = 3 * 60 * 1000
 
 export type OwnLoopsParts = {
-  readonly handle: Handle
+  readonly handle: HandleAs
   /** One pass over the addresses and node ports of all Services. */
   readonly repairServices: () => Promise<void>
   readonly serviceAddresses: Pick<ServiceAddressesParts, 'isTaken' | 'takeAddresses'>

@@ -5,7 +5,7 @@
  */
 import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
-import { type Handle, objectOf, request } from '../api/own-request.ts'
+import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 import { followWatch } from './follow-watch.ts'
 import { Loop } from './loop.ts'
@@ -19,7 +19,7 @@ const RETRY_MS = 1000
 const WORKERS_MAX = 4
 
 export type ServiceAddressesParts = {
-  readonly handle: Handle
+  readonly handle: HandleAs
   /** As far as memory knows. */
   readonly isTaken: (ip: string) => Promise<boolean>
   /** Takes those of the Service's addresses that are free. */
@@ -72,7 +72,7 @@ type Event = { readonly type: string; readonly object: Fields }
 
 /** Calls back for every change from now on until the watch ends. */
 async function events(
-  handle: Handle,
+  handle: HandleAs,
   path: string,
   onEvent: (event: Event) => Promise<void>,
   signal: AbortSignal,

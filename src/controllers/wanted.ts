@@ -1,5 +1,5 @@
 import { fieldsOf, textOf, type Fields } from '../api/object.ts'
-import { type Handle, request } from '../api/own-request.ts'
+import { type HandleAs, request } from '../api/own-request.ts'
 
 /** An object that is to be there; what is there already stays as it is. */
 export type Wanted = {
@@ -13,7 +13,7 @@ export const pathOf = ({ collection, object }: Wanted): string =>
   `${collection}/${textOf(fieldsOf(object['metadata'])['name'])}`
 
 /** The status of the refusal when it is neither there now nor was there before. */
-export async function create(handle: Handle, wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
+export async function create(handle: HandleAs, wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
   const { collection, object, manager } = wanted
   const { status } = await request(handle, { method: 'POST', path: collection, body: object, manager, signal })
   if (status === CREATED || status === CONFLICT) return undefined

@@ -7,7 +7,7 @@
 import type { CallOptions, Channel, Method, TokenSource } from './channel.ts'
 import { encodeGrantPermission, encodeNames, type Permission, readToken } from './codec/auth.ts'
 import { emptyRequest, readHeaderOnly } from './codec/header.ts'
-import type { Reader } from './codec/reader.ts'
+import type { WireReader } from './codec/reader.ts'
 import { EtcdError } from './errors.ts'
 
 export class Auth {
@@ -116,6 +116,6 @@ const roleAdd = method('RoleAdd', readHeaderOnly)
 const userGrantRole = method('UserGrantRole', readHeaderOnly)
 const roleGrantPermission = method('RoleGrantPermission', readHeaderOnly)
 
-function method<T>(name: string, read: (reader: Reader) => T): Method<T> {
+function method<T>(name: string, read: (reader: WireReader) => T): Method<T> {
   return { path: `/etcdserverpb.Auth/${name}`, read, isRead: false, requireLeader: true }
 }

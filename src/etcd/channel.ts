@@ -4,7 +4,7 @@
  * is not ambiguous (errors.ts), so that nothing is ever written twice.
  */
 import type { Clock } from '../lib/clock.ts'
-import type { Reader } from './codec/reader.ts'
+import type { WireReader } from './codec/reader.ts'
 import type { EtcdConnection } from './connection.ts'
 import { Duplex } from './duplex.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -17,7 +17,7 @@ import { acquire, cancelled, pause, within } from './within.ts'
 export type Method<T> = {
   /** Service and method as in etcd's rpc.proto, such as '/etcdserverpb.KV/Range'. */
   readonly path: string
-  readonly read: (reader: Reader) => T
+  readonly read: (reader: WireReader) => T
   /** Reads change nothing and may be sent twice. */
   readonly isRead: boolean
   /** A member without a leader then answers at once that it has none, and the call moves to another member. */

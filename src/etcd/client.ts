@@ -19,7 +19,7 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { type Log, silent } from '../lib/log.ts'
 import { Auth, UserToken } from './auth.ts'
 import { Channel } from './channel.ts'
-import { Cluster } from './cluster.ts'
+import { EtcdCluster } from './cluster.ts'
 import { Endpoints } from './endpoints.ts'
 import { Kv } from './kv.ts'
 import { EtcdLeases } from './lease.ts'
@@ -49,7 +49,7 @@ export class EtcdClient implements AsyncDisposable {
   readonly watch: Watches
   readonly lease: EtcdLeases
   readonly maintenance: Maintenance
-  readonly cluster: Cluster
+  readonly cluster: EtcdCluster
   readonly auth: Auth
   readonly #endpoints: Endpoints
 
@@ -62,7 +62,7 @@ export class EtcdClient implements AsyncDisposable {
     this.watch = new Watches(channel)
     this.lease = new EtcdLeases(channel, { timeoutMs, clock })
     this.maintenance = new Maintenance(channel)
-    this.cluster = new Cluster(channel)
+    this.cluster = new EtcdCluster(channel)
     this.auth = new Auth(channel)
     if (options.user !== undefined) {
       channel.authenticateWith(new UserToken(this.auth, options.user, options.password ?? ''))

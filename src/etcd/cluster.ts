@@ -2,7 +2,7 @@
 import type { CallOptions, Channel, Method } from './channel.ts'
 import { encodeMemberList, type Member, readMembers } from './codec/maintenance.ts'
 
-export class Cluster {
+export class EtcdCluster {
   readonly #channel: Channel
 
   constructor(channel: Channel) {

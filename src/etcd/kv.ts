@@ -24,7 +24,7 @@ import {
   readTxn,
   type TxnResponse,
 } from './codec/kv-response.ts'
-import type { Reader } from './codec/reader.ts'
+import type { WireReader } from './codec/reader.ts'
 
 export class Kv {
   readonly #channel: Channel
@@ -69,6 +69,6 @@ const deleteRange = method('DeleteRange', readDeleteRange)
 const txn = method('Txn', readTxn)
 const compact = method('Compact', readCompact)
 
-function method<T>(name: string, read: (reader: Reader) => T, { isRead = false } = {}): Method<T> {
+function method<T>(name: string, read: (reader: WireReader) => T, { isRead = false } = {}): Method<T> {
   return { path: `/etcdserverpb.KV/${name}`, read, isRead, requireLeader: true }
 }

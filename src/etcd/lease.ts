@@ -11,7 +11,7 @@ import {
   readLease,
   readLeaseStatus,
 } from './codec/lease.ts'
-import { Reader } from './codec/reader.ts'
+import { WireReader } from './codec/reader.ts'
 import { EtcdError } from './errors.ts'
 
 export type KeepAliveHandler = {
@@ -56,7 +56,7 @@ export class EtcdLeases {
       const stream = this.#channel.stream({
         path: '/etcdserverpb.Lease/LeaseKeepAlive',
         requireLeader: true,
-        onMessage: (message) => settle(() => answer(readLease(new Reader(message)))),
+        onMessage: (message) => settle(() => answer(readLease(new WireReader(message)))),
         onEnd: (error) => settle(() => reject(error ?? new EtcdError('Unavailable', 'the stream ended unanswered'))),
       })
       const answer = (lease: Lease): void => {
@@ -141,6 +141,6 @@ const grant = method('LeaseGrant', readLease)
 const revoke = method('LeaseRevoke', readHeaderOnly)
 const timeToLive = { ...method('LeaseTimeToLive', readLeaseStatus), isRead: true }
 
-function method<T>(name: string, read: (reader: Reader) => T): Method<T> {
+function method<T>(name: string, read: (reader: WireReader) => T): Method<T> {
   return { path: `/etcdserverpb.Lease/${name}`, read, isRead: false, requireLeader: true }
 }

@@ -1,8 +1,15 @@
 /** etcd's Maintenance service. These calls are about the member that answers, not about the cluster. */
 import type { CallOptions, Channel, Method } from './channel.ts'
 import { emptyRequest, readHeaderOnly } from './codec/header.ts'
-import { type Alarm, encodeAlarm, readAlarms, readSnapshotChunk, readStatus, type MemberStatus } from './codec/maintenance.ts'
-import { Reader } from './codec/reader.ts'
+import {
+  type Alarm,
+  encodeAlarm,
+  readAlarms,
+  readSnapshotChunk,
+  readStatus,
+  type MemberStatus,
+} from './codec/maintenance.ts'
+import { WireReader } from './codec/reader.ts'
 import { EtcdError } from './errors.ts'
 
 /** A member rewrites its whole file before it answers: seconds per gigabyte. */
@@ -46,7 +53,7 @@ export class Maintenance {
       path: '/etcdserverpb.Maintenance/Snapshot',
       requireLeader: false,
       onMessage: (message) => {
-        chunks.push(readSnapshotChunk(new Reader(message)).blob)
+        chunks.push(readSnapshotChunk(new WireReader(message)).blob)
         if (chunks.length >= SNAPSHOT_CHUNKS_MAX) stream.pause()
         wake?.()
       },
@@ -89,6 +96,6 @@ const status = method('Status', readStatus, { isRead: true })
 const defragment = method('Defragment', readHeaderOnly)
 const alarm = method('Alarm', readAlarms)
 
-function method<T>(name: string, read: (reader: Reader) => T, { isRead = false } = {}): Method<T> {
+function method<T>(name: string, read: (reader: WireReader) => T, { isRead = false } = {}): Method<T> {
   return { path: `/etcdserverpb.Maintenance/${name}`, read, isRead, requireLeader: false }
 }

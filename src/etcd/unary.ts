@@ -6,7 +6,7 @@ import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { Field } from '../http2/field.ts'
 import { CODE } from '../http2/protocol.ts'
 import { MessageFrames, messageLength } from './codec/frames.ts'
-import { Reader } from './codec/reader.ts'
+import { WireReader } from './codec/reader.ts'
 import type { EtcdConnection } from './connection.ts'
 import { EtcdError } from './errors.ts'
 import { hasStatus, isHttpOk, notGrpc, statusFailure, unreadable } from './status.ts'
@@ -15,7 +15,7 @@ import { cancelled } from './within.ts'
 export type UnaryOptions<T> = {
   readonly headers: readonly string[]
   readonly frame: Buffer
-  readonly read: (reader: Reader) => T
+  readonly read: (reader: WireReader) => T
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -96,7 +96,7 @@ class UnaryCall<T> implements AnswerListener {
     if (this.#message === undefined) return this.#fail(this.#error('Internal', 'an answer without a message'))
     let value: T
     try {
-      value = this.#options.read(new Reader(this.#message))
+      value = this.#options.read(new WireReader(this.#message))
     } catch (error) {
       return this.#fail(this.#unreadable(error))
     }

@@ -7,7 +7,7 @@
  * A stream is not resumed here: who reads it knows up to where it has got, and opens another one from there.
  */
 import type { Channel } from './channel.ts'
-import { Reader } from './codec/reader.ts'
+import { WireReader } from './codec/reader.ts'
 import {
   encodeWatchCancel,
   encodeWatchCreate,
@@ -90,7 +90,7 @@ export class WatchStream {
       requireLeader: options.requireLeader ?? false,
       away: options.away ?? false,
       needsProgress: options.onProgressAll !== undefined,
-      onMessage: (message) => this.#onAnswer(readWatch(new Reader(message)), message.length),
+      onMessage: (message) => this.#onAnswer(readWatch(new WireReader(message)), message.length),
       onEnd: (error) => {
         this.#watches.clear()
         options.onEnd(error)

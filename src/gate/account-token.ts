@@ -25,7 +25,7 @@ export type TokenResult =
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown' }
 
-export type Place = { readonly plural: string; readonly namespace: string; readonly name: string }
+type Place = { readonly plural: string; readonly namespace: string; readonly name: string }
 
 export type AccountTokenParts = {
   readonly issuers: readonly string[]

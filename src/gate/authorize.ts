@@ -14,7 +14,7 @@ export type Authorize = (user: User, attributes: AccessAttributes) => AccessDeci
 /** How a mode decides, and all that a user may do by it, as a SelfSubjectRulesReview tells it. */
 export type Authorizer = { readonly authorize: Authorize; readonly rightsOf: (user: User) => Rights }
 
-export type Rights = { readonly resourceRules: readonly Fields[]; readonly nonResourceRules: readonly Fields[] }
+type Rights = { readonly resourceRules: readonly Fields[]; readonly nonResourceRules: readonly Fields[] }
 
 /** A role that every cluster has, and the groups that a binding of the same name gives it to. */
 type BootstrapRole = {

@@ -1,7 +1,7 @@
 import { systemTimers, type Timers } from './timers.ts'
 
 /** Lets those who want the same thing go one after the other, where all at once would only be in each other's way. */
-export type Turn = Disposable & {
+type Turn = Disposable & {
   /** Whether others were there first: things may have changed meanwhile. */
   readonly hasWaited: boolean
 }

@@ -2,7 +2,7 @@
  * Who is present. As a Set, but coming and going allocates nothing: a Set that millions of short-lived objects pass through is
  * built anew all the time, which was a tenth of what a request costs.
  */
-export type Member = {
+type Member = {
   /** Where it stands; managed by the roster, -1 when it is in none. */
   place: number
 }

@@ -15,7 +15,7 @@ import { relaxedBy } from './kinds/core/pod/relaxed.ts'
 import { podSpecOf } from './pod-specs.ts'
 import { strictAddressFaults, strictPodFaults } from './rules/strict-addresses.ts'
 import { validateUnprivileged } from './privileged.ts'
-import { readResources, type Row, splitApiVersion } from './read-resources.ts'
+import { readResources, type ResourceRow, splitApiVersion } from './read-resources.ts'
 import { apiVersionOf, type Resource, type UpdateRules } from './resource.ts'
 import { scaleView } from './scale.ts'
 import { oldVersions } from './old-versions/all.ts'
@@ -30,11 +30,11 @@ type BuiltInOptions = Partial<ClusterFacts> & {
   readonly storedAs?: StorageMedia
   readonly gates?: Gates
   /** Absent: what is on by default. */
-  readonly isServed?: (resource: Pick<Row, 'group' | 'version' | 'plural'>) => boolean
+  readonly isServed?: (resource: Pick<ResourceRow, 'group' | 'version' | 'plural'>) => boolean
 }
 
 /** Versions are off as long as they are not stable. */
-const isServedByDefault = ({ version }: Pick<Row, 'version'>): boolean => /^v\d+$/.test(version)
+const isServedByDefault = ({ version }: Pick<ResourceRow, 'version'>): boolean => /^v\d+$/.test(version)
 
 /** In the order in which discovery lists groups and versions. */
 export function builtInResources({
@@ -47,7 +47,7 @@ export function builtInResources({
 }: BuiltInOptions = {}): Resource[] {
   const gated = new GatedFields(gates)
   const defaults = new Defaults(gates)
-  const isThere = (row: Row): boolean => isServed(row) && isGateOn(rulesOf(row).strategy?.gate, gates)
+  const isThere = (row: ResourceRow): boolean => isServed(row) && isGateOn(rulesOf(row).strategy?.gate, gates)
   const rows = readResources(resourceTable).filter(isThere)
   return rows.map((row) => {
     const name = kindName(row)
@@ -102,7 +102,7 @@ function withStrictAddresses(rules: KindRules, kind: string): KindRules {
 const kindName = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
   group === '' ? kind : `${kind}.${group}`
 
-function rulesOf(row: Row): KindRules {
+function rulesOf(row: ResourceRow): KindRules {
   const name = kindName(row)
   return rulesByKind.get(`${name} ${row.version}`) ?? rulesByKind.get(name) ?? {}
 }
@@ -116,7 +116,7 @@ type Surroundings = {
   readonly defaults: Defaults
 }
 
-function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, defaults }: Surroundings): Resource {
+function builtIn(row: ResourceRow, rules: KindRules, { storedAs, cluster, gated, defaults }: Surroundings): Resource {
   const name = kindName(row)
   const hasStatus = row.subresources.some((subresource) => subresource.name === 'status')
   const { strategy = {} } = rules
@@ -208,7 +208,7 @@ function builtIn(row: Row, rules: KindRules, { storedAs, cluster, gated, default
 }
 
 function schemaOf(
-  row: Row,
+  row: ResourceRow,
   rules: KindRules,
   { cluster, defaults }: Pick<Surroundings, 'cluster' | 'defaults'>,
 ): ObjectSchema {
@@ -234,7 +234,7 @@ function schemaOf(
 
 /** Forms by the versions that a database has been found to hold, of which there are few. */
 function otherForms(
-  row: Row,
+  row: ResourceRow,
   struct: Struct,
   stored: StoredForm | undefined,
 ): (apiVersion: string) => ReadForm | undefined {
@@ -249,7 +249,7 @@ function otherForms(
 
 function otherForm(
   apiVersion: string,
-  row: Row,
+  row: ResourceRow,
   { struct, stored }: { readonly struct: Struct; readonly stored: StoredForm | undefined },
 ): ReadForm | undefined {
   const old = findType(packageOf(apiVersion, row), row.kind)
@@ -278,14 +278,14 @@ function otherForm(
 const sameFields = (object: KubeObject): KubeObject => object
 
 /** Of the group itself, or of one that the kind has come from. */
-function packageOf(apiVersion: string, row: Row): string {
+function packageOf(apiVersion: string, row: ResourceRow): string {
   const { group, version } = splitApiVersion(apiVersion)
   const own = group === row.group ? row.packageName.replace(/\/[^/]*$/, '') : packageOfGroup(group)
   return `${own}/${version}`
 }
 
 /** Versions of one kind with the same fields differ in nothing but their apiVersion. */
-function storedForm(row: Row, apiVersion: string, { convert }: KindRules): StoredForm {
+function storedForm(row: ResourceRow, apiVersion: string, { convert }: KindRules): StoredForm {
   const served = apiVersionOf(row)
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
   const packageName = apiVersion === 'v1' ? 'core/v1' : row.packageName.replace(/[^/]*$/, version)
@@ -311,7 +311,7 @@ const gatedRules = (
 })
 
 /** A change through a part counts like any other. */
-function countingRules(rules: UpdateRules, generation: Generation | undefined, row: Row): UpdateRules {
+function countingRules(rules: UpdateRules, generation: Generation | undefined, row: ResourceRow): UpdateRules {
   if (generation === undefined) return rules
   return {
     ...rules,
@@ -345,7 +345,7 @@ function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMet
   return present({ ...current, name, namespace, uid, resourceVersion })
 }
 
-type Counting = { readonly generation: Generation; readonly row: Row }
+type Counting = { readonly generation: Generation; readonly row: ResourceRow }
 
 function counted(object: KubeObject, current: KubeObject, { generation, row }: Counting): KubeObject {
   const struct = typeOf(row.packageName, row.kind)

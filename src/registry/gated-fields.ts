@@ -4,7 +4,7 @@
  */
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
-import type { Field, Gate, Schema, Struct } from '../schema/schema.ts'
+import type { Field, FieldGate, Schema, Struct } from '../schema/schema.ts'
 import { foreignSources } from './kinds/core/claim-gated.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
 
@@ -104,7 +104,7 @@ type Gated = {
   readonly isUnusedWhenEmpty: boolean
 }
 
-function gatedBy(gate: Gate, { name, isPointer, schema }: Field): Gated[] {
+function gatedBy(gate: FieldGate, { name, isPointer, schema }: Field): Gated[] {
   const isWhole = wholeGates.has(gate.name) || strictGates.has(gate.name)
   const useOf = (path: string): string => (isWhole ? gate.name : `${gate.name} ${path}`)
   const reset = resetTo.get(gate.name)

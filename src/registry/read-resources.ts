@@ -10,7 +10,7 @@
 import type { Subresource, Verb } from './resource.ts'
 
 /** What the table says of a resource. */
-export type Row = {
+export type ResourceRow = {
   readonly group: string
   readonly version: string
   readonly plural: string
@@ -36,8 +36,8 @@ const verbsByLetter: ReadonlyMap<string, Verb> = new Map([
   ['W', 'watch'],
 ])
 
-export function readResources(table: string): Row[] {
-  const rows: Row[] = []
+export function readResources(table: string): ResourceRow[] {
+  const rows: ResourceRow[] = []
   let apiVersion = ''
   let packageName = ''
   for (const line of table.split('\n')) {
@@ -50,7 +50,7 @@ export function readResources(table: string): Row[] {
 
 type Place = { readonly group: string; readonly version: string; readonly packageName: string }
 
-function readRow(words: readonly string[], place: Place): Row {
+function readRow(words: readonly string[], place: Place): ResourceRow {
   const [plural = '', kind = '', scope = '', verbs = '', ...options] = words
   const option = (name: string): string | undefined =>
     options.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)

@@ -24,7 +24,7 @@ import { assert } from '../lib/assert.ts'
 import type {
   Embedded,
   Field,
-  Gate,
+  FieldGate,
   Patch,
   Scalar,
   ScalarType,
@@ -227,7 +227,7 @@ function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patc
   let strategies: readonly string[] = []
   let key: string | undefined
   let value: Json | undefined
-  let gates: readonly Gate[] = []
+  let gates: readonly FieldGate[] = []
   for (const option of options) {
     const at = option.indexOf('=')
     const name = at === -1 ? option : option.slice(0, at)
@@ -243,7 +243,7 @@ function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patc
   return { topology, patch, default: value, gates }
 }
 
-function readGate(text: string): Gate {
+function readGate(text: string): FieldGate {
   const [name = '', fields] = text.split(':')
   return { name, of: fields?.split(',') ?? [] }
 }

@@ -112,11 +112,11 @@ export type Field = {
   readonly patch: Patch | undefined
   readonly default: Json | undefined
   /** The feature gates that must be on for the field, or for fields of its value, to be written. */
-  readonly gates?: readonly Gate[]
+  readonly gates?: readonly FieldGate[]
 }
 
 /** `of`: not the field itself is gated, but these fields of its value. */
-export type Gate = { readonly name: string; readonly of: readonly string[] }
+export type FieldGate = { readonly name: string; readonly of: readonly string[] }
 
 export type Topology =
   | { readonly type: 'atomic' | 'set' | 'granular' }

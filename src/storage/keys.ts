@@ -10,7 +10,7 @@ import type { Key } from './engine.ts'
 /** From the first key to before `to`. */
 export type KeyRange = { readonly from: Key; readonly to: Key }
 
-export type Place = { readonly namespace: string | undefined; readonly name: string }
+type Place = { readonly namespace: string | undefined; readonly name: string }
 
 /** Built-in resources whose place is not simply their plural, by `<group>/<resource>`. */
 const irregularPrefixes: ReadonlyMap<string, string> = new Map([

@@ -47,9 +47,9 @@ export type Current<T> = {
 /** What to do with the current state. `ttlSeconds` wins over that of the options. */
 export type Decision = { readonly put: Buffer; readonly ttlSeconds?: number } | 'delete' | 'unchanged'
 
-export type ReadOptions = { readonly revision?: Revision | undefined; readonly signal?: AbortSignal | undefined }
+type ReadOptions = { readonly revision?: Revision | undefined; readonly signal?: AbortSignal | undefined }
 
-export type WriteOptions = {
+type WriteOptions = {
   /** The value ends by itself after this time. */
   readonly ttlSeconds?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -73,7 +73,7 @@ export type UpdateResult<T> = {
 
 export type DeleteResult<T> = { readonly revision: Revision; readonly previous: Current<T> }
 
-export type ListOptions = ReadOptions & {
+type ListOptions = ReadOptions & {
   readonly limit?: number | undefined
   /** Only keys that sort after this one. */
   readonly after?: Key | undefined

@@ -22,7 +22,7 @@ import { StorageError } from '../storage/errors.ts'
 /** What is under way takes seconds at the most. */
 const RETRY_AFTER_SECONDS = 1
 
-export type Operation = {
+export type StorageOperation = {
   readonly resource: ResourceName
   /** Empty for lists and watches. */
   readonly name: string
@@ -33,7 +33,11 @@ export type Operation = {
 }
 
 /** Runs the operation; its storage errors become errors of the API. What was given up because its time is over says so. */
-export async function translated<T>(context: RequestContext, operation: Operation, run: () => Promise<T>): Promise<T> {
+export async function translated<T>(
+  context: RequestContext,
+  operation: StorageOperation,
+  run: () => Promise<T>,
+): Promise<T> {
   try {
     return await run()
   } catch (error) {
@@ -42,7 +46,7 @@ export async function translated<T>(context: RequestContext, operation: Operatio
 }
 
 /** Of an error of the storage what the client is told; any other as it is. */
-export function toApiError(context: RequestContext, operation: Operation, error: unknown): unknown {
+export function toApiError(context: RequestContext, operation: StorageOperation, error: unknown): unknown {
   if (!(error instanceof StorageError)) return error
   return error.code === 'cancelled' ? cancelled(context, error) : fromStorage(error, operation)
 }
@@ -55,7 +59,10 @@ function isTimeUp({ signal }: RequestContext): boolean {
   return signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
 }
 
-export function fromStorage(error: StorageError, { resource, name, verb, askedVersion = 0 }: Operation): ApiError {
+export function fromStorage(
+  error: StorageError,
+  { resource, name, verb, askedVersion = 0 }: StorageOperation,
+): ApiError {
   switch (error.code) {
     case 'exists':
       return alreadyExists(resource, name)
@@ -83,7 +90,7 @@ export function fromStorage(error: StorageError, { resource, name, verb, askedVe
 }
 
 /** Of watches upstream's memory says how far back it goes; where it has none, the database speaks. */
-function tooOld({ bound = 1 }: StorageError, { resource, verb, askedVersion = 0 }: Operation): string {
+function tooOld({ bound = 1 }: StorageError, { resource, verb, askedVersion = 0 }: StorageOperation): string {
   if (verb !== 'watch') return 'The resourceVersion for the provided list is too old.'
   if (isEvents(resource)) return 'The resourceVersion for the provided watch is too old.'
   return `too old resource version: ${askedVersion} (${bound - 1})`

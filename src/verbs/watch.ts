@@ -9,7 +9,7 @@ import type { WatchAccess } from './access.ts'
 import { type ListOptions, parseListOptions, parseVersion, validateListOptions } from './options.ts'
 import { framingOf } from './represent/framing.ts'
 import { choose, parseSelectors } from './selection.ts'
-import { fromStorage, type Operation } from './storage-errors.ts'
+import { fromStorage, type StorageOperation } from './storage-errors.ts'
 import { WatchFrames } from './watch-frames.ts'
 import { asksForWebSocket, overWebSocket } from './websocket-watch.ts'
 
@@ -34,7 +34,7 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const form = negotiateStream(http, { isCustom: resource.isCustom, hasTable })
   const framing = framingOf(form, access.forms, http.query)
   const { headers } = framing
-  const operation: Operation = { resource, name: '', verb: 'watch', askedVersion }
+  const operation: StorageOperation = { resource, name: '', verb: 'watch', askedVersion }
   const timeoutMs = timeoutOf(options, access)
   try {
     const start = await startOf(options, { askedVersion, range, reader, allowsWatchList })

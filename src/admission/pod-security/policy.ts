@@ -5,7 +5,7 @@ import type { ObjectMeta } from '../../api/object.ts'
 /** From the least to the most strict. */
 const levels = ['privileged', 'baseline', 'restricted'] as const
 
-export type Level = (typeof levels)[number]
+type Level = (typeof levels)[number]
 
 /** The minor version; the latest has them all. */
 export type Version = number | 'latest'

@@ -10,7 +10,7 @@ import { bool, opaque, string, type Type } from '../types.ts'
 import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
 
 /** What is asked: a path, or a resource. `serviceAccount` asks for that account instead of the request's user. */
-export type Question = {
+type Question = {
   readonly verb: string
   readonly serviceAccount?: { readonly namespace: string; readonly name: string }
   readonly path?: string
@@ -23,9 +23,9 @@ export type Question = {
   readonly labelSelector?: string
 }
 
-export type Decision = { readonly isAllowed: boolean; readonly reason: string; readonly error?: string }
+type Decision = { readonly isAllowed: boolean; readonly reason: string; readonly error?: string }
 
-export type Authorize = (question: Question) => Decision
+type Authorize = (question: Question) => Decision
 
 type Stage = 'Authorizer' | 'PathCheck' | 'GroupCheck' | 'ResourceCheck'
 type Asked = Omit<Question, 'verb'>

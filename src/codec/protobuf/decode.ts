@@ -7,7 +7,7 @@ import { isFields, type Json } from '../../api/object.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
 import { isTarget, type Target, zeroOf } from '../decode.ts'
 import { openDecoder } from './open-types.ts'
-import { type Decode, ProtobufError, type Reader } from './reader.ts'
+import { type Decode, ProtobufError, type ProtobufReader } from './reader.ts'
 import { readIntOrString, readMicroTime, readQuantity, readRaw, readTime } from './small-messages.ts'
 import { BYTES, FIXED64, VARINT } from './writer.ts'
 
@@ -15,14 +15,14 @@ type FieldDecoder = {
   readonly wireType: number
   /** As Go's errors call it. */
   readonly goName: string
-  readonly into: (target: Target, reader: Reader) => void
+  readonly into: (target: Target, reader: ProtobufReader) => void
 }
 
 /** By number. */
 const decoders = new WeakMap<Struct, readonly (FieldDecoder | undefined)[]>()
 
 /** Fails with a ProtobufError. */
-export function decodeMessage(reader: Reader, struct: Struct, target: Target): Target {
+export function decodeMessage(reader: ProtobufReader, struct: Struct, target: Target): Target {
   const fields = fieldDecoders(struct)
   while (reader.at < reader.end) {
     const tag = reader.tag()
@@ -69,7 +69,7 @@ function fieldDecoder(field: Field, owner: Struct): FieldDecoder {
   const of = isRepeated ? schema.of : schema
   const { wireType, decode } = valueDecoder(of, owner)
   if (isRepeated) return { wireType, goName, into: itemInto(name, decode) }
-  const into = (target: Target, reader: Reader): void => {
+  const into = (target: Target, reader: ProtobufReader): void => {
     const value = decode(reader, target[name])
     if (isPointer || !isZero(value)) target[name] = value
     else delete target[name]

@@ -16,16 +16,16 @@ import {
   writeText,
   writeTime,
 } from './small-messages.ts'
-import { BYTES, type Encode, FIXED64, VARINT, type Writer } from './writer.ts'
+import { BYTES, type Encode, FIXED64, VARINT, type ProtobufWriter } from './writer.ts'
 
 /** A field with its tag; of all fields of an object. */
-type EncodeField = (fields: Fields, writer: Writer) => void
+type EncodeField = (fields: Fields, writer: ProtobufWriter) => void
 
 /** Encoding needs nothing but the schema, so what was made for it is kept beside it. */
 const encoders = new WeakMap<Struct, readonly EncodeField[]>()
 
 /** The message of a struct, without anything around it. */
-export function encodeMessage(value: Fields, struct: Struct, writer: Writer): void {
+export function encodeMessage(value: Fields, struct: Struct, writer: ProtobufWriter): void {
   for (const encode of fieldEncoders(struct)) encode(value, writer)
 }
 

@@ -6,8 +6,8 @@ import { type Fields, fieldsOf, type KubeObject } from '../../api/object.ts'
 import type { Struct } from '../../schema/schema.ts'
 import { decodeMessage } from './decode.ts'
 import { encodeMessage } from './encode.ts'
-import { ProtobufError, Reader } from './reader.ts'
-import { BYTES, varintBytes, Writer } from './writer.ts'
+import { ProtobufError, ProtobufReader } from './reader.ts'
+import { BYTES, varintBytes, ProtobufWriter } from './writer.ts'
 
 const protobufPrefix: Buffer = Buffer.from('k8s\0', 'latin1')
 
@@ -24,21 +24,21 @@ export type Envelope = {
 type TypeMeta = Pick<KubeObject, 'apiVersion' | 'kind'>
 
 export function encodeObject(object: TypeMeta & Fields, struct: Struct): Buffer {
-  const writer = new Writer()
+  const writer = new ProtobufWriter()
   writeEnvelope(writer, object, () => encodeMessage(object, struct, writer))
   return writer.take()
 }
 
 /** The object's own message alone, as it stands in lists. */
 export function encodeItem(object: Fields, struct: Struct): Buffer {
-  const writer = new Writer()
+  const writer = new ProtobufWriter()
   encodeMessage(object, struct, writer)
   return writer.take()
 }
 
 /** The envelope around a message that is there already. */
 export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
-  const writer = new Writer(item.length + AROUND_BYTES)
+  const writer = new ProtobufWriter(item.length + AROUND_BYTES)
   writeEnvelope(writer, typeMeta, () => writer.bytes(item))
   return writer.take()
 }
@@ -46,7 +46,7 @@ export function wrapItem(typeMeta: TypeMeta, item: Buffer): Buffer {
 /** Room for what stands around a message. */
 const AROUND_BYTES = 256
 
-function writeEnvelope(writer: Writer, typeMeta: TypeMeta, writeRaw: () => void): void {
+function writeEnvelope(writer: ProtobufWriter, typeMeta: TypeMeta, writeRaw: () => void): void {
   writer.bytes(noContentType)
   writer.message(2, writeRaw)
   writeTypeMeta(writer, typeMeta)
@@ -55,7 +55,7 @@ function writeEnvelope(writer: Writer, typeMeta: TypeMeta, writeRaw: () => void)
 /** The encoding and the type of the content, fields 3 and 4: always there, always empty. */
 const noContentType = Buffer.from([0x1a, 0, 0x22, 0])
 
-function writeTypeMeta(writer: Writer, { apiVersion, kind }: TypeMeta): void {
+function writeTypeMeta(writer: ProtobufWriter, { apiVersion, kind }: TypeMeta): void {
   writer.message(1, () => {
     writer.varint(writer.text(kind))
     writer.tag(2, BYTES)
@@ -74,7 +74,7 @@ export function listEnvelope(
   metadata: { readonly fields: Fields; readonly struct: Struct },
   itemsBytes: number,
 ): ListEnvelope {
-  const writer = new Writer()
+  const writer = new ProtobufWriter()
   writer.message(1, () => encodeMessage(metadata.fields, metadata.struct, writer))
   writer.varint(writer.length + itemsBytes)
   writer.tag(2, BYTES)
@@ -99,17 +99,17 @@ const LENGTH_BYTES = 4
 
 /** An event of a watch: its length, then its type and the object in its own envelope. */
 export function encodeEvent(type: string, object: Buffer): Buffer {
-  const writer = new Writer(object.length + AROUND_BYTES)
+  const writer = new ProtobufWriter(object.length + AROUND_BYTES)
   return eventOf(writer, type, () => writer.bytes(object))
 }
 
 /** The same around a message that is there already. */
 export function wrapEvent(type: string, typeMeta: TypeMeta, item: Buffer): Buffer {
-  const writer = new Writer(item.length + AROUND_BYTES)
+  const writer = new ProtobufWriter(item.length + AROUND_BYTES)
   return eventOf(writer, type, () => writeEnvelope(writer, typeMeta, () => writer.bytes(item)))
 }
 
-function eventOf(writer: Writer, type: string, writeObject: () => void): Buffer {
+function eventOf(writer: ProtobufWriter, type: string, writeObject: () => void): Buffer {
   writer.message(2, () => writer.message(1, writeObject))
   writer.varint(writer.text(type))
   writer.tag(1, BYTES)
@@ -127,7 +127,7 @@ export function openEnvelope(bytes: Buffer): Envelope {
     throw new ProtobufError(`provided data does not appear to be a protobuf message, expected prefix [${shown}]`)
   }
   if (bytes.length === protobufPrefix.length) throw new ProtobufError('empty body')
-  const reader = new Reader(bytes, protobufPrefix.length)
+  const reader = new ProtobufReader(bytes, protobufPrefix.length)
   let apiVersion = ''
   let kind = ''
   let raw = bytes.subarray(0, 0)
@@ -150,6 +150,6 @@ export function openEnvelope(bytes: Buffer): Envelope {
 
 /** Fails with a ProtobufError. */
 export function decodeObject({ apiVersion, kind, raw }: Envelope, struct: Struct): KubeObject {
-  const value = decodeMessage(new Reader(raw), struct, {})
+  const value = decodeMessage(new ProtobufReader(raw), struct, {})
   return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
 }

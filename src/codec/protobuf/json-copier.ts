@@ -15,7 +15,7 @@ import {
   ZERO,
 } from '../../lib/ascii.ts'
 import { endOfString, endOfValue } from '../json-bytes.ts'
-import { BYTES, VARINT, varintBytes, Writer } from './writer.ts'
+import { BYTES, VARINT, varintBytes, ProtobufWriter } from './writer.ts'
 
 const DOT = 0x2e
 const LETTER_T = 0x54
@@ -264,7 +264,7 @@ export class JsonCopier {
     for (; digit !== -1; digit = this.#digit()) value = value * 10 + digit
     if (this.#at > start && this.#at - start <= DIGITS_MAX) return this.#varint(value)
     this.#at = start
-    const writer = new Writer()
+    const writer = new ProtobufWriter()
     const text = this.#numberText()
     if (!/^-?\d+$/.test(text)) throw new UnexpectedJson()
     writer.integer(BigInt(text))
@@ -280,7 +280,7 @@ export class JsonCopier {
   }
 
   double(): void {
-    const writer = new Writer()
+    const writer = new ProtobufWriter()
     writer.double(Number(this.#numberText()))
     this.bytes(writer.take())
   }

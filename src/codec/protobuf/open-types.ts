@@ -6,16 +6,16 @@
 import { type Fields, fieldsOf, isFields, type Json } from '../../api/object.ts'
 import type { Struct } from '../../schema/schema.ts'
 import type { Target } from '../decode.ts'
-import type { Decode, Reader } from './reader.ts'
+import type { Decode, ProtobufReader } from './reader.ts'
 import { readJson, writeJson, writeText } from './small-messages.ts'
-import { BYTES, type Encode, VARINT, type Writer } from './writer.ts'
+import { BYTES, type Encode, VARINT, type ProtobufWriter } from './writer.ts'
 
 export function openEncoder(
   goName: string,
   owner: Struct,
-  encodeMessage: (value: Fields, struct: Struct, writer: Writer) => void,
+  encodeMessage: (value: Fields, struct: Struct, writer: ProtobufWriter) => void,
 ): Encode {
-  const writeSchema = (number: number, value: Json, writer: Writer): void =>
+  const writeSchema = (number: number, value: Json, writer: ProtobufWriter): void =>
     writer.message(number, () => encodeMessage(fieldsOf(value), owner, writer))
   switch (goName) {
     case 'v1.JSONSchemaPropsOrArray':
@@ -46,7 +46,7 @@ export function openEncoder(
 export function openDecoder(
   goName: string,
   owner: Struct,
-  decodeMessage: (reader: Reader, struct: Struct, target: Target) => Target,
+  decodeMessage: (reader: ProtobufReader, struct: Struct, target: Target) => Target,
 ): Decode {
   const readSchema: Decode = (reader) => reader.message(() => decodeMessage(reader, owner, {}))
   switch (goName) {
@@ -62,7 +62,10 @@ export function openDecoder(
 }
 
 /** One in field 1, or a list in field 2. */
-function readEither(reader: Reader, { single, item }: { readonly single: Decode; readonly item: Decode }): Json {
+function readEither(
+  reader: ProtobufReader,
+  { single, item }: { readonly single: Decode; readonly item: Decode },
+): Json {
   const items: Json[] = []
   let one: Json | undefined
   reader.fields((tag) => {
@@ -74,7 +77,7 @@ function readEither(reader: Reader, { single, item }: { readonly single: Decode;
   return one ?? items
 }
 
-function readSchemaOrBool(reader: Reader, readSchema: Decode): Json {
+function readSchemaOrBool(reader: ProtobufReader, readSchema: Decode): Json {
   let isAllowed: Json = false
   let schema: Json | undefined
   reader.fields((tag) => {

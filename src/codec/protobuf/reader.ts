@@ -3,7 +3,7 @@ import type { Json } from '../../api/object.ts'
 import { BYTES, FIXED32, FIXED64, VARINT } from './writer.ts'
 
 /** Reads what is behind a tag. `existing`: what an earlier field of the same number gave. */
-export type Decode = (reader: Reader, existing: Json | undefined) => Json
+export type Decode = (reader: ProtobufReader, existing: Json | undefined) => Json
 
 /** Bytes that are no message of the expected type. */
 export class ProtobufError extends Error {
@@ -23,7 +23,7 @@ const END_GROUP = 4
 /** Groups are long out of use; nobody nests them. */
 const GROUP_DEPTH_MAX = 100
 
-export class Reader {
+export class ProtobufReader {
   readonly buffer: Buffer
   at: number
   end: number
@@ -118,7 +118,7 @@ export class Reader {
   }
 
   /** A message: a length, and within it what `read` reads. */
-  message<T>(read: (reader: Reader) => T): T {
+  message<T>(read: (reader: ProtobufReader) => T): T {
     if (++this.#depth > DEPTH_MAX) throw new ProtobufError('proto: messages are nested too deeply')
     const outerEnd = this.end
     this.end = this.#messageEnd()

@@ -4,7 +4,7 @@ import { isNumber, type Json } from '../../api/object.ts'
 import { readAny } from '../../api/json-value.ts'
 import { printOrdered, readRaw as readRawJson } from '../json.ts'
 import { readQuantity as readQuantityText } from '../scalars.ts'
-import { ProtobufError, type Reader } from './reader.ts'
+import { ProtobufError, type ProtobufReader } from './reader.ts'
 import { BYTES, type Encode, VARINT } from './writer.ts'
 
 export const writeText: Encode = (value, writer) => writer.varint(typeof value === 'string' ? writer.text(value) : 0)
@@ -30,12 +30,12 @@ export const writeTime: Encode = (value, writer) => {
   writer.tag(1, VARINT)
 }
 
-export const readTime = (reader: Reader): Json => {
+export const readTime = (reader: ProtobufReader): Json => {
   const { seconds } = readTimestamp(reader)
   return seconds === undefined ? null : isoOf(seconds).replace('.000Z', 'Z')
 }
 
-export const readMicroTime = (reader: Reader): Json => {
+export const readMicroTime = (reader: ProtobufReader): Json => {
   const { seconds, nanos } = readTimestamp(reader)
   if (seconds === undefined) return null
   return isoOf(seconds).replace('.000Z', `.${`${Math.trunc(nanos / 1000)}`.padStart(MICRO_DIGITS, '0')}Z`)
@@ -45,7 +45,7 @@ export const readMicroTime = (reader: Reader): Json => {
 const FIRST_INSTANT_SECONDS = -62_135_596_800
 
 /** No seconds: the message is empty, or stands for Go's first instant. */
-function readTimestamp(reader: Reader): { readonly seconds: number | undefined; readonly nanos: number } {
+function readTimestamp(reader: ProtobufReader): { readonly seconds: number | undefined; readonly nanos: number } {
   let seconds = 0
   let nanos = 0
   const isEmpty = reader.at === reader.end
@@ -74,7 +74,7 @@ export const writeQuantity: Encode = (value, writer) => {
   writer.tag(1, BYTES)
 }
 
-export function readQuantity(reader: Reader): Json {
+export function readQuantity(reader: ProtobufReader): Json {
   const read = readQuantityText(readText(reader) ?? '0')
   if ('fault' in read) throw new ProtobufError(read.fault)
   return read.text
@@ -90,7 +90,7 @@ export const writeIntOrString: Encode = (value, writer) => {
   writer.tag(1, VARINT)
 }
 
-export function readIntOrString(reader: Reader): Json {
+export function readIntOrString(reader: ProtobufReader): Json {
   let type: number | bigint = 0
   let number = 0
   let text = ''
@@ -112,20 +112,20 @@ export const writeRaw: Encode = (value, writer) => {
 }
 
 /** It must be JSON: it is written into JSON as it is. */
-export function readRaw(reader: Reader): Json {
+export function readRaw(reader: ProtobufReader): Json {
   const text = readText(reader)
   return text === undefined ? null : parsed(text, readRawJson)
 }
 
 export const writeJson: Encode = (value, writer) => writeRaw(printOrdered(value), writer)
 
-export function readJson(reader: Reader): Json {
+export function readJson(reader: ProtobufReader): Json {
   const text = readText(reader)
   return text === undefined ? null : parsed(text, readAny)
 }
 
 /** The text in field 1, if there is one. */
-function readText(reader: Reader): string | undefined {
+function readText(reader: ProtobufReader): string | undefined {
   let text = ''
   reader.fields((tag) => {
     if (tag !== 8 + BYTES) return false

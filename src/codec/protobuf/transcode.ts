@@ -6,7 +6,7 @@
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
 import { encodeField } from './encode.ts'
 import { JsonCopier, UnexpectedJson } from './json-copier.ts'
-import { BYTES, FIXED64, VARINT, Writer } from './writer.ts'
+import { BYTES, FIXED64, VARINT, ProtobufWriter } from './writer.ts'
 
 /** How deep structs may nest: only schemas of custom resources contain themselves. */
 const DEPTH_MAX = 100
@@ -192,7 +192,7 @@ export class Transcoder {
   #fieldOf(field: Field, owner: Struct): FieldPlan {
     const { number, schema, isPointer } = field
     if (number === 0) return unread(field)
-    const writer = new Writer()
+    const writer = new ProtobufWriter()
     encodeField(field, owner)({}, writer)
     const isRepeated = schema.type === 'list' && schema.isWrapped !== true
     return {
@@ -239,7 +239,7 @@ const unread = (field: Field): FieldPlan => ({
 })
 
 function tagOf(number: number, wireType: number): Buffer {
-  const writer = new Writer()
+  const writer = new ProtobufWriter()
   writer.tag(number, wireType)
   return writer.take()
 }

@@ -11,7 +11,7 @@ export const BYTES = 2
 export const FIXED32 = 5
 
 /** Writes a value, of a struct its fields, without tag or length. */
-export type Encode = (value: Json, writer: Writer) => void
+export type Encode = (value: Json, writer: ProtobufWriter) => void
 
 /** Most messages fit; so small a buffer comes from Node's pool. */
 const FIRST_BYTES = 2048
@@ -19,7 +19,7 @@ const FIRST_BYTES = 2048
 const SHORT_CHARACTERS = 32
 const SAFE_HIGH = 2 ** 32
 
-export class Writer {
+export class ProtobufWriter {
   #buffer: Buffer
   /** Where the written part begins. */
   #at: number

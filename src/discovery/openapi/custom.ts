@@ -6,21 +6,21 @@ import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../api/o
 import { listMetaStruct } from '../../registry/meta-types.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { typeOf } from '../../registry/types.ts'
-import { type Definition, type Definitions, type DefinitionSource, refTo } from './definitions.ts'
+import { type OpenApiDefinition, type OpenApiDefinitions, type DefinitionSource, refTo } from './definitions.ts'
 import { customName } from './names.ts'
 
 export const customInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' } as const
 
 /** What a document of custom kinds alone refers to. */
-export function ofCustomKinds(resources: readonly Resource[], builtIn: Definitions): DefinitionSource {
+export function ofCustomKinds(resources: readonly Resource[], builtIn: OpenApiDefinitions): DefinitionSource {
   const source = withCustomKinds(resources, builtIn)
   const options = builtIn.ofType(typeOf('meta/v1', 'DeleteOptions'))
   return { get: (name) => (name === options ? builtIn.customDeleteOptions : source.get(name)) }
 }
 
 /** The definitions of these kinds and of their lists, and all that are built in. */
-export function withCustomKinds(resources: readonly Resource[], builtIn: Definitions): DefinitionSource {
-  const own = new Map<string, Definition>()
+export function withCustomKinds(resources: readonly Resource[], builtIn: OpenApiDefinitions): DefinitionSource {
+  const own = new Map<string, OpenApiDefinition>()
   for (const resource of resources.filter(({ isCustom }) => isCustom)) {
     own.set(customName(resource), customKind(resource, builtIn))
     const { group, version, listKind } = resource
@@ -29,7 +29,7 @@ export function withCustomKinds(resources: readonly Resource[], builtIn: Definit
   return { get: (name) => own.get(name) ?? builtIn.get(name) }
 }
 
-function customKind(resource: Resource, builtIn: Definitions): Definition {
+function customKind(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDefinition {
   const { group, version, kind, published } = resource
   const schema = published?.schema()
   const gvk = { 'x-kubernetes-group-version-kind': [{ group, kind, version }] }
@@ -51,7 +51,7 @@ function customKind(resource: Resource, builtIn: Definitions): Definition {
   return { schema: whole, uses: new Set([objectMeta]), isOpen: published?.isOpen ?? false }
 }
 
-function customList(resource: Resource, builtIn: Definitions): Definition {
+function customList(resource: Resource, builtIn: OpenApiDefinitions): OpenApiDefinition {
   const { group, version, kind, listKind } = resource
   const item = customName({ group, version, kind })
   const listMeta = builtIn.ofType(listMetaStruct())

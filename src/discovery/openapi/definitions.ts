@@ -11,7 +11,7 @@ import { Descriptions } from './descriptions.ts'
 import { everyGroupVersion, fixedNames, fixedSchemas, unknownToCustom } from './fixed-schemas.ts'
 import { definitionName, groupVersionOf, type GroupVersionKind } from './names.ts'
 
-export type Definition = {
+export type OpenApiDefinition = {
   readonly schema: Fields
   /** The names of the definitions that it refers to. */
   readonly uses: ReadonlySet<string>
@@ -39,16 +39,16 @@ type ListNames = { readonly listName: string; readonly item: string }
 type ListParts = { readonly items: Fields; readonly metadata: Fields }
 
 /** By name: the built-in ones, or those with the custom ones of a document. */
-export type DefinitionSource = { readonly get: (name: string) => Definition }
+export type DefinitionSource = { readonly get: (name: string) => OpenApiDefinition }
 
-export class Definitions {
+export class OpenApiDefinitions {
   readonly #hasEnums: boolean
   readonly #descriptions = new Descriptions()
   /** Types that were named and may be asked for. */
   readonly #structs = new Map<string, Struct>()
-  readonly #made = new Map<string, Definition>()
+  readonly #made = new Map<string, OpenApiDefinition>()
   #fixed: ReadonlyMap<string, Fields> | undefined
-  #customDeleteOptions: Definition | undefined
+  #customDeleteOptions: OpenApiDefinition | undefined
 
   /** `hasEnums`: whether they say which values a text may have. */
   constructor({ hasEnums }: { readonly hasEnums: boolean }) {
@@ -61,18 +61,18 @@ export class Definitions {
   }
 
   /** By a name that one of the others gave, or that stands in what this returned. */
-  get(name: string): Definition {
+  get(name: string): OpenApiDefinition {
     const made = this.#made.get(name) ?? this.#make(name)
     this.#made.set(name, made)
     return made
   }
 
   /** As documents of custom kinds have it: known in fewer groups. */
-  get customDeleteOptions(): Definition {
+  get customDeleteOptions(): OpenApiDefinition {
     return (this.#customDeleteOptions ??= this.#makeCustomDeleteOptions())
   }
 
-  #makeCustomDeleteOptions(): Definition {
+  #makeCustomDeleteOptions(): OpenApiDefinition {
     const { schema, uses } = this.get(this.ofType(typeOf('meta/v1', 'DeleteOptions')))
     const places = everyGroupVersion.filter(({ group }) => !unknownToCustom.has(group))
     return { schema: { ...schema, [gvkKey]: gvksOf('DeleteOptions', places) }, uses }
@@ -113,7 +113,7 @@ export class Definitions {
     }
   }
 
-  #make(name: string): Definition {
+  #make(name: string): OpenApiDefinition {
     const struct = this.#structs.get(name)
     const schema = struct === undefined ? this.#fixedSchema(name) : this.#structSchema(struct)
     assert(schema !== undefined, `OpenAPI has a definition of ${name}`)

@@ -1,7 +1,7 @@
 /** The paths of documents about the server. */
 import { jsonType, protobufType, yamlType } from '../../codec/negotiate.ts'
 import { typeOf } from '../../registry/types.ts'
-import type { Definitions } from './definitions.ts'
+import type { OpenApiDefinitions } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
 import { tagOf, titleOf } from './names.ts'
 import { anyText, type PathItem, pathItem } from './operations.ts'
@@ -24,7 +24,7 @@ function told({ path, ...operation }: Omit<Told, 'name'> & { readonly name: stri
 const types = [jsonType, yamlType, protobufType]
 const negotiated = { produces: types, consumes: types }
 
-export const coreVersionsPath = (definitions: Definitions): PathItem =>
+export const coreVersionsPath = (definitions: OpenApiDefinitions): PathItem =>
   told({
     path: '/api/',
     id: 'getCoreAPIVersions',
@@ -34,7 +34,7 @@ export const coreVersionsPath = (definitions: Definitions): PathItem =>
     ...negotiated,
   })
 
-export const groupListPath = (definitions: Definitions): PathItem =>
+export const groupListPath = (definitions: OpenApiDefinitions): PathItem =>
   told({
     path: '/apis/',
     id: 'getAPIVersions',
@@ -44,7 +44,7 @@ export const groupListPath = (definitions: Definitions): PathItem =>
     ...negotiated,
   })
 
-export const groupPath = (group: string, definitions: Definitions): PathItem =>
+export const groupPath = (group: string, definitions: OpenApiDefinitions): PathItem =>
   told({
     path: `/apis/${group}/`,
     id: `get${titleOf(group)}APIGroup`,
@@ -54,7 +54,7 @@ export const groupPath = (group: string, definitions: Definitions): PathItem =>
     ...negotiated,
   })
 
-export const resourceListPath = (group: string, version: string, definitions: Definitions): PathItem =>
+export const resourceListPath = (group: string, version: string, definitions: OpenApiDefinitions): PathItem =>
   told({
     path: group === '' ? `/api/${version}/` : `/apis/${group}/${version}/`,
     id: `get${titleOf(group, version)}APIResources`,

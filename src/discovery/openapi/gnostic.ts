@@ -6,11 +6,11 @@ import { type Fields, fieldsOf, isFields, isNumber, type Json } from '../../api/
 import { parseJson } from '../../api/json-value.ts'
 import { printFast } from '../../codec/json.ts'
 import { jsonToYaml } from '../../codec/yaml-print.ts'
-import { BYTES, FIXED64, VARINT, Writer } from '../../codec/protobuf/writer.ts'
+import { BYTES, FIXED64, VARINT, ProtobufWriter } from '../../codec/protobuf/writer.ts'
 import { Slices } from '../../lib/slices.ts'
 
 /** The writer goes from the end to the front, so what comes last is written first. */
-type Write = (value: Json, writer: Writer, number: number) => void
+type Write = (value: Json, writer: ProtobufWriter, number: number) => void
 type Rows = { readonly [name: string]: readonly [number: number, write: Write] }
 
 const text: Write = (value, writer, number) => {
@@ -82,7 +82,7 @@ function message(rows: Rows, extensions: number): Write {
   return (value, writer, number) => writer.message(number, () => writeFields(rows, extensions, fieldsOf(value), writer))
 }
 
-function writeFields(rows: Rows, extensions: number, fields: Fields, writer: Writer): void {
+function writeFields(rows: Rows, extensions: number, fields: Fields, writer: ProtobufWriter): void {
   const others: [string, Json][] = []
   for (const [name, field] of Object.entries(fields).toReversed()) {
     if (field === undefined) continue
@@ -308,7 +308,7 @@ export async function encodeV2(json: Buffer): Promise<Buffer> {
 }
 
 function small(value: Json | undefined, write: Write, number: number): Buffer {
-  const writer = new Writer()
+  const writer = new ProtobufWriter()
   if (value !== undefined) write(value, writer, number)
   return writer.take()
 }
@@ -332,7 +332,7 @@ async function large(
 function framed(number: number, parts: readonly Buffer[]): readonly Buffer[] {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   if (length === 0) return []
-  const writer = new Writer()
+  const writer = new ProtobufWriter()
   writer.varint(length)
   writer.tag(number, BYTES)
   return [writer.take(), ...parts]

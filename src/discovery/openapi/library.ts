@@ -16,7 +16,7 @@ import { versionsOf } from '../groups.ts'
 import { kubernetesVersion } from '../version.ts'
 import { gather } from './bytes.ts'
 import { customInfo, ofCustomKinds, withCustomKinds } from './custom.ts'
-import { Definitions, type DefinitionSource } from './definitions.ts'
+import { OpenApiDefinitions, type DefinitionSource } from './definitions.ts'
 import * as documentPaths from './document-paths.ts'
 import type { PathItem } from './operations.ts'
 import { resourcePaths } from './resource-paths.ts'
@@ -83,7 +83,7 @@ export class OpenApiLibrary {
   readonly #registry: Registry
   readonly #hasIssuer: boolean
   readonly #clock: Clock
-  readonly #definitions: Definitions
+  readonly #definitions: OpenApiDefinitions
   readonly #v3 = new V3Printer()
   readonly #v2 = new V2Printer()
   /** By key, with the list of a group's resources that it was made of, which is another one when the group changes. */
@@ -92,7 +92,7 @@ export class OpenApiLibrary {
   readonly #whole = new Lingering<'v2', Whole>(LINGER_MS)
 
   constructor({ registry, hasIssuer, clock, gates }: LibraryParts) {
-    this.#definitions = new Definitions({ hasEnums: gates.isOn('OpenAPIEnums') })
+    this.#definitions = new OpenApiDefinitions({ hasEnums: gates.isOn('OpenAPIEnums') })
     this.#registry = registry
     this.#hasIssuer = hasIssuer
     this.#clock = clock

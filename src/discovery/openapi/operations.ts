@@ -4,7 +4,7 @@ import type { Parameter } from './parameters.ts'
 
 export type Method = 'delete' | 'get' | 'head' | 'options' | 'patch' | 'post' | 'put'
 
-export type Operation = {
+export type OpenApiOperation = {
   readonly method: Method
   readonly id: string
   readonly description: string
@@ -28,14 +28,14 @@ export type PathItem = {
   readonly path: string
   /** Those that all of its operations have; they are told once. */
   readonly parameters: readonly Parameter[]
-  readonly operations: readonly Operation[]
+  readonly operations: readonly OpenApiOperation[]
 }
 
 /** A name of no definition: text. */
 export const anyText = ''
 
 /** Parameters are the same if they are the same row. */
-export function pathItem(path: string, operations: readonly Operation[]): PathItem {
+export function pathItem(path: string, operations: readonly OpenApiOperation[]): PathItem {
   const [first, ...others] = operations
   const common = (first?.parameters ?? []).filter((one) => others.every(({ parameters }) => parameters.includes(one)))
   return {

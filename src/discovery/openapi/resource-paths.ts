@@ -3,10 +3,10 @@ import { jsonType, protobufType, yamlType } from '../../codec/negotiate.ts'
 import { statusStruct } from '../../registry/meta-types.ts'
 import type { Resource, Subresource } from '../../registry/resource.ts'
 import { findType, typeOf } from '../../registry/types.ts'
-import type { Definitions } from './definitions.ts'
+import type { OpenApiDefinitions } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
 import { capitalize, customName, definitionName, type GroupVersionKind, packageOf, tagOf, titleOf } from './names.ts'
-import { anyText, type Method, type Operation, type PathItem, pathItem } from './operations.ts'
+import { anyText, type Method, type OpenApiOperation, type PathItem, pathItem } from './operations.ts'
 import * as parameters from './parameters.ts'
 
 const plainTypes = [jsonType, yamlType, protobufType]
@@ -17,13 +17,13 @@ const applyType = 'application/apply-patch+yaml'
 const strategicType = 'application/strategic-merge-patch+json'
 const anyTypes = ['*/*']
 
-export function resourcePaths(resource: Resource, definitions: Definitions): PathItem[] {
+export function resourcePaths(resource: Resource, definitions: OpenApiDefinitions): PathItem[] {
   return new ResourcePaths(resource, definitions).all()
 }
 
 class ResourcePaths {
   readonly #resource: Resource
-  readonly #definitions: Definitions
+  readonly #definitions: OpenApiDefinitions
   readonly #object: string
   readonly #title: string
   /** `NamespacedPod`, `Node`. */
@@ -32,7 +32,7 @@ class ResourcePaths {
   readonly #collection: string
   readonly #name: parameters.Parameter
 
-  constructor(resource: Resource, definitions: Definitions) {
+  constructor(resource: Resource, definitions: OpenApiDefinitions) {
     const { group, version, kind, plural, isNamespaced, isCustom } = resource
     this.#resource = resource
     this.#definitions = definitions
@@ -58,7 +58,7 @@ class ResourcePaths {
     return items.filter(({ operations }) => operations.length > 0)
   }
 
-  #collectionOperations(): Operation[] {
+  #collectionOperations(): OpenApiOperation[] {
     const { verbs } = this.#resource
     const place = this.#resource.isNamespaced ? [parameters.namespaceParameter] : []
     return [
@@ -68,7 +68,7 @@ class ResourcePaths {
     ]
   }
 
-  #objectOperations(): Operation[] {
+  #objectOperations(): OpenApiOperation[] {
     const { verbs, kind } = this.#resource
     return [
       ...(verbs.includes('delete') ? [this.#delete()] : []),
@@ -98,10 +98,10 @@ class ResourcePaths {
     readonly noun: string
     readonly what: string
     readonly gvk?: GroupVersionKind
-  }): Operation[] {
+  }): OpenApiOperation[] {
     const { verbs, name, noun, what, gvk } = of
     const { isCustom } = this.#resource
-    const operations: Operation[] = []
+    const operations: OpenApiOperation[] = []
     const pretty = parameters.prettyParameter
     if (verbs.includes('get')) {
       operations.push({
@@ -145,7 +145,12 @@ class ResourcePaths {
     return operations
   }
 
-  #create(name: string, noun: string, place: readonly parameters.Parameter[], gvk?: GroupVersionKind): Operation {
+  #create(
+    name: string,
+    noun: string,
+    place: readonly parameters.Parameter[],
+    gvk?: GroupVersionKind,
+  ): OpenApiOperation {
     return {
       ...this.#operation('post', 'post', gvk),
       id: `create${this.#title}${noun}`,
@@ -160,7 +165,7 @@ class ResourcePaths {
     }
   }
 
-  #list(noun: string, place: readonly parameters.Parameter[]): Operation {
+  #list(noun: string, place: readonly parameters.Parameter[]): OpenApiOperation {
     const { kind, isCustom } = this.#resource
     return {
       ...this.#operation('get', 'list'),
@@ -172,7 +177,7 @@ class ResourcePaths {
     }
   }
 
-  #delete(): Operation {
+  #delete(): OpenApiOperation {
     const { kind, returnsDeleted } = this.#resource
     // A namespace is never gone at once: its object comes back, though that is not published.
     const answer = returnsDeleted && kind !== 'Namespace' ? this.#object : this.#status()
@@ -189,7 +194,7 @@ class ResourcePaths {
     }
   }
 
-  #deleteCollection(place: readonly parameters.Parameter[]): Operation {
+  #deleteCollection(place: readonly parameters.Parameter[]): OpenApiOperation {
     const { kind, isCustom } = this.#resource
     const own = isCustom ? parameters.listParameters : parameters.deleteCollectionParameters
     return {
@@ -202,11 +207,11 @@ class ResourcePaths {
     }
   }
 
-  #deleteOptions(): NonNullable<Operation['body']> {
+  #deleteOptions(): NonNullable<OpenApiOperation['body']> {
     return { name: this.#definitions.ofType(typeOf('meta/v1', 'DeleteOptions')), isRequired: false }
   }
 
-  #log(noun: string): Operation {
+  #log(noun: string): OpenApiOperation {
     return {
       ...this.#operation('get', 'get'),
       id: `read${this.#title}${noun}`,
@@ -227,7 +232,7 @@ class ResourcePaths {
     const methods: readonly Method[] = isProxy ? everyMethod : ['get', 'post']
     const own = [...this.#place(), ...(parameters.optionParameters.get(part.kind) ?? [])]
     const gvk = { group: part.group, version: part.version, kind: part.kind }
-    const connect = (method: Method, end: string, more: readonly parameters.Parameter[]): Operation => ({
+    const connect = (method: Method, end: string, more: readonly parameters.Parameter[]): OpenApiOperation => ({
       ...this.#operation(method, 'connect', gvk),
       id: `connect${this.#title}${capitalize(method)}${noun}${end}`,
       description: `Connects to ${part.name} of a ${this.#resource.kind}.`,
@@ -248,7 +253,7 @@ class ResourcePaths {
   #watchPaths(): PathItem[] {
     const { isNamespaced, kind, plural } = this.#resource
     const place = isNamespaced ? [parameters.namespaceParameter] : []
-    const watch = (noun: string, action: string, own: readonly parameters.Parameter[]): Operation => ({
+    const watch = (noun: string, action: string, own: readonly parameters.Parameter[]): OpenApiOperation => ({
       ...this.#operation('get', action),
       id: `watch${this.#title}${noun}`,
       description: `Watches objects of kind ${kind}. Deprecated: a list with the parameter watch does the same.`,

@@ -5,9 +5,9 @@
 import { type Fields, fieldsOf, isFields, type Json, textsOf } from '../../api/object.ts'
 import { printFast } from '../../codec/json.ts'
 import { fieldTexts } from './bytes.ts'
-import { type Definition, refPrefix } from './definitions.ts'
+import { type OpenApiDefinition, refPrefix } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
-import { anyText, type Body, type Operation, type PathItem } from './operations.ts'
+import { anyText, type Body, type OpenApiOperation, type PathItem } from './operations.ts'
 import type { Parameter } from './parameters.ts'
 import { codeText, type Info, kubernetesFields, securityScheme } from './v3.ts'
 
@@ -18,11 +18,11 @@ export type OlderTexts = {
 }
 
 export class V2Printer {
-  readonly #texts = new WeakMap<Definition, string>()
+  readonly #texts = new WeakMap<OpenApiDefinition, string>()
   /** Those that paths printed so far refer to. */
   readonly #shared = new Map<string, Fields>()
 
-  definition(made: Definition): string {
+  definition(made: OpenApiDefinition): string {
     const known = this.#texts.get(made)
     if (known !== undefined) return known
     const text = printFast(olderKind(made))
@@ -47,7 +47,7 @@ export class V2Printer {
     yield `,"securityDefinitions":${JSON.stringify({ BearerToken: securityScheme })},"swagger":"2.0"}`
   }
 
-  #operation(operation: Operation): Fields {
+  #operation(operation: OpenApiOperation): Fields {
     const { id, description, parameters, body, answers, tag, produces, consumes } = operation
     const all = [...(body === undefined ? [] : [this.#body(body)]), ...parameters.map((one) => this.#parameter(one))]
     return {
@@ -137,7 +137,7 @@ function olderField([name, value]: [string, Json | undefined]): [string, Json | 
 }
 
 /** A custom kind that takes any fields is not described further. */
-function olderKind({ schema, isOpen = false }: Definition): Fields {
+function olderKind({ schema, isOpen = false }: OpenApiDefinition): Fields {
   if (schema[openMark] !== true && !isOpen) return olderSchema(schema)
   const { type, 'x-kubernetes-group-version-kind': kinds } = schema
   return { type, 'x-kubernetes-group-version-kind': kinds }

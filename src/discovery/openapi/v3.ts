@@ -3,8 +3,8 @@ import type { Fields } from '../../api/object.ts'
 import { printFast } from '../../codec/json.ts'
 import type { Slices } from '../../lib/slices.ts'
 import { fieldTexts } from './bytes.ts'
-import { type Definition, type DefinitionSource, refTo } from './definitions.ts'
-import { anyText, definitionsOf, type Operation, type PathItem } from './operations.ts'
+import { type OpenApiDefinition, type DefinitionSource, refTo } from './definitions.ts'
+import { anyText, definitionsOf, type OpenApiOperation, type PathItem } from './operations.ts'
 import type { Parameter } from './parameters.ts'
 
 export type Info = { readonly title: string; readonly version: string }
@@ -19,13 +19,13 @@ export type DocumentText = {
 }
 
 export class V3Printer {
-  readonly #texts = new WeakMap<Definition, string>()
+  readonly #texts = new WeakMap<OpenApiDefinition, string>()
 
   path(item: PathItem): string {
     return JSON.stringify(pathFields(item))
   }
 
-  definition(made: Definition): string {
+  definition(made: OpenApiDefinition): string {
     const known = this.#texts.get(made)
     if (known !== undefined) return known
     const text = printFast(made.schema)
@@ -78,7 +78,7 @@ function pathFields({ parameters, operations }: PathItem): Fields {
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function operationFields(operation: Operation): Fields {
+function operationFields(operation: OpenApiOperation): Fields {
   const { id, description, parameters, body, answers, tag, produces, consumes } = operation
   return {
     description,
@@ -104,7 +104,7 @@ function operationFields(operation: Operation): Fields {
 }
 
 /** What no version of OpenAPI knows. */
-export function kubernetesFields({ action, kind }: Operation): Fields {
+export function kubernetesFields({ action, kind }: OpenApiOperation): Fields {
   if (action === undefined || kind === undefined) return {}
   return {
     'x-kubernetes-action': action,

@@ -1,6 +1,6 @@
 /** Requests and answers of etcd's Auth service. */
-import { bytesTag, type Reader } from './reader.ts'
-import { Writer } from './writer.ts'
+import { bytesTag, type WireReader } from './reader.ts'
+import { WireWriter } from './writer.ts'
 
 export type Permission = {
   readonly type: 'read' | 'write' | 'readwrite'
@@ -12,14 +12,14 @@ const permissionTypes: Readonly<Record<Permission['type'], number>> = { read: 0,
 
 /** A request of one or two strings: name and password, user and role, or a name alone. */
 export function encodeNames(first: string, second = ''): Buffer {
-  const writer = new Writer(first.length + second.length)
+  const writer = new WireWriter(first.length + second.length)
   writer.string(2, second)
   writer.string(1, first)
   return writer.frame()
 }
 
 export function encodeGrantPermission(role: string, permission: Permission): Buffer {
-  const writer = new Writer(role.length + permission.key.length)
+  const writer = new WireWriter(role.length + permission.key.length)
   const mark = writer.mark()
   writer.bytes(3, permission.rangeEnd)
   writer.bytes(2, permission.key)
@@ -29,7 +29,7 @@ export function encodeGrantPermission(role: string, permission: Permission): Buf
   return writer.frame()
 }
 
-export function readToken(reader: Reader): string {
+export function readToken(reader: WireReader): string {
   let token = ''
   while (reader.more()) {
     const tag = reader.tag()

@@ -1,8 +1,8 @@
-import { bytesTag, type Reader, varintTag } from './reader.ts'
-import { Writer } from './writer.ts'
+import { bytesTag, type WireReader, varintTag } from './reader.ts'
+import { WireWriter } from './writer.ts'
 
 /** Of the header of an answer only the revision is read: ids and the raft term serve nobody on the hot path. */
-export function readHeaderRevision(reader: Reader): number {
+export function readHeaderRevision(reader: WireReader): number {
   const outer = reader.enter()
   let revision = 0
   while (reader.more()) {
@@ -17,7 +17,7 @@ export function readHeaderRevision(reader: Reader): number {
 export type Header = { readonly revision: number; readonly clusterId: bigint }
 
 /** The header of an answer of which nothing else counts, with the cluster that gave it. */
-export function readClusterHeader(reader: Reader): Header {
+export function readClusterHeader(reader: WireReader): Header {
   let header: Header = { revision: 0, clusterId: 0n }
   while (reader.more()) {
     const tag = reader.tag()
@@ -27,7 +27,7 @@ export function readClusterHeader(reader: Reader): Header {
   return header
 }
 
-function readHeader(reader: Reader): Header {
+function readHeader(reader: WireReader): Header {
   const outer = reader.enter()
   let revision = 0
   let clusterId = 0n
@@ -42,7 +42,7 @@ function readHeader(reader: Reader): Header {
 }
 
 /** An answer of which nothing but the header counts. */
-export function readHeaderOnly(reader: Reader): { readonly revision: number } {
+export function readHeaderOnly(reader: WireReader): { readonly revision: number } {
   let revision = 0
   while (reader.more()) {
     const tag = reader.tag()
@@ -54,5 +54,5 @@ export function readHeaderOnly(reader: Reader): { readonly revision: number } {
 
 /** A request without fields. */
 export function emptyRequest(): Buffer {
-  return new Writer(0).frame()
+  return new WireWriter(0).frame()
 }

@@ -3,7 +3,7 @@
  * see writer.ts. Zero and absent are the same to etcd in all fields here, compare targets included.
  */
 import { EtcdError } from '../errors.ts'
-import { Writer } from './writer.ts'
+import { WireWriter } from './writer.ts'
 
 export type SortTarget = 'key' | 'version' | 'create' | 'mod' | 'value'
 
@@ -76,31 +76,31 @@ export type CompactRequest = {
 const TXN_DEPTH_MAX = 8
 
 export function encodeRange(request: RangeRequest): Buffer {
-  const writer = new Writer(request.key.length + (request.rangeEnd?.length ?? 0))
+  const writer = new WireWriter(request.key.length + (request.rangeEnd?.length ?? 0))
   writeRange(writer, request)
   return writer.frame()
 }
 
 export function encodePut(request: PutRequest): Buffer {
-  const writer = new Writer(request.key.length + request.value.length)
+  const writer = new WireWriter(request.key.length + request.value.length)
   writePut(writer, request)
   return writer.frame()
 }
 
 export function encodeDeleteRange(request: DeleteRangeRequest): Buffer {
-  const writer = new Writer(request.key.length + (request.rangeEnd?.length ?? 0))
+  const writer = new WireWriter(request.key.length + (request.rangeEnd?.length ?? 0))
   writeDeleteRange(writer, request)
   return writer.frame()
 }
 
 export function encodeTxn(request: TxnRequest): Buffer {
-  const writer = new Writer(contentBytes(request))
+  const writer = new WireWriter(contentBytes(request))
   writeTxn(writer, request, 1)
   return writer.frame()
 }
 
 export function encodeCompact(request: CompactRequest): Buffer {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   writer.bool(2, request.physical)
   writer.number(1, request.revision)
   return writer.frame()
@@ -108,7 +108,7 @@ export function encodeCompact(request: CompactRequest): Buffer {
 
 const sortTargets: Readonly<Record<SortTarget, number>> = { key: 0, version: 1, create: 2, mod: 3, value: 4 }
 
-function writeRange(writer: Writer, request: RangeRequest): void {
+function writeRange(writer: WireWriter, request: RangeRequest): void {
   writer.number(13, request.maxCreateRevision)
   writer.number(12, request.minCreateRevision)
   writer.number(11, request.maxModRevision)
@@ -126,7 +126,7 @@ function writeRange(writer: Writer, request: RangeRequest): void {
   writer.bytes(1, request.key)
 }
 
-function writePut(writer: Writer, request: PutRequest): void {
+function writePut(writer: WireWriter, request: PutRequest): void {
   writer.bool(6, request.ignoreLease)
   writer.bool(5, request.ignoreValue)
   writer.bool(4, request.prevKv)
@@ -135,13 +135,13 @@ function writePut(writer: Writer, request: PutRequest): void {
   writer.bytes(1, request.key)
 }
 
-function writeDeleteRange(writer: Writer, request: DeleteRangeRequest): void {
+function writeDeleteRange(writer: WireWriter, request: DeleteRangeRequest): void {
   writer.bool(3, request.prevKv)
   writer.bytes(2, request.rangeEnd)
   writer.bytes(1, request.key)
 }
 
-function writeTxn(writer: Writer, request: TxnRequest, depth: number): void {
+function writeTxn(writer: WireWriter, request: TxnRequest, depth: number): void {
   if (depth > TXN_DEPTH_MAX) throw new EtcdError('InvalidArgument', `a txn is nested deeper than ${TXN_DEPTH_MAX}`)
   writeOps(writer, 3, request.failure, depth)
   writeOps(writer, 2, request.success, depth)
@@ -154,7 +154,7 @@ function writeTxn(writer: Writer, request: TxnRequest, depth: number): void {
   }
 }
 
-function writeOps(writer: Writer, field: number, ops: readonly Op[], depth: number): void {
+function writeOps(writer: WireWriter, field: number, ops: readonly Op[], depth: number): void {
   for (let index = ops.length - 1; index >= 0; index--) {
     const op = ops[index]
     if (op === undefined) continue
@@ -164,7 +164,7 @@ function writeOps(writer: Writer, field: number, ops: readonly Op[], depth: numb
   }
 }
 
-function writeOp(writer: Writer, op: Op, depth: number): void {
+function writeOp(writer: WireWriter, op: Op, depth: number): void {
   const mark = writer.mark()
   switch (op.type) {
     case 'range':
@@ -191,7 +191,7 @@ const compareTargets: Readonly<Record<Compare['target'], number>> = {
   lease: 4,
 }
 
-function writeCompare(writer: Writer, compare: Compare): void {
+function writeCompare(writer: WireWriter, compare: Compare): void {
   writer.bytes(64, compare.rangeEnd)
   const target = compareTargets[compare.target]
   const field = target + 4

@@ -1,6 +1,6 @@
 /** The answers of etcd's KV service, and the key-value itself. */
 import { readHeaderOnly, readHeaderRevision } from './header.ts'
-import { bytesTag, MalformedMessage, type Reader, varintTag } from './reader.ts'
+import { bytesTag, MalformedMessage, type WireReader, varintTag } from './reader.ts'
 
 export type KeyValue = {
   /** Key and value are views of the received bytes: borrowed. Copy them to keep them, else they hold all of the answer. */
@@ -50,7 +50,7 @@ const noBytes: Buffer = Buffer.alloc(0)
 
 export const readCompact = readHeaderOnly
 
-export function readRange(reader: Reader): RangeResponse {
+export function readRange(reader: WireReader): RangeResponse {
   let revision = 0
   const kvs: KeyValue[] = []
   let more = false
@@ -66,7 +66,7 @@ export function readRange(reader: Reader): RangeResponse {
   return { revision, kvs, more, count }
 }
 
-export function readPut(reader: Reader): PutResponse {
+export function readPut(reader: WireReader): PutResponse {
   let revision = 0
   let prevKv: KeyValue | undefined
   while (reader.more()) {
@@ -78,7 +78,7 @@ export function readPut(reader: Reader): PutResponse {
   return { revision, prevKv }
 }
 
-export function readDeleteRange(reader: Reader): DeleteRangeResponse {
+export function readDeleteRange(reader: WireReader): DeleteRangeResponse {
   let revision = 0
   let deleted = 0
   const prevKvs: KeyValue[] = []
@@ -92,11 +92,11 @@ export function readDeleteRange(reader: Reader): DeleteRangeResponse {
   return { revision, deleted, prevKvs }
 }
 
-export function readTxn(reader: Reader): TxnResponse {
+export function readTxn(reader: WireReader): TxnResponse {
   return readTxnAt(reader, 1)
 }
 
-function readTxnAt(reader: Reader, depth: number): TxnResponse {
+function readTxnAt(reader: WireReader, depth: number): TxnResponse {
   if (depth > TXN_DEPTH_MAX) throw new MalformedMessage('the answer to a txn is nested too deep')
   let revision = 0
   let succeeded = false
@@ -114,7 +114,7 @@ function readTxnAt(reader: Reader, depth: number): TxnResponse {
   return { revision, succeeded, responses }
 }
 
-function readOp(reader: Reader, depth: number): OpResponse {
+function readOp(reader: WireReader, depth: number): OpResponse {
   let response: OpResponse | undefined
   while (reader.more()) {
     const tag = reader.tag()
@@ -133,7 +133,7 @@ function readOp(reader: Reader, depth: number): OpResponse {
   return response
 }
 
-export function readKeyValue(reader: Reader): KeyValue {
+export function readKeyValue(reader: WireReader): KeyValue {
   const outer = reader.enter()
   let key = noBytes
   let value = noBytes

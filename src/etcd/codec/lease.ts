@@ -1,6 +1,6 @@
 /** Requests and answers of etcd's Lease service. */
-import { bytesTag, type Reader, varintTag } from './reader.ts'
-import { Writer } from './writer.ts'
+import { bytesTag, type WireReader, varintTag } from './reader.ts'
+import { WireWriter } from './writer.ts'
 
 export type Lease = {
   readonly id: bigint
@@ -15,7 +15,7 @@ export type LeaseStatus = Lease & {
 }
 
 export function encodeLeaseGrant(ttlSeconds: number, id: bigint | undefined): Buffer {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   writer.id(2, id)
   writer.number(1, ttlSeconds)
   return writer.frame()
@@ -23,20 +23,20 @@ export function encodeLeaseGrant(ttlSeconds: number, id: bigint | undefined): Bu
 
 /** Also the request of a keep-alive: both are an id. */
 export function encodeLeaseId(id: bigint): Buffer {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   writer.id(1, id)
   return writer.frame()
 }
 
 export function encodeLeaseTimeToLive(id: bigint, withKeys: boolean): Buffer {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   writer.bool(2, withKeys)
   writer.id(1, id)
   return writer.frame()
 }
 
 /** Grants and keep-alives are answered in the same form. */
-export function readLease(reader: Reader): Lease {
+export function readLease(reader: WireReader): Lease {
   let id = 0n
   let ttlSeconds = 0
   while (reader.more()) {
@@ -48,7 +48,7 @@ export function readLease(reader: Reader): Lease {
   return { id, ttlSeconds }
 }
 
-export function readLeaseStatus(reader: Reader): LeaseStatus {
+export function readLeaseStatus(reader: WireReader): LeaseStatus {
   let id = 0n
   let ttlSeconds = 0
   let grantedTtlSeconds = 0

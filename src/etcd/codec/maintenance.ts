@@ -1,7 +1,7 @@
 /** Requests and answers of etcd's Maintenance and Cluster services. */
-import { bytesTag, type Reader, varintTag } from './reader.ts'
+import { bytesTag, type WireReader, varintTag } from './reader.ts'
 import { readHeaderRevision } from './header.ts'
-import { Writer } from './writer.ts'
+import { WireWriter } from './writer.ts'
 
 export type MemberStatus = {
   readonly revision: number
@@ -36,7 +36,7 @@ export type SnapshotChunk = { readonly remainingBytes: number; readonly blob: Bu
 const alarmTypes: readonly AlarmType[] = ['none', 'nospace', 'corrupt']
 
 export function encodeAlarm(action: 'get' | 'deactivate', alarm: Alarm): Buffer {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   writer.number(3, alarmTypes.indexOf(alarm.alarm))
   writer.id(2, alarm.memberId)
   writer.number(1, action === 'get' ? 0 : 2)
@@ -44,12 +44,12 @@ export function encodeAlarm(action: 'get' | 'deactivate', alarm: Alarm): Buffer 
 }
 
 export function encodeMemberList(linearizable: boolean): Buffer {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   writer.bool(1, linearizable)
   return writer.frame()
 }
 
-export function readStatus(reader: Reader): MemberStatus {
+export function readStatus(reader: WireReader): MemberStatus {
   let head = { revision: 0, memberId: 0n }
   let version = ''
   let dbSizeBytes = 0
@@ -88,7 +88,7 @@ export function readStatus(reader: Reader): MemberStatus {
   }
 }
 
-function readHeader(reader: Reader): { readonly revision: number; readonly memberId: bigint } {
+function readHeader(reader: WireReader): { readonly revision: number; readonly memberId: bigint } {
   const outer = reader.enter()
   let revision = 0
   let memberId = 0n
@@ -102,7 +102,7 @@ function readHeader(reader: Reader): { readonly revision: number; readonly membe
   return { revision, memberId }
 }
 
-export function readAlarms(reader: Reader): readonly Alarm[] {
+export function readAlarms(reader: WireReader): readonly Alarm[] {
   const alarms: Alarm[] = []
   while (reader.more()) {
     const tag = reader.tag()
@@ -112,7 +112,7 @@ export function readAlarms(reader: Reader): readonly Alarm[] {
   return alarms
 }
 
-function readAlarm(reader: Reader): Alarm {
+function readAlarm(reader: WireReader): Alarm {
   const outer = reader.enter()
   let memberId = 0n
   let alarm: AlarmType = 'none'
@@ -126,7 +126,7 @@ function readAlarm(reader: Reader): Alarm {
   return { memberId, alarm }
 }
 
-export function readSnapshotChunk(reader: Reader): SnapshotChunk {
+export function readSnapshotChunk(reader: WireReader): SnapshotChunk {
   let remainingBytes = 0
   let blob: Buffer = Buffer.alloc(0)
   while (reader.more()) {
@@ -138,7 +138,7 @@ export function readSnapshotChunk(reader: Reader): SnapshotChunk {
   return { remainingBytes, blob }
 }
 
-export function readMembers(reader: Reader): { readonly revision: number; readonly members: readonly Member[] } {
+export function readMembers(reader: WireReader): { readonly revision: number; readonly members: readonly Member[] } {
   let revision = 0
   const members: Member[] = []
   while (reader.more()) {
@@ -150,7 +150,7 @@ export function readMembers(reader: Reader): { readonly revision: number; readon
   return { revision, members }
 }
 
-function readMember(reader: Reader): Member {
+function readMember(reader: WireReader): Member {
   const outer = reader.enter()
   let id = 0n
   let name = ''

@@ -8,11 +8,11 @@ import { encodeRange } from './kv-request.ts'
 import { readDeleteRange, readPut, readRange, readTxn } from './kv-response.ts'
 import { readLease, readLeaseStatus } from './lease.ts'
 import { readAlarms, readMembers, readSnapshotChunk, readStatus } from './maintenance.ts'
-import { MalformedMessage, NumberTooLarge, Reader } from './reader.ts'
+import { MalformedMessage, NumberTooLarge, WireReader } from './reader.ts'
 import { readWatch } from './watch.ts'
-import { Writer } from './writer.ts'
+import { WireWriter } from './writer.ts'
 
-const readers: Readonly<Record<string, (reader: Reader) => unknown>> = {
+const readers: Readonly<Record<string, (reader: WireReader) => unknown>> = {
   readDeleteRange,
   readPut,
   readRange,
@@ -29,9 +29,9 @@ const readers: Readonly<Record<string, (reader: Reader) => unknown>> = {
 }
 
 /** Reads or fails in one of the known ways. */
-function readSafely(read: (reader: Reader) => unknown, bytes: Buffer): unknown {
+function readSafely(read: (reader: WireReader) => unknown, bytes: Buffer): unknown {
   try {
-    return read(new Reader(bytes))
+    return read(new WireReader(bytes))
   } catch (error) {
     ok(
       error instanceof MalformedMessage || error instanceof NumberTooLarge || error instanceof EtcdError,
@@ -43,7 +43,7 @@ function readSafely(read: (reader: Reader) => unknown, bytes: Buffer): unknown {
 
 /** A range answer with every kind of field, an unknown one included. */
 function rangeAnswer(): Buffer {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   writer.number(4, 12)
   writer.bool(3, true)
   for (const name of ['b', 'a']) {
@@ -65,7 +65,7 @@ function rangeAnswer(): Buffer {
 }
 
 test('a range answer is read whole, unknown fields are stepped over', () => {
-  const answer = readRange(new Reader(rangeAnswer()))
+  const answer = readRange(new WireReader(rangeAnswer()))
   equal(answer.revision, 77)
   equal(answer.more, true)
   equal(answer.count, 12)
@@ -77,7 +77,7 @@ test('a range answer is read whole, unknown fields are stepped over', () => {
 
 test('keys and values are views of the message', () => {
   const message = rangeAnswer()
-  const [kv] = readRange(new Reader(message)).kvs
+  const [kv] = readRange(new WireReader(message)).kvs
   equal(kv?.value.buffer, message.buffer)
 })
 
@@ -110,7 +110,7 @@ test('a message with one changed byte never crashes', () => {
 
 test('a view ends with its message, whatever lies behind it', () => {
   const bytes = Buffer.from([0x12, 0x05, 1, 2, 3, 4, 5, 6, 7])
-  throws(() => readToken(new Reader(bytes.subarray(0, 5))), MalformedMessage)
+  throws(() => readToken(new WireReader(bytes.subarray(0, 5))), MalformedMessage)
 })
 
 test('a revision beyond 2^53 is refused, not rounded', () => {
@@ -120,38 +120,38 @@ test('a revision beyond 2^53 is refused, not rounded', () => {
     [2n ** 53n + 1n, false],
     [2n ** 63n - 1n, false],
   ] as const) {
-    const writer = new Writer(0)
+    const writer = new WireWriter(0)
     const mark = writer.mark()
     writer.id(3, revision)
     writer.nested(1, mark)
     const message = writer.frame().subarray(5)
-    if (isHeld) equal(readHeaderOnly(new Reader(message)).revision, Number(revision))
-    else throws(() => readHeaderOnly(new Reader(message)), NumberTooLarge)
+    if (isHeld) equal(readHeaderOnly(new WireReader(message)).revision, Number(revision))
+    else throws(() => readHeaderOnly(new WireReader(message)), NumberTooLarge)
   }
 })
 
 test('a number of more than ten bytes, a group and field 0 are malformed', () => {
   for (const bytes of [[0x08, ...Array(11).fill(0x80), 0], [0x0b], [0x00, 0x00], [0x0f]]) {
-    throws(() => readLease(new Reader(Buffer.from(bytes))), MalformedMessage)
+    throws(() => readLease(new WireReader(Buffer.from(bytes))), MalformedMessage)
   }
 })
 
 test('a deeply nested txn answer is malformed, not a stack overflow', () => {
   let message: Buffer = Buffer.from([0x10, 0x01])
   for (let depth = 0; depth < 5000; depth++) {
-    const writer = new Writer(message.length)
+    const writer = new WireWriter(message.length)
     const mark = writer.mark()
     writer.bytes(4, message)
     writer.nested(3, mark)
     message = writer.frame().subarray(5)
   }
-  throws(() => readTxn(new Reader(message)), MalformedMessage)
+  throws(() => readTxn(new WireReader(message)), MalformedMessage)
 })
 
 test('watch id -1 is read as a number', () => {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   writer.id(2, -1n)
-  equal(readWatch(new Reader(writer.frame().subarray(5))).watchId, -1)
+  equal(readWatch(new WireReader(writer.frame().subarray(5))).watchId, -1)
 })
 
 test('a request of zero values is empty', () => {

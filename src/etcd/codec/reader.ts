@@ -25,7 +25,7 @@ const TWO_32 = 2 ** 32
 export const varintTag = (field: number): number => field * 8 + WIRE_VARINT
 export const bytesTag = (field: number): number => field * 8 + WIRE_BYTES
 
-export class Reader {
+export class WireReader {
   readonly #buffer: Buffer
   #at: number
   #end: number

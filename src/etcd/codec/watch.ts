@@ -1,8 +1,8 @@
 /** Requests and answers on a watch stream. */
 import { readHeaderRevision } from './header.ts'
 import { type KeyValue, readKeyValue } from './kv-response.ts'
-import { bytesTag, MalformedMessage, type Reader, varintTag } from './reader.ts'
-import { Writer } from './writer.ts'
+import { bytesTag, MalformedMessage, type WireReader, varintTag } from './reader.ts'
+import { WireWriter } from './writer.ts'
 
 export type WatchCreate = {
   readonly key: Uint8Array
@@ -38,7 +38,7 @@ export type WatchAnswer = {
 }
 
 export function encodeWatchCreate(watchId: number, create: WatchCreate): Buffer {
-  const writer = new Writer(create.key.length + (create.rangeEnd?.length ?? 0))
+  const writer = new WireWriter(create.key.length + (create.rangeEnd?.length ?? 0))
   const mark = writer.mark()
   writer.bool(8, create.fragment)
   writer.number(7, watchId)
@@ -56,7 +56,7 @@ export function encodeWatchCreate(watchId: number, create: WatchCreate): Buffer 
 }
 
 export function encodeWatchCancel(watchId: number): Buffer {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   const mark = writer.mark()
   writer.number(1, watchId)
   writer.nested(2, mark)
@@ -64,12 +64,12 @@ export function encodeWatchCancel(watchId: number): Buffer {
 }
 
 export function encodeWatchProgress(): Buffer {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   writer.nested(3, writer.mark())
   return writer.frame()
 }
 
-export function readWatch(reader: Reader): WatchAnswer {
+export function readWatch(reader: WireReader): WatchAnswer {
   let revision = 0
   let watchId = 0
   let created = false
@@ -93,7 +93,7 @@ export function readWatch(reader: Reader): WatchAnswer {
   return { revision, watchId, created, canceled, compactRevision, cancelReason, fragment, events }
 }
 
-function readEvent(reader: Reader): EtcdEvent {
+function readEvent(reader: WireReader): EtcdEvent {
   const outer = reader.enter()
   let type: EtcdEvent['type'] = 'put'
   let kv: KeyValue | undefined

@@ -1,10 +1,10 @@
 import { deepEqual, equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Reader } from './reader.ts'
-import { Writer } from './writer.ts'
+import { WireReader } from './reader.ts'
+import { WireWriter } from './writer.ts'
 
-const message = (writer: Writer): Buffer => {
+const message = (writer: WireWriter): Buffer => {
   const frame = writer.frame()
   equal(frame[0], 0)
   equal(frame.readUInt32BE(1), frame.length - 5)
@@ -19,13 +19,13 @@ test('numbers, ids, bytes and nested messages come back', () => {
       fc.uint8Array({ maxLength: 400 }),
       fc.integer({ min: 1, max: 2 ** 20 }),
       (number, id, bytes, field) => {
-        const writer = new Writer(0)
+        const writer = new WireWriter(0)
         const mark = writer.mark()
         writer.bytes(field, bytes)
         writer.nested(4, mark)
         writer.id(3, id)
         writer.number(2, number)
-        const reader = new Reader(message(writer))
+        const reader = new WireReader(message(writer))
         let readNumber = 0
         let readId = 0n
         let readBytes: Uint8Array = new Uint8Array()
@@ -51,21 +51,21 @@ test('numbers, ids, bytes and nested messages come back', () => {
 })
 
 test('the known bytes of a number', () => {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   writer.number(1, 300)
   deepEqual([...message(writer)], [0x08, 0xac, 0x02])
 })
 
 test('a number that JavaScript does not hold exactly, or a negative one, is refused', () => {
   for (const value of [-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY]) {
-    throws(() => new Writer(0).number(1, value), { name: 'EtcdError', code: 'InvalidArgument' })
+    throws(() => new WireWriter(0).number(1, value), { name: 'EtcdError', code: 'InvalidArgument' })
   }
 })
 
 test('a message far longer than the guess grows the buffer', () => {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   for (let index = 0; index < 1000; index++) writer.string(1, `part ${index}`)
-  const reader = new Reader(message(writer))
+  const reader = new WireReader(message(writer))
   for (let index = 999; index >= 0; index--) {
     reader.tag()
     equal(reader.string(), `part ${index}`)

@@ -9,7 +9,7 @@ const FRAME_HEAD_BYTES = 5
 /** Room for the tags, lengths and numbers of a request besides its keys and values; more is found by growing. */
 const SPARE_BYTES = 128
 
-export class Writer {
+export class WireWriter {
   #buffer: Buffer
   #start: number
 

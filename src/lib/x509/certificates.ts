@@ -57,7 +57,7 @@ export function createAuthority(commonName: string, nowMs: number): Certificate 
   return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, nowMs })
 }
 
-export type Wanted = {
+type Wanted = {
   readonly commonName: string
   readonly organizations?: readonly string[]
   readonly usage: 'client' | 'server'

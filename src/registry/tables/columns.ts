@@ -76,7 +76,7 @@ export function shortened(texts: readonly string[]): string {
 }
 
 /** Names and images of the containers of a template. */
-export function containersOf(template: Json | undefined): readonly [string, string] {
+export function containerColumns(template: Json | undefined): readonly [string, string] {
   const containers = itemsOf(fieldsOf(fieldsOf(template)['spec'])['containers'])
   const all = (field: string): string => containers.map((one) => textOf(one[field])).join(',')
   return [all('name'), all('image')]

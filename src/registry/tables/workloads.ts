@@ -3,7 +3,7 @@ import { fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/
 import { ageOf, type Cell, durationText, type TableKind } from '../../api/table.ts'
 import { autoscalerTable } from './autoscalers.ts'
 import {
-  containersOf,
+  containerColumns,
   createdAgo,
   hasCondition,
   nameOf,
@@ -27,7 +27,7 @@ const deployments = table(
       numberOf(status['updatedReplicas']),
       numberOf(status['availableReplicas']),
       createdAgo(object),
-      ...containersOf(template),
+      ...containerColumns(template),
       printSelector(selector),
     ]
   },
@@ -45,7 +45,7 @@ const replicas = (printed: (selector: KubeObject[string]) => string): TableKind 
         numberOf(status['replicas']),
         numberOf(status['readyReplicas']),
         createdAgo(object),
-        ...containersOf(spec['template']),
+        ...containerColumns(spec['template']),
         printed(spec['selector']),
       ]
     },
@@ -65,7 +65,7 @@ const daemonSets = table(
       numberOf(status['numberAvailable']),
       printLabels(fieldsOf(fieldsOf(template)['spec'])['nodeSelector']),
       createdAgo(object),
-      ...containersOf(template),
+      ...containerColumns(template),
       printSelector(selector),
     ]
   },
@@ -78,7 +78,7 @@ const statefulSets = table('Name | Ready | Age | Containers* | Images*', (object
     nameOf(object),
     `${numberOf(readyReplicas)}/${numberOf(wanted)}`,
     createdAgo(object),
-    ...containersOf(template),
+    ...containerColumns(template),
   ]
 })
 
@@ -90,7 +90,7 @@ const jobs = table('Name | Status | Completions | Duration | Age | Containers* |
     jobCompletions(object),
     jobDuration(object),
     createdAgo(object),
-    ...containersOf(template),
+    ...containerColumns(template),
     printSelector(selector),
   ]
 })
@@ -133,7 +133,7 @@ const cronJobs = table(
       itemsOf(active).length,
       lastScheduleTime === undefined ? '<none>' : ageOf(lastScheduleTime),
       createdAgo(object),
-      ...containersOf(template),
+      ...containerColumns(template),
       printSelector(selector),
     ]
   },
@@ -156,7 +156,11 @@ function controllerOf({ metadata }: KubeObject): string {
 
 const podTemplates = table('Name | Containers | Images | Pod Labels', (object) => {
   const { template } = object
-  return [nameOf(object), ...containersOf(template), printLabels(fieldsOf(fieldsOf(template)['metadata'])['labels'])]
+  return [
+    nameOf(object),
+    ...containerColumns(template),
+    printLabels(fieldsOf(fieldsOf(template)['metadata'])['labels']),
+  ]
 })
 
 const disruptionBudgets = table(

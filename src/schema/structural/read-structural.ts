@@ -8,7 +8,7 @@ import type { Slice } from '../../cel/run.ts'
 import { atOnce, type Turns } from '../../cel/turns.ts'
 import type { Checks, FieldDefault, Holds, ListKind, Structural, ValidationRule } from './structural.ts'
 
-export type ReadOptions = {
+type ReadOptions = {
   /** Nothing is dropped anywhere, whatever the schema says. */
   readonly keepsUnknown?: boolean
   /** As upstream looks at defaults. */

@@ -12,7 +12,7 @@ import { parseWriteOptions } from '../write-options.ts'
 
 export type Review = (request: ResourceRequest, access: WriteAccess) => Promise<ApiResponse>
 
-export type Question = {
+type Question = {
   readonly object: KubeObject
   readonly respond: (object: KubeObject) => ApiResponse
 }

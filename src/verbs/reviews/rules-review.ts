@@ -5,7 +5,7 @@ import type { User } from '../../api/user.ts'
 import { apiVersionOf } from '../../registry/resource.ts'
 import { readReview, type Review } from './question.ts'
 
-export type Rights = { readonly resourceRules: readonly Fields[]; readonly nonResourceRules: readonly Fields[] }
+type Rights = { readonly resourceRules: readonly Fields[]; readonly nonResourceRules: readonly Fields[] }
 
 export type AskAboutRights = (user: User, namespace: string) => Promise<Rights>
 

@@ -11,7 +11,7 @@ import {
 } from 'node:http2'
 import { test } from 'node:test'
 import { EtcdClient } from '../../../src/etcd/client.ts'
-import { Writer } from '../../../src/etcd/codec/writer.ts'
+import { WireWriter } from '../../../src/etcd/codec/writer.ts'
 import type { EtcdError } from '../../../src/etcd/errors.ts'
 import { failure, until } from './wait.ts'
 
@@ -58,7 +58,7 @@ async function startPeer(onStream: OnStream, settings: Settings = {}): Promise<P
 
 /** A header with this revision: the answer to a put. */
 function putAnswer(revision: bigint): Buffer {
-  const writer = new Writer(0)
+  const writer = new WireWriter(0)
   const mark = writer.mark()
   writer.id(3, revision)
   writer.nested(1, mark)

@@ -15,7 +15,7 @@ import {
   type Op,
 } from '../../../src/etcd/codec/kv-request.ts'
 import { type KeyValue, type RangeResponse, readRange } from '../../../src/etcd/codec/kv-response.ts'
-import { Reader } from '../../../src/etcd/codec/reader.ts'
+import { WireReader } from '../../../src/etcd/codec/reader.ts'
 import { startEtcd } from '../../harness/etcd.ts'
 
 const service = loadSync(join(import.meta.dirname, '..', '..', '..', 'bench', 'engine', 'etcd.proto'), {
@@ -105,7 +105,7 @@ test('answers that grpc-js writes are read as they were meant', () => {
       const kv = { key, value, create_revision: 1, mod_revision: revision, version: 3, lease: String(lease) }
       const message = methodOf('Range').responseSerialize({ header: { revision }, kvs: [kv, kv], more: true, count: 9 })
       const ours: KeyValue = { key, value, createRevision: 1, modRevision: revision, version: 3, lease }
-      deepEqual(readRange(new Reader(message)), { revision, kvs: [ours, ours], more: true, count: 9 })
+      deepEqual(readRange(new WireReader(message)), { revision, kvs: [ours, ours], more: true, count: 9 })
     }),
   )
 })

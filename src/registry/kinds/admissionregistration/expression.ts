@@ -10,7 +10,7 @@ import { bool, isSame, outputNameOf, type Type } from '../../../cel/types.ts'
 /** Of all expressions of an object: compiling a hundred thousand characters takes tenths of a second of the server's time. */
 const CHARACTERS_MAX = 256 * 1024
 
-export type Wanted = {
+type Wanted = {
   /** What the expression must come to; anything where nothing is said. */
   readonly types?: readonly Type[]
   /** Who writes a message has no right to ask for rights. */

@@ -21,7 +21,7 @@ import { decodePem } from '../../../lib/x509/pem.ts'
 import { readRequest, RequestError } from '../../../lib/x509/request.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateSigner } from '../../rules/signer.ts'
-import { decisions, validateConditions, withDecisions, withTimes } from './conditions.ts'
+import { decisions, validateRequestConditions, withDecisions, withTimes } from './conditions.ts'
 
 const EXPIRATION_SECONDS_MIN = 600
 const legacySigner = 'kubernetes.io/legacy-unknown'
@@ -118,7 +118,7 @@ function validate(object: KubeObject): FieldFault[] {
     ...validateUsages(textsOf(fieldsOf(object['spec'])['usages'])),
     ...validateNewSigner(textOf(signerName)),
     ...(isShort ? [invalidValue('spec.expirationSeconds', expirationSeconds, why)] : []),
-    ...validateConditions(conditionsOf(object)),
+    ...validateRequestConditions(conditionsOf(object)),
     ...(textOf(certificate) === '' ? [] : validateCertificate(textOf(certificate))),
   ]
 }

@@ -12,7 +12,7 @@ import { firstBy, repeatsIn } from '../../../lib/long-lists.ts'
 
 export const decisions: readonly string[] = ['Approved', 'Denied']
 
-export function validateConditions(conditions: readonly Fields[]): FieldFault[] {
+export function validateRequestConditions(conditions: readonly Fields[]): FieldFault[] {
   const types = conditions.map(({ type }) => textOf(type))
   const repeats = repeatsIn(types)
   const firstDecisions = new Map(decisions.map((decision) => [decision, types.indexOf(decision)]))

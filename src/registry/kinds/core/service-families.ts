@@ -10,7 +10,7 @@ import { isSame } from '../../../schema/equal.ts'
 import { validateAddresses } from './service-addresses.ts'
 import { isHeadless, isSelectorless, typeOf } from './service-needs.ts'
 
-export type Settled = { readonly spec: Fields } | { readonly faults: readonly FieldFault[] }
+type Settled = { readonly spec: Fields } | { readonly faults: readonly FieldFault[] }
 
 /** `cluster`: the families that the cluster has, the first one first. */
 export function settleFamilies(given: Fields, before: Fields | undefined, cluster: readonly IpFamily[]): Settled {

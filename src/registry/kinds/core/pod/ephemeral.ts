@@ -8,7 +8,7 @@ import { isEqualAs } from '../../../rules/equality.ts'
 import { validatePodSpec } from './spec.ts'
 
 /** The object as it is, but asked for in the version that the client knows. */
-export function withVersionOf({ metadata: { resourceVersion } }: KubeObject, current: KubeObject): KubeObject {
+export function currentWithVersion({ metadata: { resourceVersion } }: KubeObject, current: KubeObject): KubeObject {
   return resourceVersion === undefined ? current : { ...current, metadata: { ...current.metadata, resourceVersion } }
 }
 
@@ -16,7 +16,7 @@ export function prepareEphemeral(pod: KubeObject, current: KubeObject): KubeObje
   const was = omit(fieldsOf(current['spec']), 'ephemeralContainers')
   const { ephemeralContainers } = fieldsOf(pod['spec'])
   return {
-    ...withVersionOf(pod, current),
+    ...currentWithVersion(pod, current),
     spec: ephemeralContainers === undefined ? was : { ...was, ephemeralContainers },
   }
 }

@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, omit, textO
 import { nanosOf } from '../../../../api/quantity.ts'
 import { isSame } from '../../../../schema/equal.ts'
 import { mirror } from './annotations.ts'
-import { withVersionOf } from './ephemeral.ts'
+import { currentWithVersion } from './ephemeral.ts'
 import { hasPodLevel } from './pod-level.ts'
 import { qosClassOf } from './qos.ts'
 import { validatePodSpec } from './spec.ts'
@@ -22,7 +22,7 @@ export function prepareResize(pod: KubeObject, current: KubeObject): KubeObject 
     if (now.length !== before.length) return [[list, now]]
     return now.length === 0 ? [] : [[list, before.map((old, at) => resized(old, now[at] ?? {}))]]
   })
-  return { ...withVersionOf(pod, current), spec: { ...was, ...Object.fromEntries(changed) } }
+  return { ...currentWithVersion(pod, current), spec: { ...was, ...Object.fromEntries(changed) } }
 }
 
 function resized(old: Fields, { name, resources, resizePolicy }: Fields): Fields {
