@@ -26,8 +26,9 @@ export function goKind(value: Json): 'string' | 'bool' | 'int64' | 'float64' | '
   return Array.isArray(value) ? 'slice' : 'map'
 }
 
+/** As `%s` prints it. */
 export function goType(value: Json): string {
-  if (value === null) return '<nil>'
+  if (value === null) return '%!s(<nil>)'
   const kind = goKind(value)
   return kind === 'map' ? 'map[string]interface {}' : kind === 'slice' ? '[]interface {}' : kind
 }

@@ -51,8 +51,9 @@ class Run {
         return this.#add(this.#find(path), moved)
       }
       case 'copy': {
-        const copied = this.#copy(get(this.#find(from)))
-        return this.#add(this.#find(path), copied)
+        // The way to its place opens what it goes through, and what is open is copied in the order of its keys.
+        const [source, place] = [get(this.#find(from)), this.#find(path)]
+        return this.#add(place, this.#copy(source))
       }
       case 'test': {
         const current = path === '' ? this.root : get(this.#find(path))

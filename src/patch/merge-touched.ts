@@ -11,7 +11,7 @@ import { JsonNode, type Members } from './document.ts'
 import { mergeInto } from './merge-patch.ts'
 import type { Work } from './work.ts'
 
-type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults'>
+type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults' | 'refuse'>
 
 /**
  * Uses the patch up. Undefined: something is wrong, or the object would be of another kind; then the whole object is patched, since
@@ -20,7 +20,7 @@ type Shape = Pick<ObjectSchema, 'struct' | 'setDefaults'>
 export function mergeTouched(
   current: KubeObject,
   patch: Members,
-  { shape: { struct, setDefaults }, work }: { readonly shape: Shape; readonly work: Work },
+  { shape: { struct, setDefaults, refuse }, work }: { readonly shape: Shape; readonly work: Work },
 ): KubeObject | undefined {
   if (patch.has('kind') || patch.has('apiVersion')) return undefined
   const places = placesIn(current, patch, struct)
@@ -29,8 +29,9 @@ export function mergeTouched(
   const { value, fault, strictFaults } = decodeStruct(root.print(), struct)
   if (fault !== undefined || strictFaults.length > 0) return undefined
   const { kind, apiVersion } = current
-  const object = joined(current, value, places)
-  return setDefaults({ ...object, kind, apiVersion, metadata: fieldsOf(object['metadata']) })
+  const fields = joined(current, value, places)
+  const object = { ...fields, kind, apiVersion, metadata: fieldsOf(fields['metadata']) }
+  return refuse?.(object) === undefined ? setDefaults(object) : undefined
 }
 
 /** What a patch speaks of: of structs that are there only some fields, of all else the whole. */

@@ -1,5 +1,5 @@
 /** The kinds of patches behind one door: from an object and the body of a patch to the object that comes out. */
-import { badRequest, patchRejected } from '../api/errors.ts'
+import { badRequest, patchRejected, unclassified } from '../api/errors.ts'
 import { JsonMap } from '../api/json-map.ts'
 import { JsonScanner, JsonSyntaxError, type JsonType } from '../api/json-scanner.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
@@ -123,6 +123,8 @@ function applyStrategic(current: KubeObject, { text, isChecked }: Patch, { shape
     const { value, strictFaults } = restoreStruct(merged, shape.struct, { tree: current, value: current })
     const { kind, apiVersion } = current
     const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
+    const refusal = shape.refuse?.(object)
+    if (refusal !== undefined) throw unclassified(refusal)
     return { object: shape.setDefaults(object), strictFaults: [...duplicates, ...strictFaults], shown }
   } catch (error) {
     if (error instanceof RestoreError) return { fault: error.message, shown }

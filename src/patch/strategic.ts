@@ -66,7 +66,7 @@ function mergeField(live: JsonMap, patch: JsonMap, { key: given, schema }: Place
     const field = lookUp(schema, key)
     live[key] = strategyOf(field) === 'replace' ? value : mergeMaps(current, value, field.schema)
   } else if (Array.isArray(current) && Array.isArray(value)) {
-    live[key] = mergedList(current, value, { field: lookUp(schema, key), isDeletion })
+    live[key] = mergedList(current, value, { field: lookUpList(schema, key), isDeletion })
   } else if (!isDeletion || (current !== undefined && formOf(current) === formOf(value))) take(live, key, value)
 }
 
@@ -118,6 +118,13 @@ function lookUp(schema: Schema, key: string): Field {
   throw unclassified(`unable to find api field in struct ${name} for the json field ${quote(key)}`)
 }
 
+/** Bytes are a list in Go, and what a pointer leads to is not looked at. */
+function lookUpList(schema: Schema, key: string): Field {
+  const field = lookUp(schema, key)
+  if (field.schema.type === 'list' || field.schema.type === 'bytes' || field.isPointer) return field
+  throw unclassified('expected slice or array type, but got: struct')
+}
+
 const strategyOf = ({ patch }: Field): string | undefined =>
   patch?.strategies.find((strategy) => strategy !== 'retainKeys')
 
@@ -132,7 +139,7 @@ function mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): void 
     const key = fieldOf(directive, ORDER, 'setElementOrder list')
     const current = key in live ? listOf(live[key] ?? null) : undefined
     const given = key in patch ? listOf(patch[key] ?? null) : undefined
-    const field = lookUp(schema, key)
+    const field = lookUpList(schema, key)
     const mergeKey = field.patch?.key
     checkOrder(given ?? [], wanted, mergeKey)
     if (current === undefined && given === undefined) continue
@@ -142,12 +149,23 @@ function mergeOrderedLists(live: JsonMap, patch: JsonMap, schema: Schema): void 
         : current === undefined
           ? plainItems(given)
           : mergedList(current, given, { field, isDeletion: false })
-    const isEmpty = (current ?? []).length + (given ?? []).length === 0
-    if (isEmpty) throw unclassified('no elements in any of the given slices')
+    checkItems(current ?? [], given ?? [], mergeKey)
     live[key] = ordered(merged, { mergeKey, wanted, live: current ?? [] })
     delete patch[key]
   }
 }
+
+/** Fails where the items cannot be put in order: there are none, they are of several types, or nothing tells maps apart. */
+function checkItems(live: readonly Json[], patch: readonly Json[], mergeKey: string | undefined): void {
+  const items = [...live, ...patch]
+  const [first] = items
+  if (first === undefined) throw unclassified('no elements in any of the given slices')
+  if (!isUniform(items)) throw mixedItems(live, patch)
+  if (mergeKey === undefined && first instanceof JsonMap) throw noMergeKey(first, '')
+}
+
+const mixedItems = (live: readonly Json[], patch: readonly Json[]): Error =>
+  unclassified(`list element types are not identical: ${goPrint([live, patch])}`)
 
 function listOf(value: Json): readonly Json[] {
   if (!Array.isArray(value)) throw wrongType('[]interface {}', value)
@@ -173,9 +191,7 @@ type ListRules = { readonly field: Field; readonly isDeletion: boolean }
 function mergedList(live: readonly Json[], patch: readonly Json[], { field, isDeletion }: ListRules): readonly Json[] {
   if (strategyOf(field) !== 'merge' && !isDeletion) return patch
   if (live.length === 0 && patch.length === 0) return live
-  if (!isUniform([...live, ...patch])) {
-    throw unclassified(`list element types are not identical: ${goPrint([live, patch])}`)
-  }
+  if (!isUniform([...live, ...patch])) throw mixedItems(live, patch)
   if ((live[0] ?? patch[0]) instanceof JsonMap) return mergedItems(live, patch, field)
   if (isDeletion) {
     const removed = new Set(patch.map(valueIdentity))

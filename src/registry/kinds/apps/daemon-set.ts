@@ -122,5 +122,6 @@ function withTemplateGeneration(object: KubeObject, generation: number): KubeObj
 function unreadableGeneration({ metadata: { annotations = {} } }: KubeObject): string | undefined {
   const text = annotations[templateGeneration]
   if (text === undefined || numberForm.test(text)) return undefined
-  return `strconv.ParseInt: parsing ${quote(text)}: invalid syntax`
+  const why = /^[+-]?[0-9]+$/.test(text) ? 'value out of range' : 'invalid syntax'
+  return `strconv.ParseInt: parsing ${quote(text)}: ${why}`
 }
