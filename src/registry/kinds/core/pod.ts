@@ -21,6 +21,7 @@ export const podRules: KindRules = {
     subresourceGates: { resize: 'InPlacePodVerticalScaling' },
     updateChecks: ['change', 'rules', 'metadata'],
     returnsDeleted: true,
+    takesStatus: 'create',
     statusKeeps: ['ownerReferences', 'deletionTimestamp'],
     generation: { fields: ['spec'] },
   },

@@ -15,13 +15,14 @@ import { appArmorPrefix, profileOf } from './annotations.ts'
 import { qosClassOf } from './qos.ts'
 import { appArmorWarning } from './warnings.ts'
 
+/** The class is the only thing of a status that a client can give a new Pod. */
 export function preparePod(pod: KubeObject, { now, warn }: Writer, gates: Gates): KubeObject {
   const spec = fieldsOf(pod['spec'])
   return withAppArmor(
     {
       ...pod,
       spec: withOwnLabels(spec, fieldsOf(pod.metadata.labels)),
-      status: { phase: 'Pending', qosClass: qosClassOf(spec, gates), ...gatedStatus(spec, now) },
+      status: { phase: 'Pending', qosClass: qosClassOf(pod, gates), ...gatedStatus(spec, now) },
     },
     warn,
   )

@@ -7,7 +7,7 @@ import { isSame } from '../../../../schema/equal.ts'
 import { mirror } from './annotations.ts'
 import { currentWithVersion } from './ephemeral.ts'
 import { hasPodLevel } from './pod-level.ts'
-import { qosClassOf } from './qos.ts'
+import { computedClassOf, qosClassOf } from './qos.ts'
 import { validatePodSpec } from './spec.ts'
 
 const lists = ['containers', 'initContainers'] as const
@@ -74,9 +74,9 @@ const isRunningWithout = ({ containerStatuses }: Fields): boolean =>
     ({ state, resources }) => fieldsOf(state)['running'] !== undefined && resources === undefined,
   )
 
-function validateClass(spec: Fields, { spec: was, status }: KubeObject, gates: Gates): FieldFault[] {
-  const told = textOf(fieldsOf(status)['qosClass'])
-  if (qosClassOf(spec, gates) === (told === '' ? qosClassOf(fieldsOf(was), gates) : told)) return []
+function validateClass(spec: Fields, current: KubeObject, gates: Gates): FieldFault[] {
+  if (computedClassOf(spec, gates) === qosClassOf(current, gates)) return []
+  const told = textOf(fieldsOf(current['status'])['qosClass'])
   return [invalidValue('spec', told, 'Pod QOS Class may not change as a result of resizing')]
 }
 
