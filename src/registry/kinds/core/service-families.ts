@@ -18,7 +18,8 @@ export function settleFamilies(given: Fields, before: Fields | undefined, cluste
   const spec = trimmed(withPolicyOf(before, given), before)
   const isFree = isHeadless(spec) && isSelectorless(spec)
   const policy = spec['ipFamilyPolicy'] ?? (isFree ? 'RequireDualStack' : 'SingleStack')
-  const faults = [...validateAddresses(spec), ...refuseLoss(spec, before)]
+  const wrong = validateAddresses(spec)
+  const faults = wrong.length > 0 ? wrong : refuseLoss(spec, before)
   if (faults.length > 0) return { faults }
   const families = [...textsOf(spec['ipFamilies'])]
   const addressFaults = isHeadless(spec) ? [] : addFamiliesOfAddresses(spec, families, cluster)

@@ -95,8 +95,10 @@ function withoutMisplaced(spec: Fields, before: Fields): Fields {
     dropUnchanged(['allocateLoadBalancerNodePorts', 'loadBalancerClass'])
   }
   const kept = Object.fromEntries(Object.entries(spec).filter(([name]) => !dropped.has(name)))
+  // Ports may have come and gone, as long as no node port is new.
+  const known = new Set(nodePortsOf(before))
   const losesPorts =
-    mayHaveNodePorts(before) && !mayHaveNodePorts(spec) && isSame(nodePortsOf(spec), nodePortsOf(before))
+    mayHaveNodePorts(before) && !mayHaveNodePorts(spec) && nodePortsOf(spec).every((port) => known.has(port))
   if (!losesPorts || !Array.isArray(kept['ports'])) return kept
   return { ...kept, ports: itemsOf(kept['ports']).map(withoutNodePort) }
 }
