@@ -4,15 +4,15 @@ import { FAULTS_CHARACTERS_MAX } from '../api/field-fault.ts'
 import { quote } from '../api/quote.ts'
 import { BoundedTexts } from '../lib/bounded-texts.ts'
 import type { FieldSet } from './field-set.ts'
-import type { Owner } from './managers.ts'
+import { identityOf, type Owner } from './managers.ts'
 import { inOrder, printElement } from './path-element.ts'
 
 /** `conflicts`: the owners, each with the fields that it would lose. */
 export function conflictError(conflicts: readonly Owner[]): ApiError {
   const told = new BoundedTexts(FAULTS_CHARACTERS_MAX)
   const byOwner = conflicts
+    .toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
     .map((owner) => ({ about: describe(owner), paths: pathsOf(owner.fields, told) }))
-    .toSorted((one, other) => (one.about < other.about ? -1 : 1))
   const causes = byOwner.flatMap(({ about, paths }) =>
     paths.map((field): StatusCause => ({ reason: 'FieldManagerConflict', message: `conflict with ${about}`, field })),
   )

@@ -89,7 +89,7 @@ async function applyTo(
     if (ownerTypes.has(apiVersion)) return ownerTypes.get(apiVersion)
     const other = otherVersion(request, access.inVersion, apiVersion)
     // Only to find what cannot be shown there; a webhook is asked later, for all of it at once.
-    if (request.resource.isCustom && access.convertTo === undefined && current !== undefined) other?.before(current)
+    if (access.convertTo === undefined && current !== undefined) other?.before(current)
     ownerTypes.set(apiVersion, other?.type)
     return other?.type
   }
@@ -141,7 +141,7 @@ function convertIn(request: ResourceRequest, { access }: Applying): Convert {
     const { shape, kind } = inVersion(from)
     const { value } = restoreStruct(fields, shape.struct)
     const object = { ...value, kind, apiVersion: from, metadata: fieldsOf(value['metadata']) }
-    return wireIn(object, shape, inVersion(to))
+    return fittingIn(wireIn(object, shape, inVersion(to)), inVersion(to), `failed to prune fields: ${step}`)
   }
 }
 
@@ -219,7 +219,10 @@ function objectOf(wire: Fields, { applied, expected, current, live, isDefaulted 
   try {
     const { value } = restoreStruct(wire, shape.struct, { tree: live, value: current })
     const object = { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
-    return isDefaulted ? shape.setDefaults(object) : object
+    if (!isDefaulted) return object
+    const why = shape.refuse?.(object)
+    if (why !== undefined) throw unclassified(`failed to convert to unversioned (${nameOf(applied, expected)}): ${why}`)
+    return shape.setDefaults(object)
   } catch (error) {
     throw error instanceof RestoreError ? refuse(error.message) : error
   }

@@ -6,7 +6,7 @@ import type { Versions } from '../apply/differences.ts'
 import type { Owners } from '../apply/managers.ts'
 import type { StructMerge } from '../apply/merge-type.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
-import { formatFaults, validateTyped } from '../apply/validate.ts'
+import { formatFaults, validateApplied } from '../apply/validate.ts'
 import { convertedWire, givenWire, storedWire } from '../apply/wire.ts'
 import { ApiError } from '../api/errors.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
@@ -116,12 +116,12 @@ function builtInVersion(from: ObjectSchema, to: Resource): OtherVersion {
   const { struct } = to.shape
   return {
     type: mergeTypeOfObjects(struct),
-    before: (object) => storedWire(converted(object, from, to), struct),
-    after: (object) => givenWire(converted(object, from, to), struct),
+    before: (object) => fittingIn(storedWire(converted(object, from, to), struct), to, ''),
+    after: (object) => fittingIn(givenWire(converted(object, from, to), struct), to, ofNewObject),
   }
 }
 
-/** An object of one version in another. */
+/** An object of one version of a built-in kind in another. */
 export const wireIn = (object: KubeObject, from: ObjectSchema, to: Resource): Fields =>
   convertedWire(converted(object, from, to), to.shape.struct)
 
@@ -147,9 +147,9 @@ function customVersion(to: Resource): OtherVersion {
   }
 }
 
-/** Fails where what is written of a custom object does not fit a version; `what` is told first. */
+/** Fails where what is written of an object does not fit a version, or has an item of a set or a map twice; `what` is told first. */
 export function fittingIn(wire: Fields, { shape }: Resource, what: string): Fields {
-  const faults = validateTyped(wire, mergeTypeOfObjects(shape.struct))
+  const faults = validateApplied(wire, mergeTypeOfObjects(shape.struct))
   if (faults.length > 0) throw new UnknownVersionError(what + formatFaults(faults))
   return wire
 }
