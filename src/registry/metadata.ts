@@ -71,6 +71,12 @@ export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): Field
   })
 }
 
+/**
+ * A generated name ends in random characters, so a dash at the end of the prefix is fine. Upstream does not look at the character before
+ * it either.
+ */
+export const withoutDash = (prefix: string): string => prefix.replace(/\p{ASCII}-$/u, 'a')
+
 function validateNames(
   metadata: ObjectMeta,
   { isNamespaced, checkName, checkPrefix = checkName }: NameRules,
@@ -78,8 +84,7 @@ function validateNames(
   const { name = '', generateName = '', namespace = '' } = metadata
   const faults: FieldFault[] = []
   if (generateName !== '') {
-    // A generated name ends in random characters, so a dash at the end of the prefix is fine.
-    for (const fault of checkPrefix(generateName.replace(/-$/, 'a'))) {
+    for (const fault of checkPrefix(withoutDash(generateName))) {
       faults.push(invalidValue('metadata.generateName', generateName, fault))
     }
   }

@@ -4,7 +4,7 @@ import type { KubeObject } from '../api/object.ts'
 import type { ApiResponse } from '../api/request.ts'
 import { negotiate } from '../codec/negotiate.ts'
 import { encodeStored } from '../codec/object.ts'
-import type { ResourceRequest } from '../registry/resource.ts'
+import type { Resource, ResourceRequest } from '../registry/resource.ts'
 import type { Key } from '../storage/engine.ts'
 import type { Current, Decision } from '../storage/store.ts'
 import type { WriteAccess } from './access.ts'
@@ -26,8 +26,8 @@ export async function deleteOne(request: ResourceRequest, access: WriteAccess): 
   const why = resource.deleteForbiddenReason(request.name)
   if (why !== undefined) throw forbidden(resource, request.name, why)
   if (options.isUnsafe) return answerStatus(await deleteUnreadable(request, access), form)
-  const { isRemoved, object } = await deleteObject(request, options, access)
   warnOfDeletion(request, options)
+  const { isRemoved, object } = await deleteObject(request, options, access)
   if (isRemoved && !resource.returnsDeleted) return answerStatus(deleted(request, object), form)
   // Only the older option has its own word for "not yet".
   const status = !isRemoved && options.orphanDependents === false ? 202 : 200
@@ -121,7 +121,7 @@ async function decide(
   const { object } = current
   const found = { uid: object.metadata.uid ?? '', resourceVersion: `${current.revision}` }
   if (ownDeletion === undefined) {
-    checkPreconditions({ group: resource.group, plural: resource.kind }, request.name, options, found)
+    checkPreconditions({ group: storedGroup(resource), plural: resource.kind }, request.name, options, found)
   } else {
     checkOwnPreconditions(request, options, found)
     if (isMarked(object) && ownDeletion.isHeld?.(object) === true) return { step: 'keep' }
@@ -156,6 +156,10 @@ function decisionOf(deletion: Deletion, before: KubeObject, { resource }: Resour
     }
   }
 }
+
+/** Events have two groups and are stored with the older one. */
+const storedGroup = ({ group, storageVersion }: Resource): string =>
+  storageVersion === undefined || storageVersion.includes('/') ? group : ''
 
 type Found = { readonly uid: string; readonly resourceVersion: string }
 

@@ -134,7 +134,13 @@ function requestFaults(
 export function fractionWarnings(list: Fields, path: string): string[] {
   return ['memory', 'ephemeral-storage', 'storage'].flatMap((name) => {
     const amount = textOf(list[name])
-    if (amount === '' || nanosOf(amount) % 10n ** 9n === 0n) return []
+    if (amount === '' || !hasFraction(amount)) return []
     return [`${path}[${name}]: fractional byte value ${quote(amount)} is invalid, must be an integer`]
   })
+}
+
+/** Upstream counts in thousandths, rounded up, and takes the lowest 64 bits of what is too large: 7Ei has a fraction. */
+function hasFraction(amount: string): boolean {
+  const thousandths = (nanosOf(amount) + 999_999n) / 1_000_000n
+  return BigInt.asIntN(64, thousandths) % 1000n !== 0n
 }

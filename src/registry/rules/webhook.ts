@@ -45,6 +45,7 @@ function urlFault(url: string): string | undefined {
   if (url.startsWith(':')) return 'missing protocol scheme'
   const escape = /%(?![0-9A-Fa-f]{2})/.exec(url)
   if (escape !== null) return `invalid URL escape ${quote(url.slice(escape.index, escape.index + 3))}`
+  if (/^(?![A-Za-z][A-Za-z0-9+.-]*:)[^/?#]*:/.test(url)) return 'first path segment in URL cannot contain colon'
   const port = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#:[]*(:[^/?#]*)/.exec(url)?.[1]
   return port === undefined || /^:[0-9]*$|@/.test(port) ? undefined : `invalid port ${quote(port)} after host`
 }

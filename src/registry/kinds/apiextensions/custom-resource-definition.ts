@@ -15,6 +15,7 @@ import {
 import type { Slice } from '../../../cel/run.ts'
 import { inTurns, type Turns } from '../../../cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
+import { withoutDash } from '../../metadata.ts'
 import { definitionDeletion } from './definition-deletion.ts'
 import { validateNames } from './definition-names.ts'
 import { validateSpec } from './definition-spec.ts'
@@ -98,7 +99,7 @@ function validateName(object: KubeObject): FieldFault[] {
     ...(given === wanted ? [] : [invalidValue(path, given, 'must be spec.names.plural+"."+spec.group')]),
   ]
   return [
-    ...(generateName === '' ? [] : faultsOf('metadata.generateName', generateName, generateName.replace(/-$/, 'a'))),
+    ...(generateName === '' ? [] : faultsOf('metadata.generateName', generateName, withoutDash(generateName))),
     ...(name === '' ? [] : faultsOf('metadata.name', name, name)),
   ]
 }

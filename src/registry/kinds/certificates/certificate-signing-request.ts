@@ -142,8 +142,10 @@ function validateUsages(given: readonly string[]): FieldFault[] {
   const repeats = repeatsIn(given)
   return faultsOfEach(given, (usage, at) => {
     const path = `spec.usages[${at}]`
-    if (!usages.includes(usage)) return [notSupported(path, usage, usages)]
-    return repeats.has(at) ? [duplicate(path, usage)] : []
+    return [
+      ...(usages.includes(usage) ? [] : [notSupported(path, usage, usages)]),
+      ...(repeats.has(at) ? [duplicate(path, usage)] : []),
+    ]
   })
 }
 

@@ -36,7 +36,9 @@ export const persistentVolumeClaimRules: KindRules = {
   prepareUpdate: (object, current) => prepared(object, current),
   validate: (object, gates) => faultsOf(claimSpec, object['spec'], 'spec', gates),
   validateUpdate: (object, current, gates) => {
-    const faults = faultsOf(claimSpec, object['spec'], 'spec', attributesGates(gates, fieldsOf(current['spec'])))
+    const was = fieldsOf(current['spec'])
+    const found = faultsOf(claimSpec, object['spec'], 'spec', attributesGates(gates, was))
+    const faults = hasSourceGroup(was) ? found.filter(({ path }) => !sourceGroups.includes(path)) : found
     // An update looks at everything twice.
     return [...faults, ...faults, ...validateChange(object, current, gates)]
   },
@@ -44,6 +46,11 @@ export const persistentVolumeClaimRules: KindRules = {
   status: { validateUpdate: validateStatus },
   completeStored: withBothSources,
 }
+
+/** One that was stored with a group, which upstream did not always check, may have any. */
+const hasSourceGroup = ({ dataSource, dataSourceRef }: Fields): boolean =>
+  [dataSource, dataSourceRef].some((source) => typeof fieldsOf(source)['apiGroup'] === 'string')
+const sourceGroups = ['spec.dataSource.apiGroup', 'spec.dataSourceRef.apiGroup']
 
 /** What cannot be asked for is passed over, unless the claim has asked for it before: then it is told apart by validation. */
 function prepared(object: KubeObject, current?: KubeObject): KubeObject {

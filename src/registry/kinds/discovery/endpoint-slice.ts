@@ -97,8 +97,10 @@ function validateEndpoint(path: string, endpoint: Fields, type: string): FieldFa
 
 function validateAddresses(path: string, addresses: readonly string[], type: string): FieldFault[] {
   if (addresses.length === 0) return [required(path, 'must contain at least 1 address')]
-  if (addresses.length > ADDRESSES_MAX) return [tooMany(path, addresses.length, ADDRESSES_MAX)]
-  return faultsOfEach(addresses, (address, at) => validateAddress(path, at, { address, type }))
+  return [
+    ...(addresses.length > ADDRESSES_MAX ? [tooMany(path, addresses.length, ADDRESSES_MAX)] : []),
+    ...faultsOfEach(addresses, (address, at) => validateAddress(path, at, { address, type })),
+  ]
 }
 
 function validateAddress(

@@ -75,7 +75,7 @@ function validateHttp(path: string, paths: Json | undefined): FieldFault[] {
   if (list.length === 0) return [required(path)]
   return faultsOfEach(list, (one, at) => [
     ...validatePath(`${path}[${at}]`, one),
-    ...validateBackend(`${path}[${at}].backend`, fieldsOf(one['backend'])),
+    ...(typeof one['pathType'] === 'string' ? validateBackend(`${path}[${at}].backend`, fieldsOf(one['backend'])) : []),
   ])
 }
 

@@ -33,7 +33,7 @@ function validate(object: KubeObject): FieldFault[] {
     const path = `spec.tokenRequests[${at}]`
     const audience = textOf(request['audience'])
     if (repeats.has(at)) faults.push(duplicate(`${path}.audience`, audience))
-    faults.push(...validateTokenLifetime(`${path}.expirationSeconds`, request['expirationSeconds']))
+    else faults.push(...validateTokenLifetime(`${path}.expirationSeconds`, request['expirationSeconds']))
   }
   for (const mode of textsOf(volumeLifecycleModes)) {
     if (!lifecycleModes.includes(mode)) faults.push(notSupported('spec.volumeLifecycleModes', mode, lifecycleModes))

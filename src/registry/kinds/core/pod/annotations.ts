@@ -2,7 +2,7 @@
 import { faultsOfEach, type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { jsonFault } from '../../../../api/json-scanner.ts'
-import { entriesOf, type Fields, fieldsOf, type Json, textOf } from '../../../../api/object.ts'
+import { entriesOf, type Fields, fieldsOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { faultsOf } from '../../../rules/rule.ts'
 import { INT32_MAX, relativePath } from '../../../rules/scalars.ts'
@@ -20,7 +20,7 @@ export function validatePodAnnotations(pod: Fields, path: string, gates: Gates):
   const spec = fieldsOf(pod['spec'])
   const annotations = entriesOf(fieldsOf(pod['metadata'])['annotations'])
   if (annotations.length === 0) return []
-  const containers = new Set(containersOf(spec).map(({ container }) => container['name']))
+  const containers = new Set(containersOf(spec).map(({ container }) => textOf(container['name'])))
   return faultsOfEach(annotations, ([key, value]) => {
     const at = `${path}[${key}]`
     switch (key) {
@@ -58,7 +58,7 @@ function seccompFaults(profile: string, path: string): FieldFault[] {
 function appArmorFaults(
   key: string,
   profile: string,
-  { at, containers }: { readonly at: string; readonly containers: ReadonlySet<Json | undefined> },
+  { at, containers }: { readonly at: string; readonly containers: ReadonlySet<string> },
 ): FieldFault[] {
   const name = key.slice(appArmorPrefix.length)
   const faults = containers.has(name) ? [] : [invalidValue(at, name, 'container not found')]

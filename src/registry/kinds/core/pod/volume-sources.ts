@@ -169,10 +169,16 @@ export type Source = {
   readonly extraAs?: string
 }
 
+/** Without a path nothing else is looked at. */
+const hostPath: Rule = (value, path, check) => {
+  if (isEmpty(fieldsOf(value)['path'])) check.faults.push(required(`${path}.path`))
+  else fields({ path: withoutBacksteps, type: given(oneOf(...hostPathTypes)) })(value, path, check)
+}
+
 /** Sources that need to know no more than themselves. */
 export const volumeSources: { readonly [source: string]: Source } = {
   emptyDir: { rule: emptyDir },
-  hostPath: { rule: fields({ path: needed(withoutBacksteps), type: given(oneOf(...hostPathTypes)) }) },
+  hostPath: { rule: hostPath },
   gitRepo: { rule: fields({ repository: needed(), directory: unlessEmpty(relativePath) }) },
   gcePersistentDisk: { rule: fields({ pdName: needed(), partition }), shownAs: 'persistentDisk' },
   awsElasticBlockStore: { rule: fields({ volumeID: needed(), partition }) },

@@ -9,6 +9,7 @@ import {
   type Json,
   type KubeObject,
   numberOf,
+  omit,
   textOf,
   textsOf,
 } from '../../../../api/object.ts'
@@ -89,12 +90,13 @@ const specWarnings = (spec: Fields, path: string, gates: Gates): string[] => [
   ...doubles(spec['hostAliases'], { path: `${path}.hostAliases`, field: 'ip' }),
   ...volumesWarnings(itemsOf(spec['volumes']), `${path}.volumes`, gates),
   ...pullSecretWarnings(spec['imagePullSecrets'], `${path}.imagePullSecrets`),
+  ...fractionWarnings(omit(fieldsOf(spec['overhead']), 'storage'), `${path}.overhead`),
   ...containersOf(spec).flatMap(({ container, at }) => containerWarnings(container, `${path}.${at}`)),
   ...portWarnings(spec, path),
-  ...itemsOf(spec['hostAliases']).flatMap(({ ip }, at) => warnOfIp(`${path}.hostAliases[${at}].ip`, textOf(ip))),
   ...textsOf(fieldsOf(spec['dnsConfig'])['nameservers']).flatMap((ip, at) =>
     warnOfIp(`${path}.dnsConfig.nameservers[${at}]`, ip),
   ),
+  ...itemsOf(spec['hostAliases']).flatMap(({ ip }, at) => warnOfIp(`${path}.hostAliases[${at}].ip`, textOf(ip))),
 ]
 
 function affinityWarnings(affinity: Fields, path: string): string[] {
