@@ -3,7 +3,7 @@ import { sortManagedFields } from '../compat/diff.ts'
 import { isRecord, type Json } from '../compat/json.ts'
 import { Normaliser } from '../compat/normalise.ts'
 import { isKnownWarning, withoutKnown } from './known.ts'
-import { textAt, valueAt } from './places.ts'
+import { child, textAt, valueAt } from './places.ts'
 import type { Answer } from './step.ts'
 
 const NODE_PORT_MIN = 30_000
@@ -37,12 +37,40 @@ export const withoutChance = (body: Json): Json =>
     ? sortOwners(body)
     : withoutAges(sortMisfits(sortCauses(withoutPlaces(withoutTypeNumbers(body)))))
 
-/** Of a table: a date of the object, which does not move, is shown as the time since then, which does. */
-function withoutAges(body: Json, key = ''): Json {
-  if (typeof body === 'string') return key === 'cells' && age.test(body) ? '<age>' : body
-  if (Array.isArray(body)) return body.map((entry) => withoutAges(entry, key))
-  if (!isRecord(body)) return body
-  return Object.fromEntries(Object.entries(body).map(([name, entry]) => [name, withoutAges(entry, name)]))
+/**
+ * Of a table, or of a watch that sends tables: a date of the object, which does not move, is shown as the time since then, which does.
+ * Other columns may show quantities, which look alike: `5m`.
+ */
+function withoutAges(body: Json): Json {
+  const events = child(body, 'events')
+  if (!Array.isArray(events)) return withoutAgesIn(body, movingColumns(body))
+  // Only the first table of a watch says what its columns are.
+  const moving = movingColumns(child(events[0], 'object'))
+  if (moving.size === 0 || !isRecord(body)) return body
+  const shown = (event: Json): Json =>
+    isRecord(event) ? { ...event, object: withoutAgesIn(event['object'] ?? null, moving) } : event
+  return { ...body, events: events.map(shown) }
+}
+
+const movingNames = ['Age', 'Duration', 'Last Seen', 'First Seen', 'Last Schedule', 'TimeAdded']
+
+const isMoving = (column: Json): boolean =>
+  textAt(column, 'type') === 'date' || movingNames.includes(textAt(column, 'name'))
+
+function movingColumns(table: Json | undefined): ReadonlySet<number> {
+  const columns = child(table, 'columnDefinitions')
+  if (!Array.isArray(columns)) return new Set()
+  return new Set(columns.flatMap((column, at) => (isMoving(column) ? [at] : [])))
+}
+
+function withoutAgesIn(table: Json, moving: ReadonlySet<number>): Json {
+  const rows = child(table, 'rows')
+  if (moving.size === 0 || !isRecord(table) || !Array.isArray(rows)) return table
+  const masked = (cell: Json, at: number): Json =>
+    moving.has(at) && typeof cell === 'string' && age.test(cell) ? '<age>' : cell
+  const shown = (row: Json): Json =>
+    isRecord(row) && Array.isArray(row['cells']) ? { ...row, cells: row['cells'].map(masked) } : row
+  return { ...table, rows: rows.map(shown) }
 }
 
 const age = /^(?=.)(?:\d+y)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?$/

@@ -42,3 +42,36 @@ test('a known difference hides nothing beside it', () => {
   assert.ok(!isKnown({ step, want: service(32_769), got: service('<port>', 'ClusterIP') }))
   assert.ok(!isKnown({ step: { ...step, query: {} }, want: service(32_769), got: service('<port>') }))
 })
+
+const refusal = (...messages: readonly string[]): Json =>
+  asRecorded({ status: 422, body: { details: { causes: messages.map((message) => ({ field: 'spec.a', message })) } } })
+const mac = 'Invalid value: "0": spec.a in body must be of type mac: "001122334455"'
+
+test('a hardware address that is refused here hides no other fault', () => {
+  const step = { id: 's', method: 'POST', path: '/apis/g/v1/namespaces/$ns/widgets' }
+  const accepted = asRecorded({ status: 201, body: {} })
+  assert.ok(isKnown({ step, want: accepted, got: refusal(mac) }))
+  assert.ok(isKnown({ step, want: refusal('Required value'), got: refusal('Required value', mac) }))
+  assert.ok(!isKnown({ step, want: accepted, got: refusal('Required value', mac) }))
+  assert.ok(!isKnown({ step, want: refusal('Required value'), got: refusal(mac) }))
+  assert.ok(!isKnown({ step, want: asRecorded({ status: 404, body: {} }), got: refusal(mac) }))
+})
+
+const object = (spec: { readonly [field: string]: Json }, resourceVersion = 'rv#1'): Json =>
+  asRecorded({ status: 200, body: { metadata: { resourceVersion }, spec: { type: 'ExternalName', ...spec } } })
+
+test('a policy that an ExternalName has no use for hides nothing beside it', () => {
+  const step = { id: 's', method: 'PUT', path: '/api/v1/namespaces/$ns/services/x' }
+  assert.ok(isKnown({ step, want: object({ internalTrafficPolicy: 'Local' }, 'rv#2'), got: object({}) }))
+  assert.ok(!isKnown({ step, want: object({ internalTrafficPolicy: 'Local', ports: [] }), got: object({}) }))
+  assert.ok(!isKnown({ step, want: object({}, 'rv#2'), got: object({}) }))
+})
+
+test('only a patch of a list and of what is deleted from it is done in any order', () => {
+  const step = { id: 's', method: 'PATCH', path: '/x', type: 'application/strategic-merge-patch+json' }
+  const [want, got] = [asRecorded({ status: 500 }), asRecorded({ status: 422 })]
+  const both = { metadata: { finalizers: [], '$deleteFromPrimitiveList/finalizers': ['a'] } }
+  assert.ok(isKnown({ step: { ...step, body: both }, want, got }))
+  const one = { metadata: { labels: {}, '$deleteFromPrimitiveList/finalizers': ['a'] } }
+  assert.ok(!isKnown({ step: { ...step, body: one }, want, got }))
+})
