@@ -34,6 +34,7 @@ import { ResourceForms } from './verbs/represent/forms.ts'
 import { createNow } from './api/timestamps.ts'
 import type { GetService } from './webhooks/call.ts'
 import { ConversionWebhook } from './webhooks/conversion.ts'
+import { ReceivedAnswers } from './webhooks/received.ts'
 
 export type Access = WriteAccess & WatchAccess
 
@@ -63,6 +64,7 @@ export class ResourceAccess {
   readonly #root: Key
   readonly #now: () => string
   readonly #convertedItems: ConvertedItems
+  readonly #received = new ReceivedAnswers()
   readonly #transcoder = new Transcoder()
   readonly #printed = new PrintedCheck()
   /** Weakly: custom resources come and go. */
@@ -137,7 +139,7 @@ export class ResourceAccess {
     const { conversionWebhook, converted } = resource
     if (conversionWebhook === undefined) return this.#make(resource)
     const { cache, ids, getService } = this.#parts
-    const webhook = new ConversionWebhook(conversionWebhook, ids.uid, getService)
+    const webhook = new ConversionWebhook(conversionWebhook, ids.uid, { getService, received: this.#received })
     const access = { ...this.#make(resource), convertTo: convertingBy(webhook) }
     const stored = converted?.()
     if (stored === undefined) return access

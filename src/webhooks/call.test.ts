@@ -8,9 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSelfSigned } from '../lib/x509/certificates.ts'
-import { Webhook, WebhookError } from './call.ts'
+import { type GetService, Webhook, WebhookError, type WebhookParts } from './call.ts'
+import { ReceivedAnswers } from './received.ts'
 
 const { certificatePem: cert, keyPem: key } = createSelfSigned('hook', ['127.0.0.1', 'localhost'], Date.now())
+
+const partsOf = (getService: GetService): WebhookParts => ({ getService, received: new ReceivedAnswers() })
 
 async function listening(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
@@ -20,13 +23,17 @@ async function listening(server: Server): Promise<number> {
   return address.port
 }
 
-async function start(answer: RequestListener): Promise<{ webhook: Webhook } & AsyncDisposable> {
+async function start(
+  answer: RequestListener,
+): Promise<{ webhook: Webhook; received: ReceivedAnswers } & AsyncDisposable> {
   const server = createTlsServer({ cert, key }, answer)
   const port = await listening(server)
   const url = `https://localhost:${port}/convert`
-  const webhook = new Webhook({ url, caBundle: Buffer.from(cert).toString('base64') }, 5_000, () => undefined)
+  const parts = partsOf(() => undefined)
+  const webhook = new Webhook({ url, caBundle: Buffer.from(cert).toString('base64') }, 5_000, parts)
   return {
     webhook,
+    received: parts.received,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()
@@ -63,7 +70,11 @@ test('one that ends every connection is not called for ever', async () => {
 
 test('a Service that cannot be looked up fails the call as any other reason does', async () => {
   const service = { name: 'hook', namespace: 'default' }
-  const webhook = new Webhook({ service }, 5_000, () => Promise.reject(new Error('no database')))
+  const webhook = new Webhook(
+    { service },
+    5_000,
+    partsOf(() => Promise.reject(new Error('no database'))),
+  )
   await assert.rejects(
     webhook.post('{}', signal),
     (error) =>
@@ -74,7 +85,11 @@ test('a Service that cannot be looked up fails the call as any other reason does
 test('a webhook that does not speak TLS is told of', async () => {
   const server = createServer()
   await using _ = { [Symbol.asyncDispose]: async () => void server.close() }
-  const webhook = new Webhook({ url: `https://localhost:${await listening(server)}/` }, 5_000, () => undefined)
+  const webhook = new Webhook(
+    { url: `https://localhost:${await listening(server)}/` },
+    5_000,
+    partsOf(() => undefined),
+  )
   await assert.rejects(webhook.post('{}', signal), WebhookError)
 })
 
@@ -101,4 +116,18 @@ test('an answer in pieces of a byte costs little more than its bytes', async () 
   goOn?.()
   assert.equal(await answer, '7'.repeat(pieces))
   assert.ok(cost < 10_000_000, `${cost} bytes are held`)
+})
+
+test('an answer without end fails its call, and nothing of it stays', async () => {
+  await using hook = await start((_, response) => {
+    const piece = Buffer.alloc(1 << 20, ' ')
+    const write = (): void => {
+      while (!response.destroyed && response.write(piece));
+      response.once('drain', write)
+    }
+    write()
+  })
+  await assert.rejects(hook.webhook.post('{}', signal), /^WebhookError: Post .*: the response is too large$/)
+  await sleep(50)
+  assert.equal(hook.received.bytes, 0)
 })

@@ -2,12 +2,10 @@
 import { Agent, request } from 'node:https'
 import { type Fields, fieldsOf, isFields, type KubeObject, numberOf, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
-import { GrowingBuffer } from '../lib/growing-buffer.ts'
+import type { ReceivedAnswers } from './received.ts'
 import { type Answer, refusalOf } from './refusal.ts'
 import { type Address, addressOf, type ServicePlace } from './service-address.ts'
 
-/** More than any review of a page of objects needs. */
-const RESPONSE_BYTES_MAX = 64 << 20
 /** Calls of one webhook at once; the others wait. */
 const SOCKETS_MAX = 16
 
@@ -19,16 +17,23 @@ export class WebhookError extends Error {
 /** A Service as it is now; undefined: there is none. */
 export type GetService = (namespace: string, name: string) => KubeObject | undefined | Promise<KubeObject | undefined>
 
+export type WebhookParts = {
+  readonly getService: GetService
+  /** Of all webhooks. */
+  readonly received: ReceivedAnswers
+}
+
 export class Webhook {
   /** As messages have it, too. */
   readonly #url: string
   readonly #path: string
   readonly #service: ServicePlace | undefined
   readonly #getService: GetService
+  readonly #received: ReceivedAnswers
   readonly #agent: Agent
 
   /** `clientConfig`: a url, or a service of the cluster. */
-  constructor(clientConfig: Fields, timeoutMs: number, getService: GetService) {
+  constructor(clientConfig: Fields, timeoutMs: number, { getService, received }: WebhookParts) {
     const { service } = clientConfig
     this.#service = isFields(service) ? placeOf(service) : undefined
     const url = this.#service === undefined ? new URL(textOf(clientConfig['url'])) : urlOf(fieldsOf(service))
@@ -37,6 +42,7 @@ export class Webhook {
     const host = this.#service === undefined ? url.host : `${url.hostname}:${this.#service.port}`
     this.#url = `${url.protocol}//${host}${this.#path}`
     this.#getService = getService
+    this.#received = received
     const caBundle = textOf(clientConfig['caBundle'])
     const ca = caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64') }
     this.#agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX, timeout: timeoutMs, ...ca })
@@ -80,15 +86,13 @@ export class Webhook {
       const options = { ...target, method: 'POST', path: this.#path, agent: this.#agent, signal }
       const sent = request({ ...options, headers: { ...headers, ...target.headers } }, (response) => {
         isAnswered = true
-        const collected = new GrowingBuffer()
-        response.on('data', (chunk: Buffer) => {
-          if (collected.length + chunk.length > RESPONSE_BYTES_MAX) sent.destroy(new Error('the response is too large'))
-          else collected.append(chunk)
-        })
+        const received = this.#received.begin(() => sent.destroy(new Error('the response is too large')))
+        response.on('data', (chunk: Buffer) => received.append(chunk))
+        response.on('close', () => received.close())
         response.on('error', fail)
         response.on('end', () => {
           const { statusCode: status = 0, headers: answered } = response
-          resolve({ status, type: answered['content-type'] ?? '', text: collected.take().toString('utf8') })
+          resolve({ status, type: answered['content-type'] ?? '', text: received.take().toString('utf8') })
         })
       })
       sent.on('timeout', () => sent.destroy(new Error('context deadline exceeded')))

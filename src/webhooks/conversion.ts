@@ -16,7 +16,7 @@ import { printOrdered, printString } from '../codec/json.ts'
 import { objectText } from '../codec/object.ts'
 import type { Struct } from '../schema/schema.ts'
 import { fieldsIn } from './body.ts'
-import { type GetService, Webhook, WebhookError } from './call.ts'
+import { Webhook, WebhookError, type WebhookParts } from './call.ts'
 
 const TIMEOUT_MS = 30_000
 const reviewGroup = 'apiextensions.k8s.io'
@@ -27,8 +27,8 @@ export class ConversionWebhook {
   readonly #newId: () => string
 
   /** `webhook`: that of the definition's conversion. */
-  constructor(webhook: Fields, newId: () => string, getService: GetService) {
-    this.#webhook = new Webhook(fieldsOf(webhook['clientConfig']), TIMEOUT_MS, getService)
+  constructor(webhook: Fields, newId: () => string, parts: WebhookParts) {
+    this.#webhook = new Webhook(fieldsOf(webhook['clientConfig']), TIMEOUT_MS, parts)
     const known = textsOf(webhook['conversionReviewVersions']).find((name) => name === 'v1' || name === 'v1beta1')
     this.#reviewVersion = `${reviewGroup}/${known ?? 'v1'}`
     this.#newId = newId

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ReceivedAnswers } from './received.ts'
+
+const limits = { answerBytesMax: 100, bytesMax: 200 }
+const piece = (length: number): Buffer => Buffer.alloc(length, 'x')
+
+test('when all together are too long the longest is given up, and the others go on', () => {
+  const all = new ReceivedAnswers(limits)
+  const givenUp: string[] = []
+  const begin = (name: string) => all.begin(() => givenUp.push(name))
+  const [long, other, short] = [begin('long'), begin('other'), begin('short')]
+  long.append(piece(90))
+  other.append(piece(80))
+  short.append(piece(20))
+  assert.equal(all.bytes, 190)
+  short.append(piece(20))
+  assert.deepEqual(givenUp, ['long'])
+  long.append(piece(90))
+  assert.equal(all.bytes, 120, 'what comes after that is not kept')
+  assert.equal(short.take().length, 40)
+  assert.equal(other.take().length, 80)
+  assert.equal(all.bytes, 0)
+})
+
+test('one that is too long by itself is given up, once', () => {
+  const all = new ReceivedAnswers(limits)
+  let times = 0
+  const answer = all.begin(() => times++)
+  answer.append(piece(100))
+  assert.equal(times, 0)
+  for (let more = 0; more < 3; more++) answer.append(piece(1))
+  answer.close()
+  assert.deepEqual([times, all.bytes], [1, 0])
+})

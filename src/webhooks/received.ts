@@ -1,0 +1,93 @@
+/**
+ * Answers of webhooks while they are received, all within one budget. When it is used up the longest of them is given up: a webhook that
+ * answers without end does not fail the calls of others.
+ */
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
+
+/** Of one answer, which is read in one turn: a review has 256 KB of objects, or one that is larger, of which etcd takes 1.5 MB. */
+const ANSWER_BYTES_MAX = 16 << 20
+/** Of all together; what they are collected in may be twice as large. */
+const BYTES_MAX = 64 << 20
+
+export type ReceivedLimits = { readonly answerBytesMax: number; readonly bytesMax: number }
+
+export class ReceivedAnswers {
+  readonly #limits: ReceivedLimits
+  readonly #open = new Set<ReceivedAnswer>()
+  #bytes = 0
+
+  constructor(limits: ReceivedLimits = { answerBytesMax: ANSWER_BYTES_MAX, bytesMax: BYTES_MAX }) {
+    this.#limits = limits
+  }
+
+  /** Of all that are being received. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** `giveUp`: fails the call. Who begins an answer takes it or closes it. */
+  begin(giveUp: () => void): ReceivedAnswer {
+    const answer = new ReceivedAnswer(this, giveUp)
+    this.#open.add(answer)
+    return answer
+  }
+
+  /** The answer's call: it has so many bytes more. */
+  grew(answer: ReceivedAnswer, bytes: number): void {
+    this.#bytes += bytes
+    if (answer.length > this.#limits.answerBytesMax) answer.giveUp()
+    while (this.#bytes > this.#limits.bytesMax) longestOf(this.#open)?.giveUp()
+  }
+
+  /** The answer's call: it holds nothing any longer. */
+  ended(answer: ReceivedAnswer): void {
+    if (this.#open.delete(answer)) this.#bytes -= answer.length
+  }
+}
+
+class ReceivedAnswer {
+  readonly #all: ReceivedAnswers
+  readonly #giveUp: () => void
+  readonly #collected = new GrowingBuffer()
+  #length = 0
+  #isOpen = true
+
+  constructor(all: ReceivedAnswers, giveUp: () => void) {
+    this.#all = all
+    this.#giveUp = giveUp
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  append(piece: Buffer): void {
+    if (!this.#isOpen) return
+    this.#length += piece.length
+    this.#all.grew(this, piece.length)
+    if (this.#isOpen) this.#collected.append(piece)
+  }
+
+  take(): Buffer {
+    const bytes = this.#collected.take()
+    this.close()
+    return bytes
+  }
+
+  close(): void {
+    this.#isOpen = false
+    this.#all.ended(this)
+    this.#collected.take()
+  }
+
+  giveUp(): void {
+    this.close()
+    this.#giveUp()
+  }
+}
+
+function longestOf(answers: Iterable<ReceivedAnswer>): ReceivedAnswer | undefined {
+  let longest: ReceivedAnswer | undefined
+  for (const answer of answers) if (longest === undefined || answer.length > longest.length) longest = answer
+  return longest
+}
