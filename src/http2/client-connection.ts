@@ -26,6 +26,12 @@ export type ClientConnectionParts = ConnectionParts & {
 }
 
 const FIRST_ID = 1
+/**
+ * A PING is answered after this long. grpc-go, which etcd is built on, sends one with the first bytes that it reads after the answer to the
+ * last, to estimate the bandwidth: answered at once, that is a PING and an answer, each a packet of its own, for every call. Who pings to see
+ * whether we are there waits for seconds.
+ */
+const PONG_DELAY_MS = 200
 
 export class ClientConnection extends Http2Connection<ClientStream> implements ClientStreamOwner {
   /** The peer begins no streams. */
@@ -33,6 +39,8 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   readonly #owner: ClientOwner
   readonly #streamWindow: number
   #nextId: number
+  /** The data of a PING that is to be answered. */
+  #pinged: Buffer | undefined
 
   constructor({ owner, streamWindow, connectionWindow, firstStreamId = FIRST_ID, ...parts }: ClientConnectionParts) {
     super(parts, {
@@ -67,7 +75,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 
   ping(): void {
-    this.sender.ping(Buffer.alloc(8), 0, { isAnswer: false })
+    this.sender.ping(Buffer.alloc(8), { isAnswer: false })
   }
 
   /** Makes no more requests, and ends when those under way are answered. */
@@ -133,6 +141,18 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
 
   protected override onPong(): void {
     this.#owner.onPong()
+  }
+
+  /** One waits at a time: the next sends it on its way. */
+  protected override answerPing(data: Buffer): void {
+    if (this.#pinged === undefined) setTimeout(() => this.#pong(), PONG_DELAY_MS).unref()
+    else super.answerPing(this.#pinged)
+    this.#pinged = Buffer.from(data)
+  }
+
+  #pong(): void {
+    if (this.#pinged !== undefined && !this.isOver) super.answerPing(this.#pinged)
+    this.#pinged = undefined
   }
 
   protected onSent(): void {

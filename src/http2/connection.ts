@@ -162,6 +162,9 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected countControl(_what: string): void {}
   protected onSettings(): void {}
   protected onPong(): void {}
+  protected answerPing(data: Buffer): void {
+    this.sender.ping(data, { isAnswer: true })
+  }
   /** All that came together has been read. */
   protected onRead(): void {}
 
@@ -384,7 +387,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     if (end - start !== 8) throw wrongSize('PING')
     this.countControl('PING')
     if (hasFlag(frame, FLAG.ACK)) this.onPong()
-    else this.sender.ping(bytes, start, { isAnswer: true })
+    else this.answerPing(bytes.subarray(start, end))
   }
 
   #onGoaway({ stream, bytes, start, end }: Frame): void {

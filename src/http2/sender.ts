@@ -120,10 +120,10 @@ export class Sender {
     this.#output.frame({ length: 0, type: FRAME.SETTINGS, flags: FLAG.ACK, stream: 0 })
   }
 
-  /** Eight bytes from `start`. */
-  ping(bytes: Buffer, start: number, { isAnswer }: { readonly isAnswer: boolean }): void {
-    const at = this.#output.frame({ length: 8, type: FRAME.PING, flags: isAnswer ? FLAG.ACK : 0, stream: 0 })
-    bytes.copy(this.#output.memory, at, start, start + 8)
+  /** `data`: eight bytes. */
+  ping(data: Buffer, { isAnswer }: { readonly isAnswer: boolean }): void {
+    const at = this.#output.frame({ length: data.length, type: FRAME.PING, flags: isAnswer ? FLAG.ACK : 0, stream: 0 })
+    data.copy(this.#output.memory, at)
   }
 
   windowUpdate(id: number, bytes: number): void {

@@ -1,4 +1,6 @@
-import { deepEqual } from 'node:assert/strict'
+import { deepEqual, ok } from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type ServerHttp2Session } from 'node:http2'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EtcdClient } from '../../../src/etcd/client.ts'
@@ -27,4 +29,33 @@ test('a quiet watch is kept alive by pings that etcd does not mind', { timeout: 
   await client.kv.put({ key, value })
   await until(() => events === 1, 'the event')
   deepEqual([ends, proxy.connections()], [[], 1])
+})
+
+test('pings of etcd are answered, but not one by one', async () => {
+  const { promise, resolve } = Promise.withResolvers<ServerHttp2Session>()
+  const server = createServer().once('session', resolve).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  ok(typeof address === 'object' && address !== null)
+  const client = new EtcdClient({ endpoints: [`http://127.0.0.1:${address.port}`] })
+  const put = client.kv.put({ key, value }).catch(() => undefined)
+  const session = await promise
+  const answers: string[] = []
+  const ping = (text: string): Promise<number> =>
+    new Promise((done, fail) => {
+      session.ping(Buffer.from(text), (error, duration, payload) => {
+        answers.push(String(payload))
+        if (error === null) done(duration)
+        else fail(error)
+      })
+    })
+  const [, waitedMs] = await Promise.all([ping('the 1st '), ping('the 2nd ')])
+  await ping('the 3rd ')
+  deepEqual(answers, ['the 1st ', 'the 2nd ', 'the 3rd '])
+  // Long enough that a busy connection is not pinged for every call.
+  ok(waitedMs >= 190, `answered after ${waitedMs} ms`)
+  session.destroy()
+  await client[Symbol.asyncDispose]()
+  server.close()
+  await put
 })
