@@ -12,10 +12,10 @@ import { isRecord } from '../../test/compat/json.ts'
 import type { ApiServerProcess } from '../../test/harness/api-server.ts'
 import { Component, startComponent } from '../../test/harness/component.ts'
 import { type EtcdProcess, freePorts, startEtcd } from '../../test/harness/etcd.ts'
-import { startKeelson } from '../../test/harness/keelson.ts'
 import { kubectlFor } from '../../test/harness/kubectl.ts'
 import { startReference } from '../../test/harness/reference.ts'
 import type { Figure } from '../figure.ts'
+import { PackagedKeelson } from './packaged.ts'
 import { Probe, type Waits } from './probe.ts'
 import { cpuSeconds, residentMiB } from './process-usage.ts'
 import { describeMore, requestCounts } from './request-counts.ts'
@@ -62,7 +62,9 @@ async function runCluster(name: 'keelson' | 'reference', { nodes, pods }: Cluste
   // The clients' own limits are raised below; the servers' must not be what is measured.
   const limits = ['--max-requests-inflight=4000', '--max-mutating-requests-inflight=2000']
   const args = ['--disable-admission-plugins=', '--authorization-mode=AlwaysAllow', ...limits]
-  await using server = await (name === 'keelson' ? startKeelson : startReference)({ etcdUrl: etcd.clientUrl, args })
+  using keelson = new PackagedKeelson()
+  const options = { etcdUrl: etcd.clientUrl, args }
+  await using server = await (name === 'keelson' ? keelson.start(options) : startReference(options))
   await using components = new AsyncDisposableStack()
   await startComponents(server, components)
   await sleep(SETTLE_MS)

@@ -3,10 +3,10 @@
  * run. What counts are the ratios: rate against rate, processor time against processor time.
  */
 import { startEtcd } from '../../test/harness/etcd.ts'
-import { startKeelson } from '../../test/harness/keelson.ts'
 import { startReference } from '../../test/harness/reference.ts'
 import type { Figure } from '../figure.ts'
 import { benchServers, type LoadReport } from './main.ts'
+import { PackagedKeelson } from './packaged.ts'
 import { targetOf } from './targets.ts'
 import { usualLoads, wanted } from './wanted.ts'
 
@@ -20,7 +20,8 @@ export async function benchAgainstReference(options: {
   await using ourEtcd = await startEtcd()
   await using theirEtcd = await startEtcd()
   await using bareEtcd = await startEtcd()
-  await using keelson = await startKeelson({ etcdUrl: ourEtcd.clientUrl, args })
+  using built = new PackagedKeelson()
+  await using keelson = await built.start({ etcdUrl: ourEtcd.clientUrl, args })
   await using reference = await startReference({ etcdUrl: theirEtcd.clientUrl, args })
   const { loads, memory } = await benchServers({
     targets: [targetOf('reference', reference, theirEtcd.clientUrl), targetOf('keelson', keelson, ourEtcd.clientUrl)],
@@ -43,7 +44,8 @@ export async function benchAlone(options: {
   readonly runs?: number
 }): Promise<Figure[]> {
   await using etcd = await startEtcd()
-  await using keelson = await startKeelson({ etcdUrl: etcd.clientUrl, args })
+  using built = new PackagedKeelson()
+  await using keelson = await built.start({ etcdUrl: etcd.clientUrl, args })
   const { loads } = await benchServers({
     targets: [targetOf('keelson', keelson, etcd.clientUrl)],
     ...options,

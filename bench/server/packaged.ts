@@ -1,0 +1,21 @@
+/**
+ * Keelson as it is shipped. From its sources it has Node's stripper of types in memory, a WebAssembly program that takes 38 MiB: what is
+ * held against the reference, which is a program too, is the package.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ApiServerOptions, type ApiServerProcess, startApiServer } from '../../test/harness/api-server.ts'
+import { installPackage } from '../../test/harness/package.ts'
+
+export class PackagedKeelson implements Disposable {
+  readonly #dir = mkdtempSync(join(tmpdir(), 'keelson-package-'))
+
+  async start(options: ApiServerOptions): Promise<ApiServerProcess> {
+    return await startApiServer([await installPackage(this.#dir), 'serve'], options)
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#dir, { recursive: true, force: true })
+  }
+}
