@@ -55,8 +55,12 @@ export class ConvertedItems {
     return last.previous?.revision === revision ? last.previous : undefined
   }
 
+  /** What comes after the end is only for who waits for it. */
   add(owner: Owner, item: ConvertedItem): void {
-    if (owner.isGone) return
+    if (owner.isGone) {
+      this.#release(item)
+      return
+    }
     const last = owner.items.get(item.key)
     this.#bytes += item.length + ENTRY_BYTES
     if (last === undefined || last.revision <= item.revision) {

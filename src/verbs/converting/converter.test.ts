@@ -131,8 +131,11 @@ test('what is kept is bounded by bytes, two revisions of each object, and goes w
   assert.equal(webhook.reviews.length, calls)
   converter.close()
   assert.equal(kept.bytes, 0)
-  await converter.items(revisions)
+  const { liveBytes } = slabs.size
+  const again = await converter.items(revisions)
   assert.equal(kept.bytes, 0)
+  assert.equal(slabs.size.liveBytes, liveBytes, 'nothing is held for a definition that is gone')
+  assert.equal(again[0]?.peek().apiVersion, 'example.com/v2')
 })
 
 test('one that is asked for twice at once is sent once, and fails for both', async () => {
