@@ -149,7 +149,9 @@ export class ResourceAccess {
       facts: new Facts(() => resource.selectableFields),
     }
     const home = cache.homeOf(form)
-    const converter = new Converter(resource, { webhook, kept: this.#convertedItems, home, frames: cache.frames })
+    const database = { life: () => cache.databaseLife, isSettled: () => cache.isDatabaseSettled }
+    const kept = this.#convertedItems
+    const converter = new Converter(resource, { webhook, kept, home, frames: cache.frames, database })
     const { prefix } = access.keys
     if (this.#retired.has(resource)) converter.close()
     else this.#converters.set(prefix, [...(this.#converters.get(prefix) ?? []), converter])

@@ -124,6 +124,11 @@ export class Cache implements AsyncDisposable {
     return this.#feed.life
   }
 
+  /** False for a while after that: a request may still have objects of the database before. */
+  get isDatabaseSettled(): boolean {
+    return this.#feed.isSettled
+  }
+
   /** The reader of a resource; the same one for everybody who names the same prefix and version. */
   resource(spec: ResourceSpec): Reader {
     const { prefix, version = '' } = spec

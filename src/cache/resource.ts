@@ -32,8 +32,6 @@ import { WatchGroups } from './watch-groups.ts'
 
 /** What an event takes besides the bytes of the object it replaced. */
 const EVENT_BYTES = 200
-/** No write is acknowledged later: a call of the database has a deadline of seconds, whatever --request-timeout says. */
-const WRITE_MS_MAX = 60_000
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
 
@@ -226,7 +224,7 @@ export class CachedResource {
   /** For the writer of a version: the feed will bring it, and need not read it again. */
   expect(key: Key, revision: Revision, object: Parameters<Item['setWire']>[0], wire: Wire): void {
     // What was written to the database before this one may be acknowledged late, with a revision that means another version here.
-    if (this.#parts.time.monotonicMs() < this.#parts.feed.lifeSinceMs + WRITE_MS_MAX) return
+    if (!this.#parts.feed.isSettled) return
     this.#parts.feed.noteWrite(revision)
     if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
     // Mostly the answer comes before the event: then there is nothing to look for.

@@ -41,8 +41,8 @@ export class SharedFeed {
     return this.#feed.prove()
   }
 
-  get lifeSinceMs(): number {
-    return this.#feed.lifeSinceMs
+  get isSettled(): boolean {
+    return this.#feed.isSettled
   }
 
   get known(): Revision {

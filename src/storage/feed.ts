@@ -28,6 +28,8 @@ const RETRY_MAX_MS = 1_000
 const STRANGERS_MAX = 1_000
 /** A resource prefix has one or two segments below the root: pods/, services/specs/, example.com/widgets/. */
 const PREFIX_SEGMENTS_MAX = 2
+/** No answer of the database is in use longer: a call has a deadline of seconds, whatever --request-timeout says, and a webhook one of 30. */
+const REQUEST_MS_MAX = 60_000
 
 type RangeState = { readonly from: Key; readonly to: Key; revision: Revision }
 
@@ -113,9 +115,9 @@ export class Feed implements AsyncDisposable {
     return this.#life
   }
 
-  /** When that was found last, by the monotonic clock. */
-  get lifeSinceMs(): number {
-    return this.#lifeSinceMs
+  /** Whether that is so long ago that nobody still has an answer of the database before. */
+  get isSettled(): boolean {
+    return this.#clock.monotonicMs() >= this.#lifeSinceMs + REQUEST_MS_MAX
   }
 
   /** Whether the stream is open and has been heard of lately. */

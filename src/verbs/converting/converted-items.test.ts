@@ -36,16 +36,16 @@ function setUp(objectsMax: number): { readonly items: ConvertedItems; readonly r
 test('beyond the budget what was asked for stays longer, of all resources', () => {
   const { items, released } = setUp(4)
   const [one, other] = [new Owner(), new Owner()]
-  for (const key of ['a', 'b']) items.add(one, itemOf(key))
-  for (const key of ['c', 'd']) items.add(other, itemOf(key))
-  items.add(one, itemOf('e')) // After a round in which all were new.
+  for (const key of ['a', 'b']) items.add(one, itemOf(key), true)
+  for (const key of ['c', 'd']) items.add(other, itemOf(key), true)
+  items.add(one, itemOf('e'), true) // After a round in which all were new.
   assert.deepEqual(released, ['a@1'])
   for (const [owner, key] of [
     [one, 'b'],
     [other, 'c'],
   ] as const)
     assert.ok(items.get(owner, { key, revision: 1 }))
-  items.add(one, itemOf('f'))
+  items.add(one, itemOf('f'), true)
   assert.ok(items.get(one, { key: 'b', revision: 1 }) && items.get(other, { key: 'c', revision: 1 }))
   assert.equal(released.length, 2)
   assert.equal(items.bytes, bytesOf(4))
@@ -54,8 +54,8 @@ test('beyond the budget what was asked for stays longer, of all resources', () =
 test('where all are in use one goes all the same, after a bounded look', () => {
   const { items, released } = setUp(5_000)
   const owner = new Owner()
-  for (let at = 0; at < 5_000; at++) items.add(owner, itemOf(`o${at}`))
-  items.add(owner, itemOf('more'))
+  for (let at = 0; at < 5_000; at++) items.add(owner, itemOf(`o${at}`), true)
+  items.add(owner, itemOf('more'), true)
   assert.equal(released.length, 1)
 })
 
@@ -71,7 +71,7 @@ test('of an object the latest revision and the one before it are kept, in whatev
     const owner = new Owner()
     const order = revisions.join()
     const last = [...new Set(revisions)].toSorted((one, other) => one - other).slice(-2)
-    for (const revision of revisions) items.add(owner, itemOf('a', revision))
+    for (const revision of revisions) items.add(owner, itemOf('a', revision), true)
     const kept = [1, 2, 3, 4].filter((revision) => items.get(owner, { key: 'a', revision }) !== undefined)
     assert.deepEqual(kept, last, order)
     assert.equal(items.bytes, bytesOf(2), order)
@@ -84,7 +84,7 @@ test('to ask for what is kept leaves nothing to the garbage collector', async ()
   const { items } = setUp(20_000)
   const owner = new Owner()
   const all = Array.from({ length: 10_000 }, (_, at) => itemOf(`o${at}`))
-  for (const item of all) items.add(owner, item)
+  for (const item of all) items.add(owner, item, true)
   let collections = 0
   const observer = new PerformanceObserver((list) => (collections += list.getEntries().length))
   observer.observe({ entryTypes: ['gc'] })

@@ -55,9 +55,9 @@ export class ConvertedItems {
     return last.previous?.revision === revision ? last.previous : undefined
   }
 
-  /** What comes after the end is only for who waits for it. */
-  add(owner: Owner, item: ConvertedItem): void {
-    if (owner.isGone) {
+  /** `isLasting`: others may be given it, too. What is not, or comes after the end, is only for who waits for it. */
+  add(owner: Owner, item: ConvertedItem, isLasting: boolean): void {
+    if (owner.isGone || !isLasting) {
       this.#release(item)
       return
     }
@@ -72,8 +72,12 @@ export class ConvertedItems {
   }
 
   /** Nobody will ask for what it has any longer. */
-  deleteAll(owner: Owner): void {
+  end(owner: Owner): void {
     owner.isGone = true
+    this.deleteAll(owner)
+  }
+
+  deleteAll(owner: Owner): void {
     for (const item of owner.items.values()) this.#delete(owner, item)
   }
 

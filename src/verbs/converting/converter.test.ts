@@ -69,13 +69,24 @@ class FakeWebhook {
   }
 }
 
-function setUp(bytesMax?: number): { webhook: FakeWebhook; kept: ConvertedItems; converter: Converter } {
+class FakeDatabase {
+  lives = 0
+  settled = true
+  readonly life = (): number => this.lives
+  readonly isSettled = (): boolean => this.settled
+}
+
+type World = { webhook: FakeWebhook; kept: ConvertedItems; converter: Converter; database: FakeDatabase }
+
+function setUp(bytesMax?: number): World {
   const webhook = new FakeWebhook()
+  const database = new FakeDatabase()
   const kept = new ConvertedItems((item) => slabs.release(item), bytesMax)
   return {
     webhook,
     kept,
-    converter: new Converter(v2 ?? assert.fail(), { webhook, kept, home, frames: new Shelf(1 << 20) }),
+    database,
+    converter: new Converter(v2 ?? assert.fail(), { webhook, kept, home, frames: new Shelf(1 << 20), database }),
   }
 }
 
@@ -136,6 +147,33 @@ test('what is kept is bounded by bytes, two revisions of each object, and goes w
   assert.equal(kept.bytes, 0)
   assert.equal(slabs.size.liveBytes, liveBytes, 'nothing is held for a definition that is gone')
   assert.equal(again[0]?.peek().apiVersion, 'example.com/v2')
+})
+
+test('after a restore nothing is shown of the database before', async () => {
+  const { webhook, kept, database, converter } = setUp()
+  const [lost, restored] = [itemOf('a', { bytes: 1 }), itemOf('a', { bytes: 2 })]
+  const textOf = ([item]: readonly Item[]): unknown => item?.peek()['text']
+  await converter.items([lost])
+  const gate = Promise.withResolvers<void>()
+  webhook.answer = gate.promise
+  const late = converter.items([itemOf('b', { bytes: 1 })])
+  database.lives++
+  database.settled = false
+  const [now, then, other] = [
+    converter.items([restored]),
+    converter.items([lost]),
+    converter.items([itemOf('b', { bytes: 2 })]),
+  ]
+  gate.resolve()
+  assert.deepEqual([await now, await then, await late, await other].map(textOf), ['xx', 'x', 'x', 'xx'])
+  assert.equal(kept.bytes, 0, 'a request may still have objects of the database before')
+  database.settled = true
+  assert.deepEqual([textOf(await converter.items([restored])), textOf(await converter.items([restored]))], ['xx', 'xx'])
+  assert.ok(kept.bytes > 0)
+  assert.deepEqual(
+    webhook.reviews.map((names) => names.join()),
+    ['a', 'b', 'a', 'a', 'b', 'a'],
+  )
 })
 
 test('one that is asked for twice at once is sent once, and fails for both', async () => {

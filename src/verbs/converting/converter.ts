@@ -24,6 +24,17 @@ export type ConverterParts = {
   readonly home: ItemHome
   /** Where frames of their events are kept for a while. */
   readonly frames: Shelf
+  readonly database: Database
+}
+
+/**
+ * In another database, or in one that was restored from a backup, a key and a revision mean another object. Until it is settled, a request
+ * may still have objects of the one before.
+ */
+export type Database = {
+  /** Moves when the database becomes another one. */
+  readonly life: () => number
+  readonly isSettled: () => boolean
 }
 
 export class Converter {
@@ -35,16 +46,21 @@ export class Converter {
   readonly #owner = new Owner()
   readonly #home: ItemHome
   /** Objects on their way to the webhook and back, by id. */
-  readonly #coming = new Map<string, Promise<Reviewed>>()
+  readonly #coming = new Map<string, Coming>()
+  readonly #database: Database
+  /** Of the database that all this is from. */
+  #life: number
   /** Those that are stored as they are wanted. */
   readonly #fitting = new WeakSet<Item>()
 
-  constructor(resource: Resource, { webhook, kept, home, frames }: ConverterParts) {
+  constructor(resource: Resource, { webhook, kept, home, frames, database }: ConverterParts) {
     this.resource = resource
     this.frames = new LateFrames(frames)
     this.#webhook = webhook
     this.#kept = kept
     this.#home = home
+    this.#database = database
+    this.#life = database.life()
   }
 
   /** Items as the resource has them. Fails if one of them cannot be converted. */
@@ -81,7 +97,7 @@ export class Converter {
 
   /** Lets go of what is kept: its definition is another one now. Who still converts can go on. */
   close(): void {
-    this.#kept.deleteAll(this.#owner)
+    this.#kept.end(this.#owner)
   }
 
   async #some(items: readonly Item[]): Promise<readonly Item[]> {
@@ -107,7 +123,19 @@ export class Converter {
   /** A promise: somebody else has sent it. */
   #known(item: Item): Item | Promise<Reviewed> | undefined {
     if (this.#fitting.has(item)) return item
-    return this.#kept.get(this.#owner, item) ?? this.#coming.get(idOf(item))
+    this.#followDatabase()
+    const kept = this.#kept.get(this.#owner, item)
+    if (kept !== undefined) return kept
+    const coming = this.#coming.get(idOf(item))
+    return coming?.item === item || this.#database.isSettled() ? coming?.review : undefined
+  }
+
+  #followDatabase(): void {
+    const life = this.#database.life()
+    if (life === this.#life) return
+    this.#life = life
+    this.#kept.deleteAll(this.#owner)
+    this.#coming.clear()
   }
 
   /** A review may have failed for the sake of another object in it. Who waited for it too may have sent this one already. */
@@ -149,9 +177,9 @@ export class Converter {
         return new Map(made)
       })
       .finally(() => {
-        for (const item of items) this.#coming.delete(idOf(item))
+        for (const item of items) if (this.#coming.get(idOf(item))?.item === item) this.#coming.delete(idOf(item))
       })
-    for (const item of items) this.#coming.set(idOf(item), review)
+    for (const item of items) this.#coming.set(idOf(item), { item, review })
     return review
   }
 
@@ -159,7 +187,8 @@ export class Converter {
     const converted = new ConvertedItem(this.#home, item)
     // Most who want it want its bytes.
     converted.setBytes(object, this.#home.form.print(object))
-    this.#kept.add(this.#owner, converted)
+    this.#followDatabase()
+    this.#kept.add(this.#owner, converted, this.#database.isSettled())
     return converted
   }
 
@@ -173,6 +202,8 @@ export class Converter {
 
 /** What a review made, by id. */
 type Reviewed = ReadonlyMap<string, Item>
+
+type Coming = { readonly item: Item; readonly review: Promise<Reviewed> }
 
 const noneYet: Reviewed = new Map()
 
