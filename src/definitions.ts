@@ -47,7 +47,8 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
     range: keys.range(),
     now,
     log,
-    changeStatus: (name, decide) => objects.changeStatus(definitionsId, { namespace: '', name }, decide),
+    changeStatus: async (name, decide) =>
+      (await objects.changeStatus(definitionsId, { namespace: '', name }, decide)) !== undefined,
     release: async (name, decide) => {
       const path = `${collectionOf(definitionsId)}/${name}/status`
       for (;;) {

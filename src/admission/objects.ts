@@ -17,13 +17,13 @@ export type Objects = {
   readonly list: (resource: ResourceId, namespace: string, at: At) => Maybe<readonly KubeObject[]>
   /**
    * Stores the object with another status, which `decide` makes of it as it is now; undefined: it stays. Decided anew when somebody
-   * else was first. False: there is no such object.
+   * else was first. Comes back with the resourceVersion that the object has then; undefined: there is no such object.
    */
   readonly changeStatus: (
     resource: ResourceId,
     place: Place,
     decide: (object: KubeObject) => KubeObject | undefined,
-  ) => Promise<boolean>
+  ) => Promise<string | undefined>
 }
 
 /** What memory has; where it has none, what there is now. */

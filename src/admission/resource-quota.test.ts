@@ -74,6 +74,31 @@ test('who loses the race in a later quota gets back what the earlier ones were c
   assert.deepEqual(await world.used(), [{ configmaps: '0' }, { configmaps: '1' }])
 })
 
+test('nothing is given back to a quota that was counted anew', async () => {
+  const world = new World(
+    quota('a', { configmaps: '5' }, { used: { configmaps: '4' } }),
+    quota('b', { configmaps: '5' }, { used: { configmaps: '4' } }),
+  )
+  const { objects } = world
+  const slow = createResourceQuota(
+    {
+      list: objects.list,
+      changeStatus: (id, place, decide) => {
+        if (place.name === 'b') {
+          // Another replica takes the last of b; the controller counts what is stored, and another replica charges a as well.
+          objects.put('resourcequotas', 'n', quota('b', { configmaps: '5' }, { used: { configmaps: '5' } }))
+          objects.put('resourcequotas', 'n', quota('a', { configmaps: '5' }, { used: { configmaps: '5' } }))
+        }
+        return objects.changeStatus(id, place, decide)
+      },
+    },
+    world.quotas,
+    defaultGates,
+  )
+  assert.match(String(await admit(slow, configMap())), /exceeded quota: b/)
+  assert.deepEqual(await world.used(), [{ configmaps: '5' }, { configmaps: '5' }])
+})
+
 test('writes that come together are charged one after the other', async () => {
   const world = new World(quota('q', { configmaps: '7' }))
   const answers = await Promise.all(Array.from({ length: 20 }, () => world.told(configMap())))

@@ -1,6 +1,6 @@
 /**
- * No namespace gets more than its quotas allow. A write is charged before it is stored; nothing is ever given back here, since only the
- * controller that counts what is there can know that something is gone.
+ * No namespace gets more than its quotas allow. A write is charged before it is stored. What one costs that fails later, or an object that
+ * is deleted, is not given back here: only the controller that counts what is there can know that something is gone.
  */
 import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'

@@ -40,7 +40,7 @@ export function createOwnObjects(registry: Registry, accessOf: (resource: Resour
     },
     changeStatus: async (id, place, decide) => {
       const resource = registry.find(id)
-      return resource !== undefined && (await changeStatus(resource, accessOf(resource), place, decide))
+      return resource && changeStatus(resource, accessOf(resource), place, decide)
     },
   }
 }
@@ -50,7 +50,7 @@ async function changeStatus(
   access: WriteAccess,
   { namespace, name }: Place,
   decide: (object: KubeObject) => KubeObject | undefined,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { store, decode } = access
   const key = access.keys.key(namespace, name)
   const { item } = await access.reader.get(key, 'any')
@@ -66,7 +66,7 @@ async function changeStatus(
     assert(changed !== undefined, 'what was put was decided')
     written(changed, key, revision, { resource, access })
   }
-  return previous !== undefined
+  return previous && String(revision)
 }
 
 /** Without what both share, of which there is nothing to tell: the spec of a definition is large. */

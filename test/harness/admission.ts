@@ -73,8 +73,11 @@ export async function admit(plugin: Plugin, write: Attributes): Promise<KubeObje
 export class MemoryObjects implements Objects {
   readonly #objects = new Map<string, KubeObject>()
 
+  #revision = 0
+
   put(plural: string, namespace: string, object: KubeObject): void {
-    this.#objects.set(`${plural}/${namespace}/${object.metadata.name}`, object)
+    const metadata = { ...object.metadata, resourceVersion: String(++this.#revision) }
+    this.#objects.set(`${plural}/${namespace}/${metadata.name}`, { ...object, metadata })
   }
 
   readonly get = async ({ plural }: ResourceId, { namespace, name }: Place): Promise<KubeObject | undefined> =>
@@ -87,11 +90,11 @@ export class MemoryObjects implements Objects {
     id: ResourceId,
     place: Place,
     decide: (object: KubeObject) => KubeObject | undefined,
-  ): Promise<boolean> => {
+  ): Promise<string | undefined> => {
     const object = await this.get(id, place)
     const changed = object && decide(object)
     if (changed !== undefined) this.put(id.plural, place.namespace, changed)
-    return object !== undefined
+    return (await this.get(id, place))?.metadata.resourceVersion
   }
 }
 

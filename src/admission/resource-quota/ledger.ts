@@ -20,12 +20,18 @@ export class Ledger {
   readonly #objects: Pick<Objects, 'list' | 'changeStatus'>
   /** Those who wait for the batch under way, by namespace. */
   readonly #queues = new Map<string, Waiting[]>()
+  #keptCharges = 0
 
   constructor(objects: Pick<Objects, 'list' | 'changeStatus'>) {
     this.#objects = objects
   }
 
-  /** Fails with Forbidden when a quota does not allow it; then no quota is charged. */
+  /** What refused writes were charged and could not be given back, counted once for each quota. */
+  get keptCharges(): number {
+    return this.#keptCharges
+  }
+
+  /** Fails with Forbidden when a quota does not allow it; then no quota is charged, but where it cannot be given back. */
   charge(namespace: string, charge: Charge): Promise<void> {
     const queue = this.#queues.get(namespace)
     return new Promise((resolve, reject) => {
@@ -67,26 +73,41 @@ export class Ledger {
   async #chargeAll(namespace: string, charges: readonly Charge[]): Promise<Refusals> {
     const { refusals, changed } = await this.#settle(namespace, charges)
     const all = new Map(refusals)
-    for (const [at, name] of changed.entries()) {
+    const charged = new Map<string, string | undefined>()
+    for (const name of changed) {
       const standing = charges.filter((charge) => !all.has(charge))
       let late: Refusals = new Map()
-      await this.#objects.changeStatus(resourceQuotas, { namespace, name }, (quota) => {
+      const version = await this.#objects.changeStatus(resourceQuotas, { namespace, name }, (quota) => {
         const settled = settle([quota], standing)
         late = settled.refusals
         return settled.quotas.find((one) => one !== quota)
       })
       for (const [charge, refusal] of late) all.set(charge, refusal)
       // Somebody else was first in this quota: what the ones before it were charged is given back.
-      if (late.size > 0) await this.#giveBack(namespace, changed.slice(0, at), [...late.keys()])
+      if (late.size > 0) await this.#giveBack(namespace, charged, [...late.keys()])
+      charged.set(name, version)
     }
     return all
   }
 
-  async #giveBack(namespace: string, names: readonly string[], charges: readonly Charge[]): Promise<void> {
-    for (const name of names) {
-      await this.#objects.changeStatus(resourceQuotas, { namespace, name }, (quota) =>
-        charges.reduce((current, charge) => withUsed(current, costIn(current, charge), -1n), quota),
-      )
+  /**
+   * `charged`: quotas by name, with the version that our charge made. Whoever wrote one since may have been the controller, which has
+   * counted only what is stored: nothing can be given back a second time, so it stays charged until the controller counts again.
+   */
+  async #giveBack(
+    namespace: string,
+    charged: Map<string, string | undefined>,
+    charges: readonly Charge[],
+  ): Promise<void> {
+    for (const [name, version] of charged) {
+      let isAsLeft = false
+      const now = await this.#objects.changeStatus(resourceQuotas, { namespace, name }, (quota) => {
+        isAsLeft = quota.metadata.resourceVersion === version
+        if (!isAsLeft) return undefined
+        return charges.reduce((current, charge) => withUsed(current, costIn(current, charge), -1n), quota)
+      })
+      if (isAsLeft) charged.set(name, now)
+      else this.#keptCharges += charges.length
     }
   }
 

@@ -20,12 +20,12 @@ export const jsonForm: Form = {
 
 export const decodeJson = ({ value, revision }: Stored): KubeObject => readJson(value, revision)
 
-/** As the verbs change objects for the server itself (verbs/own-objects.ts), without field owners. False: it is not there. */
+/** As the verbs change objects for the server itself (verbs/own-objects.ts), without field owners. The version it has then; undefined: it is not there. */
 export async function changeJson(
   { store, reader }: { readonly store: Store; readonly reader: Reader },
   key: Key,
   decide: (object: KubeObject) => KubeObject | 'delete' | undefined,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { item } = await reader.get(key, 'any')
   const cached = item && {
     revision: item.revision,
@@ -33,10 +33,10 @@ export async function changeJson(
     object: item.object(),
     stale: false,
   }
-  const { previous } = await store.update(key, { cached, decode: decodeJson }, (current): Decision => {
+  const { revision, previous } = await store.update(key, { cached, decode: decodeJson }, (current): Decision => {
     const decided = current && decide(current.object)
     if (decided === undefined) return 'unchanged'
     return decided === 'delete' ? 'delete' : { put: writeJson(decided) }
   })
-  return previous !== undefined
+  return previous && String(revision)
 }

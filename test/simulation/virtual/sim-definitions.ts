@@ -190,7 +190,7 @@ function controllerOf({ cache, store }: SimReplica, time: VirtualTime, log: Log)
     registry,
     reader,
     range: rangeOf(folder),
-    changeStatus: (name, decide) => changeJson({ store, reader }, keyOf(name), decide),
+    changeStatus: async (name, decide) => (await changeJson({ store, reader }, keyOf(name), decide)) !== undefined,
     release: async (name, decide) => {
       await changeJson({ store, reader }, keyOf(name), (object) => {
         const next = decide(object)

@@ -72,7 +72,7 @@ export class SimQuota {
         ?.charge('n', { attributes: attributes({ plural: 'configmaps', object }), evaluator, object })
       if (life === this.#life) this.#granted++
     } catch (error) {
-      // Refused: nothing was charged. Anything else may have been charged to one quota or both.
+      // Refused: nothing was charged that the ledger does not know of. Anything else may have been charged to one quota or both.
       if (error instanceof StorageError) this.#unknown++
       else if (!(error instanceof ApiError)) throw error
     }
@@ -93,8 +93,9 @@ export class SimQuota {
       const limit = limits[name] ?? 0
       if (used > limit) this.#faults.push(`quota ${name} is overspent: ${used} of ${limit}`)
       if (used < this.#granted) this.#faults.push(`quota ${name} lost charges: ${used} used, ${this.#granted} granted`)
-      if (used > this.#granted + this.#unknown) {
-        const most = `${this.#granted} granted, ${this.#unknown} in doubt`
+      const kept = [...this.#ledgers.values()].reduce((sum, ledger) => sum + ledger.keptCharges, 0)
+      if (used > this.#granted + this.#unknown + kept) {
+        const most = `${this.#granted} granted, ${this.#unknown} in doubt, ${kept} not given back`
         this.#faults.push(`quota ${name} is charged for nothing: ${used} used, ${most}`)
       }
     }
