@@ -27,6 +27,7 @@ export async function allocate(
 export class HeldAllocation {
   readonly #allocator: Allocator
   #allocation: Allocation | undefined
+  #isOffered = false
 
   constructor(allocator: Allocator) {
     this.#allocator = allocator
@@ -35,8 +36,14 @@ export class HeldAllocation {
   /** The object with what it needs. The next call begins by giving back what the one before took. */
   async allocate(wanted: AllocationRequest): Promise<KubeObject> {
     await this.#undo()
+    this.#isOffered = false
     this.#allocation = await this.#allocator.allocate(wanted)
     return this.#allocation.object
+  }
+
+  /** The object is about to be stored. A write that admission makes may fail without an answer before that, and it is none of the object. */
+  offer(): void {
+    this.#isOffered = true
   }
 
   /** The write was made. */
@@ -47,7 +54,7 @@ export class HeldAllocation {
 
   /** The write failed. One that may have been made all the same keeps it: a repair finds out what nobody has. */
   async giveBack(error: unknown): Promise<void> {
-    if (mayBeDone(error)) this.#allocation = undefined
+    if (this.#isOffered && mayBeDone(error)) this.#allocation = undefined
     else await this.#undo()
   }
 

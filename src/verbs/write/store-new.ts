@@ -25,6 +25,7 @@ export async function storeNew(write: Write, object: KubeObject): Promise<Writte
     throw unclassified('resourceVersion should not be set on objects to be created')
   }
   const { ttlSeconds } = access
+  write.allocation?.offer()
   for (let made = object; ; made = withManagedFields(made, undefined)) {
     try {
       const stored = encodeStored(made, resource.shape)

@@ -49,6 +49,7 @@ async function updateOnce(write: Write, change: Change): Promise<Updated> {
     const given = await change(current && shownAt(request, current.object), current?.object)
     const mutated = await mutate(write, given, current)
     decided = decide(request.resource, await complete(write, mutated, current), current?.object)
+    allocation?.offer()
     return decided.decision
   })
   assert(decided !== undefined, 'a write was decided')

@@ -9,16 +9,19 @@ import { Shelf } from '../../cache/made.ts'
 import { Slabs } from '../../cache/slabs.ts'
 import { Transcoder } from '../../codec/protobuf/transcode.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
+import { StorageError } from '../../storage/errors.ts'
 import { ResourceKeys } from '../../storage/keys.ts'
 import type { WriteAccess } from '../access.ts'
 import { ResourceForms } from '../represent/forms.ts'
+import { createObject } from './create-object.ts'
 import { updateObject } from './update-object.ts'
 
 const refused = (): never => assert.fail('not asked for here')
 
-/** What an update that creates goes through, in its order. The user may not create. */
-async function stepsOf(object: KubeObject): Promise<string[]> {
-  const steps: string[] = []
+const options = { isDryRun: false, fieldManager: 'm', fieldValidation: 'Warn' } as const
+
+/** A write of a LimitRange and what it has to do with; the user may not create. */
+function worldOf(steps: string[]): { readonly request: ResourceRequest; readonly access: WriteAccess } {
   const { resource, context } = attributes({ plural: 'limitranges' })
   const request: ResourceRequest = {
     verb: 'update',
@@ -89,7 +92,13 @@ async function stepsOf(object: KubeObject): Promise<string[]> {
     inVersion: () => resource,
     ttlSeconds: undefined,
   }
-  const options = { isDryRun: false, fieldManager: 'm', fieldValidation: 'Warn' } as const
+  return { request, access }
+}
+
+/** What an update that creates goes through, in its order. */
+async function stepsOf(object: KubeObject): Promise<string[]> {
+  const steps: string[] = []
+  const { request, access } = worldOf(steps)
   await updateObject(request, () => object, { options, access, owners: 'recorded' }).catch((error: unknown) =>
     steps.push(String(error)),
   )
@@ -122,4 +131,50 @@ test('others get a turn of the event loop behind each step that takes long', asy
     assert.deepEqual(steps.slice(0, 2), ['mutate', 'authorize'])
   })
   assert.ok(turns >= 2, `${turns} turns`)
+})
+
+const lost = (): never => {
+  throw new StorageError('unavailable', 'no answer', { ambiguous: true })
+}
+
+/** What becomes of what a write took from pools, when there is no answer to a write of admission's, or to its own. */
+async function endOf(verb: 'create' | 'update', failing: 'admission' | 'store'): Promise<string[]> {
+  const steps: string[] = []
+  const { request, access } = worldOf([])
+  const allocating: WriteAccess = {
+    ...access,
+    admission: new Admission([{ name: 'Charging', validate: () => (failing === 'admission' ? lost() : undefined) }]),
+    authorizeCreate: async () => undefined,
+    store: {
+      ...access.store,
+      create: async () => lost(),
+      update: async (_key, _options, decide) => {
+        await decide(undefined)
+        return lost()
+      },
+    },
+    allocator: {
+      allocate: async ({ object }) => {
+        steps.push('take')
+        const undo = async (): Promise<void> => void steps.push('give back')
+        return { object, keep: async () => void steps.push('keep'), undo }
+      },
+      release: refused,
+    },
+  }
+  const object = aRange({ spec: { limits: [] } })
+  const write = { options, access: allocating }
+  await assert.rejects(
+    verb === 'create'
+      ? createObject({ ...request, verb, name: '' }, object, write)
+      : updateObject(request, () => object, { ...write, owners: 'recorded' }),
+  )
+  return steps
+}
+
+test('a write without an answer keeps what it took; one that admission made before it does not', async () => {
+  for (const verb of ['create', 'update'] as const) {
+    assert.deepEqual(await endOf(verb, 'admission'), ['take', 'give back'], verb)
+    assert.deepEqual(await endOf(verb, 'store'), ['take'], verb)
+  }
 })
