@@ -44,7 +44,7 @@ export type LazyBody = {
   /** How many bytes the chunks have together. */
   readonly length: number
   /** Names these very bytes (a list at a revision, in a form): bodies of one tag are compressed once for all who ask. */
-  readonly tag?: string
+  readonly tag?: () => string
   /**
    * Asked for the next one only when the socket has taken those before: a chunk's memory may be used again for the next. A
    * chunk's buffers are written together. Chunks of 64 KB in one piece are the cheapest.

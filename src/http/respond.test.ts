@@ -120,7 +120,7 @@ test('a large body is compressed for who asks for it, and for all of one tag onc
   const text = Buffer.concat(parts).toString()
   let made = 0
   const body = (tag: string) => ({
-    tag,
+    tag: () => tag,
     length: text.length,
     chunks: (function* () {
       made++
@@ -154,7 +154,7 @@ test('compressed lists that are kept hold no memory but their own, and none by a
   const ask = async (tag: string): Promise<SlowClient> => {
     made++
     const client = new SlowClient({ takesGzip: true })
-    const body = { tag, length: 200_000, chunks: [[Buffer.alloc(200_000, String(made))]] }
+    const body = { tag: () => tag, length: 200_000, chunks: [[Buffer.alloc(200_000, String(made))]] }
     await responder.respond(client, { status: 200, headers: {}, body })
     return client
   }
@@ -176,7 +176,7 @@ test('a list that fails while it is made is an error, compressed or not', async 
       yield parts.slice(0, 200)
       throw new Error('broken')
     })()
-    const body = { length: 10_000_000, chunks, ...(takesGzip ? { tag: 'broken' } : {}) }
+    const body = { length: 10_000_000, chunks, ...(takesGzip ? { tag: () => 'broken' } : {}) }
     await assert.rejects(async () => new Responder().respond(client, { status: 200, headers: {}, body }), /broken/)
   }
 })

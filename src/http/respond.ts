@@ -34,7 +34,7 @@ export class Responder {
       outgoing.takesBody &&
       outgoing.takesGzip()
     ) {
-      const tag = 'chunks' in body ? body.tag : undefined
+      const tag = 'chunks' in body ? body.tag?.() : undefined
       return this.#gzip.respond(outgoing, { status, headers, chunks: chunksOf(body), length, tag })
     }
     const isEnd = !outgoing.takesBody || length === 0

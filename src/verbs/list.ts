@@ -27,11 +27,11 @@ export async function list(request: ResourceRequest, access: ReadAccess): Promis
   const response = { status: 200, headers, body: await representation.list(page.items, metadata) }
   // The rows of a table have the ages of this moment.
   if (page.state === undefined || form.as?.kind === 'Table') return response
-  return tagged(response, `${http.path}?${http.query.toString()} as ${JSON.stringify(form)} at ${page.state}`)
+  return tagged(response, () => `${http.path}?${http.query.toString()} as ${JSON.stringify(form)} at ${page.state}`)
 }
 
 /** A state, a path, a query and a form determine a list to the byte: who asks for the same again may be given what was made before. */
-function tagged(response: ApiResponse, tag: string): ApiResponse {
+function tagged(response: ApiResponse, tag: () => string): ApiResponse {
   if (!('body' in response) || Buffer.isBuffer(response.body) || !('chunks' in response.body)) return response
   return { ...response, body: { ...response.body, tag } }
 }
