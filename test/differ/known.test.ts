@@ -75,3 +75,26 @@ test('only a patch of a list and of what is deleted from it is done in any order
   const one = { metadata: { labels: {}, '$deleteFromPrimitiveList/finalizers': ['a'] } }
   assert.ok(!isKnown({ step: { ...step, body: one }, want, got }))
 })
+
+const widget = (spec: Json, metadata: { readonly [field: string]: Json }): Json =>
+  asRecorded({ status: 200, body: { metadata, spec } })
+
+test('managedFields are missing only where a list stands for a text', () => {
+  const step = { id: 's', method: 'PUT', path: '/apis/$ns.example.com/v1/namespaces/$ns/widgets/x' }
+  const owned = { managedFields: [{ manager: 'm' }] }
+  assert.ok(isKnown({ step, want: widget({ a: [] }, {}), got: widget({ a: [] }, owned) }))
+  assert.ok(!isKnown({ step, want: widget({ a: 'b' }, {}), got: widget({ a: 'b' }, owned) }))
+  assert.ok(!isKnown({ step, want: widget({ a: [] }, {}), got: widget({ a: [], b: 1 }, owned) }))
+})
+
+const versioned = (resourceVersion: string, more: { readonly [field: string]: Json } = {}): Json =>
+  asRecorded({
+    status: 200,
+    body: { metadata: { resourceVersion, managedFields: [{ fieldsV1: { 'f:status': {} } }] }, ...more },
+  })
+
+test('a null that was applied as a status changes versions alone', () => {
+  const step = { id: 's', method: 'PATCH', path: '/apis/g/v1/namespaces/$ns/widgets/x' }
+  assert.ok(isKnown({ step, want: versioned('rv#2'), got: versioned('rv#1') }))
+  assert.ok(!isKnown({ step, want: versioned('rv#2', { status: {} }), got: versioned('rv#1', { status: {} }) }))
+})

@@ -139,8 +139,10 @@ export function fractionWarnings(list: Fields, path: string): string[] {
   })
 }
 
-/** Upstream counts in thousandths, rounded up, and takes the lowest 64 bits of what is too large: 7Ei has a fraction. */
+/** Upstream counts in thousandths, rounded up. Of 7Ei, which is too many of them, it takes the lowest 64 bits; of 10E it takes none. */
 function hasFraction(amount: string): boolean {
   const thousandths = (nanosOf(amount) + 999_999n) / 1_000_000n
-  return BigInt.asIntN(64, thousandths) % 1000n !== 0n
+  const counted = BigInt.asIntN(64, thousandths)
+  const isNone = counted !== thousandths && /(?:[GTPE]|e(?:9|1\d))$/.test(amount)
+  return !isNone && counted % 1000n !== 0n
 }
