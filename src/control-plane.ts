@@ -273,7 +273,7 @@ function createAllocation(
     ranges: objectsOf('networking.k8s.io', 'servicecidrs'),
     services: objectsOf('', 'services'),
     cidrs: services.ranges,
-    keepsIpRecords: services.keepsIpRecords,
+    addressesIn: services.addressesIn,
     nodePorts: services.nodePorts,
     random,
     life: () => cache.databaseLife,

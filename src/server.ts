@@ -166,9 +166,10 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   }
   const { handle } = plane
   const rangeResource = plane.registry.find({ group: 'networking.k8s.io', version: 'v1', plural: 'servicecidrs' })
+  const hasAddressObjects = config.services.addressesIn !== 'records'
   const serviceRange = new DefaultServiceRange({
     handle,
-    isServed: rangeResource !== undefined,
+    isServed: rangeResource !== undefined && hasAddressObjects,
     ranges: config.services.ranges,
     now: createNow(clock.wallMs),
     log,
@@ -201,10 +202,7 @@ export async function startServer(config: Config, surroundings: Surroundings): P
   const loops = startOwnLoops({
     handle,
     repairServices: () => plane.allocation.repair.pass(),
-    serviceAddresses: {
-      isTaken: (ip) => plane.allocation.repair.isTaken(ip),
-      takeAddresses: (service) => plane.allocation.repair.takeAddresses(service),
-    },
+    serviceAddresses: hasAddressObjects ? plane.allocation.repair : undefined,
     keptObjects: keptObjects(cluster),
     checkServiceRange: serviceRange.check,
     records: new ServerAddresses(store, root),

@@ -11,11 +11,14 @@ import { ClusterIps, type Parent } from './cluster-ips.ts'
 import { IpRecords } from './ip-records.ts'
 import { RangeRecord } from './range-record.ts'
 import type { NumberRange } from './number-set.ts'
+import { RecordedIps } from './recorded-ips.ts'
 import { Repair } from './repair.ts'
 import { ServiceAllocator } from './service-allocator.ts'
 
 /** How long a request to ourselves may take. */
 const REQUEST_MS_MAX = 15_000
+
+export type ServiceAddressesIn = 'objects' | 'objects and records' | 'records'
 
 /** Objects of one resource, from memory; by name where it has no namespaces. */
 export type Objects = {
@@ -33,8 +36,8 @@ export type AllocatorsParts = {
   readonly services: Objects
   /** Of addresses: one for each family of the cluster, the first one first. */
   readonly cidrs: readonly Cidr[]
-  /** Whether the records of older servers are kept up to date. */
-  readonly keepsIpRecords: boolean
+  /** What says which addresses are taken: objects alone, objects and the records of older servers, or those alone. */
+  readonly addressesIn: ServiceAddressesIn
   readonly nodePorts: NumberRange
   readonly random: () => number
   /** Moves when the database becomes another one. */
@@ -52,8 +55,12 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
     deleteAddress: (ip: string, uid: string) => deleteAddress(handle, ip, uid),
   }
   const reads = { listRanges: parts.ranges.list, readAddress: parts.addresses.get }
-  const records = new IpRecords({ store, root, ranges: parts.keepsIpRecords ? cidrs : [], life, log })
-  const clusterIps = new ClusterIps({ ...reads, ...writes, records, random })
+  const isRecorded = parts.addressesIn === 'records'
+  const ranges = parts.addressesIn === 'objects' ? [] : cidrs
+  const records = new IpRecords({ store, root, ranges, life, random, log })
+  const clusterIps = isRecorded
+    ? new RecordedIps(records.entries)
+    : new ClusterIps({ ...reads, ...writes, records, random })
   const nodePorts = createNodePorts(parts)
   const families = cidrs.map(({ family }) => family)
   const deleteEndpoints = (parent: Parent): Promise<void> => deleteEndpointsOf(handle, parent)
@@ -62,7 +69,16 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
   const listAddresses = (): Promise<readonly KubeObject[]> => parts.addresses.list('latest')
   const { readAddress } = reads
   const lists = { listServices, listAddresses, readAddress }
-  const repair = new Repair({ nodePorts, ...lists, ...writes, records, life, wallMs, log })
+  const repair = new Repair({
+    nodePorts,
+    ...lists,
+    ...writes,
+    records,
+    recorded: isRecorded ? records.entries : undefined,
+    life,
+    wallMs,
+    log,
+  })
   return { allocator, repair }
 }
 

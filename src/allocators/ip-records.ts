@@ -1,6 +1,6 @@
 /**
- * The addresses of Services once more, in the records that servers before IPAddress objects decide by. Newer ones keep them up to
- * date, so that one can go back; they decide nothing here.
+ * The addresses of Services in the records that servers before IPAddress objects decide by. Newer ones keep them up to date, so that one
+ * can go back; here they decide only where the gate MultiCIDRServiceAllocator is off (recorded-ips.ts).
  */
 import { type Cidr, contains, formatCidr, type Ip } from '../api/ip.ts'
 import type { Log } from '../lib/log.ts'
@@ -18,22 +18,24 @@ export type IpRecordsParts = {
   readonly ranges: readonly Cidr[]
   /** Moves when the database becomes another one. */
   readonly life: () => number
+  /** From 0 to below 1. */
+  readonly random: () => number
   readonly log: Log
 }
 
-type Entry = { readonly cidr: Cidr; readonly record: RangeRecord }
+export type IpRecord = { readonly cidr: Cidr; readonly record: Pick<RangeRecord, 'change'> }
 
 export class IpRecords {
-  readonly #entries: readonly Entry[]
+  readonly entries: readonly IpRecord[]
   readonly #log: Log
 
-  constructor({ store, root, ranges, life, log }: IpRecordsParts) {
+  constructor({ store, root, ranges, life, random, log }: IpRecordsParts) {
     this.#log = log
-    this.#entries = ranges.map((cidr, at) => {
+    this.entries = ranges.map((cidr, at) => {
       const folder = at === 0 ? serverRecords.serviceIps : serverRecords.secondaryServiceIps
-      const range = { first: 0, last: lastOf(cidr) }
+      const range = { first: 0, last: lastOf(cidr), named: namedOf(cidr) }
       // What the addresses of another range were is of no use.
-      const shape = { range, text: formatCidr(cidr), adopt: () => 0n, random: () => 0, life }
+      const shape = { range, text: formatCidr(cidr), adopt: () => 0n, random, life }
       return { cidr, record: new RangeRecord({ store, key: `${root}${folder}`, ...shape }) }
     })
   }
@@ -50,7 +52,7 @@ export class IpRecords {
 
   /** Makes the records say that these are taken and no others. */
   async reset(ips: readonly Ip[]): Promise<void> {
-    for (const { cidr, record } of this.#entries) {
+    for (const { cidr, record } of this.entries) {
       const held = new Set(ips.filter((ip) => contains(cidr, ip)).map((ip) => numberOf(cidr, ip)))
       await record.change((set) => {
         for (const number of set.list()) if (!held.has(number)) set.release(number)
@@ -60,7 +62,7 @@ export class IpRecords {
   }
 
   async #change(ip: Ip, change: (set: NumberSet, number: number) => void): Promise<void> {
-    const entry = this.#entries.find(({ cidr }) => contains(cidr, ip))
+    const entry = this.entries.find(({ cidr }) => contains(cidr, ip))
     if (entry === undefined) return
     try {
       await entry.record.change((set) => change(set, numberOf(entry.cidr, ip)))
@@ -73,7 +75,24 @@ export class IpRecords {
 }
 
 /** The address of the network is not counted. */
-const numberOf = ({ first }: Cidr, { value }: Ip): number => Number(value - first - 1n)
+export const numberOf = ({ first }: Cidr, { value }: Ip): number => Number(value - first - 1n)
+
+/** Of IPv6 a record has no more than so many addresses, as upstream's. */
+const IPV6_MAX = 65_536n
 
 /** Nor is that of the broadcast, which IPv6 has not. */
-const lastOf = ({ family, first, last }: Cidr): number => Number(last - first) - (family === 'IPv4' ? 2 : 1)
+export function lastOf({ family, first, last }: Cidr): number {
+  const size = last - first + 1n
+  if (family === 'IPv4') return Number(size) - 3
+  return Number(size > IPV6_MAX ? IPV6_MAX : size) - 2
+}
+
+/** Addresses that requests name are often low ones. */
+const NAMED_SHARE = 16
+const NAMED_MIN = 16
+const NAMED_MAX = 256
+
+function namedOf({ first, last }: Cidr): number {
+  const size = Number(last - first + 1n)
+  return size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / NAMED_SHARE)), NAMED_MAX)
+}

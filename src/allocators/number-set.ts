@@ -1,5 +1,10 @@
 /** Numbers out of a range that are taken, as one number with a bit for each: cheap to copy, and the form in which it is stored. */
-export type NumberRange = { readonly first: number; readonly last: number }
+export type NumberRange = {
+  readonly first: number
+  readonly last: number
+  /** So many low ones are left to clients that name them; absent: a share of the range. */
+  readonly named?: number
+}
 
 /** Numbers that clients name are often low ones: those that the server chooses come from above, while there are any. */
 const NAMED_SHARE = 32
@@ -61,7 +66,8 @@ export class NumberSet {
   takeAny(): number {
     const { first, last } = this.#range
     const size = last - first + 1
-    const named = size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / NAMED_SHARE)), NAMED_MAX)
+    const share = size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / NAMED_SHARE)), NAMED_MAX)
+    const named = this.#range.named ?? share
     const port = this.#free(first + named, last) ?? this.#free(first, first + named - 1)
     if (port === undefined) throw new PortError('range is full')
     this.add(port)

@@ -2,19 +2,17 @@
  * Brings addresses and node ports in line with the Services there are: what a Service has is taken, what nobody has is given back. A
  * server that died between two writes leaves such things behind, and so does a write of which nobody knows whether it was made.
  */
-import { formatIp, type Ip, parseIp } from '../api/ip.ts'
+import { type Cidr, contains, formatCidr, formatIp, type Ip, parseIp } from '../api/ip.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import type { Log } from '../lib/log.ts'
 import { ownIpsOf, specOf } from '../registry/kinds/core/service-needs.ts'
 import { addressOf, isOf, managedBy } from './cluster-ips.ts'
-import type { IpRecords } from './ip-records.ts'
+import { type IpRecord, type IpRecords, numberOf } from './ip-records.ts'
 import type { RangeRecord } from './range-record.ts'
-import type { NumberSet } from './number-set.ts'
+import { RecordRepair } from './record-repair.ts'
 import { portsHeld } from './service-ports.ts'
 
-/** A port that nobody has in so many passes is not that of a Service on its way. */
-const PASSES_TILL_FREE = 3
-/** The same for addresses, which know their age: longer than any write takes. */
+/** Addresses know their age: one that no Service has longer than any write takes is not that of a Service on its way. */
 const ADDRESS_AGE_MS_MIN = 60_000
 
 export type RepairParts = {
@@ -27,23 +25,30 @@ export type RepairParts = {
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   readonly records: Pick<IpRecords, 'add' | 'reset'>
+  /** Where these decide, and there are no address objects. */
+  readonly recorded?: readonly IpRecord[] | undefined
   /** Moves when the database becomes another one. */
   readonly life: () => number
   readonly wallMs: () => number
   readonly log: Log
 }
 
+type RecordedRange = { readonly cidr: Cidr; readonly repair: RecordRepair }
+
 export class Repair {
   readonly #parts: RepairParts
-  /** Of ports that are taken: in how many passes nobody had them. What nobody had in another database says nothing of this one. */
-  #unowned: { readonly life: number; readonly passes: ReadonlyMap<number, number> } = { life: -1, passes: new Map() }
+  readonly #ports: RecordRepair
+  readonly #recorded: readonly RecordedRange[] | undefined
 
   constructor(parts: RepairParts) {
     this.#parts = parts
+    this.#ports = new RecordRepair(parts.nodePorts, parts.life)
+    this.#recorded = parts.recorded?.map(({ cidr, record }) => ({ cidr, repair: new RecordRepair(record, parts.life) }))
   }
 
   async pass(): Promise<void> {
-    await this.#repairAddresses()
+    if (this.#recorded === undefined) await this.#repairAddresses()
+    else await this.#repairRecords(this.#recorded)
     await this.#repairPorts()
   }
 
@@ -64,18 +69,26 @@ export class Repair {
   }
 
   async #repairPorts(): Promise<void> {
-    const { nodePorts, listServices, log } = this.#parts
-    const life = this.#parts.life()
-    const held = new Set((await listServices()).flatMap((service) => portsHeld(specOf(service))))
-    const known = this.#unowned.life === life ? this.#unowned.passes : new Map<number, number>()
-    const isSame = (): boolean => this.#parts.life() === life
-    const done = await nodePorts.change((ports) => (isSame() ? repaired(ports, held, known) : undefined))
-    // Of another database the next pass finds out.
-    if (done === undefined) return
-    const { missing, freed, unowned } = done
-    this.#unowned = { life, passes: unowned }
+    const { listServices, log } = this.#parts
+    const { missing, freed } = await this.#ports.pass(
+      async () => new Set((await listServices()).flatMap((service) => portsHeld(specOf(service)))),
+    )
     if (missing.length > 0) log('warn', 'node ports of services were not taken; they are now', { ports: missing })
     if (freed.length > 0) log('warn', 'node ports that no service has are free again', { ports: freed })
+  }
+
+  /** Where records decide. */
+  async #repairRecords(records: readonly RecordedRange[]): Promise<void> {
+    const { listServices, log } = this.#parts
+    for (const { cidr, repair } of records) {
+      const { missing, freed } = await repair.pass(async () => {
+        const ips = [...ownersOf(await listServices()).keys()].map(parseIp)
+        return new Set(ips.flatMap((ip) => (ip !== undefined && contains(cidr, ip) ? [numberOf(cidr, ip)] : [])))
+      })
+      const range = formatCidr(cidr)
+      if (missing.length > 0) log('warn', 'addresses of services were free; they are taken now', { range, at: missing })
+      if (freed.length > 0) log('warn', 'addresses that no service has are free again', { range, at: freed })
+    }
   }
 
   async #repairAddresses(): Promise<void> {
@@ -140,21 +153,4 @@ function ownersOf(services: readonly KubeObject[]): Map<string, Owner> {
     }
   }
   return owners
-}
-
-type Repaired = {
-  readonly missing: readonly number[]
-  readonly freed: readonly number[]
-  readonly unowned: ReadonlyMap<number, number>
-}
-
-function repaired(ports: NumberSet, held: ReadonlySet<number>, known: ReadonlyMap<number, number>): Repaired {
-  const missing = [...held].filter((port) => ports.includes(port) && !ports.has(port))
-  for (const port of missing) ports.take(port)
-  const passes = ports
-    .list()
-    .flatMap((port): [number, number][] => (held.has(port) ? [] : [[port, (known.get(port) ?? 0) + 1]]))
-  const freed = passes.filter(([, count]) => count >= PASSES_TILL_FREE).map(([port]) => port)
-  for (const port of freed) ports.release(port)
-  return { missing, freed, unowned: new Map(passes.filter(([, count]) => count < PASSES_TILL_FREE)) }
 }

@@ -14,7 +14,7 @@ import type { RangeRecord } from './range-record.ts'
 import { assignPorts, lacksPorts, portsHeld } from './service-ports.ts'
 
 export type ServiceAllocatorParts = {
-  readonly clusterIps: ClusterIps
+  readonly clusterIps: Pick<ClusterIps, 'take' | 'takeAny' | 'release'>
   readonly nodePorts: RangeRecord
   /** Families of the cluster, the first one first. */
   readonly families: readonly IpFamily[]

@@ -50,6 +50,7 @@ export const gatesActedOn: readonly string[] = [
   'ListFromCacheSnapshot',
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
+  'MultiCIDRServiceAllocator',
   'MutableCSINodeAllocatableCount',
   'MutatingAdmissionPolicy',
   'OpenAPIEnums',

@@ -6,8 +6,8 @@ import type { Values } from './values.ts'
 export type ServicesConfig = {
   /** Where Services get their addresses from; one range for each family of the cluster, the first one first. */
   readonly ranges: readonly Cidr[]
-  /** Whether the records that servers before IPAddress objects decide by are kept up to date. */
-  readonly keepsIpRecords: boolean
+  /** What says which are taken: IPAddress objects; the records that servers before them decide by, too, or alone. */
+  readonly addressesIn: 'objects' | 'objects and records' | 'records'
   readonly nodePorts: { readonly first: number; readonly last: number }
   /** How the endpoints of the service default/kubernetes are kept. */
   readonly endpoints: 'lease' | 'none'
@@ -22,14 +22,19 @@ const RECORDED_HOST_BITS_MAX = 20
 const PORT_MAX = 65_535
 
 export function readServices(values: Values, gates: FeatureGates): ServicesConfig {
-  const keepsIpRecords = !gates.isOn('DisableAllocatorDualWrite')
-  const hostBitsMax = keepsIpRecords ? RECORDED_HOST_BITS_MAX : Infinity
+  const addressesIn = addressesBy(gates)
+  const hostBitsMax = addressesIn === 'objects' ? Infinity : RECORDED_HOST_BITS_MAX
   return {
     ranges: readRanges(values, hostBitsMax),
-    keepsIpRecords,
+    addressesIn,
     nodePorts: readNodePorts(values),
     endpoints: readEndpoints(values),
   }
+}
+
+function addressesBy(gates: FeatureGates): ServicesConfig['addressesIn'] {
+  if (!gates.isOn('MultiCIDRServiceAllocator')) return 'records'
+  return gates.isOn('DisableAllocatorDualWrite') ? 'objects' : 'objects and records'
 }
 
 function readRanges(values: Values, hostBitsMax: number): Cidr[] {

@@ -20,7 +20,8 @@ export type OwnLoopsParts = {
   readonly handle: HandleAs
   /** One pass over the addresses and node ports of all Services. */
   readonly repairServices: () => Promise<void>
-  readonly serviceAddresses: Pick<ServiceAddressesParts, 'isTaken' | 'takeAddresses'>
+  /** Undefined: they are no objects. */
+  readonly serviceAddresses: ServiceAddressesParts['addresses'] | undefined
   readonly keptObjects: readonly Wanted[]
   /** Sees to the ServiceCIDR of the cluster itself. */
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
@@ -36,7 +37,7 @@ export type OwnLoopsParts = {
 
 /** To be called when the system's namespaces are there. */
 export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
-  const { handle, records, repairServices, port, uid, clock, log } = parts
+  const { handle, records, repairServices, serviceAddresses, port, uid, clock, log } = parts
   const identity = { hostname: hostname(), uid }
   const renew = (signal: AbortSignal): Promise<void> =>
     renewIdentity(handle, identity, { now: microTime(clock.wallMs()), signal })
@@ -49,7 +50,7 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
       log,
     }),
     followFlowSchemas({ handle, now: () => secondTime(clock.wallMs()), log }),
-    followServiceAddresses({ handle, ...parts.serviceAddresses, log }),
+    ...(serviceAddresses === undefined ? [] : [followServiceAddresses({ handle, addresses: serviceAddresses, log })]),
     new Loop({ name: 'the repair of addresses and node ports', intervalMs: REPAIR_MS, run: repairServices, log }),
     new Loop({
       name: 'the check of the objects of the cluster itself',

@@ -11,8 +11,8 @@ import { followWatch } from './follow-watch.ts'
 import { Loop } from './loop.ts'
 import { WorkQueue } from './work-queue.ts'
 
-const services = '/api/v1/services'
-const addresses = '/apis/networking.k8s.io/v1/ipaddresses'
+const servicesPath = '/api/v1/services'
+const addressesPath = '/apis/networking.k8s.io/v1/ipaddresses'
 /** After a watch has ended or failed. */
 const RETRY_MS = 1000
 /** Services that are looked at at once. */
@@ -20,10 +20,12 @@ const WORKERS_MAX = 4
 
 export type ServiceAddressesParts = {
   readonly handle: HandleAs
-  /** As far as memory knows. */
-  readonly isTaken: (ip: string) => Promise<boolean>
-  /** Takes those of the Service's addresses that are free. */
-  readonly takeAddresses: (service: Fields) => Promise<void>
+  readonly addresses: {
+    /** As far as memory knows. */
+    readonly isTaken: (ip: string) => Promise<boolean>
+    /** Takes those of the Service's addresses that are free. */
+    readonly takeAddresses: (service: Fields) => Promise<void>
+  }
   readonly log: Log
 }
 
@@ -43,7 +45,7 @@ async function followOnce(parts: ServiceAddressesParts, signal: AbortSignal): Pr
     if (type === 'DELETED') return
     const spec = fieldsOf(object['spec'])
     for (const ip of textsOf(spec['clusterIPs'])) {
-      if (ip === 'None' || (await parts.isTaken(ip))) continue
+      if (ip === 'None' || (await parts.addresses.isTaken(ip))) continue
       const { namespace, name } = fieldsOf(object['metadata'])
       queue.add(`${textOf(namespace)}/${textOf(name)}`)
     }
@@ -53,7 +55,7 @@ async function followOnce(parts: ServiceAddressesParts, signal: AbortSignal): Pr
     if (type === 'DELETED' && resource === 'services') queue.add(`${textOf(namespace)}/${textOf(name)}`)
   }
   try {
-    await Promise.race([events(handle, services, onService, both), events(handle, addresses, onAddress, both)])
+    await Promise.race([events(handle, servicesPath, onService, both), events(handle, addressesPath, onAddress, both)])
   } finally {
     ending.abort()
   }
@@ -64,7 +66,7 @@ async function check(parts: ServiceAddressesParts, key: string, signal: AbortSig
   const [namespace = '', name = ''] = key.split('/')
   const path = `/api/v1/namespaces/${namespace}/services/${name}`
   const response = await request(parts.handle, { method: 'GET', path, signal })
-  if (response.status === OK) await parts.takeAddresses(fieldsOf(objectOf(response)))
+  if (response.status === OK) await parts.addresses.takeAddresses(fieldsOf(objectOf(response)))
   else if (response.status !== NOT_FOUND) throw new Error(`${path} answers ${response.status}`)
 }
 

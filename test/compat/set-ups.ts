@@ -65,6 +65,7 @@ export const setUps: ReadonlyMap<string, SetUp> = new Map([
     'prioritized-devices',
     { flags: ['--runtime-config=api/beta=true', gates('DynamicResourceAllocation DRAPrioritizedList', true)] },
   ],
+  ['recorded-addresses', gate('MultiCIDRServiceAllocator', false)],
   ['compacted', { flags: [], isCompacted: true }],
 ])
 

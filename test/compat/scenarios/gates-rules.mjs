@@ -6,6 +6,8 @@ const PODS = '/api/v1/namespaces/$ns/pods';
 const MAPS = '/api/v1/namespaces/$ns/configmaps';
 const CLAIMS = '/api/v1/namespaces/$ns/persistentvolumeclaims';
 const QUOTAS = '/api/v1/namespaces/$ns/resourcequotas';
+const SERVICES = '/api/v1/namespaces/$ns/services';
+const service = (name, spec = {}) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports: [{ port: 1 }], ...spec } });
 const container = (o = {}) => ({ name: 'c', image: 'i', ...o });
 const pod = (name, spec = {}, metadata = {}) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name, ...metadata }, spec: { containers: [container()], ...spec } });
 const template = (metadata, spec = {}) => ({ metadata: { labels: { a: 'b' }, ...metadata }, spec: { containers: [container()], ...spec } });
@@ -143,6 +145,24 @@ export default [
       ];
     }),
   ]),
+  ...['on', 'off'].map((state) => scenario(`gates-address-objects-${state}`, { section: '12', about: `addresses of services that are objects, gate ${state}`, ...(state === 'on' ? {} : { needs: 'recorded-addresses' }), cleanup: ['/apis/networking.k8s.io/v1/servicecidrs/$ns-r'] }, [
+    GET('/apis/networking.k8s.io/v1/servicecidrs', { pick: (b) => b.items.filter(({ metadata }) => metadata.name === 'kubernetes').map(({ spec }) => spec) }),
+    POST(SERVICES, service('a', { clusterIP: '10.0.77.5' })),
+    GET('/apis/networking.k8s.io/v1/ipaddresses/10.0.77.5', { pick: (b) => b.spec ?? b }),
+    POST(SERVICES, service('b', { clusterIP: '10.0.77.5' })),
+    ...(state === 'on' ? [] : [POST(SERVICES, service('b', { clusterIP: '10.0.77.5' }), { query: { dryRun: 'All' } })]),
+    ...['10.0.0.0', '10.0.255.255', '10.1.0.1', '192.168.0.1', 'fd00::1'].map((clusterIP) => POST(SERVICES, service('c', { clusterIP }))),
+    POST(SERVICES, service('d')),
+    POST(SERVICES, service('e'), { query: { dryRun: 'All' }, pick: ({ spec }) => ({ spec, isNetwork: spec.clusterIP === '10.0.0.0' }) }),
+    POST('/apis/networking.k8s.io/v1/servicecidrs', { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name: '$ns-r' }, spec: { cidrs: ['10.9.0.0/24'] } }, { compare: 'status' }),
+    ...(state === 'on' ? [] : [POST(SERVICES, service('f', { clusterIP: '10.9.0.9' }))]),
+    DELETE(`${SERVICES}/a`, undefined, { compare: 'status' }),
+    GET('/apis/networking.k8s.io/v1/ipaddresses/10.0.77.5', { compare: 'status' }),
+    POST(SERVICES, service('b', { clusterIP: '10.0.77.5' }), { compare: 'status' }),
+    PATCH(`${SERVICES}/b`, 'merge', { spec: { type: 'ExternalName', externalName: 'x.example.com', clusterIP: null, clusterIPs: null } }, { compare: 'status' }),
+    POST(SERVICES, service('g', { clusterIP: '10.0.77.5' }), { compare: 'status' }),
+    GET('/apis/networking.k8s.io/v1', { pick: (b) => b.resources.map(({ name }) => name) }),
+  ])),
   ...gated('strict-ip-update', false, 'odd addresses: what was there, templates, statuses', [
     POST('/apis/networking.k8s.io/v1/namespaces/$ns/networkpolicies', { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'n' }, spec: { podSelector: {}, egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }] }] } }, { compare: 'status' }),
     ...['10.0.0.0/08', '::ffff:10.0.0.0/104', '10.0.0.1/8', '2001:DB8::/32'].map((cidr) => PATCH('/apis/networking.k8s.io/v1/namespaces/$ns/networkpolicies/n', 'merge', { spec: { egress: [{ to: [{ ipBlock: { cidr } }] }] } }, { query: { dryRun: 'All' }, pick: (b) => b.details?.causes.slice(0, 1) ?? b.spec })),

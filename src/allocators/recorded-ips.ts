@@ -1,0 +1,64 @@
+/**
+ * The addresses that Services have where records decide (gate MultiCIDRServiceAllocator off): out of the ranges of the flags, without
+ * IPAddress and ServiceCIDR objects.
+ */
+import { contains, formatCidr, formatIp, type Ip, type IpFamily, parseIp } from '../api/ip.ts'
+import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
+import { type IpRecord, lastOf, numberOf } from './ip-records.ts'
+import { PortError } from './number-set.ts'
+
+type Taking = { readonly isDryRun: boolean }
+
+export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'release'> {
+  readonly #records: readonly IpRecord[]
+
+  /** One for each family of the cluster. */
+  constructor(records: readonly IpRecord[]) {
+    this.#records = records
+  }
+
+  /** This very address. Of a dry run, as upstream, it is not looked whether it is free. Fails with an IpError. */
+  async take(text: string, _parent: Parent, { isDryRun }: Taking): Promise<void> {
+    const ip = parseIp(text)
+    const place = this.#records.find(({ cidr }) => cidr.family === ip?.family)
+    if (ip === undefined || place === undefined)
+      throw new IpError('the provided network does not match the current range')
+    if (!isIn(place, ip)) {
+      const valid = `The range of valid IPs is ${formatCidr(place.cidr)}`
+      throw new IpError(`the provided IP (${formatIp(ip)}) is not in the valid range. ${valid}`)
+    }
+    if (isDryRun) return
+    const number = numberOf(place.cidr, ip)
+    await place.record.change((set) => {
+      if (set.has(number)) throw new IpError('provided IP is already allocated')
+      set.add(number)
+    })
+  }
+
+  /** Any free address of the family; of a dry run, as upstream, that of the network. Fails with an IpError. */
+  async takeAny(family: IpFamily, _parent: Parent, { isDryRun }: Taking): Promise<string> {
+    const place = this.#records.find(({ cidr }) => cidr.family === family)
+    if (place === undefined) throw new IpError('range is full')
+    const { first } = place.cidr
+    if (isDryRun) return formatIp({ family, value: first })
+    const number = await place.record.change((set) => {
+      try {
+        return set.takeAny()
+      } catch (error) {
+        throw error instanceof PortError ? new IpError(error.message) : error
+      }
+    })
+    return formatIp({ family, value: first + 1n + BigInt(number) })
+  }
+
+  async release(text: string, _parent: Parent): Promise<void> {
+    const ip = parseIp(text)
+    const place = ip && this.#records.find((one) => isIn(one, ip))
+    if (ip === undefined || place === undefined) return
+    await place.record.change((set) => set.release(numberOf(place.cidr, ip)))
+  }
+}
+
+/** Neither the address of the network nor that of the broadcast. */
+const isIn = ({ cidr }: IpRecord, ip: Ip): boolean =>
+  contains(cidr, ip) && ip.value > cidr.first && numberOf(cidr, ip) <= lastOf(cidr)
