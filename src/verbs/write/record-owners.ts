@@ -48,11 +48,11 @@ export function ownersAfterCreate(
   const given = givenOwners(request, object) ?? new Map()
   const { struct } = request.resource.shape
   const ignored = ignoredAt(request)
+  const writer = writerOf(request, options)
   const versions = { type: mergeTypeOfObjects(struct), before: emptyWire(struct), after: givenWire(object, struct) }
   if (!isTyped(request, versions)) return undefined
   const differences = new Differences(() => versions, ignored)
-  const update = { writer: writerOf(request, options), now: access.now(), differences }
-  return printOwners(recordUpdate(given, update))
+  return printOwners(recordUpdate(given, { writer, now: access.now(), differences }))
 }
 
 /** The list after an update or a patch; `after` is in the shape of the path. */

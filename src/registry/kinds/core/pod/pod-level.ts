@@ -10,7 +10,7 @@ import type { Rule } from '../../../rules/rule.ts'
 import type { PodRule } from './check.ts'
 import { usedClaims } from './resource-claims.ts'
 
-export const podLevel = 'PodLevelResources'
+const podLevel = 'PodLevelResources'
 
 /** Whether the Pod says anything itself, be it through an object without amounts. */
 export const saysItself = (spec: Fields, gates: Gates): boolean =>
@@ -60,7 +60,7 @@ const podLevelList: Rule = (value, path, { faults }) => {
 const podLevelRequirements = requirementsOf(podLevelList)
 
 /** Paths of limits of containers are upstream's. */
-export const podLevelResources: PodRule = (value, path, check) => {
+const podLevelResources: PodRule = (value, path, check) => {
   const { faults, spec } = check
   if (!saysItself(spec, check.gates)) return
   const { claims, limits, requests } = fieldsOf(value)
