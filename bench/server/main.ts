@@ -73,7 +73,7 @@ export async function benchServers({
     const all = [
       ...workloads({ scale, directory }),
       ...filteredLists({ scale }),
-      ...informers({ scale }),
+      ...informers({ scale, directory }),
       kubelets({ scale }),
       controllers({ scale }),
       deleteCollection({ scale, directory }),
