@@ -149,10 +149,11 @@ test('what is kept is bounded by bytes, two revisions of each object, and goes w
   assert.equal(again[0]?.peek().apiVersion, 'example.com/v2')
 })
 
+const textOf = ([item]: readonly Item[]): unknown => item?.peek()['text']
+
 test('after a restore nothing is shown of the database before', async () => {
   const { webhook, kept, database, converter } = setUp()
   const [lost, restored] = [itemOf('a', { bytes: 1 }), itemOf('a', { bytes: 2 })]
-  const textOf = ([item]: readonly Item[]): unknown => item?.peek()['text']
   await converter.items([lost])
   const gate = Promise.withResolvers<void>()
   webhook.answer = gate.promise
