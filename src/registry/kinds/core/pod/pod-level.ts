@@ -60,7 +60,7 @@ const podLevelList: Rule = (value, path, { faults }) => {
 const podLevelRequirements = requirementsOf(podLevelList)
 
 /** Paths of limits of containers are upstream's. */
-const podLevelResources: PodRule = (value, path, check) => {
+export const podLevelResources: PodRule = (value, path, check) => {
   const { faults, spec } = check
   if (!saysItself(spec, check.gates)) return
   const { claims, limits, requests } = fieldsOf(value)
