@@ -227,13 +227,19 @@ export class JsonScanner {
 
   /** Past a value of any type. Needs no stack, whatever the value is. */
   skipValue(): void {
-    /** Of the open objects and arrays: true for an object. */
-    const open: boolean[] = []
-    for (;;) {
+    this.skipPart([], Infinity)
+  }
+
+  /**
+   * Past so many of the values that a value is made of; false: there are more, for another call. `open`, which is empty at first: for
+   * each object or array that is open, whether it is an object.
+   */
+  skipPart(open: boolean[], values: number): boolean {
+    for (let passed = 0; passed < values; passed++) {
       if (this.#skipStart(open)) continue
       for (;;) {
         const isObject = open.at(-1)
-        if (isObject === undefined) return
+        if (isObject === undefined) return true
         if (isObject ? this.nextInObject() : this.nextInArray()) {
           if (isObject) this.#skipKey()
           break
@@ -241,6 +247,7 @@ export class JsonScanner {
         open.pop()
       }
     }
+    return false
   }
 
   /** Past a scalar or into an object or array; true when a value comes next. */

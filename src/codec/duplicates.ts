@@ -21,13 +21,15 @@ export function duplicateFields(text: string, path = '', room = newPathRoom()): 
 class Search {
   readonly faults: string[] = []
   readonly #scanner: JsonScanner
-  readonly #path: string[]
+  /** Keys and indices; they become a text only where there is something to tell. */
+  readonly #path: (string | number)[] = []
+  readonly #prefix: string
   readonly #room: TextRoom
 
   constructor(text: string, path: string, room: TextRoom) {
     this.#room = room
     this.#scanner = new JsonScanner(text)
-    this.#path = path === '' ? [] : [path]
+    this.#prefix = path
   }
 
   value(depth: number): void {
@@ -48,7 +50,7 @@ class Search {
     const told = new Set<string>()
     for (let more = scanner.beginObject(); more; more = scanner.nextInObject()) {
       const key = scanner.readKey()
-      this.#path.push(this.#path.length === 0 ? key : `.${key}`)
+      this.#path.push(key)
       if (!seen.has(key)) seen.add(key)
       else if (!told.has(key)) {
         told.add(key)
@@ -63,7 +65,7 @@ class Search {
     const scanner = this.#scanner
     let index = 0
     for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
-      this.#path.push(`[${index++}]`)
+      this.#path.push(index++)
       this.value(depth + 1)
       this.#path.pop()
     }
@@ -71,7 +73,8 @@ class Search {
 
   #found(): void {
     if (this.faults.length >= FAULTS_MAX || this.#room.isFull) return
-    const path = this.#path.join('')
+    const steps = this.#path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+    const path = this.#prefix === '' && steps.startsWith('.') ? steps.slice(1) : this.#prefix + steps
     this.#room.take(path)
     const fault = `duplicate field ${quote(path)}`
     if (!this.faults.includes(fault)) this.faults.push(fault)

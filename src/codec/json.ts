@@ -20,7 +20,11 @@ export function readRaw(scanner: JsonScanner): string {
   scanner.peekType()
   const start = scanner.at
   scanner.skipValue()
-  const text = scanner.text.slice(start, scanner.at)
+  return compacted(scanner.text.slice(start, scanner.at))
+}
+
+/** A text of JSON as `readRaw` gives it. */
+export function compacted(text: string): string {
   if (!/[\s<>&\u2028\u2029]/.test(text)) return text
   return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[ \t\r\n]+/g, (token) =>
     token.startsWith('"') ? token.replace(escaped, (character) => escapes[character] ?? character) : '',

@@ -6,6 +6,27 @@ import { systemTime, type Time } from './timers.ts'
 
 const SLICE_MS = 1
 
+/** Work that can be left between any two steps and gone on with later. Each takes far less than a slice. */
+export type Steps<T> = Generator<undefined, T, void>
+
+/** Others get their turns between steps. */
+export async function inSlices<T>(steps: Steps<T>): Promise<T> {
+  const slices = new Slices()
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (slices.isOver) await slices.turn()
+  }
+}
+
+/** Here and now. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
 export type SlicesTime = Pick<Time, 'monotonicMs' | 'soon'>
 
 export class Slices {

@@ -4,11 +4,15 @@
  * opened, as it stood elsewhere. Keys are in Maps, where `__proto__` is a key like any other.
  */
 import { JsonScanner } from '../api/json-scanner.ts'
-import { compareKeys, printString, readRaw } from '../codec/json.ts'
+import { compacted, compareKeys, printString, readRaw } from '../codec/json.ts'
+import type { Steps } from '../lib/slices.ts'
 import { checkDepth, type Work } from './work.ts'
 
 /** Null stands for null. */
 export type Value = JsonNode | null
+
+/** What a node takes, in characters that are read meanwhile. */
+const NODE_UNITS = 4
 
 export type Items = Value[]
 export type Members = Map<string, Value>
@@ -38,7 +42,9 @@ export class JsonNode {
   #open(read: (scanner: JsonScanner, work: Work) => Items | Members): void {
     const text = this.#text ?? ''
     this.#work.spend(text.length)
-    this.#inside = read(new JsonScanner(text), this.#work)
+    const inside = read(new JsonScanner(text), this.#work)
+    this.#work.spend(NODE_UNITS * (Array.isArray(inside) ? inside.length : inside.size))
+    this.#inside = inside
     this.#text = undefined
   }
 
@@ -54,37 +60,47 @@ export class JsonNode {
   }
 
   /** Objects are equal whatever the order of their keys; numbers and strings only when they are written alike. */
-  equals(other: JsonNode, depth = 0): boolean {
+  *equals(other: JsonNode, depth = 0): Steps<boolean> {
     checkDepth(depth)
     const own = this.members()
     if (own !== undefined) {
       const others = other.members()
       if (others?.size !== own.size) return false
-      return [...own].every(([key, value]) => others.has(key) && isEqual(value, others.get(key) ?? null, depth + 1))
+      yield undefined
+      for (const [key, value] of own) {
+        if (!others.has(key) || !(yield* isEqual(value, others.get(key) ?? null, depth + 1))) return false
+      }
+      return true
     }
     const items = this.items()
     if (items === undefined) return this.#text === other.#text
     const others = other.items()
     if (others?.length !== items.length) return false
-    return items.every((item, at) => isEqual(item, others[at] ?? null, depth + 1))
+    yield undefined
+    for (const [at, item] of items.entries()) {
+      if (at % STEP_ITEMS === 0) yield undefined
+      if (!(yield* isEqual(item, others[at] ?? null, depth + 1))) return false
+    }
+    return true
   }
 }
 
-function isEqual(one: Value, other: Value, depth: number): boolean {
-  return one === null || other === null ? one === other : one.equals(other, depth)
+/** Compared between two steps. */
+const STEP_ITEMS = 256
+
+function* isEqual(one: Value, other: Value, depth: number): Steps<boolean> {
+  return one === null || other === null ? one === other : yield* one.equals(other, depth)
 }
 
-/** The value at the scanner's place, in a text that came from a client. */
-export function readValue(scanner: JsonScanner, work: Work): Value {
-  return nodeOf(readRaw(scanner), work)
-}
+/** A value from its text as a client sent it. */
+export const valueOf = (text: string, work: Work): Value => nodeOf(compacted(text), work)
 
 const nodeOf = (text: string, work: Work): Value => (text === 'null' ? null : new JsonNode(text, work))
 
 /** Fails with a JsonSyntaxError. */
 export function parseValue(text: string, work: Work): Value {
   const scanner = new JsonScanner(text)
-  const value = readValue(scanner, work)
+  const value = nodeOf(readRaw(scanner), work)
   scanner.end()
   return value
 }

@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import { ApiError } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import { builtInResources } from '../registry/built-in.ts'
-import { applyPatch, type Patch } from './patches.ts'
+import { atOnce } from '../lib/slices.ts'
+import { applyPatch, type Patch, type Patched } from './patches.ts'
 
 /** Slow machines take their time; what is not bounded takes minutes. */
 const MS_MAX = 3000
@@ -27,14 +28,14 @@ const deployment: KubeObject = {
   spec: { template: { spec: { containers: [{ name: 'a', image: 'i' }] } } },
 }
 
-function apply(form: Patch['form'], body: unknown, object = configMap): ReturnType<typeof applyPatch> {
+function apply(form: Patch['form'], body: unknown, object = configMap): Patched {
   const expected = object === configMap ? configMaps : deployments
   assert(expected !== undefined)
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   // Of its own: other tests may run on the same cores.
   const start = process.threadCpuUsage()
   try {
-    return applyPatch(object, { form, text, isChecked: true }, expected)
+    return atOnce(applyPatch(object, { form, text, isChecked: true }, expected))
   } finally {
     assert(process.threadCpuUsage(start).user < MS_MAX * 1000, 'it takes too long')
   }
@@ -137,4 +138,39 @@ test('long lists of values that are merged and deleted from', () => {
   const many = Array.from({ length: 100_000 }, (_, at) => `x.io/${at}`)
   const patched = apply('strategic', { metadata: { finalizers: many, '$deleteFromPrimitiveList/finalizers': many } })
   assert('object' in patched)
+})
+
+test('a JSON patch of megabytes is read and applied in many steps', () => {
+  assert(configMaps !== undefined)
+  const numbers = Array.from({ length: 100_000 }, (_, at) => at % 10)
+  const patches: readonly (readonly [string, string])[] = [
+    ['operations', JSON.stringify(Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/data/x', value: '' })))],
+    ['a value', JSON.stringify([{ op: 'test', path: '/data/a', value: numbers }])],
+    [
+      'a comparison',
+      JSON.stringify([
+        { op: 'add', path: '/x', value: numbers },
+        { op: 'test', path: '/x', value: numbers.with(-1, 10) },
+      ]),
+    ],
+    ['too many operations', `[${'{},'.repeat(100_000)}{}]`],
+    ['no operations', `[${'1,'.repeat(100_000)}1]`],
+  ]
+  for (const [what, text] of patches) {
+    let steps = 0
+    try {
+      for (const _ of applyPatch(configMap, { form: 'json', text, isChecked: true }, configMaps)) steps++
+    } catch (error) {
+      assert(isRefused(error), String(error))
+    }
+    assert(steps >= 20, `${what}: ${steps} steps`)
+  }
+})
+
+test('a path of a JSON patch is no longer than a document may be deep', () => {
+  const add = (path: string) => (): unknown => apply('json', [{ op: 'add', path, value: '' }])
+  assert.throws(add('/a'.repeat(1_500_000)), isRefused)
+  assert.throws(add(`/data/a${'~0'.repeat(1_000_000)}`), isRefused)
+  assert.throws(add(`/data${'/a'.repeat(999)}`), isRefused)
+  assert.doesNotThrow(add(`/data/a${'~0~1~01'.repeat(30_000)}`))
 })

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { JsonNode } from './document.ts'
+import { atOnce } from '../lib/slices.ts'
 import { applyOperations } from './json-patch.ts'
 import { readOperations } from './read-operations.ts'
 import { PatchError, Work } from './work.ts'
 
 function patched(document: unknown, operations: unknown): unknown {
   const work = new Work()
-  const { operations: read } = readOperations(JSON.stringify(operations), work, true)
-  return JSON.parse(applyOperations(new JsonNode(JSON.stringify(document), work), read, work).print())
+  const { operations: read } = atOnce(readOperations(JSON.stringify(operations), work, true))
+  return JSON.parse(atOnce(applyOperations(new JsonNode(JSON.stringify(document), work), read, work)).print())
 }
 
 const doc = { a: 1, list: ['x', 'y'], map: { b: { c: 'd' } } }

@@ -3,10 +3,16 @@
  * can be replaced and copied (as null), and a value that is not given is null.
  */
 import { type Items, JsonNode, type Members, type Value } from './document.ts'
-import { PatchError, type Work } from './work.ts'
+import type { Steps } from '../lib/slices.ts'
+import { DEPTH_MAX, PatchError, type Work } from './work.ts'
 
 /** What copies may add to a document, all together: as much as a body may have. */
 const COPIED_BYTES_MAX = 3 * 1024 * 1024
+
+/** Of one path: a document that nests as deep is refused. */
+const KEYS_MAX = DEPTH_MAX
+/** Far more than any: to decode a path of megabytes takes long. */
+const POINTER_CHARACTERS_MAX = 256 * 1024
 
 /** What was not given, or is null, is undefined; a value that is null was given. */
 export type Operation = {
@@ -17,9 +23,12 @@ export type Operation = {
 }
 
 /** The document with all operations done; the one given is changed on the way. Fails with a PatchError. */
-export function applyOperations(document: JsonNode, operations: readonly Operation[], work: Work): JsonNode {
+export function* applyOperations(document: JsonNode, operations: readonly Operation[], work: Work): Steps<JsonNode> {
   const run = new Run(document, work)
-  for (const operation of operations) run.apply(operation)
+  for (const operation of operations) {
+    yield undefined
+    yield* run.apply(operation)
+  }
   return run.root
 }
 
@@ -36,7 +45,7 @@ class Run {
     this.#work = work
   }
 
-  apply({ op, path, from, value }: Operation): void {
+  *apply({ op, path, from, value }: Operation): Steps<void> {
     if (path === undefined) throw new PatchError('no path')
     switch (op) {
       case 'add':
@@ -57,7 +66,7 @@ class Run {
       }
       case 'test': {
         const current = path === '' ? this.root : get(this.#find(path))
-        if (!isSame(current, value)) throw new PatchError('the test failed')
+        if (!(yield* isSame(current, value))) throw new PatchError('the test failed')
         return
       }
       case undefined:
@@ -68,7 +77,9 @@ class Run {
 
   /** What stands before the first slash is passed over. */
   #find(pointer: string | undefined): Place {
-    const [, ...keys] = (pointer ?? '').split('/').map(unescaped)
+    if ((pointer ?? '').length > POINTER_CHARACTERS_MAX) throw new PatchError('the path is too long')
+    const [, ...keys] = (pointer ?? '').split('/', KEYS_MAX + 2).map(unescaped)
+    if (keys.length > KEYS_MAX) throw new PatchError('the path is longer than any document is deep')
     const last = keys.pop()
     if (last === undefined) throw new PatchError('the path names nothing inside of the document')
     let inside = insideOf(this.root)
@@ -137,10 +148,10 @@ function indexOf(key: string, length: number): number {
 }
 
 /** A value that was not given is the same as null, and so is a member that is not there. */
-function isSame(current: Value, value: Value | undefined): boolean {
+function* isSame(current: Value, value: Value | undefined): Steps<boolean> {
   if (current === null) return (value ?? null) === null
-  return value !== undefined && value !== null && current.equals(value)
+  return value !== undefined && value !== null && (yield* current.equals(value))
 }
 
-const unescaped = (key: string): string =>
-  key.includes('~') ? key.replace(/~[01]/g, (escape) => (escape === '~1' ? '/' : '~')) : key
+/** RFC 6901, section 4: in this order. */
+const unescaped = (key: string): string => (key.includes('~') ? key.replaceAll('~1', '/').replaceAll('~0', '~') : key)

@@ -8,6 +8,7 @@ import { readAny } from '../api/json-value.ts'
 import { objectText } from '../codec/object.ts'
 import { JsonNode, type Members, parseValue } from './document.ts'
 import { duplicateFields } from '../codec/duplicates.ts'
+import type { Steps } from '../lib/slices.ts'
 import { goPrint } from './go-print.ts'
 import { applyOperations } from './json-patch.ts'
 import { mergeInto } from './merge-patch.ts'
@@ -32,12 +33,15 @@ export type Patched = Decoded & {
 }
 
 /** The patch is read anew each time: applying it uses it up. Fails with the error that the client gets. */
-export function applyPatch(current: KubeObject, patch: Patch, expected: Expected): Patched {
-  if (patch.form === 'strategic') return applyStrategic(current, patch, expected)
+export function* applyPatch(current: KubeObject, patch: Patch, expected: Expected): Steps<Patched> {
+  if (patch.form === 'strategic') return yield* applyStrategic(current, patch, expected)
   const quick = patch.form === 'merge' ? applyQuickly(current, patch, expected) : undefined
   if (quick !== undefined) return quick
   const document = objectText(current, expected.shape.struct)
-  const { text, strictFaults } = patch.form === 'json' ? applyJson(document, patch) : applyMerge(document, patch)
+  yield undefined
+  const { text, strictFaults } =
+    patch.form === 'json' ? yield* applyJson(document, patch) : yield* applyMerge(document, patch)
+  yield undefined
   const decoded = decodeText(text, expected)
   const shown = (): string => text
   return 'fault' in decoded
@@ -57,14 +61,18 @@ function decodeText(text: string, expected: Expected): Decoded {
 
 type PatchedText = { readonly text: string; readonly strictFaults: readonly string[] }
 
-function applyJson(document: string, { text, isChecked }: Patch): PatchedText {
+function* applyJson(document: string, { text, isChecked }: Patch): Steps<PatchedText> {
   const work = new Work()
-  const { operations, strictFaults } = readOperations(text, work, isChecked)
-  return rejecting(() => {
+  const { operations, strictFaults } = yield* readOperations(text, work, isChecked)
+  try {
     const root = new JsonNode(document, work)
     root.members()
-    return { text: applyOperations(root, operations, work).print(), strictFaults }
-  })
+    const patched = yield* applyOperations(root, operations, work)
+    yield undefined
+    return { text: patched.print(), strictFaults }
+  } catch (error) {
+    throw rejected(error)
+  }
 }
 
 /** Undefined: as most patches are not, this one is to be applied to the whole object. */
@@ -73,18 +81,26 @@ function applyQuickly(current: KubeObject, { text, isChecked }: Patch, { shape }
   const work = new Work()
   const { patch, strictFaults } = readMergePatch(text, work, isChecked)
   if (strictFaults.length > 0) return undefined
-  const object = rejecting(() => mergeTouched(current, patch, { shape, work }))
-  return object && { object, strictFaults, shown: () => '' }
+  try {
+    const object = mergeTouched(current, patch, { shape, work })
+    return object && { object, strictFaults, shown: () => '' }
+  } catch (error) {
+    throw rejected(error)
+  }
 }
 
-function applyMerge(document: string, { text, isChecked }: Patch): PatchedText {
+function* applyMerge(document: string, { text, isChecked }: Patch): Steps<PatchedText> {
   const work = new Work()
   const { patch, strictFaults } = readMergePatch(text, work, isChecked)
-  return rejecting(() => {
+  yield undefined
+  try {
     const root = new JsonNode(document, work)
     mergeInto(root.members() ?? new Map(), patch)
+    yield undefined
     return { text: root.print(), strictFaults }
-  })
+  } catch (error) {
+    throw rejected(error)
+  }
 }
 
 type MergePatch = { readonly patch: Members; readonly strictFaults: readonly string[] }
@@ -105,20 +121,17 @@ function readMergePatch(text: string, work: Work, isChecked: boolean): MergePatc
 const notAMap = (type: JsonType): string =>
   `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`
 
-function rejecting<T>(run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw error instanceof PatchError ? patchRejected(error) : error
-  }
-}
+const rejected = (error: unknown): unknown => (error instanceof PatchError ? patchRejected(error) : error)
 
 /** Kind and apiVersion stay as they are, whatever the patch says. */
-function applyStrategic(current: KubeObject, { text, isChecked }: Patch, { shape }: Expected): Patched {
+function* applyStrategic(current: KubeObject, { text, isChecked }: Patch, { shape }: Expected): Steps<Patched> {
   const patch = readStrategic(text)
+  yield undefined
   const duplicates = isChecked ? duplicateFields(text) : []
+  yield undefined
   const merged = mergeMaps(touchedTree(current, patch, shape.struct), patch, shape.struct)
   const shown = (): string => goPrint(patch)
+  yield undefined
   try {
     const { value, strictFaults } = restoreStruct(merged, shape.struct, { tree: current, value: current })
     const { kind, apiVersion } = current

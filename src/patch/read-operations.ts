@@ -2,9 +2,10 @@
 import { badRequest, tooManyOperations } from '../api/errors.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { quote } from '../api/quote.ts'
-import { type Value, readValue } from './document.ts'
+import { type Value, valueOf } from './document.ts'
 import { duplicateFields, newPathRoom } from '../codec/duplicates.ts'
 import type { Operation } from './json-patch.ts'
+import type { Steps } from '../lib/slices.ts'
 import type { Work } from './work.ts'
 
 /** As upstream. */
@@ -19,11 +20,11 @@ export type JsonPatch = {
 }
 
 /** `isChecked`: all members are looked at, by another of upstream's decoders. Fails with a BadRequest, or RequestEntityTooLarge. */
-export function readOperations(text: string, work: Work, isChecked: boolean): JsonPatch {
+export function* readOperations(text: string, work: Work, isChecked: boolean): Steps<JsonPatch> {
   try {
-    checkSyntax(text)
+    yield* checkSyntax(text)
     const reader = new Reader(text, work, isChecked)
-    const operations = reader.patch()
+    const operations = yield* reader.patch()
     const fault = reader.itemFault ?? (isChecked ? reader.memberFault : undefined)
     if (fault !== undefined) throw new JsonSyntaxError(fault)
     if (operations.length > OPERATIONS_MAX) throw tooManyOperations(OPERATIONS_MAX, operations.length)
@@ -42,9 +43,14 @@ type Names = { readonly list: string; readonly item: string }
 const checkedNames: Names = { list: '[]handlers.jsonPatchOp', item: 'handlers.jsonPatchOp' }
 const plainNames: Names = { list: 'jsonpatch.Patch', item: 'jsonpatch.Operation' }
 
-function checkSyntax(text: string): void {
+/** Passed over between two steps: some tenths of a millisecond. */
+const STEP_VALUES = 4_096
+const STEP_OPERATIONS = 64
+
+function* checkSyntax(text: string): Steps<void> {
   const scanner = new JsonScanner(text)
-  scanner.skipValue()
+  const open: boolean[] = []
+  while (!scanner.skipPart(open, STEP_VALUES)) yield undefined
   scanner.end()
 }
 
@@ -71,7 +77,7 @@ class Reader {
     this.#isChecked = isChecked
   }
 
-  patch(): Operation[] {
+  *patch(): Steps<Operation[]> {
     const scanner = this.#scanner
     const type = scanner.peekType()
     if (type === 'null') return []
@@ -79,12 +85,13 @@ class Reader {
       throw new JsonSyntaxError(`json: cannot unmarshal ${type} into Go value of type ${this.#names.list}`)
     const operations: Operation[] = []
     for (let more = scanner.beginArray(); more; more = scanner.nextInArray()) {
-      operations.push(this.#operation(operations.length))
+      if (operations.length % STEP_OPERATIONS === 0) yield undefined
+      operations.push(yield* this.#operation(operations.length))
     }
     return operations
   }
 
-  #operation(index: number): Operation {
+  *#operation(index: number): Steps<Operation> {
     const scanner = this.#scanner
     const texts: { [name in Name]?: string | undefined } = {}
     let value: Value | undefined
@@ -99,7 +106,7 @@ class Reader {
       const key = scanner.readKey()
       if (seen.has(key) && (key === 'value' || isName(key))) this.#tell('duplicate', `[${index}].${key}`)
       seen.add(key)
-      if (key === 'value') value = this.#value(index)
+      if (key === 'value') value = yield* this.#value(index)
       else if (isName(key)) texts[key] = this.#text(key)
       else {
         this.#tell('unknown', `[${index}].${key}`)
@@ -109,10 +116,14 @@ class Reader {
     return { op: texts.op, path: texts.path, from: texts.from, value }
   }
 
-  #value(index: number): Value {
-    const start = this.#scanner.at
-    const value = readValue(this.#scanner, this.#work)
-    const text = this.#scanner.text.slice(start, this.#scanner.at)
+  *#value(index: number): Steps<Value> {
+    const scanner = this.#scanner
+    scanner.peekType()
+    const start = scanner.at
+    const open: boolean[] = []
+    while (!scanner.skipPart(open, STEP_VALUES)) yield undefined
+    const text = scanner.text.slice(start, scanner.at)
+    const value = valueOf(text, this.#work)
     if (this.#tellsMore) this.strictFaults.push(...duplicateFields(text, `[${index}].value`, this.#room))
     return value
   }

@@ -5,7 +5,7 @@ import { printOwners } from '../apply/managers.ts'
 import { type KubeObject, withManagedFields } from '../api/object.ts'
 import type { FieldValidation } from '../codec/decode-body.ts'
 import { checkMembers } from '../codec/member-count.ts'
-import { Slices } from '../lib/slices.ts'
+import { inSlices } from '../lib/slices.ts'
 import { applyPatch, type Patch } from '../patch/patches.ts'
 import { type ResourceRequest, viewOf } from '../registry/resource.ts'
 import { trackingOf } from './owners.ts'
@@ -21,9 +21,7 @@ export function readPatch(request: ResourceRequest, { form, body, fieldValidatio
   const patch = { form, text: body.toString('utf8'), isChecked: fieldValidation !== 'Ignore' }
   return async (current, stored): Promise<KubeObject> => {
     if (current === undefined) throw notFound(resource, name)
-    const slices = new Slices()
-    const patched = applyPatch(withShownOwners(current, { request, stored }), patch, expected)
-    if (slices.isOver) await slices.turn()
+    const patched = await inSlices(applyPatch(withShownOwners(current, { request, stored }), patch, expected))
     if ('fault' in patched) throw notDecoded(patched.shown(), patched.fault)
     const { object, strictFaults } = patched
     if (strictFaults.length > 0 && fieldValidation === 'Strict') {
