@@ -6,6 +6,7 @@
 import { JsonMap } from '../api/json-map.ts'
 import type { Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
+import { zeroTime } from '../api/time.ts'
 import type { Field, ScalarType, Schema, Struct } from '../schema/schema.ts'
 import { JsonScanner, type JsonType } from '../api/json-scanner.ts'
 import { duplicateFields, newPathRoom } from './duplicates.ts'
@@ -35,19 +36,30 @@ export function decodeStruct(text: string, struct: Struct): Decoding {
   return struct.open !== undefined ? decodeOpen(text, struct) : decodeClosed(text, struct)
 }
 
+/**
+ * The same of what was stored, where a null time behind a pointer is Go's first instant: kube-apiserver stores protobuf, which tells that
+ * from no time at all, and shows it as null.
+ */
+export function decodeStoredStruct(text: string, struct: Struct): Decoding {
+  return struct.open !== undefined ? decodeOpen(text, struct) : decodeClosed(text, struct, { isStored: true })
+}
+
 /** Of any type: a list that stands in an annotation, for example. Fails with a JsonSyntaxError. */
 export function decodeValue(
   text: string,
   schema: Schema,
 ): { readonly value: Json; readonly fault: string | undefined } {
-  const decoder = new Decoder(text, [])
+  const decoder = new Decoder(text, {})
   const value = decoder.value(schema, undefined)
   decoder.scanner.end()
   return { value: value ?? null, fault: decoder.fault }
 }
 
-function decodeClosed(text: string, struct: Struct, path: readonly string[] = []): Decoding {
-  const decoder = new Decoder(text, path)
+/** `path`: where the text stands in the whole, for unknown and repeated fields. */
+type Origin = { readonly path?: readonly string[]; readonly isStored?: boolean }
+
+function decodeClosed(text: string, struct: Struct, origin: Origin = {}): Decoding {
+  const decoder = new Decoder(text, origin)
   decoder.scanner.peekType()
   const value = decoder.struct(struct, {})
   decoder.scanner.end()
@@ -78,7 +90,7 @@ function decodeOpen(text: string, { byName }: Struct): Decoding {
     } else if (type !== 'object') {
       fault ??= `json: cannot unmarshal ${type} into Go value of type ${field.schema.goName}`
     } else {
-      const decoding = decodeClosed(text.slice(start, scanner.at), field.schema, [key])
+      const decoding = decodeClosed(text.slice(start, scanner.at), field.schema, { path: [key] })
       value[key] = decoding.value
       fault ??= decoding.fault
       unknown.push(...decoding.strictFaults.filter((strict) => strict.startsWith('unknown')))
@@ -111,6 +123,7 @@ class Decoder {
   /** Fields by name, items by index, and keys of maps after a mark. */
   #path: (string | number)[] = []
   readonly #outerPath: string
+  readonly #isStored: boolean
   /** The one whose fields are being read. */
   #struct: Struct | undefined
   #depth = 0
@@ -121,9 +134,9 @@ class Decoder {
   /** Of a type that reads itself, where Go stops at once: this is told rather than a mismatch before it. */
   #refusal: Wrong | undefined
 
-  /** `path`: where the text stands in the whole, for unknown and repeated fields. */
-  constructor(text: string, path: readonly string[]) {
+  constructor(text: string, { path = [], isStored = false }: Origin) {
     this.scanner = new JsonScanner(text)
+    this.#isStored = isStored
     this.#outerPath = path.map((name) => `.${name}`).join('')
   }
 
@@ -169,8 +182,10 @@ class Decoder {
     const existing = into[name]
     const value = this.value(schema, existing)
     if (value === null) {
+      // Not of a deletion: a null that somebody wrote past the server would delete the object.
+      if (this.#isStored && isPointer && isTime(schema) && name !== 'deletionTimestamp') into[name] = zeroTime
       // Of what cannot be absent in Go, null changes nothing.
-      if (isPointer || isNullable(schema)) delete into[name]
+      else if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {
       // The empty name of a port is not the same as no port.
       const isEmpty =
@@ -398,6 +413,8 @@ class Decoder {
     return [this.#outerPath, ...parts, `.${key}`].join('').slice(1)
   }
 }
+
+const isTime = ({ type }: Schema): boolean => type === 'time' || type === 'microTime'
 
 const plainText: Schema = { type: 'string', goName: 'string' }
 

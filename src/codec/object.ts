@@ -5,7 +5,7 @@ import { isSame } from '../schema/equal.ts'
 import type { CustomForm, ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson, isCbor } from './cbor/to-json.ts'
-import { decodeStruct } from './decode.ts'
+import { decodeStoredStruct, decodeStruct } from './decode.ts'
 import { parseJson, readAny } from '../api/json-value.ts'
 import { printOrdered, printSorted, printString } from './json.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
@@ -298,7 +298,7 @@ function readStored(bytes: Buffer, struct: Struct): KubeObject {
   const text = bytes.toString('utf8')
   if (!/^\s*\{/.test(text)) throw new UnreadableError('the value is no object')
   try {
-    const { value, fault } = decodeStruct(text, struct)
+    const { value, fault } = decodeStoredStruct(text, struct)
     if (fault !== undefined) throw new UnreadableError(fault)
     const { kind, apiVersion } = value
     if (typeof kind !== 'string' || typeof apiVersion !== 'string') {

@@ -19,7 +19,7 @@ export class Work {
 }
 
 /** How deep a patched document may nest: far more than any kind does, and far less than would use up the stack. */
-const DEPTH_MAX = 1000
+export const DEPTH_MAX = 1000
 
 export function checkDepth(depth: number): void {
   if (depth >= DEPTH_MAX) throw new PatchError('the document nests too deeply')

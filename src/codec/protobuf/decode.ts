@@ -6,6 +6,7 @@ import { JsonMap } from '../../api/json-map.ts'
 import { isFields, type Json } from '../../api/object.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
 import { isTarget, type Target, zeroOf } from '../decode.ts'
+import { isZeroTime } from '../scalars.ts'
 import { openDecoder } from './open-types.ts'
 import { type Decode, ProtobufError, type ProtobufReader } from './reader.ts'
 import { readIntOrString, readMicroTime, readQuantity, readRaw, readTime } from './small-messages.ts'
@@ -71,15 +72,16 @@ function fieldDecoder(field: Field, owner: Struct): FieldDecoder {
   if (isRepeated) return { wireType, goName, into: itemInto(name, decode) }
   const into = (target: Target, reader: ProtobufReader): void => {
     const value = decode(reader, target[name])
-    if (isPointer || !isZero(value)) target[name] = value
+    if (isPointer || !isZero(value, schema)) target[name] = value
     else delete target[name]
   }
   return { wireType, goName, into }
 }
 
-/** What is not written where it may be left out. */
-const isZero = (value: Json): boolean =>
-  value === '' ||
+/** What is not written where it may be left out. The empty name of a port is not the same as no port. */
+const isZero = (value: Json, schema: Schema): boolean =>
+  (value === '' && schema.type !== 'intOrString') ||
+  isZeroTime(value, schema) ||
   value === 0 ||
   value === false ||
   value === null ||

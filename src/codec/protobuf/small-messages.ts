@@ -2,7 +2,8 @@
 import { JsonScanner, JsonSyntaxError } from '../../api/json-scanner.ts'
 import { isNumber, type Json } from '../../api/object.ts'
 import { readAny } from '../../api/json-value.ts'
-import { printOrdered, readRaw as readRawJson } from '../json.ts'
+import { zeroTime } from '../../api/time.ts'
+import { printSorted, readRaw as readRawJson } from '../json.ts'
 import { readQuantity as readQuantityText } from '../scalars.ts'
 import { ProtobufError, type ProtobufReader } from './reader.ts'
 import { BYTES, type Encode, VARINT } from './writer.ts'
@@ -19,10 +20,12 @@ export const writeInteger: Encode = (value, writer) => writer.integer(isNumber(v
 
 const NANO_DIGITS = 9
 const MICRO_DIGITS = 6
+const MICROS_PER_SECOND = 1_000_000
+const NANOS_PER_MICRO = 1000
 
-/** Seconds and nanoseconds; nothing at all of Go's first instant. */
+/** Seconds and nanoseconds; of Go's first instant nothing, so that the message is empty. */
 export const writeTime: Encode = (value, writer) => {
-  if (typeof value !== 'string') return
+  if (typeof value !== 'string' || value === zeroTime) return
   const [whole = '', fraction = ''] = value.slice(0, -1).split('.')
   writer.varint(Number(fraction.padEnd(NANO_DIGITS, '0')))
   writer.tag(2, VARINT)
@@ -30,33 +33,41 @@ export const writeTime: Encode = (value, writer) => {
   writer.tag(1, VARINT)
 }
 
+/** Nanoseconds are passed over. */
 export const readTime = (reader: ProtobufReader): Json => {
-  const { seconds } = readTimestamp(reader)
-  return seconds === undefined ? null : isoOf(seconds).replace('.000Z', 'Z')
+  const time = readTimestamp(reader)
+  return time === undefined || time.seconds === FIRST_INSTANT_SECONDS
+    ? zeroTime
+    : isoOf(time.seconds).replace('.000Z', 'Z')
 }
 
+/** Of any number of nanoseconds, as Go: cut to microseconds first, towards zero, then carried into the seconds. */
 export const readMicroTime = (reader: ProtobufReader): Json => {
-  const { seconds, nanos } = readTimestamp(reader)
-  if (seconds === undefined) return null
-  return isoOf(seconds).replace('.000Z', `.${`${Math.trunc(nanos / 1000)}`.padStart(MICRO_DIGITS, '0')}Z`)
+  const time = readTimestamp(reader)
+  if (time === undefined) return zeroTime
+  const micros = Math.trunc(time.nanos / NANOS_PER_MICRO)
+  const carry = Math.floor(micros / MICROS_PER_SECOND)
+  const seconds = time.seconds + carry
+  const rest = micros - carry * MICROS_PER_SECOND
+  if (seconds === FIRST_INSTANT_SECONDS && rest === 0) return zeroTime
+  return isoOf(seconds).replace('.000Z', `.${`${rest}`.padStart(MICRO_DIGITS, '0')}Z`)
 }
 
 /** 0001-01-01T00:00:00Z */
 const FIRST_INSTANT_SECONDS = -62_135_596_800
 
-/** No seconds: the message is empty, or stands for Go's first instant. */
-function readTimestamp(reader: ProtobufReader): { readonly seconds: number | undefined; readonly nanos: number } {
+/** Undefined: the message is empty. */
+function readTimestamp(reader: ProtobufReader): { readonly seconds: number; readonly nanos: number } | undefined {
+  if (reader.at === reader.end) return undefined
   let seconds = 0
   let nanos = 0
-  const isEmpty = reader.at === reader.end
   reader.fields((tag) => {
     if (tag === 8 + VARINT) seconds = Number(reader.int64())
     else if (tag === 16 + VARINT) nanos = reader.int32()
     else return false
     return true
   })
-  const isNone = isEmpty || (seconds === FIRST_INSTANT_SECONDS && nanos === 0)
-  return { seconds: isNone ? undefined : seconds, nanos }
+  return { seconds, nanos }
 }
 
 const YEAR_MAX = 9999
@@ -111,13 +122,15 @@ export const writeRaw: Encode = (value, writer) => {
   writer.tag(1, BYTES)
 }
 
-/** It must be JSON: it is written into JSON as it is. */
+/** It must be JSON: it is written into JSON as it is, where null stands for none. */
 export function readRaw(reader: ProtobufReader): Json {
   const text = readText(reader)
-  return text === undefined ? null : parsed(text, readRawJson)
+  const raw = text === undefined ? null : parsed(text, readRawJson)
+  return raw === 'null' ? null : raw
 }
 
-export const writeJson: Encode = (value, writer) => writeRaw(printOrdered(value), writer)
+/** Its keys sorted, as in JSON. */
+export const writeJson: Encode = (value, writer) => writeRaw(printSorted(value), writer)
 
 export function readJson(reader: ProtobufReader): Json {
   const text = readText(reader)

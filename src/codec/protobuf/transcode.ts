@@ -3,6 +3,8 @@
  * print.ts writes (no blanks, fields in declared order, none unknown) and writes what encode.ts would, byte for byte. What it does not
  * expect it leaves to those two.
  */
+import type { Fields } from '../../api/object.ts'
+import { zeroTime } from '../../api/time.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
 import { encodeField } from './encode.ts'
 import { JsonCopier, UnexpectedJson } from './json-copier.ts'
@@ -22,8 +24,9 @@ type FieldPlan = {
   /** `"name":` */
   readonly key: Buffer | undefined
   readonly number: number
-  /** What is written of an absent field. */
+  /** What is written of an absent field, and of null. */
   readonly zero: Buffer
+  readonly ofNull: Buffer
   readonly isRepeated: boolean
   /** Whether an empty text is none. */
   readonly isNoneWhenEmpty: boolean
@@ -83,14 +86,15 @@ export class Transcoder {
     copier.reorder(places, order)
   }
 
-  #field({ key, zero, value, isRepeated, isNoneWhenEmpty }: FieldPlan): void {
+  #field({ key, zero, ofNull, value, isRepeated, isNoneWhenEmpty }: FieldPlan): void {
     const copier = this.#copier
     if (key === undefined) return this.#value(value)
     if (!copier.passKey(key)) {
       if (zero.length > 0) copier.bytes(zero)
       return
     }
-    if (copier.passNull() || (isNoneWhenEmpty && copier.passEmptyText())) copier.bytes(zero)
+    if (copier.passNull()) copier.bytes(ofNull)
+    else if (isNoneWhenEmpty && copier.passEmptyText()) copier.bytes(zero)
     else if (isRepeated) for (let more = copier.beginList(); more; more = copier.nextInList()) this.#value(value)
     else this.#value(value)
     copier.passField()
@@ -184,7 +188,15 @@ export class Transcoder {
         const { number } = embedded
         const plan = this.#planOf(embedded.struct)
         const value: ValuePlan = { type: 'inline', tag: tagOf(number, BYTES), plan, of: undefined }
-        yield { key: undefined, number, zero: nothing, isRepeated: false, isNoneWhenEmpty: false, value }
+        yield {
+          key: undefined,
+          number,
+          zero: nothing,
+          ofNull: nothing,
+          isRepeated: false,
+          isNoneWhenEmpty: false,
+          value,
+        }
       }
     }
   }
@@ -192,13 +204,15 @@ export class Transcoder {
   #fieldOf(field: Field, owner: Struct): FieldPlan {
     const { number, schema, isPointer } = field
     if (number === 0) return unread(field)
-    const writer = new ProtobufWriter()
-    encodeField(field, owner)({}, writer)
+    const zero = encoded(field, owner, {})
+    // Behind a pointer it is Go's first instant.
+    const isTime = isPointer && (schema.type === 'time' || schema.type === 'microTime')
     const isRepeated = schema.type === 'list' && schema.isWrapped !== true
     return {
       key: keyOf(field),
       number,
-      zero: writer.take(),
+      zero,
+      ofNull: isTime ? encoded(field, owner, { [field.name]: zeroTime }) : zero,
       isRepeated,
       isNoneWhenEmpty: schema.type === 'bytes' && !isPointer,
       value: this.#valueOf(isRepeated ? schema.of : schema, number),
@@ -233,10 +247,17 @@ const unread = (field: Field): FieldPlan => ({
   key: keyOf(field),
   number: 0,
   zero: nothing,
+  ofNull: nothing,
   isRepeated: false,
   isNoneWhenEmpty: false,
   value: { type: 'unread', tag: nothing, plan: undefined, of: undefined },
 })
+
+function encoded(field: Field, owner: Struct, fields: Fields): Buffer {
+  const writer = new ProtobufWriter()
+  encodeField(field, owner)(fields, writer)
+  return writer.take()
+}
 
 function tagOf(number: number, wireType: number): Buffer {
   const writer = new ProtobufWriter()
