@@ -1,5 +1,5 @@
 /** The body of a create or an update to an object of the kind that the path names. */
-import { badRequest, internalError, invalid } from '../api/errors.ts'
+import { badRequest, internalError, invalid, unclassified } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
@@ -12,7 +12,7 @@ import { withoutEmptyMetadata } from './object.ts'
 import { JsonNumberError, readAny } from '../api/json-value.ts'
 import { jsonTypeOf } from './json.ts'
 import { decodeObject, openEnvelope } from './protobuf/envelope.ts'
-import { ProtobufError } from './protobuf/reader.ts'
+import { NotFiniteError, ProtobufError } from './protobuf/reader.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 
 export type Expected = {
@@ -130,6 +130,7 @@ function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
   try {
     return decode()
   } catch (error) {
+    if (error instanceof NotFiniteError) throw unclassified(error.message, error)
     throw error instanceof ProtobufError || error instanceof CborError ? refuse(error.message) : error
   }
 }

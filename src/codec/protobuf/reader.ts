@@ -10,6 +10,13 @@ export class ProtobufError extends Error {
   override readonly name = 'ProtobufError'
 }
 
+/** A float that is no number, as Go's JSON encoder refuses it. */
+export class NotFiniteError extends ProtobufError {
+  constructor(value: number) {
+    super(`json: unsupported value: ${Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'}`)
+  }
+}
+
 const truncated = (): ProtobufError => new ProtobufError('unexpected EOF')
 
 /** As deep as JSON may be: only schemas of custom resources contain themselves. */
@@ -96,10 +103,13 @@ export class ProtobufReader {
     throw new ProtobufError('proto: integer overflow')
   }
 
+  /** JSON, in which objects are stored and shown, has no other numbers. */
   double(): number {
     if (this.end - this.at < 8) throw truncated()
     this.at += 8
-    return this.buffer.readDoubleLE(this.at - 8)
+    const value = this.buffer.readDoubleLE(this.at - 8)
+    if (!Number.isFinite(value)) throw new NotFiniteError(value)
+    return value
   }
 
   text(): string {
