@@ -19,7 +19,8 @@ type FieldPrinter = {
   readonly print: Print
   /** What is written for an absent value; undefined when nothing is. */
   readonly zero: (() => string) | undefined
-  readonly omitsEmpty: boolean
+  readonly omitsZero: boolean
+  readonly omitsBraces: boolean
 }
 
 /** Printing needs nothing but the schema, so what was made for it is kept beside it. */
@@ -36,14 +37,15 @@ export type OpenText = {
 }
 
 /** An object of a custom kind: its fields in the order of their names. */
-export function printOpen(object: Fields, { byName }: Struct): OpenText {
+export function printOpen(object: Fields, struct: Struct): OpenText {
+  const { byName } = struct
   let text = '{'
   let metadataEnd = 0
   for (const key of sortedKeys(object)) {
     const value = object[key]
     if (value === undefined) continue
     const schema = byName.get(key)?.schema
-    const printed = schema === undefined ? printSorted(value) : printerOf(schema)(value)
+    const printed = schema === undefined ? printSorted(value) : printerOf(schema, struct)(value)
     text += `${text === '{' ? '' : ','}${printString(key)}:${printed}`
     if (key === 'metadata') metadataEnd = text.length
   }
@@ -61,12 +63,12 @@ function fieldPrinters(struct: Struct): readonly FieldPrinter[] {
   const made: FieldPrinter[] = []
   // Before its fields: a type may contain itself.
   printers.set(struct, made)
-  for (const field of struct.fields) made.push(fieldPrinter(field))
+  for (const field of struct.fields) made.push(fieldPrinter(field, struct))
   return made
 }
 
-function fieldPrinter({ name, schema, isPointer, omit }: Field): FieldPrinter {
-  const print = omit === 'never' && !isPointer ? orNull(schema) : printerOf(schema)
+function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): FieldPrinter {
+  const print = omit === 'never' && !isPointer ? orNull(schema, owner) : printerOf(schema, owner)
   const zero = isPointer || omit !== 'never' ? () => 'null' : () => print(null)
   return {
     name,
@@ -75,13 +77,14 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field): FieldPrinter {
     print,
     zero: omit === 'never' ? zero : undefined,
     // A schema or a list of them that has neither is null in Go, which nobody reads.
-    omitsEmpty: omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
+    omitsZero: omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
+    omitsBraces: omit === 'empty',
   }
 }
 
 /** Of a list or a map that is always written: an empty one is the same as none, since protobuf does not tell them apart. */
-function orNull(schema: Schema): Print {
-  const print = printerOf(schema)
+function orNull(schema: Schema, owner: Struct): Print {
+  const print = printerOf(schema, owner)
   if (schema.type === 'list') return (value) => (Array.isArray(value) && value.length === 0 ? 'null' : print(value))
   if (schema.type !== 'map') return print
   return (value) => {
@@ -99,9 +102,9 @@ function printInside(value: Fields, fields: readonly FieldPrinter[], skip: numbe
     const given = value[field.name] ?? null
     if (given === null) {
       if (field.zero !== undefined) text += (text === '' ? field.key : field.nextKey) + field.zero()
-    } else if (!field.omitsEmpty || !isEmpty(given)) {
+    } else if (!field.omitsZero || !isEmpty(given)) {
       const printed = field.print(given)
-      if (field.omitsEmpty && printed === '{}') continue
+      if (field.omitsBraces && printed === '{}') continue
       text += (text === '' ? field.key : field.nextKey) + printed
     }
   }
@@ -114,8 +117,8 @@ function isEmpty(value: Json): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-/** Of null it prints the zero value of the type. */
-function printerOf(schema: Schema): Print {
+/** Of null it prints the zero value of the type. `owner`: the struct whose fields it stands in. */
+function printerOf(schema: Schema, owner: Struct): Print {
   switch (schema.type) {
     case 'string':
     case 'bytes':
@@ -134,13 +137,13 @@ function printerOf(schema: Schema): Print {
     case 'float64':
       return printNumber
     case 'any':
-      return printOrdered
+      return openPrinter(schema.goName, owner)
     case 'raw':
       return (value) => (typeof value === 'string' ? value : 'null')
     case 'list':
-      return listPrinter(schema.of)
+      return listPrinter(schema.of, owner)
     case 'map':
-      return mapPrinter(schema.of)
+      return mapPrinter(schema.of, owner)
     case 'struct': {
       const fields = fieldPrinters(schema)
       return (value) => `{${printInside(fieldsOf(value), fields, 0)}}`
@@ -150,16 +153,29 @@ function printerOf(schema: Schema): Print {
 
 const printText: Print = (value) => (typeof value === 'string' ? printString(value) : '""')
 
-/** Go writes small and large numbers with an exponent, of at least two digits. */
+/** JavaScript and Go's JSON write numbers in the same digits, and turn to exponents at the same size; but for minus zero. */
 const printNumber: Print = (value) => {
   if (typeof value === 'bigint') return `${value}`
   if (typeof value !== 'number') return '0'
-  if (Number.isInteger(value)) return `${value}`
-  return `${value}`.replace(/e([+-])(\d)$/, 'e$10$2')
+  return Object.is(value, -0) ? '-0' : `${value}`
 }
 
-function listPrinter(of: Schema): Print {
-  const print = printerOf(of)
+/**
+ * Types of a schema of a custom kind that JSON writes in more than one form: a schema inside is of the type that contains it, and any JSON
+ * has its keys sorted.
+ */
+function openPrinter(goName: string, owner: Struct): Print {
+  if (!goName.startsWith('v1.JSONSchemaPropsOr')) return printSorted
+  const fields = fieldPrinters(owner)
+  const print: Print = (value) => {
+    if (Array.isArray(value)) return `[${value.map(print).join(',')}]`
+    return isFields(value) ? `{${printInside(value, fields, 0)}}` : printOrdered(value)
+  }
+  return print
+}
+
+function listPrinter(of: Schema, owner: Struct): Print {
+  const print = printerOf(of, owner)
   return (value) => {
     if (value === null) return 'null'
     assert(Array.isArray(value), 'a list was decoded as one')
@@ -169,8 +185,8 @@ function listPrinter(of: Schema): Print {
   }
 }
 
-function mapPrinter(of: Schema): Print {
-  const print = printerOf(of)
+function mapPrinter(of: Schema, owner: Struct): Print {
+  const print = printerOf(of, owner)
   return (value) => {
     if (value === null) return 'null'
     assert(isFields(value), 'a map was decoded as one')
