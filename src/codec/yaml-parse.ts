@@ -16,6 +16,7 @@ import {
 } from 'js-yaml'
 import { isFields, type Json } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
+import { BoundedTexts } from '../lib/bounded-texts.ts'
 import { describeFault, utf8Fault, YamlError } from './yaml-error.ts'
 import { resolveScalar } from './yaml-scalar.ts'
 
@@ -26,6 +27,9 @@ const ALIASED_NODES_FREE = 100
 const NODES_FREE = 1000
 /** What a document may grow to through aliases. The largest body that is taken has 3 MB, and etcd takes less. */
 const EXPANDED_BYTES_MAX = 16 * 1024 * 1024
+
+/** Of all keys that are told: more than any answer has room for. A body of 3 MB may repeat a million. */
+const DUPLICATES_CHARACTERS_MAX = 1024 * 1024
 
 export type ParsedYaml = {
   readonly value: Json
@@ -67,14 +71,17 @@ function firstDocument(text: string): string {
 }
 
 /** What it costs to write a node out in full, aliases included. */
-type Sized = { readonly value: Json; readonly nodes: number; readonly bytes: number; readonly isMap: boolean }
+type Sized = { readonly value: Json; readonly nodes: number; readonly bytes: number; readonly depth: number }
 
 class Builder {
   readonly #text: string
   readonly #events: readonly Event[]
   readonly #anchors = new Map<string, Sized>()
-  readonly #duplicates: string[] = []
+  readonly #duplicates = new BoundedTexts(DUPLICATES_CHARACTERS_MAX)
   #at = 0
+  /** How many lists and maps are open, and how many were at most since the last anchor. */
+  #depth = 0
+  #deepest = 0
   #nodes = 0
   #aliasedNodes = 0
   #bytes = 0
@@ -92,7 +99,7 @@ class Builder {
     this.#at = 1
     const next = this.#events[1]
     if (next === undefined || next.type === EVENT_ID.POP) return { value: null, duplicates: [] }
-    return { value: this.#node(), duplicates: this.#duplicates }
+    return { value: this.#node(), duplicates: this.#duplicates.all }
   }
 
   #node(): Json {
@@ -118,15 +125,24 @@ class Builder {
     if (event.anchorStart === -1) return build()
     const nodes = this.#nodes
     const bytes = this.#bytes
+    const deepest = this.#deepest
+    this.#deepest = this.#depth
     const value = build()
     const name = this.#anchorName(event)
     this.#anchors.set(name, {
       value,
       nodes: this.#nodes - nodes + 1,
       bytes: this.#bytes - bytes,
-      isMap: event.type === EVENT_ID.MAPPING,
+      depth: this.#deepest - this.#depth,
     })
+    this.#deepest = Math.max(this.#deepest, deepest)
     return value
+  }
+
+  /** The parser bounds what stands in the text; aliases inside of what has an anchor may be deeper together. */
+  #reach(depth: number): void {
+    if (depth > DEPTH_MAX) throw new YamlError('yaml: exceeded max depth of 10000')
+    this.#deepest = Math.max(this.#deepest, depth)
   }
 
   /** The value is shared, and counted as if it stood there again. */
@@ -142,6 +158,7 @@ class Builder {
     if (isTooMuch || this.#bytes > EXPANDED_BYTES_MAX) {
       throw new YamlError('yaml: document contains excessive aliasing')
     }
+    this.#reach(this.#depth + target.depth)
     return target
   }
 
@@ -157,18 +174,22 @@ class Builder {
 
   #sequence(): Json {
     const items: Json[] = []
+    this.#reach(++this.#depth)
     while (!this.#pops()) items.push(this.#node())
+    this.#depth--
     return items
   }
 
   #mapping(): Json {
     const fields = newFields()
+    this.#reach(++this.#depth)
     while (!this.#pops()) {
       const event = this.#events[this.#at]
       const key = this.#key()
       if (key.isMerge) this.#merge(fields, event)
       else this.#set(fields, key, event)
     }
+    this.#depth--
     return fields
   }
 
@@ -180,9 +201,12 @@ class Builder {
 
   #set(fields: MutableFields, key: Key, keyEvent: Event | undefined): void {
     if (Object.hasOwn(fields, key.text)) {
-      // The line is that of the value, where there is one.
-      const line = this.#lineAtStart(this.#events[this.#at]) ?? this.#lineAtStart(keyEvent) ?? 0
-      this.#duplicates.push(`line ${line}: key ${key.shown} already set in map`)
+      const valueEvent = this.#events[this.#at]
+      this.#duplicates.add(() => {
+        // The line is that of the value, where there is one.
+        const line = this.#lineAtStart(valueEvent) ?? this.#lineAtStart(keyEvent) ?? 0
+        return `line ${line}: key ${key.shown} already set in map`
+      })
     }
     fields[key.text] = this.#node()
   }
@@ -218,7 +242,7 @@ class Builder {
       }
       for (const [name, value] of Object.entries(one)) {
         if (Object.hasOwn(into, name)) {
-          this.#duplicates.push(`line ${this.#lineAtStart(key) ?? 0}: key ${quote(name)} already set in map`)
+          this.#duplicates.add(() => `line ${this.#lineAtStart(key) ?? 0}: key ${quote(name)} already set in map`)
         }
         into[name] = value ?? null
       }

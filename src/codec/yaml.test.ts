@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Json } from '../api/object.ts'
-import { parseJson } from '../api/json-value.ts'
+import { JsonScanner } from '../api/json-scanner.ts'
+import { parseJson, readAny } from '../api/json-value.ts'
 import { YamlError } from './yaml-error.ts'
 import { jsonToYaml } from './yaml-print.ts'
 import { convertYaml, YamlConverter } from './yaml.ts'
@@ -67,6 +68,13 @@ describe('what YAML means', () => {
   })
 })
 
+/** Lists in lists; each line's innermost one holds the line before. */
+const nested = (lines: number, depth: number): string =>
+  Array.from({ length: lines }, (_, at) => {
+    const inside = at === 0 ? '1' : `*a${at - 1}`
+    return `a${at}: &a${at} ${'['.repeat(depth)}${inside}${']'.repeat(depth)}\n`
+  }).join('')
+
 describe('what is no YAML', () => {
   const faults: readonly [string, string][] = [
     ['a: b: c', 'yaml: mapping values are not allowed in this context'],
@@ -92,6 +100,23 @@ describe('what is no YAML', () => {
   for (const [text, message] of faults) {
     test(JSON.stringify(text.slice(0, 60)), () => assert.throws(() => convert(text), { name: 'YamlError', message }))
   }
+
+  test('aliases do not nest deeper than what stands in the text may', () => {
+    const tooDeep = { name: 'YamlError', message: 'yaml: exceeded max depth of 10000' }
+    assert.throws(() => convert(nested(2, 900)), tooDeep)
+    assert.throws(() => convert(nested(3, 900)), tooDeep)
+    assert.throws(() => convert(nested(20, 60)), tooDeep)
+    assert.throws(() => convert(`${nested(1, 998)}b: {c: [*a0]}`), tooDeep)
+    assert.doesNotThrow(() => readAny(new JsonScanner(convert(`${nested(1, 998)}b: [*a0]`).json)))
+    assert.doesNotThrow(() => readAny(new JsonScanner(convert(`${nested(9, 111)}b: *a0\nc: {d: *a7}`).json)))
+  })
+
+  test('of repeated keys no more are told than there is room for', () => {
+    const { duplicates } = convert('a:\n'.repeat(100_000))
+    assert.equal(duplicates[1], 'line 3: key "a" already set in map')
+    const characters = duplicates.reduce((sum, { length }) => sum + length, 0)
+    assert.ok(characters > 1_000_000 && characters < 1_100_000)
+  })
 
   test('aliases that multiply are refused', () => {
     const lines = 'bcdefghi'

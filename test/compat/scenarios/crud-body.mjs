@@ -46,6 +46,9 @@ const fields = [
   ['lease-duration-string', leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' }, spec: { leaseDurationSeconds: 'x' } }], ['lease-duration-zero', leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' }, spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } }],
 ];
 
+/** Lists inside lists, and each line's innermost one holds the line before. */
+const nested = (lines, depth) => Array.from({ length: lines }, (_, at) => `a${at}: &a${at} ${'['.repeat(depth)}${at === 0 ? 1 : `*a${at - 1}`}${']'.repeat(depth)}\n`).join('');
+
 export default [
   ...Object.entries(broken).map(([id, body]) => scenario(`crud-body-raw-${id}`, about(`a body that is ${id.replaceAll('-', ' ')}, to POST and PUT`), [
     POST(cms, body, { type: 'application/json' }),
@@ -114,6 +117,12 @@ export default [
   ]),
   ...['a: 1', 'a: true', 'a: yes', 'a: on', 'a: 1.5', 'a: 0x10', 'a: 010', 'a: 2020-01-01', 'a: ~', 'a: null', 'a:', '1: x', 'true: x', 'a: !!str 5', 'a: "5"', 'a: .inf', 'a: 1_000'].map((line, i) => scenario(`crud-body-yaml-scalar-${i + 1}`, about(`the YAML line ${line} in ConfigMap data: unquoted scalars are not strings`, '4.4'), [POST(cms, `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: y${i}\ndata:\n  ${line}\n`, { type: 'application/yaml', pick: (b) => (b.kind === 'Status' ? b : { data: b.data }) })])),
   scenario('crud-body-yaml-broken', about('YAML that does not parse', '4.4'), ['', '---\n', 'a: b: c', '- a\n- b', '\tkind: x', 'just text', 'kind: ConfigMap\n  bad: indent', '{', 'a: &x 1\nb: *y'].map((y) => POST(cms, y, { type: 'application/yaml' }))),
+  scenario('crud-body-yaml-alias-depth-900', about('aliases that hold each other are as deep as what they stand for', '4.4'), [
+    POST(cms, `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n${nested(2, 450)}`, { type: 'application/yaml', pick: brief }),
+  ]),
+  scenario('crud-body-yaml-repeated-keys', about('of repeated keys in YAML more are told than in JSON', '4.4'), [
+    POST(cms, `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n${'  a: x\n'.repeat(300)}`, { type: 'application/yaml', query: { fieldValidation: 'Strict' }, pick: brief }),
+  ]),
   scenario('crud-body-yaml-documents', about('only the first document of a YAML stream counts', '4.4'), [
     POST(cms, '---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: one\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: two\n', { type: 'application/yaml' }),
     POST(cms, '# comment\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: three\n...\n', { type: 'application/yaml', pick: brief }),
