@@ -64,10 +64,13 @@ function readNumber(literal: string): number | bigint {
   if (!Number.isFinite(value)) {
     throw new JsonNumberError(`json: cannot unmarshal number ${literal} into Go value of type float64`)
   }
-  if (Number.isSafeInteger(value) || literal.length > INTEGER_DIGITS_MAX || !/^-?[0-9]+$/.test(literal)) return value
+  if (!isLongInteger(value, literal)) return value
   const integer = BigInt(literal)
   return BigInt.asIntN(64, integer) === integer ? integer : value
 }
+
+const isLongInteger = (value: number, literal: string): boolean =>
+  !Number.isSafeInteger(value) && literal.length <= INTEGER_DIGITS_MAX && /^-?[0-9]+$/.test(literal)
 
 /**
  * Whether a key has an escape in it. V8 13.6 (Node 24) takes it for another key, of the same length and of the characters that it is written with, once it has
@@ -112,12 +115,13 @@ export function parseText(text: string): Json {
   return value
 }
 
-/** To read a longer one takes time by the square of its length, and nobody counts so far. */
-const EXACT_CHARACTERS_MAX = 40
-
-/** The third argument (the text of a primitive) is in the language, but not yet in the library's types. */
+/**
+ * Of 64 bits with a sign or without: Go's YAML library writes both with every digit, and beyond them a float. The third argument (the text of
+ * a primitive) is in the language, but not yet in the library's types.
+ */
 function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
   const source = context?.source ?? ''
-  return source.length <= EXACT_CHARACTERS_MAX && /^-?[0-9]+$/.test(source) ? BigInt(source) : value
+  if (typeof value !== 'number' || !isLongInteger(value, source)) return value
+  const integer = BigInt(source)
+  return BigInt.asIntN(64, integer) === integer || BigInt.asUintN(64, integer) === integer ? integer : value
 }

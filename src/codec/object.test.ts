@@ -10,6 +10,7 @@ import { plainSchema } from '../schema/object-schema.ts'
 import { customStruct } from '../registry/custom/custom-schema.ts'
 import { typeOf } from '../registry/types.ts'
 import { readStructural } from '../schema/structural/read-structural.ts'
+import { jsonToYaml } from './yaml-print.ts'
 import { decodeStored, encodeStored, printWire, UnreadableError, wireOfStored } from './object.ts'
 
 const configMap = plainSchema(typeOf('core/v1', 'ConfigMap'))
@@ -101,9 +102,18 @@ test('what cannot be read is refused', () => {
   }
 })
 
-test('integers keep every digit', () => {
-  const text = '{"a":9007199254740993,"b":[-12345678901234567890],"c":1.5,"d":1,"e":"1234567890123456789"}'
+const inCbor = (json: string): string => encodeCbor(parseJson(Buffer.from(json))).toString('hex')
+
+test('integers of 64 bits keep every digit, longer ones are floats', () => {
+  const text =
+    '{"a":9007199254740993,"b":[-9223372036854775808,18446744073709551615],"c":1.5,"e":"1234567890123456789"}'
   assert.equal(printOrdered(parseJson(Buffer.from(text))), text)
+  const longer = parseJson(Buffer.from('[18446744073709551616,-9223372036854775809,100000000000000000000]'))
+  assert.deepEqual(longer, [2 ** 64, -(2 ** 63), 1e20])
+  assert.equal(jsonToYaml(longer), '- 1.8446744073709552e+19\n- -9.223372036854776e+18\n- 1e+20\n')
+  assert.ok(inCbor('9223372036854775807').endsWith('1b7fffffffffffffff'))
+  assert.ok(inCbor('9223372036854775808').endsWith('fa5f000000'))
+  assert.ok(inCbor('100000000000000000000').endsWith('fb4415af1d78b58c40'))
 })
 
 test('a document that nests too deep is refused, not a broken stack', () => {

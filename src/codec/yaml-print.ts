@@ -202,9 +202,12 @@ function escaped(character: string): string {
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
 }
 
+/** What Go's YAML library reads as an integer: 64 bits, with or without a sign. All else is a float to it. */
+const INTEGER_END = 2 ** 64
+
 /** Go's shortest form: with an exponent from a million on and below a ten-thousandth. */
 function printNumber(value: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 1e21) return `${value}`
+  if (Number.isInteger(value) && value > -INTEGER_END / 2 && value < INTEGER_END) return `${value}`
   const [mantissa = '', exponentText = '0'] = value.toExponential().split('e')
   const exponent = Number(exponentText)
   if (exponent >= -4 && exponent < 6) return `${value}`

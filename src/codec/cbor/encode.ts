@@ -45,8 +45,10 @@ function add(value: Json, schema: Schema | undefined, parts: Buffer[]): void {
   if (value === null) parts.push(byte(NULL))
   else if (typeof value === 'string') addText(value, schema, parts)
   else if (typeof value === 'boolean') parts.push(byte(value ? TRUE : FALSE))
-  else if (typeof value === 'bigint') parts.push(integer(value))
-  else if (typeof value === 'number') {
+  else if (typeof value === 'bigint') {
+    // As Go: what has no room in 64 bits with a sign is a float.
+    parts.push(BigInt.asIntN(64, value) === value ? integer(value) : float(Number(value)))
+  } else if (typeof value === 'number') {
     const isInteger = Number.isSafeInteger(value) && !Object.is(value, -0) && schema?.type !== 'float64'
     parts.push(isInteger ? integer(value) : float(value))
   } else if (isFields(value)) {
