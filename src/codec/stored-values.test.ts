@@ -19,7 +19,7 @@ import { decodeStored, encodeStored, printWire } from './object.ts'
 import { decodeObject, encodeItem } from './protobuf/envelope.ts'
 import { ProtobufError } from './protobuf/reader.ts'
 import { Transcoder } from './protobuf/transcode.ts'
-import { BYTES, FIXED64, VARINT, Writer } from './protobuf/writer.ts'
+import { BYTES, FIXED64, VARINT, ProtobufWriter } from './protobuf/writer.ts'
 import { jsonToYaml } from './yaml-print.ts'
 import { convertYaml } from './yaml.ts'
 
@@ -35,7 +35,7 @@ type Place = {
   readonly schema: Schema
   readonly isPointer: boolean
 }
-type Write = (writer: Writer, number: number) => void
+type Write = (writer: ProtobufWriter, number: number) => void
 type Sort = Schema['type'] | 'schema' | 'schemaOrBool'
 
 /** Every type once. */
@@ -67,7 +67,7 @@ function jsonOf({ root, steps }: Place, value: string): string {
 /** Undefined where protobuf has no such field. */
 function messageOf({ steps }: Place, write: Write): Buffer | undefined {
   if (steps.some((step) => step.in === 'field' && (step.number === 0 || step.outer === 0))) return undefined
-  const writer = new Writer()
+  const writer = new ProtobufWriter()
   const fields = (at: number): void => {
     const step = steps[at]
     if (step?.in !== 'field') return
