@@ -10,12 +10,15 @@ const versions: readonly Version[] = ['v1alpha3', 'v1beta1', 'v1beta2']
 
 const kinds = (version: Version): readonly (readonly [string, KindRules])[] => [
   ['DeviceClass', deviceClassRules],
-  ['DeviceTaintRule', deviceTaintRuleRules],
   ['ResourceClaim', resourceClaimRules],
   ['ResourceClaimTemplate', resourceClaimTemplateRules],
   ['ResourceSlice', version === 'v1beta2' ? resourceSliceRules : olderSliceRules],
 ]
 
-export const rules: readonly (readonly [string, KindRules])[] = versions.flatMap((version) =>
-  kinds(version).map(([kind, own]) => [`${kind}.resource.k8s.io ${version}`, inVersion(own, version)] as const),
-)
+export const rules: readonly (readonly [string, KindRules])[] = [
+  // There is one version of it.
+  ['DeviceTaintRule.resource.k8s.io', deviceTaintRuleRules],
+  ...versions.flatMap((version) =>
+    kinds(version).map(([kind, own]) => [`${kind}.resource.k8s.io ${version}`, inVersion(own, version)] as const),
+  ),
+]
