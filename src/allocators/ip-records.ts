@@ -53,7 +53,7 @@ export class IpRecords {
   /** Makes the records say that these are taken and no others. */
   async reset(ips: readonly Ip[]): Promise<void> {
     for (const { cidr, record } of this.entries) {
-      const held = new Set(ips.filter((ip) => contains(cidr, ip)).map((ip) => numberOf(cidr, ip)))
+      const held = new Set(ips.filter((ip) => contains(cidr, ip)).map((ip) => offsetOf(cidr, ip)))
       await record.change((set) => {
         for (const number of set.list()) if (!held.has(number)) set.release(number)
         for (const number of held) set.add(number)
@@ -65,7 +65,7 @@ export class IpRecords {
     const entry = this.entries.find(({ cidr }) => contains(cidr, ip))
     if (entry === undefined) return
     try {
-      await entry.record.change((set) => change(set, numberOf(entry.cidr, ip)))
+      await entry.record.change((set) => change(set, offsetOf(entry.cidr, ip)))
     } catch (error) {
       this.#log('warn', 'the record of service addresses was not written; the repair will do it', {
         error: String(error),
@@ -75,7 +75,7 @@ export class IpRecords {
 }
 
 /** The address of the network is not counted. */
-export const numberOf = ({ first }: Cidr, { value }: Ip): number => Number(value - first - 1n)
+export const offsetOf = ({ first }: Cidr, { value }: Ip): number => Number(value - first - 1n)
 
 /** Of IPv6 a record has no more than so many addresses, as upstream's. */
 const IPV6_MAX = 65_536n

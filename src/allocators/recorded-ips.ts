@@ -4,7 +4,7 @@
  */
 import { contains, formatCidr, formatIp, type Ip, type IpFamily, parseIp } from '../api/ip.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
-import { type IpRecord, lastOf, numberOf } from './ip-records.ts'
+import { type IpRecord, lastOf, offsetOf } from './ip-records.ts'
 import { PortError } from './number-set.ts'
 
 type Taking = { readonly isDryRun: boolean }
@@ -28,7 +28,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
       throw new IpError(`the provided IP (${formatIp(ip)}) is not in the valid range. ${valid}`)
     }
     if (isDryRun) return
-    const number = numberOf(place.cidr, ip)
+    const number = offsetOf(place.cidr, ip)
     await place.record.change((set) => {
       if (set.has(number)) throw new IpError('provided IP is already allocated')
       set.add(number)
@@ -55,10 +55,10 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
     const ip = parseIp(text)
     const place = ip && this.#records.find((one) => isIn(one, ip))
     if (ip === undefined || place === undefined) return
-    await place.record.change((set) => set.release(numberOf(place.cidr, ip)))
+    await place.record.change((set) => set.release(offsetOf(place.cidr, ip)))
   }
 }
 
 /** Neither the address of the network nor that of the broadcast. */
 const isIn = ({ cidr }: IpRecord, ip: Ip): boolean =>
-  contains(cidr, ip) && ip.value > cidr.first && numberOf(cidr, ip) <= lastOf(cidr)
+  contains(cidr, ip) && ip.value > cidr.first && offsetOf(cidr, ip) <= lastOf(cidr)

@@ -7,7 +7,7 @@ import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts
 import type { Log } from '../lib/log.ts'
 import { ownIpsOf, specOf } from '../registry/kinds/core/service-needs.ts'
 import { addressOf, isOf, managedBy } from './cluster-ips.ts'
-import { type IpRecord, type IpRecords, numberOf } from './ip-records.ts'
+import { type IpRecord, type IpRecords, offsetOf } from './ip-records.ts'
 import type { RangeRecord } from './range-record.ts'
 import { RecordRepair } from './record-repair.ts'
 import { portsHeld } from './service-ports.ts'
@@ -83,7 +83,7 @@ export class Repair {
     for (const { cidr, repair } of records) {
       const { missing, freed } = await repair.pass(async () => {
         const ips = [...ownersOf(await listServices()).keys()].map(parseIp)
-        return new Set(ips.flatMap((ip) => (ip !== undefined && contains(cidr, ip) ? [numberOf(cidr, ip)] : [])))
+        return new Set(ips.flatMap((ip) => (ip !== undefined && contains(cidr, ip) ? [offsetOf(cidr, ip)] : [])))
       })
       const range = formatCidr(cidr)
       if (missing.length > 0) log('warn', 'addresses of services were free; they are taken now', { range, at: missing })
