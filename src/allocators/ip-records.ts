@@ -26,7 +26,7 @@ export type IpRecordsParts = {
 export type IpRecord = { readonly cidr: Cidr; readonly record: Pick<RangeRecord, 'change'> }
 
 export class IpRecords {
-  readonly entries: readonly IpRecord[]
+  readonly entries: readonly { readonly cidr: Cidr; readonly record: RangeRecord }[]
   readonly #log: Log
 
   constructor({ store, root, ranges, life, random, log }: IpRecordsParts) {

@@ -7,7 +7,7 @@ import { decodeStored, encodeStored } from '../codec/object.ts'
 import { deadline, systemTimers, type Timers } from '../lib/timers.ts'
 import { typeOf } from '../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
-import type { Key } from '../storage/engine.ts'
+import type { Key, Revision } from '../storage/engine.ts'
 import type { Current, Decision, Store, Stored } from '../storage/store.ts'
 import { bitsOf, bytesOf, type NumberRange, NumberSet } from './number-set.ts'
 
@@ -72,6 +72,29 @@ export class RangeRecord {
       })
       if (!this.#isWriting) void this.#writeAll()
     })
+  }
+
+  /** Of the record as it is now; 0 while there is none. */
+  async revision(): Promise<Revision> {
+    const { found } = await this.#parts.store.get(this.#parts.key)
+    return found?.revision ?? 0
+  }
+
+  /** Changes the set unless anybody has written it since it had this revision, be it what it was before; then undefined. */
+  async changeAt<T>(revision: Revision, change: (set: NumberSet) => T): Promise<T | undefined> {
+    let changed: T | undefined
+    using limit = deadline(this.#parts.timers ?? systemTimers, CHANGE_MS_MAX)
+    const { signal } = limit
+    const options = { decode: (stored: Stored) => this.#decode(stored), signal }
+    await this.#parts.store.update(this.#parts.key, options, (current): Decision => {
+      changed = undefined
+      if ((current?.revision ?? 0) !== revision) return 'unchanged'
+      const set = this.#setOf(current?.object)
+      const before = set.bits
+      changed = change(set)
+      return set.bits === before ? 'unchanged' : { put: encodeStored(this.#objectOf(set.bits), rangeSchema()) }
+    })
+    return changed
   }
 
   /** What a change would come to, without changing anything. */

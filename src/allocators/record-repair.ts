@@ -4,29 +4,44 @@ import type { RangeRecord } from './range-record.ts'
 
 /** A number that nobody has in so many passes is not that of a Service on its way. */
 const PASSES_TILL_FREE = 3
+/** Of one pass, where others take and give back numbers all the time. The next pass is minutes away. */
+const TRIES_MAX = 5
+
+export type RepairableRecord = Pick<RangeRecord, 'revision' | 'changeAt'>
 
 export class RecordRepair {
-  readonly #record: Pick<RangeRecord, 'change'>
+  readonly #record: RepairableRecord
   readonly #life: () => number
   /** Of numbers that are taken: in how many passes nobody had them. What nobody had in another database says nothing of this one. */
   #unowned: { readonly life: number; readonly passes: ReadonlyMap<number, number> } = { life: -1, passes: new Map() }
 
   /** `life` moves when the database becomes another one. */
-  constructor(record: Pick<RangeRecord, 'change'>, life: () => number) {
+  constructor(record: RepairableRecord, life: () => number) {
     this.#record = record
     this.#life = life
   }
 
   /** What was changed. `readHeld`: the numbers that Services have. */
   async pass(readHeld: () => Promise<ReadonlySet<number>>): Promise<Pick<Repaired, 'missing' | 'freed'>> {
+    for (let tries = 1; tries <= TRIES_MAX; tries++) {
+      const done = await this.#try(readHeld)
+      if (done !== undefined) return done
+    }
+    return { missing: [], freed: [] }
+  }
+
+  /**
+   * Undefined: numbers came or went meanwhile, or this is another database. The record as it was before Services were listed is repaired, or
+   * none: a later one may have numbers of Services that the list does not show yet, or be without those of Services that it still shows.
+   */
+  async #try(readHeld: () => Promise<ReadonlySet<number>>): Promise<Repaired | undefined> {
     const life = this.#life()
+    const revision = await this.#record.revision()
     const held = await readHeld()
     const known = this.#unowned.life === life ? this.#unowned.passes : new Map<number, number>()
     const isSame = (): boolean => this.#life() === life
-    const done = await this.#record.change((set) => (isSame() ? repaired(set, held, known) : undefined))
-    // Of another database the next pass finds out.
-    if (done === undefined) return { missing: [], freed: [] }
-    this.#unowned = { life, passes: done.unowned }
+    const done = await this.#record.changeAt(revision, (set) => (isSame() ? repaired(set, held, known) : undefined))
+    if (done !== undefined) this.#unowned = { life, passes: done.unowned }
     return done
   }
 }

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../api/object.ts'
+import { Leases } from '../storage/leases.ts'
+import { MemoryEngine } from '../storage/memory/memory-engine.ts'
+import { Store } from '../storage/store.ts'
+import { identity } from '../storage/transform.ts'
 import { addressOf } from './cluster-ips.ts'
 import { NumberSet } from './number-set.ts'
+import { RangeRecord } from './range-record.ts'
 import { Repair } from './repair.ts'
 
 const service = (name: string, ip: string, nodePort: number): KubeObject => ({
@@ -26,7 +31,7 @@ test('what a service has is taken, what nobody has is given back, but not at onc
   const recent = '2020-01-01T00:09:30Z'
   const foreign = { ...address('10.0.0.9', 'x', old), metadata: { name: '10.0.0.9', creationTimestamp: old } }
   const repair = new Repair({
-    nodePorts: { change: async (change) => change(ports) },
+    nodePorts: { revision: async () => 1, changeAt: async (_, change) => change(ports) },
     listServices: async () => [service('a', '10.0.0.2', 30_001)],
     listAddresses: async () => [address('10.0.0.3', 'gone', old), address('10.0.0.4', 'coming', recent), foreign],
     createAddress: async ({ metadata }) => created.push(metadata.name ?? '') > 0,
@@ -54,7 +59,7 @@ test('a port that nobody had in another database has its passes in this one', as
   ports.take(30_007)
   let life = 0
   const repair = new Repair({
-    nodePorts: { change: async (change) => change(ports) },
+    nodePorts: { revision: async () => 1, changeAt: async (_, change) => change(ports) },
     listServices: async () => [],
     listAddresses: async () => [],
     createAddress: async () => true,
@@ -73,4 +78,68 @@ test('a port that nobody had in another database has its passes in this one', as
   assert.deepEqual(ports.list(), [30_007])
   await repair.pass()
   assert.deepEqual(ports.list(), [])
+})
+
+test('ports that come or go while services are listed are left alone', async () => {
+  await using engine = new MemoryEngine()
+  const recordOf = (): RangeRecord => {
+    const store = new Store(engine, {
+      transformer: identity,
+      leases: new Leases((ttl, call) => engine.grantLease(ttl, call)),
+    })
+    const range = { first: 30_000, last: 30_010 }
+    const key = '/registry/ranges/servicenodeports'
+    return new RangeRecord({ store, key, range, text: '', adopt: () => 0n, random: () => 0, life: () => 0 })
+  }
+  const record = recordOf()
+  let services: KubeObject[] = []
+  /** What happens while the slow replica lists services for their ports. */
+  let meanwhile: (() => Promise<void>) | undefined
+  const repairOf = (isSlow: boolean): Repair => {
+    const own = recordOf()
+    let isForPorts = false
+    return new Repair({
+      nodePorts: {
+        revision: () => {
+          isForPorts = isSlow
+          return own.revision()
+        },
+        changeAt: (revision, change) => own.changeAt(revision, change),
+      },
+      listServices: async () => {
+        const listed = services
+        if (!isForPorts) return listed
+        isForPorts = false
+        const happens = meanwhile
+        meanwhile = undefined
+        await happens?.()
+        return listed
+      },
+      listAddresses: async () => [],
+      createAddress: async () => true,
+      deleteAddress: async () => undefined,
+      readAddress: async () => undefined,
+      records: { add: async () => undefined, reset: async () => undefined },
+      life: () => 0,
+      wallMs: () => 0,
+      log: () => undefined,
+    })
+  }
+  const [quick, slow] = [repairOf(false), repairOf(true)]
+  await record.change((set) => set.take(30_007))
+  for (let pass = 1; pass < 3; pass++) for (const repair of [quick, slow]) await repair.pass()
+  meanwhile = async () => {
+    // The other replica frees it, and it is given to a Service.
+    await quick.pass()
+    await record.change((set) => set.take(30_007))
+    services = [service('s', '10.0.0.2', 30_007)]
+  }
+  await slow.pass()
+  assert.deepEqual(await record.attempt((set) => set.list()), [30_007])
+  meanwhile = async () => {
+    services = []
+    await record.change((set) => set.release(30_007))
+  }
+  await slow.pass()
+  assert.deepEqual(await record.attempt((set) => set.list()), [])
 })

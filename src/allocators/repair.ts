@@ -7,16 +7,15 @@ import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts
 import type { Log } from '../lib/log.ts'
 import { ownIpsOf, specOf } from '../registry/kinds/core/service-needs.ts'
 import { addressOf, isOf, managedBy } from './cluster-ips.ts'
-import { type IpRecord, type IpRecords, offsetOf } from './ip-records.ts'
-import type { RangeRecord } from './range-record.ts'
-import { RecordRepair } from './record-repair.ts'
+import { type IpRecords, offsetOf } from './ip-records.ts'
+import { RecordRepair, type RepairableRecord } from './record-repair.ts'
 import { portsHeld } from './service-ports.ts'
 
 /** Addresses know their age: one that no Service has longer than any write takes is not that of a Service on its way. */
 const ADDRESS_AGE_MS_MIN = 60_000
 
 export type RepairParts = {
-  readonly nodePorts: Pick<RangeRecord, 'change'>
+  readonly nodePorts: RepairableRecord
   /** All that there are, latest. */
   readonly listServices: () => Promise<readonly KubeObject[]>
   readonly listAddresses: () => Promise<readonly KubeObject[]>
@@ -26,7 +25,7 @@ export type RepairParts = {
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   readonly records: Pick<IpRecords, 'add' | 'reset'>
   /** Where these decide, and there are no address objects. */
-  readonly recorded?: readonly IpRecord[] | undefined
+  readonly recorded?: readonly { readonly cidr: Cidr; readonly record: RepairableRecord }[] | undefined
   /** Moves when the database becomes another one. */
   readonly life: () => number
   readonly wallMs: () => number
