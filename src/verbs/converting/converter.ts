@@ -108,8 +108,8 @@ export class Converter {
     // Before anything is awaited, so that nobody else begins with them.
     const sent = missing.length === 0 ? noneYet : this.#review(missing)
     // A promise for each review, not for each object: a hundred watchers who wait for the same would have thousands.
-    const reviews = new Set(known.filter((one) => one instanceof Promise))
-    const made = await Promise.all([sent, ...[...reviews].map((review) => review.catch(() => noneYet))])
+    const reviews = new Set(known.filter(isComing))
+    const made = await Promise.all([sent, ...[...reviews].map(({ review }) => review.catch(() => noneYet))])
     const find = (item: Item): Item | undefined => {
       const id = idOf(item)
       for (const review of made) if (review.has(id)) return review.get(id)
@@ -117,17 +117,18 @@ export class Converter {
     }
     const found = items.map((item, at) => (known[at] instanceof Item ? known[at] : find(item)))
     if (found.every((one) => one !== undefined)) return found
-    return Promise.all(items.map(async (item, at) => found[at] ?? this.#alone(item)))
+    const again = await this.#again([...new Set(items.filter((_, at) => found[at] === undefined))])
+    return items.map((item, at) => found[at] ?? again.get(idOf(item)) ?? item)
   }
 
-  /** A promise: somebody else has sent it. */
-  #known(item: Item): Item | Promise<Reviewed> | undefined {
+  /** A review: somebody else has sent it. */
+  #known(item: Item): Item | Coming | undefined {
     if (this.#fitting.has(item)) return item
     this.#followDatabase()
     const kept = this.#kept.get(this.#owner, item)
     if (kept !== undefined) return kept
     const coming = this.#coming.get(idOf(item))
-    return coming?.item === item || this.#database.isSettled() ? coming?.review : undefined
+    return coming?.items.has(item) || this.#database.isSettled() ? coming : undefined
   }
 
   #followDatabase(): void {
@@ -138,11 +139,20 @@ export class Converter {
     this.#coming.clear()
   }
 
-  /** A review may have failed for the sake of another object in it. Who waited for it too may have sent this one already. */
-  async #alone(item: Item): Promise<Item> {
-    const known = this.#known(item)
-    const converted = known instanceof Item ? known : (await (known ?? this.#review([item]))).get(idOf(item))
-    return converted ?? item
+  /**
+   * A review of others has failed, perhaps for the sake of an object that is none of these: so they go together into one that has no others.
+   * Who waited for the same may have sent just these already.
+   */
+  async #again(items: readonly Item[]): Promise<Reviewed> {
+    const known = new Map(items.map((item) => [item, this.#known(item)]))
+    const kept = items.flatMap((item) => known.get(item) ?? [])
+    const ready = new Map(kept.filter((one) => one instanceof Item).map((one) => [idOf(one), one]))
+    const left = items.filter((item) => !ready.has(idOf(item)))
+    const reviews = Map.groupBy(left, (item) => known.get(item))
+    const areJustThese = [...reviews].every(([one, own]) => isComing(one) && one.items.size === own.length)
+    const coming = [...reviews.keys()].filter(isComing).map(({ review }) => review)
+    const made = await Promise.all(areJustThese ? coming : [this.#review(left)])
+    return new Map([...ready, ...made.flatMap((review) => [...review])])
   }
 
   async #review(items: readonly Item[]): Promise<Reviewed> {
@@ -177,9 +187,10 @@ export class Converter {
         return new Map(made)
       })
       .finally(() => {
-        for (const item of items) if (this.#coming.get(idOf(item))?.item === item) this.#coming.delete(idOf(item))
+        for (const item of items) if (this.#coming.get(idOf(item)) === coming) this.#coming.delete(idOf(item))
       })
-    for (const item of items) this.#coming.set(idOf(item), { item, review })
+    const coming: Coming = { items: new Set(items), review }
+    for (const item of items) this.#coming.set(idOf(item), coming)
     return review
   }
 
@@ -203,7 +214,9 @@ export class Converter {
 /** What a review made, by id. */
 type Reviewed = ReadonlyMap<string, Item>
 
-type Coming = { readonly item: Item; readonly review: Promise<Reviewed> }
+type Coming = { readonly items: ReadonlySet<Item>; readonly review: Promise<Reviewed> }
+
+const isComing = (known: Item | Coming | undefined): known is Coming => known !== undefined && !(known instanceof Item)
 
 const noneYet: Reviewed = new Map()
 
