@@ -53,11 +53,8 @@ export class IpRecords {
   /** Makes the records say that these are taken and no others. */
   async reset(ips: readonly Ip[]): Promise<void> {
     for (const { cidr, record } of this.entries) {
-      const held = new Set(ips.filter((ip) => contains(cidr, ip)).map((ip) => offsetOf(cidr, ip)))
-      await record.change((set) => {
-        for (const number of set.list()) if (!held.has(number)) set.release(number)
-        for (const number of held) set.add(number)
-      })
+      const held = ips.filter((ip) => contains(cidr, ip)).map((ip) => offsetOf(cidr, ip))
+      await record.change((set) => set.reset(held))
     }
   }
 

@@ -46,10 +46,24 @@ export class NumberSet {
     const { first } = this.#range
     const taken: number[] = []
     const bytes = bytesOf(this.#bits)
-    for (const [at, byte] of bytes.toReversed().entries()) {
-      for (let bit = 0; bit < 8; bit++) if (((byte >> bit) & 1) === 1) taken.push(first + 8 * at + bit)
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[bytes.length - 1 - at] ?? 0
+      for (let bit = 0; byte >> bit > 0; bit++) if (((byte >> bit) & 1) === 1) taken.push(first + 8 * at + bit)
     }
     return taken
+  }
+
+  /** These are taken and no others. Many at once: each `add` copies the whole set, which may have a million numbers. */
+  reset(numbers: Iterable<number>): void {
+    const { first, last } = this.#range
+    const bytes = Buffer.alloc(Math.ceil((last - first + 1) / 8))
+    for (const number of numbers) {
+      if (!this.includes(number)) continue
+      const at = number - first
+      const byte = bytes.length - 1 - (at >> 3)
+      bytes[byte] = (bytes[byte] ?? 0) | (1 << (at & 7))
+    }
+    this.#bits = bitsOf(bytes)
   }
 
   /** A port that somebody wants. Fails with a PortError. */
@@ -88,9 +102,11 @@ export class NumberSet {
     const size = last - first + 1
     if (size <= 0) return undefined
     const start = Math.floor(this.#random() * size)
+    const bytes = bytesOf(this.#bits)
     for (let step = 0; step < size; step++) {
       const port = first + ((start + step) % size)
-      if (!this.has(port)) return port
+      const at = port - this.#range.first
+      if ((((bytes[bytes.length - 1 - (at >> 3)] ?? 0) >> (at & 7)) & 1) === 0) return port
     }
     return undefined
   }

@@ -53,12 +53,14 @@ type Repaired = {
 }
 
 function repaired(set: NumberSet, held: ReadonlySet<number>, known: ReadonlyMap<number, number>): Repaired {
-  const missing = [...held].filter((number) => set.includes(number) && !set.has(number))
-  for (const number of missing) set.add(number)
-  const passes = set
-    .list()
-    .flatMap((number): [number, number][] => (held.has(number) ? [] : [[number, (known.get(number) ?? 0) + 1]]))
+  const taken = new Set(set.list())
+  const missing = [...held].filter((number) => set.includes(number) && !taken.has(number))
+  const passes = [...taken].flatMap((number): [number, number][] =>
+    held.has(number) ? [] : [[number, (known.get(number) ?? 0) + 1]],
+  )
   const freed = passes.filter(([, count]) => count >= PASSES_TILL_FREE).map(([number]) => number)
-  for (const number of freed) set.release(number)
+  for (const number of missing) taken.add(number)
+  for (const number of freed) taken.delete(number)
+  if (missing.length + freed.length > 0) set.reset(taken)
   return { missing, freed, unowned: new Map(passes.filter(([, count]) => count < PASSES_TILL_FREE)) }
 }

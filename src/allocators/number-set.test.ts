@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bitsOf, bytesOf, NumberSet } from './number-set.ts'
+
+/** The addresses of a /12: a record of 128 KB. */
+const large = { first: 0, last: (1 << 20) - 3 }
+/** On a busy machine; an `add` for each would take minutes. */
+const MS_MAX = 1_000
+
+test('a set that is made anew has just the numbers that are given', () => {
+  const set = new NumberSet({ first: 30_000, last: 30_015 }, 0n, () => 0)
+  set.add(30_003)
+  set.reset([30_000, 30_009, 30_015, 29_999, 30_016])
+  assert.deepEqual(set.list(), [30_000, 30_009, 30_015])
+  assert.deepEqual(bitsOf(bytesOf(set.bits)), set.bits)
+  assert.equal(set.has(30_009), true)
+  set.reset([])
+  assert.equal(set.bits, 0n)
+})
+
+test('many numbers of a large range are set, listed and passed over at once', () => {
+  const set = new NumberSet(large, 0n, () => 0)
+  const numbers = Array.from({ length: 20_000 }, (_, at) => at * 50)
+  const since = performance.now()
+  set.reset(numbers)
+  assert.deepEqual(set.list(), numbers)
+  set.reset(Array.from({ length: large.last }, (_, at) => at))
+  assert.equal(set.takeAny(), large.last)
+  const tookMs = performance.now() - since
+  assert.ok(tookMs < MS_MAX, `${tookMs} ms`)
+})
+
+test('what is free is found wherever it is', () => {
+  const range = { first: 100, last: 109, named: 2 }
+  const set = new NumberSet(range, 0n, () => 0.5)
+  const given = Array.from({ length: 10 }, () => set.takeAny())
+  assert.deepEqual(given, [106, 107, 108, 109, 102, 103, 104, 105, 101, 100])
+  assert.throws(() => set.takeAny(), /range is full/)
+})
