@@ -45,3 +45,12 @@ test('what another replica adds meanwhile stays', async () => {
   assert.ok(bodies[0]?.includes('"resourceVersion":"1"'))
   assert.ok(bodies[1]?.includes('"resourceVersion":"2"') && bodies[1].includes('other') && bodies[1].includes('new'))
 })
+
+test('each certificate is a block of lines of its own, whatever the lines of the others end with', async () => {
+  const [old, known] = [pem('old').trimEnd(), pem('new').replaceAll('\n', '\r\n')]
+  for (const text of [old, `${old}\r\n`, `${old}\n${known}`]) {
+    const found = answer(200, { metadata: { resourceVersion: '1' }, data: { 'client-ca-file': text } })
+    const [body = ''] = await written([found], [answer(200, {})])
+    assert.equal(JSON.parse(body).data['client-ca-file'], pem('old') + pem('new'))
+  }
+})

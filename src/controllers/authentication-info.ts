@@ -4,7 +4,7 @@ import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 
 const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
-const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----\n?/g
+const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
 /** Another replica may write at the same time, each once. */
 const TRIES = 5
@@ -26,9 +26,12 @@ async function addOnce(handle: HandleAs, clientCaPem: string, signal: AbortSigna
   if (found.status >= FAILURE) return found.status
   const { metadata, data } = fieldsOf(objectOf(found))
   const known = textOf(fieldsOf(data)['client-ca-file'])
-  const all = new Set([...(known.match(certificate) ?? []), ...(clientCaPem.match(certificate) ?? [])])
+  const all = new Set([...certificatesOf(known), ...certificatesOf(clientCaPem)])
   const resourceVersion = textOf(fieldsOf(metadata)['resourceVersion'])
-  const body = { metadata: { resourceVersion }, data: { 'client-ca-file': [...all].join('') } }
+  const body = { metadata: { resourceVersion }, data: { 'client-ca-file': [...all].map((one) => `${one}\n`).join('') } }
   const { status } = await request(handle, { method: 'PATCH', path, body, isMergePatch: true, signal })
   return status
 }
+
+/** The same one is the same text, whatever ends its lines and whether a line ends after it. */
+const certificatesOf = (pem: string): readonly string[] => pem.replaceAll('\r', '').match(certificate) ?? []
