@@ -58,16 +58,18 @@ type Merge = { readonly identity: (item: Value) => string; readonly meter: Pick<
 
 /** An item copied; one printed and looked up. */
 const ITEM_NANOS = 100
-export const MERGED_NANOS = 400
+export const MERGED_NANOS = 600
 export const MERGED_CHARACTER_NANOS = 5
 
 /** Items of the second list take the places of those of the first that they are the same as; the others follow. */
 function merge(one: ListValue, other: ListValue, { identity, meter }: Merge): ListValue {
   const items = new Map<string, Value>()
+  // What is too much is not begun.
+  meter.work((one.size + other.size) * MERGED_NANOS)
   for (const list of [one, other]) {
     for (const item of itemsOf(list)) {
       const text = identity(item)
-      meter.work(MERGED_NANOS + text.length * MERGED_CHARACTER_NANOS)
+      meter.work(text.length * MERGED_CHARACTER_NANOS)
       items.set(text, item)
     }
   }

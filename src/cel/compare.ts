@@ -79,10 +79,11 @@ type Sameness = { readonly identity: (item: Value) => string; readonly meter: Me
 
 function isSameSet(one: ListValue, other: ListValue, { identity, meter }: Sameness): boolean | CelError {
   const items = new Map<string, Value>()
+  // Once more for the other list.
+  meter.work(2 * one.size * MERGED_NANOS)
   for (const item of itemsOf(one)) {
     const text = identity(item)
-    // Once more for the other list.
-    meter.work(2 * (MERGED_NANOS + text.length * MERGED_CHARACTER_NANOS))
+    meter.work(2 * text.length * MERGED_CHARACTER_NANOS)
     items.set(text, item)
   }
   for (const item of itemsOf(other)) {
