@@ -30,6 +30,7 @@ import type { WatchAccess, WriteAccess } from './verbs/access.ts'
 import { convertedAccess } from './verbs/converting/converted-access.ts'
 import { ConvertedItems } from './verbs/converting/converted-items.ts'
 import { Converter } from './verbs/converting/converter.ts'
+import { HeldSelectors } from './verbs/held-selectors.ts'
 import { ResourceForms } from './verbs/represent/forms.ts'
 import { createNow } from './api/timestamps.ts'
 import type { GetService } from './webhooks/call.ts'
@@ -67,6 +68,7 @@ export class ResourceAccess {
   readonly #received = new ReceivedAnswers()
   readonly #transcoder = new Transcoder()
   readonly #printed = new PrintedCheck()
+  readonly #heldSelectors = new HeldSelectors()
   /** Weakly: custom resources come and go. */
   readonly #made = new WeakMap<Resource, Access>()
   readonly #retired = new WeakSet<Resource>()
@@ -202,6 +204,7 @@ export class ResourceAccess {
       ttlSeconds: isEvents(resource) ? config.eventTtlSeconds : undefined,
       allowsWatchList: config.featureGates.isOn('WatchList'),
       watchMsMin: config.watchMsMin,
+      heldSelectors: this.#heldSelectors,
       onFrames: lazily(() => metrics.countEvents(resource)),
     }
   }

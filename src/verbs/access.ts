@@ -9,6 +9,7 @@ import type { Allocator } from '../registry/allocations.ts'
 import type { Resource, ResourceRequest, ValidateTools } from '../registry/resource.ts'
 import type { ResourceKeys } from '../storage/keys.ts'
 import type { ObjectStore, Stored } from '../storage/store.ts'
+import type { HeldSelectors } from './held-selectors.ts'
 import type { ResourceForms } from './represent/forms.ts'
 
 /** Enough for reads. */
@@ -27,6 +28,8 @@ export type WatchAccess = ReadAccess & {
   readonly allowsWatchList: boolean
   /** A watch without a time of its own ends by chance between this and twice this, so that not all come back at once. */
   readonly watchMsMin: number
+  /** Those of the watches of all resources. */
+  readonly heldSelectors: HeldSelectors
   /** Told the events that leave for one watcher together. */
   readonly onFrames: (frames: readonly Buffer[]) => void
 }

@@ -17,6 +17,8 @@ export type WatchFramesOptions = {
   readonly timeoutMs: number
   readonly sendsBookmarks: boolean
   readonly onFrames: (frames: readonly Buffer[]) => void
+  /** May be called more than once. */
+  readonly onEnd: () => void
 }
 
 const none: readonly Buffer[] = []
@@ -84,5 +86,6 @@ export class WatchFrames implements FrameSource {
     clearTimeout(this.#timer)
     clearTimeout(this.#bookmarkTimer)
     this.#watcher.close()
+    this.#options.onEnd()
   }
 }

@@ -36,15 +36,20 @@ export async function watch(request: ResourceRequest, access: WatchAccess): Prom
   const { headers } = framing
   const operation: StorageOperation = { resource, name: '', verb: 'watch', askedVersion }
   const timeoutMs = timeoutOf(options, access)
+  const onEnd = access.heldSelectors.hold(
+    request.user.name,
+    options.labelSelector.length + options.fieldSelector.length,
+  )
   try {
     const start = await startOf(options, { askedVersion, range, reader, allowsWatchList })
     const watcher = await reader.watch({ range, start, matches, by, client: request.user.name })
     const sendsBookmarks = options.allowWatchBookmarks
-    const frames = new WatchFrames(watcher, { framing, timeoutMs, sendsBookmarks, onFrames: access.onFrames })
+    const frames = new WatchFrames(watcher, { framing, timeoutMs, sendsBookmarks, onFrames: access.onFrames, onEnd })
     const socketForm = form.type === 'json' || form.type === 'protobuf' ? form.type : undefined
     if (socketForm !== undefined && asksForWebSocket(http)) return overWebSocket(http, frames, socketForm)
     return { status: 200, headers, frames }
   } catch (error) {
+    onEnd()
     if (!(error instanceof StorageError)) throw error
     // What goes wrong from here on is told inside the stream, even before its first event.
     return { status: 200, headers, stream: single(framing.error(toStatus(fromStorage(error, operation)))) }

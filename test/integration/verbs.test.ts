@@ -246,3 +246,27 @@ test('who stores a webhook or a policy is told that it is not enforced', async (
   const bound = await post('/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings', binding)
   assert.match(bound.headers['warning'] ?? '', /^299 keelson "ValidatingAdmissionPolicyBinding is stored/)
 })
+
+test('what long selectors of watches hold is bounded, and given back at their end', async () => {
+  const path = await space('selecting')
+  await fill(path, ['a'])
+  const watch = (seconds: number): string =>
+    `${path}?watch=1&timeoutSeconds=${seconds}&fieldSelector=metadata.name!%3D${'x'.repeat(600_000)}`
+  // Node's HTTP/2 client sends no such header.
+  const plain = clients['HTTP/1.1']?.(server.url)
+  assert.ok(plain)
+  await using one = plain
+  for await (const line of one.lines({ path: watch(60) })) {
+    assert.equal(JSON.parse(line).type, 'ADDED')
+    const refused = await one.call({ path: watch(1) })
+    assert.equal(refused.status, 429)
+    assert.match(json(refused).message, /^the selectors of all your watches/)
+    assert.equal((await one.call({ path: `${path}?watch=1&timeoutSeconds=1` })).status, 200)
+    break
+  }
+  // The server learns of the end a little later.
+  let status = 429
+  for (let tries = 0; tries < 100 && status === 429; tries++) status = (await one.call({ path: watch(1) })).status
+  assert.equal(status, 200)
+  assert.equal((await one.call({ path: watch(1) })).status, 200)
+})
