@@ -206,3 +206,34 @@ test('amounts of a whole Pod that are stored without an amount are not in use', 
   }
   assert.deepEqual(drop(wanted, aPod({ resources: { requests: { cpu: '1' } } })), wanted)
 })
+
+const withoutGates = (...names: string[]): GatedFields =>
+  new GatedFields({ isOn: (name) => !names.includes(name) && defaultGates.isOn(name) })
+
+test('fields of the status stay where the specification uses the gate, not where they are stored', () => {
+  const status = {
+    containerStatuses: [{ name: 'c', resources: { limits: { cpu: '1' } }, user: { linux: { uid: 1, gid: 1 } } }],
+  }
+  const off = withoutGates('InPlacePodVerticalScaling', 'SupplementalGroupsPolicy')
+  const kept = (spec: Fields): string[] => {
+    const pod = aPod(spec, status)
+    const [one] = itemsOf(fieldsOf(off.drop(pod, pod, struct)['status'])['containerStatuses'])
+    return Object.keys(fieldsOf(one))
+  }
+  assert.deepEqual(kept({}), ['name'])
+  assert.deepEqual(kept({ securityContext: { supplementalGroupsPolicy: 'Strict' } }), ['name', 'user'])
+  const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }]
+  assert.deepEqual(kept({ containers: [{ name: 'c', image: 'i', resizePolicy }] }), ['name', 'resources'])
+})
+
+test('a deletion cost that is none does not keep a Pod from being updated once it is stored', () => {
+  const key = 'controller.kubernetes.io/pod-deletion-cost'
+  const costing = (cost: string): KubeObject => {
+    const pod = aPod({ restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' })
+    return { ...pod, metadata: { ...pod.metadata, resourceVersion: '1', annotations: { [key]: cost } } }
+  }
+  const faultsOf = (now: string, was: string): string[] =>
+    pods.validateUpdate(costing(now), costing(was)).flatMap(({ path }) => (path.includes(key) ? [path] : []))
+  assert.equal(faultsOf('much', '1').length, 2)
+  assert.deepEqual(faultsOf('much', 'more'), [])
+})

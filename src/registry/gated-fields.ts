@@ -23,6 +23,13 @@ const strictGates: ReadonlySet<string> = new Set(['ResourceHealthStatus'])
 
 /** Gates whose fields, where they are stored without any content, are not in use. */
 const unusedWhenEmpty: ReadonlySet<string> = new Set(['PodLevelResources'])
+/** Fields of the status of a Pod that stay where its specification uses the gate; that they are stored does not count. */
+const usedBySpec: ReadonlyMap<string, string> = new Map([
+  ['ContainerStatus allocatedResources', 'InPlacePodVerticalScaling resizePolicy'],
+  ['ContainerStatus resources', 'InPlacePodVerticalScaling resizePolicy'],
+  ['ContainerStatus user', 'SupplementalGroupsPolicy supplementalGroupsPolicy'],
+  ['PodStatus resourceClaimStatuses', 'DynamicResourceAllocation'],
+])
 /** Fields that hold nothing else go with what was gated in them. */
 const goneWhenEmpty: ReadonlySet<string> = new Set(['lifecycle', 'postStart', 'preStop', 'resources'])
 /** Gates whose fields are not dropped but set to what they mean when nothing is said. */
@@ -75,7 +82,8 @@ export class GatedFields {
     const fields = schema.fields.flatMap((field) => {
       const below = unlooked.has(field.name) ? undefined : this.#planOf(field.schema)
       const off = (field.gates ?? []).filter(({ name }) => !this.#gates.isOn(name))
-      const gates = off.flatMap((gate) => gatedBy(gate, field))
+      const ofSpec = schema.packageName === 'core/v1' ? usedBySpec.get(`${schema.name} ${field.name}`) : undefined
+      const gates = off.flatMap((gate) => gatedBy(gate, field, ofSpec))
       return gates.length === 0 && below === undefined ? [] : [{ name: field.name, gates, below }]
     })
     const part = parts.get(`${schema.packageName} ${schema.name}`)
@@ -102,20 +110,23 @@ type Gated = {
   readonly isPointer: boolean
   readonly reset: Json | undefined
   readonly isUnusedWhenEmpty: boolean
+  /** Another field says whether it is in use. */
+  readonly isUsedElsewhere: boolean
 }
 
-function gatedBy(gate: FieldGate, { name, isPointer, schema }: Field): Gated[] {
+function gatedBy(gate: FieldGate, { name, isPointer, schema }: Field, usedElsewhere: string | undefined): Gated[] {
   const isWhole = wholeGates.has(gate.name) || strictGates.has(gate.name)
   const useOf = (path: string): string => (isWhole ? gate.name : `${gate.name} ${path}`)
   const reset = resetTo.get(gate.name)
   const isUnusedWhenEmpty = unusedWhenEmpty.has(gate.name)
-  if (gate.of.length === 0) return [{ use: useOf(name), inner: undefined, isPointer, reset, isUnusedWhenEmpty }]
+  const isUsedElsewhere = usedElsewhere !== undefined
+  const common = { reset, isUnusedWhenEmpty, isUsedElsewhere }
+  if (gate.of.length === 0) return [{ use: usedElsewhere ?? useOf(name), inner: undefined, isPointer, ...common }]
   return gate.of.map((inner) => ({
     use: useOf(`${name}.${inner}`),
     inner,
     isPointer: schema.type === 'struct' && schema.byName.get(inner)?.isPointer === true,
-    reset,
-    isUnusedWhenEmpty,
+    ...common,
   }))
 }
 
@@ -128,7 +139,8 @@ function findUses(value: Json | undefined, plan: Plan, uses: Set<string>, isStor
   for (const { name, gates, below } of plan.fields) {
     const field = value[name]
     if (field === undefined || field === null) continue
-    for (const { use, inner, isPointer, reset, isUnusedWhenEmpty } of gates) {
+    for (const { use, inner, isPointer, reset, isUnusedWhenEmpty, isUsedElsewhere } of gates) {
+      if (isStored && isUsedElsewhere) continue
       const gated = inner === undefined ? field : isFields(field) ? field[inner] : undefined
       if (isStored && isUnusedWhenEmpty && isWithoutContent(gated)) continue
       if (gated !== reset && isSet(gated, isPointer)) uses.add(use)

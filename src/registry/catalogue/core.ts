@@ -704,7 +704,7 @@ ContainerStatus
   allocatedResources ResourceList 10 gate=InPlacePodVerticalScaling
   resources *ResourceRequirements 11 gate=InPlacePodVerticalScaling
   volumeMounts []VolumeMountStatus 12 map=mountPath patch=merge key=mountPath
-  user *ContainerUser 13
+  user *ContainerUser 13 gate=SupplementalGroupsPolicy
   allocatedResourcesStatus []ResourceStatus 14 map=name patch=merge key=name gate=ResourceHealthStatus
   stopSignal *Signal 15
 

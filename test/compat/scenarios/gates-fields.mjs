@@ -71,6 +71,13 @@ export default [
     [{ securityContext: { supplementalGroupsPolicy: 'Lax' } }],
     [{ ...({ os: { name: 'windows' } }), securityContext: { supplementalGroupsPolicy: 'Strict' } }],
   )),
+  ...gated('supplemental-groups-status', true, 'users of containers, and whether a node knows the policy', [
+    ...pods([{}], [{ securityContext: { supplementalGroupsPolicy: 'Strict' } }]),
+    ...['p0', 'p1'].map((name) => PATCH(`${PODS}/${name}/status`, 'merge', { status: { containerStatuses: [{ name: 'c', image: 'i', imageID: 'x', ready: true, restartCount: 0, user: { linux: { uid: 1, gid: 2, supplementalGroups: [3] } } }] } })),
+    POST('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: '$ns-n' }, spec: { configSource: { configMap: { name: 'a', namespace: 'b', kubeletConfigKey: 'c' } } }, status: { features: { supplementalGroupsPolicy: true }, config: { error: 'e' } } }, { pick: ({ spec, status }) => ({ spec, status }) }),
+    PATCH('/api/v1/nodes/$ns-n', 'merge', { spec: { configSource: { configMap: { name: 'a', namespace: 'b', kubeletConfigKey: 'c' } } } }, { pick: ({ spec, status }) => ({ spec, status }) }),
+    PATCH('/api/v1/nodes/$ns-n/status', 'merge', { status: { config: { error: 'e' }, features: { supplementalGroupsPolicy: true } } }, { pick: (b) => b.status }),
+  ], { cleanup: ['/api/v1/nodes/$ns-n'] }),
   ...gated('selinux-change-policy', true, 'seLinuxChangePolicy', pods(
     [{ securityContext: { seLinuxChangePolicy: 'Recursive' } }],
     [{ securityContext: { seLinuxChangePolicy: 'MountOption' } }],

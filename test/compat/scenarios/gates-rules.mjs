@@ -63,7 +63,7 @@ export default [
     PATCH(`${CLAIMS}/d/status`, 'merge', { status: { phase: 'Bound' } }, { compare: 'status' }),
     ...['', 'b'].map((volumeAttributesClassName) => PATCH(`${CLAIMS}/d`, 'merge', { spec: { volumeAttributesClassName } }, changed)),
     POST('/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: '$ns-v' }, spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], volumeAttributesClassName: 'a', csi: { driver: 'd.example.com', volumeHandle: 'h' } } }),
-    ...['b', 'B!', '', null].map((volumeAttributesClassName) => PATCH('/api/v1/persistentvolumes/$ns-v', 'merge', { spec: { volumeAttributesClassName } })),
+    ...['b', 'B!', '', null].map((volumeAttributesClassName) => PATCH('/api/v1/persistentvolumes/$ns-v', 'merge', { spec: { volumeAttributesClassName } }, changed)),
     POST('/api/v1/persistentvolumes', { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: '$ns-w' }, spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], volumeAttributesClassName: 'a', hostPath: { path: '/a' } } }),
     POST('/apis/apps/v1/namespaces/$ns/statefulsets', { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 's' }, spec: { selector: { matchLabels: { a: 'b' } }, template: template({}), volumeClaimTemplates: [claim('c', { volumeAttributesClassName: 'A!' })] } }, { compare: 'status' }),
   ], { cleanup: ['/api/v1/persistentvolumes/$ns-v', '/api/v1/persistentvolumes/$ns-w'] }),

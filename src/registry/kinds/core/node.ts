@@ -15,9 +15,11 @@ import {
   entriesOf,
   type Fields,
   fieldsOf,
+  isFields,
   itemsOf,
   type KubeObject,
   numberOf,
+  omit,
   textOf,
   textsOf,
 } from '../../../api/object.ts'
@@ -127,6 +129,12 @@ const addresses: Rule = (value, path, { faults }) => {
 export const nodeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], takesStatus: 'create' },
   selectableFields: nodeFields,
+  // Of a new node only: through its status it may come later.
+  prepareCreate: (object, _writer, gates) => {
+    const { status } = object
+    if (!isFields(status) || gates.isOn('SupplementalGroupsPolicy')) return object
+    return { ...object, status: omit(status, 'features') }
+  },
   validate: (object) => faultsOf(node, object, ''),
   validateUpdate: (object, current) => [...faultsOf(node, object, ''), ...validateChange(object, current)],
   warnings,

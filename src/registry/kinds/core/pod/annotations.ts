@@ -9,7 +9,7 @@ import { INT32_MAX, relativePath } from '../../../rules/scalars.ts'
 import { containersOf } from './windows.ts'
 
 export const mirror = 'kubernetes.io/config.mirror'
-const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
+export const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
 const oldTolerations = 'scheduler.alpha.kubernetes.io/tolerations'
 export const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod'
 export const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/'
@@ -28,7 +28,7 @@ export function validatePodAnnotations(pod: Fields, path: string, gates: Gates):
         if (textOf(spec['nodeName']) !== '') return []
         return [invalidValue(at, value, 'must set spec.nodeName if mirror pod annotation is set')]
       case deletionCost:
-        return isInt32(value) || !gates.isOn('PodDeletionCost')
+        return isDeletionCost(value) || !gates.isOn('PodDeletionCost')
           ? []
           : [invalidValue(at, value, 'must be a 32bit integer')]
       case oldTolerations: {
@@ -44,7 +44,7 @@ export function validatePodAnnotations(pod: Fields, path: string, gates: Gates):
   })
 }
 
-const isInt32 = (text: string): boolean =>
+export const isDeletionCost = (text: string): boolean =>
   /^(0|-?[1-9][0-9]*)$/.test(text) && text.length < 12 && Number(text) <= INT32_MAX && Number(text) >= -INT32_MAX - 1
 
 const seccompWords = ['', 'runtime/default', 'docker/default', 'unconfined']

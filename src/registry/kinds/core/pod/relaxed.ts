@@ -1,7 +1,8 @@
 /** Rules of a Pod that a gate relaxes: what the stored one has already stays allowed when the gate is off. */
 import type { Gates } from '../../../../api/gates.ts'
 import { checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../../api/object.ts'
+import { deletionCost, isDeletionCost } from './annotations.ts'
 import { containersOf } from './windows.ts'
 
 const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
@@ -30,4 +31,11 @@ const isOdd = (name: Fields[string]): boolean => textOf(name) !== '' && checkVar
 export function relaxedBy(gates: Gates, before: Fields): Gates {
   const kept = Object.entries(uses).flatMap(([gate, isUsed]) => (!gates.isOn(gate) && isUsed(before) ? [gate] : []))
   return kept.length === 0 ? gates : { isOn: (name) => kept.includes(name) || gates.isOn(name) }
+}
+
+/** A cost that is stored and is none, written while the gate was off, does not keep anybody from updating the Pod. */
+export function allowingCost(gates: Gates, { metadata }: KubeObject): Gates {
+  const cost = metadata.annotations?.[deletionCost]
+  if (cost === undefined || isDeletionCost(cost)) return gates
+  return { isOn: (name) => name !== 'PodDeletionCost' && gates.isOn(name) }
 }
