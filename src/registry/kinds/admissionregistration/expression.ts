@@ -19,6 +19,8 @@ type Wanted = {
   readonly hasPatchTypes?: boolean
   /** What is told instead of the expression. */
   readonly shown?: string
+  /** The text by which it is known to be stored, where that is another. */
+  readonly given?: string
 }
 
 /** The expressions of one object, which may build on each other. */
@@ -38,8 +40,9 @@ export class Expressions {
   }
 
   *check(text: string, path: string, wanted: Wanted = {}): Turns<FieldFault[]> {
-    const { types, hasAuthorizer = true, hasPatchTypes = false, shown = text } = wanted
-    const compiled = yield* this.#compile(text, { hasAuthorizer, hasPatchTypes, variables: this.#variables?.type })
+    const { types, hasAuthorizer = true, hasPatchTypes = false, shown = text, given = text } = wanted
+    const names = { hasAuthorizer, hasPatchTypes, variables: this.#variables?.type }
+    const compiled = yield* this.#compile(text, names, given)
     return faultsOf(compiled, path, { types, shown })
   }
 
@@ -56,7 +59,7 @@ export class Expressions {
     return faultsOf(compiled, path, { types: [bool], shown: text })
   }
 
-  *#compile(text: string, names: Omit<AdmissionNames, 'hasParams'>): Turns<Compiled> {
+  *#compile(text: string, names: Omit<AdmissionNames, 'hasParams'>, given = text): Turns<Compiled> {
     if (this.slice.isOver()) yield undefined
     this.#characters += text.length
     if (this.#characters > CHARACTERS_MAX) {
@@ -65,7 +68,7 @@ export class Expressions {
         stage: 'compilation',
       }
     }
-    const version = this.#stored.has(text) ? '1.33' : '1.32'
+    const version = this.#stored.has(given) ? '1.33' : '1.32'
     const environment = admissionEnvironment(version, { ...names, hasParams: this.#hasParams })
     return yield* compileInTurns(text, environment, this.slice)
   }
@@ -87,13 +90,12 @@ function oneOf(types: readonly Type[]): string {
   return names.length === 1 ? (names[0] ?? '') : `one of [${names.join(' ')}]`
 }
 
-/** All expressions in an object, whatever they are for. */
+/** The expressions in an object that count as stored: not those of variables, nor those of JSON patches. */
 export function expressionsIn(spec: Fields): string[] {
   const texts = (list: string, ...names: readonly string[]): string[] =>
     itemsOf(spec[list]).flatMap((one) => names.map((name) => textOf(one[name])))
   return [
     ...texts('matchConditions', 'expression'),
-    ...texts('variables', 'expression'),
     ...texts('validations', 'expression', 'messageExpression'),
     ...texts('auditAnnotations', 'valueExpression'),
     ...itemsOf(spec['mutations']).map(({ applyConfiguration }) => textOf(fieldsOf(applyConfiguration)['expression'])),

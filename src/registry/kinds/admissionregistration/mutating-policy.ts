@@ -74,9 +74,10 @@ function* validateMutation(mutation: Fields, path: string, expressions: Expressi
   if (own === undefined) {
     faults.push(required(`${path}.${wanted.field}`, `must be specified when patchType is ${patchType}`))
   } else {
-    const text = textOf(fieldsOf(own)['expression']).trim()
+    const given = textOf(fieldsOf(own)['expression'])
+    const text = given.trim()
     const at = `${path}.${wanted.field}.expression`
-    const options = { types: [wanted.type], hasPatchTypes: true }
+    const options = { types: [wanted.type], hasPatchTypes: true, given }
     faults.push(...(text === '' ? [required(at)] : yield* expressions.check(text, at, options)))
   }
   for (const { field } of patchTypes.values()) {
