@@ -6,7 +6,7 @@ test('metrics are printed as Prometheus text, by name, labels in their order and
   const metrics = new Metrics()
   const seconds = metrics.histogram({ name: 'b_seconds', help: 'Time.', labels: ['verb'] }, [0.005, 1, 1e9])
   const total = metrics.counter({ name: 'a_total', help: 'All.', stability: 'STABLE', labels: ['code', 'verb'] })
-  metrics.gauge({ name: 'never_used', help: 'Nothing.' })
+  metrics.gauge({ name: 'never_used', help: 'Nothing.', labels: ['x'] })
   const gauge = metrics.gauge({ name: 'c', help: 'Now.' })
   metrics.onPrint(() => (gauge.with().value = -1))
   total.with('200', 'GET').add()
@@ -51,4 +51,12 @@ test('a series that is removed is printed no longer, and begins anew', () => {
   assert.match(metrics.print(), /resource="gears"\} 3/)
   counter.with('example.com', 'wheels').add()
   assert.match(metrics.print(), /resource="wheels"\} 1/)
+})
+
+test('a metric without labels is there before it is counted', () => {
+  const metrics = new Metrics()
+  metrics.counter({ name: 'a_total', help: 'A.' })
+  metrics.counter({ name: 'b_total', help: 'B.', labels: ['x'] })
+  assert.match(metrics.print(), /^a_total 0$/m)
+  assert.doesNotMatch(metrics.print(), /^b_total/m)
 })

@@ -174,8 +174,10 @@ export class Metrics {
     return sorted.map((metric) => metric.print()).join('')
   }
 
-  #add<M extends { readonly options: MetricOptions; readonly print: () => string }>(metric: M): M {
+  /** A metric without labels has its one series from the start. */
+  #add<M extends Metric<unknown>>(metric: M): M {
     this.#metrics.push(metric)
+    if ((metric.options.labels ?? []).length === 0) metric.with()
     return metric
   }
 }

@@ -21,7 +21,7 @@ const offByDefault = `
   `
 /** And those that are on and may be turned off. */
 const onByDefault = `
-  APIResponseCompression AggregatedDiscoveryRemoveBetaType OpenAPIEnums PodDeletionCost StorageVersionHash InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
+  APIResponseCompression AggregatedDiscoveryRemoveBetaType DeclarativeValidation OpenAPIEnums PodDeletionCost StorageVersionHash InPlacePodVerticalScaling JobManagedBy JobPodReplacementPolicy MatchLabelKeysInPodTopologySpread PodLifecycleSleepAction
   PodLifecycleSleepActionAllowZero ProcMountType RecoverVolumeExpansionFailure RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation
   SELinuxChangePolicy SELinuxMountReadWriteOncePod SupplementalGroupsPolicy UserNamespacesSupport`
 

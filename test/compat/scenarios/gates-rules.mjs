@@ -100,6 +100,10 @@ export default [
     ...[{}, { stream: 'All' }, { stream: 'Stdout' }, { stream: 'stdout' }, { stream: '' }, { stream: 'Stderr', tailLines: '1' }, { stream: 'All', tailLines: '1' }, { stream: 'None', tailLines: '-1' }].map((query) => GET(`${PODS}/p/log`, { query, pick: (b) => b?.details?.causes?.map(({ field, message, reason }) => [field, message.replace(/"(All|Stderr|Stdout)"/g, '*'), reason]) ?? b })),
   ]),
   ...gated('takeover', false, 'rules by declaration', [...[{ replicas: -1 }, { minReadySeconds: -1 }, { replicas: -1, minReadySeconds: -2 }, { replicas: null }, { replicas: -1, selector: { a: '!' } }].map((spec, at) => POST('/api/v1/namespaces/$ns/replicationcontrollers', { apiVersion: 'v1', kind: 'ReplicationController', metadata: { name: `r${at}` }, spec: { selector: { a: 'b' }, template: template({}), ...spec } })), ...[{ replicas: -3 }, { minReadySeconds: -1, selector: { c: 'd' }, replicas: -1 }, { minReadySeconds: 1 }].map((spec) => PATCH('/api/v1/namespaces/$ns/replicationcontrollers/r3', 'merge', { spec }))]),
+  ...['on', 'off'].map((state) => scenario(`gates-declared-rules-metrics-${state}`, { section: '12', about: `counters of rules by declaration, gate ${state}`, namespace: false, ...(state === 'on' ? {} : { needs: 'gates-off' }) }, [
+    GET('/metrics', { text: true, pick: (text) => text.split('\n').filter((line) => line.includes('declarative_validation') && !line.startsWith('# HELP')) }),
+    GET('/metrics', { text: true, pick: (text) => text.split('\n').filter((line) => line.includes('name="DeclarativeValidation')).toSorted() }),
+  ])),
   ...gated('storage-version-hash', true, 'hashes of storage versions', [
     GET('/api/v1', { pick: (b) => b.resources.filter(({ name }) => !name.includes('/')) }), GET('/apis/apps/v1'), GET('/apis/coordination.k8s.io/v1'),
   ], { namespace: false }),
