@@ -63,7 +63,29 @@ export class Change {
 }
 
 /** An object that was there when the watch began. */
-export const initialEvent = (item: Item): Shown => new SharedFrame('ADDED', item.revision, item, undefined)
+export class InitialEvent implements Shown {
+  readonly item: Item
+
+  constructor(item: Item) {
+    this.item = item
+  }
+
+  get type(): 'ADDED' {
+    return 'ADDED'
+  }
+
+  get revision(): Revision {
+    return this.item.revision
+  }
+
+  get isShared(): boolean {
+    return false
+  }
+
+  frame(): Buffer {
+    return Buffer.concat(partsOf('ADDED', this.item.revision, this.item))
+  }
+}
 
 /**
  * Frames of events that each watcher has an object of its own for, as those of converted objects are: who follows another closely finds
@@ -137,10 +159,10 @@ class SharedFrame implements Shown {
   readonly revision: Revision
   readonly item: Item
   readonly previous: Item | undefined
-  readonly #shelf: Shelf | undefined
+  readonly #shelf: Shelf
   #frame: Buffer | undefined
 
-  constructor(type: ChangeType, revision: Revision, item: Item, shelf: Shelf | undefined, previous?: Item) {
+  constructor(type: ChangeType, revision: Revision, item: Item, shelf: Shelf, previous?: Item) {
     this.previous = previous
     this.#shelf = shelf
     this.type = type
@@ -149,26 +171,18 @@ class SharedFrame implements Shown {
   }
 
   get isShared(): boolean {
-    return this.#shelf !== undefined
+    return true
   }
 
   frame(): Buffer {
     if (this.#frame !== undefined) return this.#frame
-    const frame = this.#make()
-    if (this.#shelf !== undefined) {
-      this.#frame = frame
-      this.#shelf.add(this, frame.length)
-    }
-    return frame
+    this.#frame = joined(partsOf(this.type, this.revision, this.item))
+    this.#shelf.add(this, this.#frame.length)
+    return this.#frame
   }
 
   drop(): void {
     this.#frame = undefined
-  }
-
-  #make(): Buffer {
-    const parts = partsOf(this.type, this.revision, this.item)
-    return this.isShared ? joined(parts) : Buffer.concat(parts)
   }
 }
 

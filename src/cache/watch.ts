@@ -8,7 +8,7 @@ import type { ApiError } from '../api/errors.ts'
 import type { Timers } from '../lib/timers.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
-import { type Change, initialEvent, type WatchEvent } from './event.ts'
+import { type Change, InitialEvent, type WatchEvent } from './event.ts'
 import { type Shelf, TURNS_KEPT } from './made.ts'
 import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 import type { Ring } from './ring.ts'
@@ -201,7 +201,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
       left -= lookCost(next.value, this.#filter)
       if (this.#filter.matches !== undefined && !this.#filter.matches(next.value)) continue
       left -= next.value.length
-      events.push(initialEvent(next.value))
+      events.push(new InitialEvent(next.value))
     }
     return left
   }

@@ -94,36 +94,39 @@ export class ConvertedWatch implements EventSource {
 
   async #convert(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
     const seen: Item[] = []
-    for (const event of events) if (event.type !== 'BOOKMARK') this.#see(event, seen)
-    const converted = (await this.#converter.items(seen)).values()
-    const shown: WatchEvent[] = []
     for (const event of events) {
-      const one = event.type === 'BOOKMARK' ? event : this.#shown(event, converted)
+      if (event.type === 'BOOKMARK') continue
+      seen.push(event.item)
+      const before = this.#before(event)
+      if (before !== undefined) seen.push(before)
+    }
+    const converted = await this.#converter.items(seen)
+    const shown: WatchEvent[] = []
+    let at = 0
+    for (const event of events) {
+      if (event.type === 'BOOKMARK') {
+        shown.push(event)
+        continue
+      }
+      const now = converted[at++] ?? event.item
+      const before = this.#before(event) && converted[at++]
+      const one = this.#shown(event, now, before)
       if (one !== undefined) shown.push(one)
     }
     return shown
   }
 
   /** To see whether an object was selected before a change, that state is converted, too; mostly it is kept. */
-  #see(event: Shown, seen: Item[]): void {
-    seen.push(event.item)
-    const before = this.#before(event)
-    if (before !== undefined) seen.push(before)
-  }
-
   #before({ type, previous }: Shown): Item | undefined {
     return this.#matches === undefined || type !== 'MODIFIED' ? undefined : previous
   }
 
-  /** What an event is to somebody who sees only some objects; undefined: nothing. `converted`: of all events, in the order of `#see`. */
-  #shown(event: Shown, converted: Iterator<Item, void>): Shown | undefined {
-    const { type, revision } = event
+  /** What an event is to somebody who sees only some objects; undefined: nothing. */
+  #shown({ type, revision }: Shown, now: Item, changed: Item | undefined): Shown | undefined {
     const { frames } = this.#converter
-    const now = converted.next().value ?? event.item
     const matches = this.#matches
     if (matches === undefined) return frames.shown(type, revision, now)
-    const changed = this.#before(event) && converted.next().value
-    const before = type === 'DELETED' ? now : (changed ?? undefined)
+    const before = type === 'DELETED' ? now : changed
     const wasSelected = before !== undefined && matches(before)
     const isSelected = type !== 'DELETED' && matches(now)
     if (isSelected) return frames.shown(wasSelected ? 'MODIFIED' : 'ADDED', revision, now)

@@ -8,11 +8,15 @@ import { Item, type ItemHome } from '../../cache/item.ts'
 import type { Shelf } from '../../cache/made.ts'
 import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
+import type { Key, Revision } from '../../storage/engine.ts'
 import type { ConversionWebhook, Originals } from '../../webhooks/conversion.ts'
 import { ConvertedItem, type ConvertedItems, Owner } from './converted-items.ts'
 
-/** One review: what is printed and read in some milliseconds, and what any webhook takes. An object that is larger goes alone. */
-const REVIEW_BYTES_MAX = 256 << 10
+/**
+ * One review: what is printed and read in some milliseconds, and what any webhook takes. An object that is larger goes alone. What a
+ * watcher takes at once, 256 KB and the rest of the last object, is mostly one review.
+ */
+const REVIEW_BYTES_MAX = 288 << 10
 const REVIEW_OBJECTS_MAX = 500
 /** Reviews of one reader at once: enough to hide the way to the webhook, and room for others. */
 const REVIEWS_MAX = 4
@@ -45,8 +49,8 @@ export class Converter {
   readonly #kept: ConvertedItems
   readonly #owner = new Owner()
   readonly #home: ItemHome
-  /** Objects on their way to the webhook and back, by id. */
-  readonly #coming = new Map<string, Coming>()
+  /** Objects on their way to the webhook and back. No text of both is made for each look: hundreds may wait for each. */
+  readonly #coming = new Map<Key, Map<Revision, Coming>>()
   readonly #database: Database
   /** Of the database that all this is from. */
   #life: number
@@ -66,6 +70,7 @@ export class Converter {
   /** Items as the resource has them. Fails if one of them cannot be converted. */
   async items(items: readonly Item[]): Promise<readonly Item[]> {
     const reviews = reviewsOf(items)
+    if (reviews.length === 1) return this.#some(items)
     const converted: (readonly Item[])[] = []
     const left = reviews.entries()
     const slices = new Slices()
@@ -111,6 +116,8 @@ export class Converter {
     const reviews = new Set(known.filter(isComing))
     const made = await Promise.all([sent, ...[...reviews].map(({ review }) => review.catch(() => noneYet))])
     const find = (item: Item): Item | undefined => {
+      const kept = this.#kept.get(this.#owner, item)
+      if (kept !== undefined) return kept
       const id = idOf(item)
       for (const review of made) if (review.has(id)) return review.get(id)
       return undefined
@@ -127,7 +134,7 @@ export class Converter {
     this.#followDatabase()
     const kept = this.#kept.get(this.#owner, item)
     if (kept !== undefined) return kept
-    const coming = this.#coming.get(idOf(item))
+    const coming = this.#coming.get(item.key)?.get(item.revision)
     return coming?.items.has(item) || this.#database.isSettled() ? coming : undefined
   }
 
@@ -187,11 +194,22 @@ export class Converter {
         return new Map(made)
       })
       .finally(() => {
-        for (const item of items) if (this.#coming.get(idOf(item)) === coming) this.#coming.delete(idOf(item))
+        for (const item of items) this.#came(item, coming)
       })
     const coming: Coming = { items: new Set(items), review }
-    for (const item of items) this.#coming.set(idOf(item), coming)
+    for (const { key, revision } of items) {
+      const revisions = this.#coming.get(key)
+      if (revisions === undefined) this.#coming.set(key, new Map([[revision, coming]]))
+      else revisions.set(revision, coming)
+    }
     return review
+  }
+
+  #came({ key, revision }: Item, coming: Coming): void {
+    const revisions = this.#coming.get(key)
+    if (revisions?.get(revision) !== coming) return
+    revisions.delete(revision)
+    if (revisions.size === 0) this.#coming.delete(key)
   }
 
   #keep(item: Item, object: KubeObject): Item {
@@ -224,18 +242,19 @@ const idOf = ({ key, revision }: Item): string => `${revision} ${key}`
 
 /** In order, each within the limits of one review. */
 function reviewsOf(items: readonly Item[]): readonly (readonly Item[])[] {
-  const reviews: Item[][] = []
-  let review: Item[] = []
+  const reviews: (readonly Item[])[] = []
+  let from = 0
+  let at = 0
   let bytes = 0
-  for (const item of items) {
-    if (review.length > 0 && (bytes + item.length > REVIEW_BYTES_MAX || review.length === REVIEW_OBJECTS_MAX)) {
-      reviews.push(review)
-      review = []
+  for (const { length } of items) {
+    if (at > from && (bytes + length > REVIEW_BYTES_MAX || at - from === REVIEW_OBJECTS_MAX)) {
+      reviews.push(items.slice(from, at))
+      from = at
       bytes = 0
     }
-    review.push(item)
-    bytes += item.length
+    bytes += length
+    at++
   }
-  if (review.length > 0) reviews.push(review)
+  if (from < items.length) reviews.push(from === 0 ? items : items.slice(from))
   return reviews
 }
