@@ -32,6 +32,7 @@ import { ConvertedItems } from './verbs/converting/converted-items.ts'
 import { Converter } from './verbs/converting/converter.ts'
 import { HeldSelectors } from './verbs/held-selectors.ts'
 import { ResourceForms } from './verbs/represent/forms.ts'
+import { WrittenMessages } from './verbs/represent/written-messages.ts'
 import { createNow } from './api/timestamps.ts'
 import type { GetService } from './webhooks/call.ts'
 import { ConversionWebhook } from './webhooks/conversion.ts'
@@ -67,6 +68,7 @@ export class ResourceAccess {
   readonly #convertedItems: ConvertedItems
   readonly #received = new ReceivedAnswers()
   readonly #transcoder = new Transcoder()
+  readonly #written = new WrittenMessages()
   readonly #printed = new PrintedCheck()
   readonly #heldSelectors = new HeldSelectors()
   /** Weakly: custom resources come and go. */
@@ -187,7 +189,12 @@ export class ResourceAccess {
     return {
       keys,
       reader: this.#retired.has(resource) ? cache.retired(spec) : cache.resource(spec),
-      forms: new ResourceForms(resource, { made: cache.made, transcoder: this.#transcoder, nowMs: clock.wallMs }),
+      forms: new ResourceForms(resource, {
+        made: cache.made,
+        transcoder: this.#transcoder,
+        written: this.#written,
+        nowMs: clock.wallMs,
+      }),
       store,
       decode: ({ value, key, revision }) => decode(value, key, revision),
       ids,

@@ -20,6 +20,7 @@ import {
   SMALL_T,
   ZERO,
 } from '../lib/ascii.ts'
+import { PackedBytes } from '../lib/packed-bytes.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { printString } from './json.ts'
 import { readBase64, readQuantity, readTime } from './scalars.ts'
@@ -45,6 +46,8 @@ type FieldPlan = {
 
 export class PrintedCheck {
   readonly #plans = new WeakMap<Struct, FieldPlan[]>()
+  /** Of the plans. */
+  readonly #bytes = new PackedBytes()
   #json: Buffer = Buffer.alloc(0)
   #at = 0
   #depth = 0
@@ -78,7 +81,7 @@ export class PrintedCheck {
     for (const field of struct.fields) {
       const { schema, isPointer, omit, name } = field
       made.push({
-        key: Buffer.from(`"${name}":`),
+        key: this.#bytes.put(Buffer.from(`"${name}":`)),
         field,
         isNullable: omit === 'never' && (isPointer || nullable.has(schema.type)),
         struct: schema.type === 'struct' ? this.#planOf(schema) : undefined,

@@ -6,6 +6,7 @@
 import type { Fields } from '../../api/object.ts'
 import { zeroTime } from '../../api/time.ts'
 import type { Field, Schema, Struct } from '../../schema/schema.ts'
+import { PackedBytes } from '../../lib/packed-bytes.ts'
 import { encodeField } from './encode.ts'
 import { JsonCopier, UnexpectedJson } from './json-copier.ts'
 import { BYTES, FIXED64, VARINT, ProtobufWriter } from './writer.ts'
@@ -50,6 +51,8 @@ const noFields: Plan = { fields: [], order: undefined }
 export class Transcoder {
   readonly #copier = new JsonCopier()
   readonly #plans = new WeakMap<Struct, Plan>()
+  /** Of the plans. */
+  readonly #bytes = new PackedBytes()
   #depth = 0
 
   /** The message of the object that begins at `start` of the JSON; undefined: it must be decoded. */
@@ -182,12 +185,12 @@ export class Transcoder {
     for (const field of struct.fields) {
       const embedded = inlined.get(field)
       if (embedded === undefined) yield this.#fieldOf(field, struct)
-      else if (embedded.number === 0) yield unread(field)
+      else if (embedded.number === 0) yield this.#unread(field)
       else if (!done.has(embedded.struct)) {
         done.add(embedded.struct)
         const { number } = embedded
         const plan = this.#planOf(embedded.struct)
-        const value: ValuePlan = { type: 'inline', tag: tagOf(number, BYTES), plan, of: undefined }
+        const value: ValuePlan = { type: 'inline', tag: this.#tagOf(number, BYTES), plan, of: undefined }
         yield {
           key: undefined,
           number,
@@ -203,16 +206,16 @@ export class Transcoder {
 
   #fieldOf(field: Field, owner: Struct): FieldPlan {
     const { number, schema, isPointer } = field
-    if (number === 0) return unread(field)
-    const zero = encoded(field, owner, {})
+    if (number === 0) return this.#unread(field)
+    const zero = this.#encoded(field, owner, {})
     // Behind a pointer it is Go's first instant.
     const isTime = isPointer && (schema.type === 'time' || schema.type === 'microTime')
     const isRepeated = schema.type === 'list' && schema.isWrapped !== true
     return {
-      key: keyOf(field),
+      key: this.#keyOf(field),
       number,
       zero,
-      ofNull: isTime ? encoded(field, owner, { [field.name]: zeroTime }) : zero,
+      ofNull: isTime ? this.#encoded(field, owner, { [field.name]: zeroTime }) : zero,
       isRepeated,
       isNoneWhenEmpty: schema.type === 'bytes' && !isPointer,
       value: this.#valueOf(isRepeated ? schema.of : schema, number),
@@ -224,10 +227,39 @@ export class Transcoder {
     if (type === 'any' || type === 'list') return { type: 'unknown', tag: nothing, plan: undefined, of: undefined }
     return {
       type,
-      tag: tagOf(number, wireTypes[type] ?? BYTES),
+      tag: this.#tagOf(number, wireTypes[type] ?? BYTES),
       plan: type === 'struct' ? this.#planOf(schema) : undefined,
       of: type === 'map' ? this.#valueOf(schema.of, 2) : undefined,
     }
+  }
+
+  #unread(field: Field): FieldPlan {
+    const value: ValuePlan = { type: 'unread', tag: nothing, plan: undefined, of: undefined }
+    return {
+      key: this.#keyOf(field),
+      number: 0,
+      zero: nothing,
+      ofNull: nothing,
+      isRepeated: false,
+      isNoneWhenEmpty: false,
+      value,
+    }
+  }
+
+  #keyOf({ name }: Field): Buffer {
+    return this.#bytes.put(Buffer.from(`"${name}":`))
+  }
+
+  #encoded(field: Field, owner: Struct, fields: Fields): Buffer {
+    const writer = new ProtobufWriter()
+    encodeField(field, owner)(fields, writer)
+    return this.#bytes.put(writer.take())
+  }
+
+  #tagOf(number: number, wireType: number): Buffer {
+    const writer = new ProtobufWriter()
+    writer.tag(number, wireType)
+    return this.#bytes.put(writer.take())
   }
 }
 
@@ -239,28 +271,4 @@ const wireTypes: { readonly [type: string]: number } = {
   int32: VARINT,
   int64: VARINT,
   float64: FIXED64,
-}
-
-const keyOf = ({ name }: Field): Buffer => Buffer.from(`"${name}":`)
-
-const unread = (field: Field): FieldPlan => ({
-  key: keyOf(field),
-  number: 0,
-  zero: nothing,
-  ofNull: nothing,
-  isRepeated: false,
-  isNoneWhenEmpty: false,
-  value: { type: 'unread', tag: nothing, plan: undefined, of: undefined },
-})
-
-function encoded(field: Field, owner: Struct, fields: Fields): Buffer {
-  const writer = new ProtobufWriter()
-  encodeField(field, owner)(fields, writer)
-  return writer.take()
-}
-
-function tagOf(number: number, wireType: number): Buffer {
-  const writer = new ProtobufWriter()
-  writer.tag(number, wireType)
-  return writer.take()
 }

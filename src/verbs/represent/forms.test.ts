@@ -7,6 +7,7 @@ import { printWire } from '../../codec/object.ts'
 import { Transcoder } from '../../codec/protobuf/transcode.ts'
 import { builtInResources } from '../../registry/built-in.ts'
 import { ResourceForms } from './forms.ts'
+import { WrittenMessages } from './written-messages.ts'
 
 const lease = {
   kind: 'Lease',
@@ -26,7 +27,12 @@ function harness(): { forms: ResourceForms; itemOf: (object?: typeof lease) => I
     keep: () => undefined,
   }
   const made = { shelf: new Shelf(1 << 20), slabs: new Slabs() }
-  const forms = new ResourceForms(resource, { made, transcoder: new Transcoder(), nowMs: () => 0 })
+  const forms = new ResourceForms(resource, {
+    made,
+    transcoder: new Transcoder(),
+    written: new WrittenMessages(),
+    nowMs: () => 0,
+  })
   const itemOf = (object?: typeof lease): Item => {
     const item = new Item(home, { key: '/b/a', revision: 7, createRevision: 1 })
     if (object === undefined) item.setBytes(lease, printWire(lease, resource.shape))

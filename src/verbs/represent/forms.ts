@@ -13,17 +13,14 @@ import { partialStruct } from '../../registry/meta-types.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { type KeptPartials, partialJson, partialOf, partialOfWire } from './partial.ts'
 import type { IncludedObject } from './table.ts'
+import type { WrittenMessages } from './written-messages.ts'
 
 type Version = Conversion['version']
-
-/** The event of a write comes within a turn or two of its answer, or came before it; each may hold on to 64 KB of Node's. */
-const WRITTEN_MAX = 32
-/** Longer ones are made again: their objects would be held for it, several times as long. */
-const WRITTEN_BYTES_MAX = 8 << 10
 
 export type FormsParts = {
   readonly made: MadeParts
   readonly transcoder: Transcoder
+  readonly written: WrittenMessages
   readonly nowMs: () => number
 }
 
@@ -33,19 +30,19 @@ export class ResourceForms {
   readonly #made: MadeParts
   readonly #transcoder: Transcoder
   readonly #messages: ShelvedBytes<Item>
-  /** Of objects just written: those who watch are shown the same that the answer shows. The oldest first. */
-  readonly #written = new Map<KubeObject, Buffer>()
+  readonly #written: WrittenMessages
   #areMessagesRead = false
   readonly #partialMessages: ShelvedBytes<Item>
   readonly #partialTexts = new Map<Version, ShelvedBytes<Item>>()
   readonly #frames = new Map<string, ShelvedBytes<Shown>>()
   readonly #rows = new Map<string, Shelved<Item, Row>>()
 
-  constructor(resource: Resource, { made, transcoder, nowMs }: FormsParts) {
+  constructor(resource: Resource, { made, transcoder, written, nowMs }: FormsParts) {
     this.resource = resource
     this.nowMs = nowMs
     this.#made = made
     this.#transcoder = transcoder
+    this.#written = written
     this.#messages = new ShelvedBytes(made, (item) => this.#encode(item))
     this.#partialMessages = new ShelvedBytes(made, (item) => this.#encodePartial(item))
   }
@@ -71,7 +68,7 @@ export class ResourceForms {
   /** The same of an object that was written just now, which the cache will have. */
   readonly writtenMessage = (object: KubeObject): Buffer => {
     const message = encodeItem(object, this.resource.shape.struct)
-    if (this.#areMessagesRead && message.length <= WRITTEN_BYTES_MAX) this.#keepWritten(object, message)
+    if (this.#areMessagesRead) this.#written.keep(object, message)
     return message
   }
 
@@ -107,19 +104,10 @@ export class ResourceForms {
     return rowOf(object, table, shown.toString())
   }
 
-  #keepWritten(object: KubeObject, message: Buffer): void {
-    this.#written.set(object, message)
-    if (this.#written.size <= WRITTEN_MAX) return
-    for (const oldest of this.#written.keys()) return void this.#written.delete(oldest)
-  }
-
   #encode(item: Item): Buffer {
     const { decoded } = item
-    const written = decoded && this.#written.get(decoded)
-    if (decoded !== undefined && written !== undefined) {
-      this.#written.delete(decoded)
-      return written
-    }
+    const written = decoded && this.#written.take(decoded)
+    if (written !== undefined) return written
     const { struct } = this.resource.shape
     return this.#transcoder.message(item.wire(), 0, struct) ?? encodeItem(item.peek(), struct)
   }

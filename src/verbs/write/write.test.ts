@@ -13,6 +13,7 @@ import { StorageError } from '../../storage/errors.ts'
 import { ResourceKeys } from '../../storage/keys.ts'
 import type { WriteAccess } from '../access.ts'
 import { ResourceForms } from '../represent/forms.ts'
+import { WrittenMessages } from '../represent/written-messages.ts'
 import { createObject } from './create-object.ts'
 import { updateObject } from './update-object.ts'
 
@@ -58,6 +59,7 @@ function worldOf(steps: string[]): { readonly request: ResourceRequest; readonly
     forms: new ResourceForms(resource, {
       made: { shelf: new Shelf(0), slabs: new Slabs() },
       transcoder: new Transcoder(),
+      written: new WrittenMessages(),
       nowMs: () => 0,
     }),
     reader: {
