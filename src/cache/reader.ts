@@ -241,9 +241,12 @@ export class Reader {
     const items: Item[] = []
     let revision = exactly
     let from = range.from
+    const slices = new Slices(this.#parts.time)
     for await (const page of this.#parts.store.walk(range, { revision })) {
       revision = page.revision
+      slices.begin()
       for (const [i, stored] of page.values.entries()) {
+        if (slices.isOver) await slices.turn()
         const item = this.#resource.looseItem(stored)
         if (matches !== undefined && !matches(item)) continue
         items.push(item)

@@ -5,6 +5,7 @@ import type { At } from '../../../src/cache/reader.ts'
 import { StorageError } from '../../../src/storage/errors.ts'
 import { form } from '../../harness/plain-cache.ts'
 import { ScriptedCache } from '../../harness/scripted-engine.ts'
+import { turnsDuring } from '../../harness/turns.ts'
 
 const decodeAs =
   (value: string): typeof form.decode =>
@@ -64,4 +65,21 @@ test('a list of the database that names no revision begins again when its own wa
   assert.equal((await reader.list(range, 'latest')).items.length, 1)
   compactions = 1
   await assert.rejects(reader.list(range, { exactly: engine.revision }), { code: 'compacted' })
+})
+
+test('a list of the database whose objects take long to look at gives way', async () => {
+  await using scripted = new ScriptedCache()
+  const { cache, engine, reader, range } = scripted
+  for (let at = 0; at < 20; at++) scripted.put(`a${at}`, 'x')
+  await cache.start()
+  cache.remove(range.from)
+  const matches = (): boolean => {
+    const until = performance.now() + 2
+    while (performance.now() < until);
+    return true
+  }
+  const turns = await turnsDuring(async () => {
+    assert.equal((await reader.list(range, { exactly: engine.revision }, { matches })).items.length, 20)
+  })
+  assert.ok(turns >= 19, `${turns} turns`)
 })
