@@ -2,7 +2,7 @@
  * Runs the rules of a schema on an object. What they may cost is bounded, for each and for all together. On an update, a rule that
  * fails on what has not changed is only warned of, unless it looks at what the value was.
  */
-import { CelError, Optional, type Result, type Value } from '../../cel/values.ts'
+import { CelError, Optional, type Result } from '../../cel/values.ts'
 import { valueOf } from '../../cel/json-values.ts'
 import type { Evaluated, Program } from '../../cel/compile.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -134,13 +134,12 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
     return
   }
   const [self, was] = [valueOf(value, type), old === undefined || old === null ? undefined : valueOf(old, type)]
-  const oldValue = was instanceof CelError ? undefined : was
-  const isOldKnown = oldValue !== undefined && rules.some(({ usesOldSelf }) => usesOldSelf)
+  const isOldKnown = was !== undefined && rules.some(({ usesOldSelf }) => usesOldSelf)
   for (const rule of rules) {
     if (isAtEnd(run)) return
     const { optionalOldSelf } = rule.rule
-    if (rule.fault === '' && rule.usesOldSelf && oldValue === undefined && !optionalOldSelf) continue
-    const oldSelf = optionalOldSelf ? new Optional(oldValue) : oldValue
+    if (rule.fault === '' && rule.usesOldSelf && was === undefined && !optionalOldSelf) continue
+    const oldSelf = optionalOldSelf ? optionalOf(was) : was
     const refuse = (why: string): undefined => void run.faults.push(invalidValue(at, shown, why))
     const variables = { self, oldSelf }
     const result = yield* evaluate(rule, variables, { run, refuse })
@@ -159,12 +158,18 @@ function* runOwn({ value, node: { type, rules, shown }, path, old, wasSame }: Fo
   }
 }
 
+/** An old value that was written in a version of another schema may not fit this one: a rule that looks at it fails. */
+const optionalOf = (was: Result | undefined): Result =>
+  was instanceof CelError
+    ? new CelError(`unsupported conversion to ref.Val: (*errors.errorString)${was.message}`)
+    : new Optional(was)
+
 /** What a rule names below its value is one step of the path, with a point before it, whatever it begins with. */
 const joined = (path: string, below: string): string => [path, below].filter((part) => part !== '').join('.')
 
 const untyped = 'rule compiler initialization error: failed to convert to declType for CEL validation rules'
 
-type Variables = { readonly self: Result; readonly oldSelf: Value | undefined }
+type Variables = { readonly self: Result; readonly oldSelf: Result | undefined }
 
 /** Undefined: it could not be told, and the fault has been. */
 function* evaluate(
