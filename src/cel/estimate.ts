@@ -136,7 +136,9 @@ class Estimator {
   #operand(expr: Expr): Operand {
     const type = this.#checked.typeOf(expr)
     const place = this.#known.get(expr)?.place
-    const elementSize = (): Range => (place?.kind === 'list' ? boundOf(place.element) : unknownSize)
+    // The place may be the root, which is not what is listed: a map has values at that step.
+    const inside = place === undefined || place === null ? undefined : insideOf(place)
+    const elementSize = (): Range => (inside === undefined ? unknownSize : boundOf(inside))
     return { expr, type, size: this.#size(expr), elementSize }
   }
 
