@@ -1,14 +1,14 @@
 /** The life of a request, on one page: gate, then a verb or a document, then an answer. Any error becomes a Status. */
 import type { RequestContext } from './api/context.ts'
 import { ApiError, internalError, requestTimedOut, TextError, toStatus } from './api/errors.ts'
-import { type ApiRequest, type ApiResponse, firstHeader, type Headers } from './api/request.ts'
+import { type ApiRequest, type ApiResponse, firstHeader, type Headers, type InFlightPlace } from './api/request.ts'
 import { anonymousUser, type User } from './api/user.ts'
 import type { Documents } from './discovery/documents.ts'
 import { printError } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Gate } from './gate/gate.ts'
 import { asksToImpersonate } from './gate/impersonate.ts'
-import type { InFlight, InFlightPool } from './gate/in-flight.ts'
+import type { InFlight } from './gate/in-flight.ts'
 import { requestInfo } from './gate/request-info.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
@@ -57,7 +57,7 @@ class Life {
   readonly #startMs: number
   #hasInfo = false
   #context: RequestContext | undefined
-  #pool: InFlightPool = 'exempt'
+  #place: InFlightPlace | undefined
   #measured: ((response: ApiResponse) => ApiResponse) | undefined
 
   constructor(request: ApiRequest, auditId: string, parts: HandlerParts) {
@@ -78,7 +78,7 @@ class Life {
         this.#context = context
       },
       onIdentified: (user) => {
-        this.#pool = inFlight.enter(user, info)
+        this.#place = inFlight.enter(user, info)
       },
     })
     this.#measured = metrics.begin(passed, this.#startMs, clock.monotonicMs)
@@ -95,9 +95,6 @@ class Life {
   finish(answered: ApiResponse): ApiResponse {
     const response = this.#measured?.(answered) ?? answered
     this.#context?.end()
-    const pool = this.#pool
-    this.#pool = 'exempt'
-    this.#parts.inFlight.leave(pool)
     if (this.#parts.logsRequests) this.#logRequest(response)
     const { warnings = [], ownWarnings = [] } = this.#context ?? {}
     const headers: Headers = {
@@ -110,7 +107,16 @@ class Life {
         : { warning: [...warningHeaders(warnings), ...warningHeaders(ownWarnings, 'keelson')] }),
       ...response.headers,
     }
-    return { ...response, headers, isUnauthenticated: this.#isUnauthenticated() }
+    return { ...response, headers, isUnauthenticated: this.#isUnauthenticated(), place: this.#placeOf(response) }
+  }
+
+  /** What a long answer keeps until it is written; any other leaves its place now. */
+  #placeOf(response: ApiResponse): InFlightPlace | undefined {
+    const place = this.#place
+    this.#place = undefined
+    if (place === undefined || isLong(response)) return place
+    place.leave()
+    return undefined
   }
 
   /** Who was authenticated may ask to be taken for anybody. */
@@ -136,6 +142,18 @@ class Life {
       auditId: this.#auditId,
     })
   }
+}
+
+/**
+ * Of a shorter answer kube-apiserver's handler is done when it has written it, whether or not the client takes it. A longer one, which may be
+ * a whole list in memory, counts as a request under way for as long as its client makes it last.
+ */
+const SHORT_BYTES_MAX = 64 * 1024
+
+function isLong(response: ApiResponse): boolean {
+  if (!('body' in response)) return false
+  const { body } = response
+  return Buffer.isBuffer(body) || 'chunks' in body ? body.length > SHORT_BYTES_MAX : body.length > 0
 }
 
 /** What is still under way then is told by the context's signal. */

@@ -41,7 +41,7 @@ function bytesOf(body: Extract<ApiResponse, { body: unknown }>['body']): Buffer 
   return Buffer.concat(copies)
 }
 
-export function request(
+export async function request(
   handle: HandleAs,
   { method, path, query = {}, body, manager, isMergePatch = false, isApply = false, signal }: OwnRequest,
 ): Promise<ApiResponse> {
@@ -64,5 +64,7 @@ export function request(
     remoteAddress: '',
     peerCertificate: () => undefined,
   }
-  return handle(sent, systemUser)
+  const response = await handle(sent, systemUser)
+  response.place?.leave()
+  return response
 }

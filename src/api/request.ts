@@ -62,9 +62,16 @@ export type FrameSource = {
   readonly close: () => void
 }
 
+/** A place among the requests under way: to be left once. */
+export interface InFlightPlace {
+  readonly leave: () => void
+}
+
 export type ApiResponse = {
   /** Whoever asked has not shown who they are. What they may hold of the server is bounded more tightly. */
   readonly isUnauthenticated?: boolean
+  /** Of an answer that takes memory until it is written: left by who writes it, when the client has it or has gone. */
+  readonly place?: InFlightPlace | undefined
 } & (
   | {
       readonly status: number

@@ -6,13 +6,12 @@
  */
 import type { RequestInfo } from '../api/context.ts'
 import { tooManyInFlight } from '../api/errors.ts'
+import type { InFlightPlace } from '../api/request.ts'
 import { mastersGroup, type User } from '../api/user.ts'
+import { assert } from '../lib/assert.ts'
 
 /** 0: no limit. */
 export type InFlightLimits = { readonly readOnlyMax: number; readonly mutatingMax: number }
-
-/** `exempt`: it is not counted. */
-export type InFlightPool = 'readOnly' | 'mutating' | 'exempt'
 
 const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 const longRunningVerbs: ReadonlySet<string> = new Set(['watch', 'proxy'])
@@ -20,24 +19,40 @@ const longRunningSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz'])
 
 export class InFlight {
-  readonly #max: { readonly readOnly: number; readonly mutating: number }
-  readonly #open = { readOnly: 0, mutating: 0 }
+  readonly #readOnly: Pool
+  readonly #mutating: Pool
 
   constructor({ readOnlyMax, mutatingMax }: InFlightLimits) {
-    this.#max = { readOnly: readOnlyMax || Infinity, mutating: mutatingMax || Infinity }
+    this.#readOnly = new Pool(readOnlyMax || Infinity)
+    this.#mutating = new Pool(mutatingMax || Infinity)
   }
 
-  /** Fails when the pool is full. What it returns is to be given to `leave`, once. */
-  enter(user: User, info: RequestInfo): InFlightPool {
-    const pool = poolOf(user, info)
-    if (pool === 'exempt') return pool
-    if (this.#open[pool] >= this.#max[pool]) throw tooManyInFlight()
-    this.#open[pool]++
+  /** Fails when the pool is full. Undefined: it is not counted. */
+  enter(user: User, info: RequestInfo): InFlightPlace | undefined {
+    if (isExempt(user, info)) return undefined
+    const pool = readOnlyVerbs.has(info.verb) ? this.#readOnly : this.#mutating
+    pool.enter()
     return pool
   }
+}
 
-  leave(pool: InFlightPool): void {
-    if (pool !== 'exempt') this.#open[pool]--
+/** One place in it is as good as another, so that it stands for all of them: none is made for a request. */
+class Pool implements InFlightPlace {
+  readonly #max: number
+  #open = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  enter(): void {
+    if (this.#open >= this.#max) throw tooManyInFlight()
+    this.#open++
+  }
+
+  leave(): void {
+    this.#open--
+    assert(this.#open >= 0, 'a place is left once')
   }
 }
 
@@ -45,8 +60,7 @@ export class InFlight {
 export const isLongRunning = (info: RequestInfo): boolean =>
   longRunningVerbs.has(info.verb) || (info.kind === 'resource' && longRunningSubresources.has(info.subresource))
 
-function poolOf({ groups }: User, info: RequestInfo): InFlightPool {
-  if (groups.includes(mastersGroup) || isLongRunning(info)) return 'exempt'
-  if (info.kind === 'path' && probes.has(info.path)) return 'exempt'
-  return readOnlyVerbs.has(info.verb) ? 'readOnly' : 'mutating'
+function isExempt({ groups }: User, info: RequestInfo): boolean {
+  if (groups.includes(mastersGroup) || isLongRunning(info)) return true
+  return info.kind === 'path' && probes.has(info.path)
 }

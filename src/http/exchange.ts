@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge } from '../api/errors.ts'
-import type { ApiRequest, Headers, PeerCertificate } from '../api/request.ts'
+import type { ApiRequest, Headers, InFlightPlace, PeerCertificate } from '../api/request.ts'
 import { type BodySource, readBody } from './body.ts'
 import type { Connection } from './connection.ts'
 import type { Limits } from './limits.ts'
@@ -34,9 +34,11 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   place = -1
   /** Whoever asks has not shown who they are, as far as is known. */
   isUnauthenticated = false
-  /** Since when nothing has been written, as far as the listener has looked. */
+  /** What a long answer keeps until it is with the client. */
+  inFlightPlace: InFlightPlace | undefined
+  /** Since when next to nothing has been written, as far as the listener has looked, and what had been written then. */
   stalledSinceMs = 0
-  progressSeen = -1
+  progressSeen = -Infinity
   readonly #limits: Limits
   #queryText: string
   #query: URLSearchParams | undefined
@@ -60,7 +62,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   abstract readonly isAnswered: boolean
   /** There are bytes of the answer that the client has not taken. */
   abstract readonly isWriting: boolean
-  /** Grows when the client takes some. */
+  /** Bytes that the client has taken. */
   abstract readonly progress: number
   protected abstract readonly bodySource: BodySource
   abstract writeHead(status: number, headers: Headers, body: BodyForm): void

@@ -74,6 +74,8 @@ export class Exchanges {
     }
     this.#watching.delete(exchange)
     this.#streaming.delete(exchange)
+    exchange.inFlightPlace?.leave()
+    exchange.inFlightPlace = undefined
     exchange.close()
     return true
   }
@@ -89,12 +91,16 @@ export class Exchanges {
     for (const exchange of this.#open.members()) exchange.close()
   }
 
-  /** A client that opens its window to the last byte of an answer and no further would keep it here for ever. */
+  /** A client that opens its window to the last byte of an answer and no further, or by a byte now and then, would keep it here for ever. */
   endStalled(nowMs: number): void {
     for (const exchange of this.#open.members()) {
-      if (!exchange.isWriting || exchange.progress !== exchange.progressSeen) exchange.stalledSinceMs = nowMs
-      exchange.progressSeen = exchange.progress
-      if (nowMs - exchange.stalledSinceMs >= stallMsMaxOf(this.#limits, exchange)) exchange.abort()
+      const stallMsMax = stallMsMaxOf(this.#limits, exchange)
+      const taken = exchange.progress - exchange.progressSeen
+      if (!exchange.isWriting || taken >= (this.#limits.takenBytesPerSecondMin * stallMsMax) / 1000) {
+        exchange.stalledSinceMs = nowMs
+        exchange.progressSeen = exchange.progress
+      }
+      if (nowMs - exchange.stalledSinceMs >= stallMsMax) exchange.abort()
     }
   }
 
@@ -104,7 +110,8 @@ export class Exchanges {
       const response = exchange.isReadable ? await this.#handler(exchange) : unreadable()
       if (response.isUnauthenticated === true) this.#boundUnauthenticated(exchange)
       else exchange.connection.isAuthenticated = true
-      if (this.#open.has(exchange)) this.#keepWhileStreaming(exchange, response)
+      if (this.#open.has(exchange)) this.#keep(exchange, response)
+      else response.place?.leave()
       if (this.#isClosing && !('body' in response)) exchange.close()
       if ('tunnel' in response) return this.#handOver(exchange, response)
       const responding = this.#responder.respond(exchange, response)
@@ -122,8 +129,9 @@ export class Exchanges {
     if (this.#endsUnauthenticated) exchange.connection.http2?.close()
   }
 
-  /** Its client is still there: otherwise nobody would take it out again. */
-  #keepWhileStreaming(exchange: Exchange, response: ApiResponse): void {
+  /** Its client is still there: otherwise nobody would take it out again, or leave its place. */
+  #keep(exchange: Exchange, response: ApiResponse): void {
+    exchange.inFlightPlace = response.place
     if ('frames' in response) this.#watching.add(exchange)
     else if (!('body' in response)) this.#streaming.add(exchange)
   }

@@ -68,7 +68,7 @@ export class Http1Exchange extends Exchange {
     const writePiece = (piece: Buffer | undefined): void => {
       if (piece === undefined || response.destroyed) return taken()
       response.write(piece, () => {
-        this.progress++
+        this.progress += piece.length
         writePiece(left.next().value)
       })
     }
@@ -89,11 +89,12 @@ export class Http1Exchange extends Exchange {
       return
     }
     this.isWriting = true
-    const onTaken = (): void => {
-      this.progress++
-    }
     // The parts of a long list are handed over as they are: a copy would double it.
-    for (const part of parts.length > TOGETHER_MAX ? parts : [together(parts)]) response.write(part, onTaken)
+    for (const part of parts.length > TOGETHER_MAX ? parts : [together(parts)]) {
+      response.write(part, () => {
+        this.progress += part.length
+      })
+    }
     response.end()
   }
 

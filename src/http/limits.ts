@@ -7,6 +7,7 @@ export type Limits = {
   readonly headMsMax: number
   readonly handshakeMsMax: number
   readonly stallMsMax: number
+  readonly takenBytesPerSecondMin: number
   readonly unauthenticatedStallMsMax: number
   readonly idleMsMax: number
   readonly streamsMax: number
@@ -32,6 +33,8 @@ export const defaultLimits: Limits = {
   handshakeMsMax: 30_000,
   /** A client that takes nothing of its answer for this long holds a stream and a block of memory for nothing. */
   stallMsMax: 60_000,
+  /** Less is nothing: a byte now and then would keep an answer for ever. 250 answers at once need a line of 64 KB/s. */
+  takenBytesPerSecondMin: 256,
   /** Of an answer to somebody who has not shown who they are: it is short, and only a window of 0 holds it up. */
   unauthenticatedStallMsMax: 5_000,
   /** As kube-apiserver. Node's own 5 s is less than the pause between two requests of many clients. */

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
 import type { ApiRequest, ApiResponse } from '../../src/api/request.ts'
+import type { Limits } from '../../src/http/limits.ts'
 import { Listener } from '../../src/http/listener.ts'
 import { createSelfSigned } from '../../src/lib/x509/certificates.ts'
 import {
@@ -13,20 +15,25 @@ import {
   FRAME,
   frame,
   headersFrame,
+  preface,
   RawHttp2,
   requestFields,
   reset,
+  SETTING,
+  settings,
+  uint32,
 } from '../harness/raw-http2.ts'
 
 const CANCEL = 8
 
 /** A handler that answers when the test says so. */
-async function start() {
+async function start(limits: Partial<Limits> = {}) {
   const asked: { readonly request: ApiRequest; readonly answer: (response: ApiResponse) => void }[] = []
   let onAsked: (() => void) | undefined
   const complaints: string[] = []
   const listener = new Listener({
     ...createSelfSigned('gone', ['127.0.0.1'], Date.now()),
+    limits,
     handler: (request) =>
       new Promise((answer) => {
         asked.push({ request, answer })
@@ -131,4 +138,106 @@ test('a tunnel that begins while the server stops is closed', { timeout: 5_000 }
   answer(tunnel.answer)
   await tunnel.closed
   await Promise.all([stopped, socket.destroyed || once(socket, 'close')])
+})
+
+/** Counts how many hold it. */
+class Places {
+  open = 0
+  readonly place = { leave: (): void => void this.open-- }
+
+  answer(body: Buffer = Buffer.alloc(200_000)): ApiResponse {
+    this.open++
+    return { status: 200, headers: {}, body, place: this.place }
+  }
+
+  async gone(): Promise<void> {
+    while (this.open > 0) await sleep(5)
+    // Nobody leaves it a second time.
+    await sleep(20)
+    assert.equal(this.open, 0)
+  }
+}
+
+const noWindow = Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])])
+const windowUpdate = (stream: number, bytes: number): Buffer => frame(FRAME.WINDOW_UPDATE, 0, stream, uint32(bytes))
+
+test('a place is left once, whoever ends the exchange: HTTP/2', { timeout: 20_000 }, async () => {
+  await using server = await start({ stallMsMax: 400 })
+  const places = new Places()
+  using client = await RawHttp2.open(server.listener.port, noWindow)
+  const ask = async (id: number, method = 'GET'): Promise<void> => {
+    await client.send(headersFrame(id, requestFields(method, '/')))
+    const { answer } = await server.next()
+    answer(places.answer())
+    assert.ok(await client.until(({ type, stream }) => type === FRAME.HEADERS && stream === id))
+  }
+  await ask(1, 'HEAD')
+  await places.gone()
+  await ask(3)
+  await sleep(50)
+  assert.equal(places.open, 1, 'its client has not taken it')
+  await client.send(windowUpdate(3, 200_000), windowUpdate(0, 200_000))
+  await places.gone()
+  await ask(5)
+  await client.send(reset(5, CANCEL))
+  await places.gone()
+  await ask(7)
+  assert.equal(await client.resetCode(7), CANCEL, 'it stands still')
+  await places.gone()
+  await ask(9)
+  const trickling = setInterval(() => void client.send(windowUpdate(9, 1)), 20)
+  assert.equal(await client.resetCode(9), CANCEL, 'a byte now and then is no progress')
+  clearInterval(trickling)
+  await places.gone()
+  await client.send(headersFrame(11, requestFields('GET', '/')))
+  const { request, answer } = await server.next()
+  const { signal } = request
+  await client.send(reset(11, CANCEL))
+  if (!signal.aborted) await once(signal, 'abort')
+  answer(places.answer())
+  await places.gone()
+  await ask(13)
+  client.socket.destroy()
+  await places.gone()
+})
+
+test('a place is left once, whoever ends the exchange: HTTP/1.1', { timeout: 20_000 }, async () => {
+  await using server = await start()
+  const places = new Places()
+  const ask = async (): Promise<TLSSocket> => {
+    const socket = connect({ port: server.listener.port, host: '127.0.0.1', rejectUnauthorized: false })
+    socket.on('error', () => undefined)
+    await once(socket, 'secureConnect')
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+    return socket
+  }
+  for (const bytes of [0, 100, 200_000]) {
+    const socket = await ask()
+    socket.resume()
+    const { answer } = await server.next()
+    answer(places.answer(Buffer.alloc(bytes)))
+    await places.gone()
+    socket.destroy()
+  }
+  const slow = await ask()
+  slow.pause()
+  const { answer } = await server.next()
+  answer(places.answer(Buffer.alloc(50_000_000)))
+  await sleep(50)
+  assert.equal(places.open, 1, 'its client has not taken it')
+  slow.destroy()
+  await places.gone()
+  const gone = await ask()
+  const { request, answer: answerLate } = await server.next()
+  const { signal } = request
+  gone.destroy()
+  if (!signal.aborted) await once(signal, 'abort')
+  answerLate(places.answer())
+  await places.gone()
+  const refused = await upgrade(server.listener.port)
+  refused.resume()
+  const asked = await server.next()
+  asked.answer(places.answer())
+  await places.gone()
+  refused.destroy()
 })

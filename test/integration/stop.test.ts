@@ -9,12 +9,17 @@ import {
   field,
   frame,
   headersFrame,
+  preface,
   RawHttp2,
   requestFields,
+  reset,
+  SETTING,
+  settings,
 } from '../harness/raw-http2.ts'
 import { adminToken, clients, startTestServer } from './support.ts'
 
 const DELAY_MS = 600
+const CANCEL = 8
 
 test('readiness fails while requests are still taken; a write under way is answered; watches end without an error', async () => {
   const server = await startTestServer([`--shutdown-delay-duration=${DELAY_MS}ms`])
@@ -93,6 +98,26 @@ test('more writes at once than allowed are told to come again', async () => {
   await slow.send(frame(FRAME.DATA, END_STREAM, 1, Buffer.from('{}')))
   assert.ok(await slow.until(({ type, flags }) => type === FRAME.DATA && (flags & END_STREAM) !== 0))
   assert.equal((await client.call({ ...review, token: 'bob-token' })).status, 201)
+})
+
+test('a long answer has its place until its client has taken it or has gone', async () => {
+  await using server = await startTestServer(['--max-requests-inflight=1'])
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  const asBob = field('authorization', 'Bearer bob-token')
+  const statusOf = async (path: string): Promise<number> => (await client.call({ path, token: 'bob-token' })).status
+  using slow = await RawHttp2.open(
+    Number(new URL(server.url).port),
+    Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])]),
+  )
+  await slow.send(headersFrame(1, requestFields('GET', '/openapi/v2', asBob)))
+  assert.ok(await slow.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
+  assert.equal(await statusOf('/version'), 429, 'it waits for its client')
+  await slow.send(reset(1, CANCEL))
+  while ((await statusOf('/version')) === 429) await sleep(5)
+  await slow.send(headersFrame(3, requestFields('GET', '/version', asBob)))
+  assert.ok(await slow.until(({ type, stream }) => type === FRAME.HEADERS && stream === 3))
+  assert.equal(await statusOf('/version'), 200, 'a short answer waits without a place')
+  for (let count = 0; count < 3; count++) assert.equal(await statusOf('/openapi/v2'), 200)
 })
 
 test('a watch is counted while it goes on, and no longer', async () => {
