@@ -253,11 +253,15 @@ function createAllocation(
 ): ServiceAllocators {
   const objectsOf = (group: string, plural: string): Objects => {
     const resource = registry.find({ group, version: 'v1', plural })
-    if (resource === undefined) return { get: async () => undefined, list: async () => [] }
+    if (resource === undefined) return { get: async () => undefined, has: async () => false, list: async () => [] }
     return {
       get: async (name, at) => {
         const { keys, reader } = accessOf(resource)
         return (await reader.get(keys.key('', name), at)).item?.object()
+      },
+      has: async (name) => {
+        const { keys, reader } = accessOf(resource)
+        return (await reader.get(keys.key('', name), 'any')).item !== undefined
       },
       list: async (at) => {
         const { keys, reader } = accessOf(resource)

@@ -4,6 +4,7 @@
  */
 import { type Cidr, contains, formatIp, type Ip, type IpFamily, parseCidr, parseIp } from '../api/ip.ts'
 import { fieldsOf, itemsOf, type Json, type KubeObject, textsOf } from '../api/object.ts'
+import { Slices } from '../lib/slices.ts'
 import type { IpRecords } from './ip-records.ts'
 
 /** Addresses that requests name are often low ones: those that the server chooses come from above, while there are any. */
@@ -20,6 +21,8 @@ export type ClusterIpsParts = {
   /** The ServiceCIDRs there are. */
   readonly listRanges: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+  /** As far as memory knows. */
+  readonly hasAddress: (ip: string) => Promise<boolean>
   /** False: there is such an address. Any other failure throws. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   /** That it is not there, or is another by now, is fine. */
@@ -99,10 +102,12 @@ export class ClusterIps {
     if (size <= 0n) return undefined
     const start = randomBelow(size, this.#parts.random)
     const steps = size < TRIES_MAX ? size : BigInt(TRIES_MAX)
+    const slices = new Slices()
     for (let step = 0n; step < steps; step++) {
+      if (slices.isOver) await slices.turn()
       const ip = { family, value: first + ((start + step) % size), isMapped: false }
       // What memory knows need not be tried.
-      if ((await this.#parts.readAddress(formatIp(ip), 'any')) !== undefined) continue
+      if (await this.#parts.hasAddress(formatIp(ip))) continue
       if (await take(ip)) return ip
     }
     return undefined

@@ -23,6 +23,8 @@ export type ServiceAddressesIn = 'objects' | 'objects and records' | 'records'
 /** Objects of one resource, from memory; by name where it has no namespaces. */
 export type Objects = {
   readonly get: (name: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+  /** As far as memory knows; nothing is decoded. */
+  readonly has: (name: string) => Promise<boolean>
   readonly list: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
 }
 
@@ -54,7 +56,7 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
     createAddress: (address: KubeObject) => createAddress(handle, address),
     deleteAddress: (ip: string, uid: string) => deleteAddress(handle, ip, uid),
   }
-  const reads = { listRanges: parts.ranges.list, readAddress: parts.addresses.get }
+  const reads = { listRanges: parts.ranges.list, readAddress: parts.addresses.get, hasAddress: parts.addresses.has }
   const isRecorded = parts.addressesIn === 'records'
   const ranges = parts.addressesIn === 'objects' ? [] : cidrs
   const records = new IpRecords({ store, root, ranges, life, random, log })
@@ -67,8 +69,8 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
   const allocator = new ServiceAllocator({ clusterIps, nodePorts, families, deleteEndpoints, log })
   const listServices = (): Promise<readonly KubeObject[]> => parts.services.list('latest')
   const listAddresses = (): Promise<readonly KubeObject[]> => parts.addresses.list('latest')
-  const { readAddress } = reads
-  const lists = { listServices, listAddresses, readAddress }
+  const { readAddress, hasAddress } = reads
+  const lists = { listServices, listAddresses, readAddress, hasAddress }
   const repair = new Repair({
     nodePorts,
     ...lists,

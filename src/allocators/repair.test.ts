@@ -39,6 +39,7 @@ test('what a service has is taken, what nobody has is given back, but not at onc
       freed.push(ip)
     },
     readAddress: async () => undefined,
+    hasAddress: async () => false,
     records: { add: async () => undefined, reset: async () => undefined },
     life: () => 0,
     wallMs: () => Date.parse('2020-01-01T00:10:00Z'),
@@ -65,6 +66,7 @@ test('a port that nobody had in another database has its passes in this one', as
     createAddress: async () => true,
     deleteAddress: async () => undefined,
     readAddress: async () => undefined,
+    hasAddress: async () => false,
     records: { add: async () => undefined, reset: async () => undefined },
     life: () => life,
     wallMs: () => 0,
@@ -119,6 +121,7 @@ test('ports that come or go while services are listed are left alone', async () 
       createAddress: async () => true,
       deleteAddress: async () => undefined,
       readAddress: async () => undefined,
+      hasAddress: async () => false,
       records: { add: async () => undefined, reset: async () => undefined },
       life: () => 0,
       wallMs: () => 0,

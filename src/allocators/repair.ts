@@ -20,6 +20,8 @@ export type RepairParts = {
   readonly listServices: () => Promise<readonly KubeObject[]>
   readonly listAddresses: () => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
+  /** As far as memory knows. */
+  readonly hasAddress: (ip: string) => Promise<boolean>
   /** False: there is such an address. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
@@ -54,7 +56,7 @@ export class Repair {
   /** As far as memory knows. */
   async isTaken(text: string): Promise<boolean> {
     const ip = parseIp(text)
-    return ip === undefined || (await this.#parts.readAddress(formatIp(ip), 'any')) !== undefined
+    return ip === undefined || (await this.#parts.hasAddress(formatIp(ip)))
   }
 
   /** Those of one Service that are free. */
