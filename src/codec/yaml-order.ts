@@ -1,56 +1,98 @@
 /**
  * The order of keys in printed YAML: as people would sort them, digits by the number they form, letters behind all that is no
- * letter.
+ * letter. A map may have thousands of keys, so two are compared where they stand, by their codes, up to the first difference.
  */
 const letter = /^\p{L}$/u
 const digit = /^\p{Nd}$/u
 
+const ASCII_END = 0x80
+const ZERO = 0x30
+const NINE = 0x39
+/** A number of so many digits is exact. */
+const EXACT_DIGITS = 15
+/** Behind the end of a text. */
+const NONE = -1
+
 export function compareNatural(a: string, b: string): number {
-  const one = Array.from(a)
-  const other = Array.from(b)
-  const length = Math.min(one.length, other.length)
-  for (let at = 0; at < length; at++) {
-    const left = one[at] ?? ''
-    const right = other[at] ?? ''
-    if (left === right) continue
-    const isLeftLetter = letter.test(left)
-    const isRightLetter = letter.test(right)
-    if (isLeftLetter && isRightLetter) return compareCodes(left, right)
-    if (isLeftLetter || isRightLetter) return isLeftLetter ? 1 : -1
-    return compareNumbers(one, other, at)
-  }
-  return one.length - other.length
-}
-
-/** From where both differ: the numbers that begin there, then their lengths, then the characters themselves. */
-function compareNumbers(one: readonly string[], other: readonly string[], at: number): number {
+  const at = differenceOf(a, b)
+  const left = codeAt(a, at)
+  const right = codeAt(b, at)
+  if (left === NONE || right === NONE) return a.length - b.length
+  const isLeftLetter = isLetter(left)
+  const isRightLetter = isLetter(right)
+  if (isLeftLetter && isRightLetter) return left - right
+  if (isLeftLetter || isRightLetter) return isLeftLetter ? 1 : -1
   // A zero counts behind another digit: `10` comes after `1`, `01` is `1`.
-  const isZero = one[at] === '0' || other[at] === '0'
-  const start = isZero && followsNonZero(one, at) ? 1 : 0
-  const left = numberAt(one, at, start)
-  const right = numberAt(other, at, start)
-  if (left.value !== right.value) return left.value < right.value ? -1 : 1
-  if (left.end !== right.end) return left.end - right.end
-  return compareCodes(one[at] ?? '', other[at] ?? '')
+  const start = (left === ZERO || right === ZERO) && followsNonZero(a, at) ? 1 : 0
+  return compareNumbers(a, b, at, start) || left - right
 }
 
-function followsNonZero(text: readonly string[], at: number): boolean {
-  for (let before = at - 1; before >= 0 && digit.test(text[before] ?? ''); before--)
-    if (text[before] !== '0') return true
+/** Where the first code point begins that they do not have in common. */
+function differenceOf(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  let at = 0
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  return at > 0 && (codeAt(a, at - 1) > UNIT_MAX || codeAt(b, at - 1) > UNIT_MAX) ? at - 1 : at
+}
+
+/** A code point above it takes two places. */
+const UNIT_MAX = 0xffff
+
+const codeAt = (text: string, at: number): number => text.codePointAt(at) ?? NONE
+const isLetter = (code: number): boolean =>
+  code < ASCII_END ? (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a : letter.test(String.fromCodePoint(code))
+const isDigit = (code: number): boolean =>
+  code < ASCII_END ? code >= ZERO && code <= NINE : digit.test(String.fromCodePoint(code))
+
+/** The numbers that begin there, as Go counts them in 64 bits, then how many digits they have. */
+function compareNumbers(a: string, b: string, at: number, start: number): number {
+  const endOfA = digitsEnd(a, at)
+  const endOfB = digitsEnd(b, at)
+  const left = numberIn(a, at, endOfA, start)
+  const right = numberIn(b, at, endOfB, start)
+  if (left !== right) return left < right ? -1 : 1
+  return codePoints(a, at, endOfA) - codePoints(b, at, endOfB)
+}
+
+function digitsEnd(text: string, from: number): number {
+  let at = from
+  for (let code = codeAt(text, at); isDigit(code); code = codeAt(text, at)) at += code > UNIT_MAX ? 2 : 1
+  return at
+}
+
+function numberIn(text: string, from: number, to: number, start: number): number | bigint {
+  if (to - from > EXACT_DIGITS) return longNumberIn(text, from, to, start)
+  let value = start
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= ASCII_END) return longNumberIn(text, from, to, start)
+    value = value * 10 + code - ZERO
+  }
+  return value
+}
+
+/** A number where it is one that a number holds, so that both can be told to be the same. */
+function longNumberIn(text: string, from: number, to: number, start: number): number | bigint {
+  let value = BigInt(start)
+  for (const character of text.slice(from, to)) {
+    value = BigInt.asIntN(64, value * 10n + BigInt((character.codePointAt(0) ?? 0) - ZERO))
+  }
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
+}
+
+const codePoints = (text: string, from: number, to: number): number => {
+  let count = 0
+  for (let at = from; at < to; at += codeAt(text, at) > UNIT_MAX ? 2 : 1) count++
+  return count
+}
+
+function followsNonZero(text: string, from: number): boolean {
+  for (let at = from; at > 0; ) {
+    const pair = at > 1 ? codeAt(text, at - 2) : NONE
+    const code = pair > UNIT_MAX ? pair : text.charCodeAt(at - 1)
+    if (!isDigit(code)) return false
+    if (code !== ZERO) return true
+    at--
+  }
   return false
 }
-
-function numberAt(
-  text: readonly string[],
-  at: number,
-  start: number,
-): { readonly value: bigint; readonly end: number } {
-  let value = BigInt(start)
-  let end = at
-  for (; end < text.length && digit.test(text[end] ?? ''); end++) {
-    value = BigInt.asIntN(64, value * 10n + BigInt((text[end]?.codePointAt(0) ?? 0) - 0x30))
-  }
-  return { value, end }
-}
-
-const compareCodes = (a: string, b: string): number => (a.codePointAt(0) ?? 0) - (b.codePointAt(0) ?? 0)

@@ -54,10 +54,7 @@ export function styled(json: Buffer, { type, isIndented }: Form): Buffer {
 type PrintList = (items: readonly Item[], head: Fields) => Promise<Buffer | LazyBody | readonly Buffer[]>
 
 /** Compact JSON goes to the client as it is made; the forms for people are made item by item. */
-function printer({ type, isIndented }: Form): PrintList {
-  if (type === 'yaml') return printYamlList
-  return isIndented ? printIndentedList : printList
-}
+const printer = (form: Form): PrintList => (isPlain(form) ? printList : printStyledList(form))
 
 /** Items that nobody has looked at yet are printed first, in slices: the length must be known before the first byte leaves. */
 async function printList(items: readonly Item[], listHead: Fields): Promise<Buffer | LazyBody> {
@@ -87,31 +84,60 @@ function around(listHead: Fields): { readonly head: Buffer; readonly tail: Buffe
 
 const plainTail = Buffer.from(']}\n')
 
-/** The same, indented. */
-async function printIndentedList(items: readonly Item[], listHead: Fields): Promise<readonly Buffer[]> {
-  const head = indentJson(printOrdered(listHead)).slice(0, -'\n}'.length)
-  const between = items.length === 0 ? '' : '\n    '
-  const printed = await eachItem(items, (json, at) => `${at === 0 ? '' : ','}${between}${indentJson(json, 2)}`)
-  return [Buffer.from(`${head},\n  "items": [`), ...printed, Buffer.from(between === '' ? ']\n}' : '\n  ]\n}')]
-}
+/** Other forms cost a hundred times the copy, so they are made item by item, in slices. */
+const printStyledList =
+  (form: Form): PrintList =>
+  (items, listHead) =>
+    styledList(`${printOrdered(listHead).slice(0, -1)},"items":`, items, {
+      form,
+      jsonOf: (item) => `{${item.listTail().toString()}`,
+    })
 
-/** The same in YAML, whose keys are sorted: the items stand between the apiVersion and the kind. */
-async function printYamlList(items: readonly Item[], listHead: Fields): Promise<readonly Buffer[]> {
-  const { apiVersion = null, ...rest } = listHead
-  const printed = await eachItem(items, (json) => jsonToYaml([parseJson(Buffer.from(json))]))
-  const begin = `${jsonToYaml({ apiVersion })}items:${items.length === 0 ? ' []' : ''}\n`
-  return [Buffer.from(begin), ...printed, Buffer.from(jsonToYaml(rest))]
-}
-
-/** Other forms cost a hundred times the copy, so they are made in slices. */
-async function eachItem(items: readonly Item[], print: (json: string, at: number) => string): Promise<Buffer[]> {
+/** `open`: compact JSON up to the colon behind the key of the list. */
+export async function styledList<T>(
+  open: string,
+  items: readonly T[],
+  { form, jsonOf }: { readonly form: Form; readonly jsonOf: (item: T) => string },
+): Promise<readonly Buffer[]> {
+  const isEmpty = items.length === 0
+  const { begin, print, end } = form.type === 'yaml' ? inYaml(open, isEmpty) : indented(open, isEmpty)
   const slices = new Slices()
-  const printed: Buffer[] = []
-  for (const [at, item] of items.entries()) {
-    printed.push(Buffer.from(print(`{${item.listTail().toString()}`, at)))
+  const printed = [Buffer.from(begin)]
+  for (const item of items) {
+    printed.push(Buffer.from(print(jsonOf(item), printed.length === 1)))
     if (slices.isOver) await slices.turn()
   }
+  printed.push(Buffer.from(end))
   return printed
+}
+
+type ListStyle = {
+  readonly begin: string
+  readonly print: (json: string, isFirst: boolean) => string
+  readonly end: string
+}
+
+function indented(open: string, isEmpty: boolean): ListStyle {
+  const head = indentJson(`${open}0}`).slice(0, -'0\n}'.length)
+  return {
+    begin: `${head}[`,
+    print: (json, isFirst) => `${isFirst ? '' : ','}\n    ${indentJson(json, 2)}`,
+    end: isEmpty ? ']\n}' : '\n  ]\n}',
+  }
+}
+
+/** Its keys are sorted: the list stands where its key does. */
+function inYaml(open: string, isEmpty: boolean): ListStyle {
+  const mark = isEmpty ? '[]' : 'null'
+  const whole = jsonToYaml(parseJson(Buffer.from(`${open}${mark}}`)))
+  const key = open.slice(open.lastIndexOf(',"') + 2, -'":'.length)
+  const line = `${key}: ${mark}\n`
+  const at = whole.startsWith(line) ? 0 : whole.indexOf(`\n${line}`) + 1
+  return {
+    begin: `${whole.slice(0, at)}${isEmpty ? line : `${key}:\n`}`,
+    print: (json) => jsonToYaml([parseJson(Buffer.from(json))]),
+    end: whole.slice(at + line.length),
+  }
 }
 
 type ListParts = {

@@ -15,7 +15,7 @@ import { partialStruct } from '../../registry/meta-types.ts'
 import { cborList } from './cbor.ts'
 import { inChunks } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
-import { isPlain, styled } from './json.ts'
+import { isPlain, styled, styledList } from './json.ts'
 import { protobufList } from './protobuf.ts'
 import type { Representation } from './representation.ts'
 
@@ -118,9 +118,15 @@ function printCborList(head: Fields, items: readonly Item[], { json }: KeptParti
 
 type Printing = { readonly form: Form; readonly jsonOf: (item: Item) => Buffer }
 
-async function printList(head: string, items: readonly Item[], { form, jsonOf }: Printing): Promise<Buffer | LazyBody> {
-  if (items.length === 0) return styled(Buffer.from(`${head.slice(0, -1)},"items":null}\n`), form)
-  const begin = Buffer.from(`${head.slice(0, -1)},"items":[`)
+async function printList(
+  head: string,
+  items: readonly Item[],
+  { form, jsonOf }: Printing,
+): Promise<Buffer | LazyBody | readonly Buffer[]> {
+  const open = `${head.slice(0, -1)},"items":`
+  if (items.length === 0) return styled(Buffer.from(`${open}null}\n`), form)
+  if (!isPlain(form)) return styledList(open, items, { form, jsonOf: (item) => jsonOf(item).toString() })
+  const begin = Buffer.from(`${open}[`)
   const slices = new Slices()
   let length = begin.length + end.length + items.length - 1
   for (const item of items) {
@@ -135,5 +141,5 @@ async function printList(head: string, items: readonly Item[], { form, jsonOf }:
     }
     yield end
   }
-  return isPlain(form) ? inChunks(length, parts) : styled(Buffer.concat([...parts()], length), form)
+  return inChunks(length, parts)
 }

@@ -9,7 +9,7 @@ import { agesAt, partsOfRow, printRow, printTableHead, type Row } from '../../co
 import { Slices } from '../../lib/slices.ts'
 import { inChunks } from './chunks.ts'
 import { contentHeaders } from './headers.ts'
-import { isPlain, styled } from './json.ts'
+import { isPlain, styled, styledList } from './json.ts'
 import type { Representation } from './representation.ts'
 
 /** What a row shows of the object itself. */
@@ -70,14 +70,21 @@ function headOf({ kind, as }: TableParts, metadata: Fields, hasColumns: boolean)
 const comma = Buffer.from(',')
 const end = Buffer.from(']}\n')
 
-async function printList(items: readonly Item[], head: string, parts: TableParts): Promise<Buffer | LazyBody> {
+async function printList(
+  items: readonly Item[],
+  head: string,
+  parts: TableParts,
+): Promise<Buffer | LazyBody | readonly Buffer[]> {
   const { form, kind } = parts
   const rowOfItem = parts.rowsOfItems()
   if (items.length === 0) return styled(Buffer.from(`${head}${kind.isDefault === true ? 'null' : '[]'}}\n`), form)
-  const { compare } = kind
-  const sorted = compare === undefined ? items : items.toSorted((a, b) => compare(a.peek(), b.peek()))
   const slices = new Slices()
+  const sorted = await inOrder(items, kind, slices)
   const ages = agesAt(parts.nowMs())
+  if (!isPlain(form)) {
+    const jsonOf = (item: Item): string => Buffer.concat(partsOfRow(rowOfItem(item), ages)).toString()
+    return styledList(head, sorted, { form, jsonOf })
+  }
   const printed: Buffer[] = [Buffer.from(`${head}[`)]
   for (const item of sorted) {
     if (printed.length > 1) printed.push(comma)
@@ -86,5 +93,16 @@ async function printList(items: readonly Item[], head: string, parts: TableParts
   }
   printed.push(end)
   const length = printed.reduce((sum, part) => sum + part.length, 0)
-  return isPlain(form) ? inChunks(length, () => printed) : styled(Buffer.concat(printed, length), form)
+  return inChunks(length, () => printed)
+}
+
+/** An object that is not in memory is decoded once, not for each comparison. */
+async function inOrder(items: readonly Item[], { compare }: TableKind, slices: Slices): Promise<readonly Item[]> {
+  if (compare === undefined) return items
+  const peeked: { readonly item: Item; readonly object: KubeObject }[] = []
+  for (const item of items) {
+    peeked.push({ item, object: item.peek() })
+    if (slices.isOver) await slices.turn()
+  }
+  return peeked.sort((a, b) => compare(a.object, b.object)).map(({ item }) => item)
 }
