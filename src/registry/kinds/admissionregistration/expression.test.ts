@@ -56,31 +56,34 @@ test('… and those of a webhook', async () => {
   assert.ok((await turnsOf(validatingWebhookRules, { webhooks: [webhook] })) > 5)
 })
 
+const policy = (mutation: Fields, variables: readonly Fields[] = []): KubeObject => ({
+  apiVersion: 'admissionregistration.k8s.io/v1alpha1',
+  kind: 'MutatingAdmissionPolicy',
+  metadata: { name: 'p' },
+  spec: {
+    failurePolicy: 'Fail',
+    reinvocationPolicy: 'Never',
+    matchConstraints: {
+      matchPolicy: 'Equivalent',
+      resourceRules: [{ ...everything, operations: ['CREATE'] }],
+    },
+    variables,
+    mutations: [mutation],
+  },
+})
+
+const faultsOf = async (now: KubeObject, was: KubeObject | undefined): Promise<readonly string[]> =>
+  ((await mutatingPolicyRules.validateInSlices?.(now, was)) ?? []).map(({ path }) => path)
+
+const apply = (expression: string): Fields => ({
+  patchType: 'ApplyConfiguration',
+  applyConfiguration: { expression },
+})
+
 test('stored expressions of a mutating policy may use what 1.33 adds, by the text that is stored; variables and JSON patches may not', async () => {
   const isNew = "semver('1.0.0').major() == 1"
   const applied = ` Object{metadata: Object.metadata{labels: {'a': string(${isNew})}}} `
   const patched = `[JSONPatch{op: 'test', path: '/a', value: ${isNew}}]`
-  const policy = (mutation: Fields, variables: readonly Fields[] = []): KubeObject => ({
-    apiVersion: 'admissionregistration.k8s.io/v1alpha1',
-    kind: 'MutatingAdmissionPolicy',
-    metadata: { name: 'p' },
-    spec: {
-      failurePolicy: 'Fail',
-      reinvocationPolicy: 'Never',
-      matchConstraints: {
-        matchPolicy: 'Equivalent',
-        resourceRules: [{ ...everything, operations: ['CREATE'] }],
-      },
-      variables,
-      mutations: [mutation],
-    },
-  })
-  const faultsOf = async (now: KubeObject, was: KubeObject | undefined): Promise<readonly string[]> =>
-    ((await mutatingPolicyRules.validateInSlices?.(now, was)) ?? []).map(({ path }) => path)
-  const apply = (expression: string): Fields => ({
-    patchType: 'ApplyConfiguration',
-    applyConfiguration: { expression },
-  })
   const path = 'spec.mutations[0].applyConfiguration.expression'
   assert.deepEqual(await faultsOf(policy(apply(applied)), undefined), [path])
   assert.deepEqual(await faultsOf(policy(apply(applied)), policy(apply(applied))), [])
