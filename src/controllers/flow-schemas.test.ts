@@ -37,6 +37,23 @@ test('levels that cannot be listed are not taken for gone', { timeout: 5_000 }, 
   assert.deepEqual(logged, ['warn telling which flow schemas dangle failed; it is tried again'])
 })
 
+test('what could not be told is told again', { timeout: 5_000 }, async () => {
+  let told = 0
+  const again = Promise.withResolvers<void>()
+  const handle: HandleAs = async ({ method, path, query, signal }) => {
+    if (method === 'PATCH' && ++told === 2) again.resolve()
+    if (method === 'PATCH') return answer(told === 1 ? 500 : 200, {})
+    if (query.has('watch')) {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      return answer(500, {})
+    }
+    return answer(200, { items: path.endsWith('flowschemas') ? [schema] : [] })
+  }
+  await using following = followFlowSchemas({ handle, now: () => '2026-01-01T00:00:00Z', log: silent })
+  void following
+  await again.promise
+})
+
 test('a watch that is opened when all is over is closed', { timeout: 5_000 }, async () => {
   let closed = 0
   const opening = Promise.withResolvers<void>()

@@ -68,7 +68,10 @@ async function tell(
     metadata: { name },
     status: { conditions: [{ ...condition, lastTransitionTime: now() }] },
   }
-  await request(handle, { method: 'PATCH', path: `${schemas}/${name}/status`, body, manager, isApply: true, signal })
+  const path = `${schemas}/${name}/status`
+  const { status } = await request(handle, { method: 'PATCH', path, body, manager, isApply: true, signal })
+  // One that is gone has nothing to be told.
+  if (status !== OK && status !== NOT_FOUND) throw new Error(`${path} answers ${status}`)
 }
 
 function conditionOf(level: string, isThere: boolean): { readonly status: string; readonly message: string } & Fields {
@@ -86,3 +89,4 @@ async function listed(handle: HandleAs, path: string, signal: AbortSignal): Prom
 }
 
 const OK = 200
+const NOT_FOUND = 404
