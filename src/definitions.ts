@@ -1,5 +1,5 @@
 /** How the parts of a control plane serve what CustomResourceDefinitions define. */
-import type { Fields, KubeObject } from './api/object.ts'
+import { type Fields, fieldsOf, type KubeObject, textOf } from './api/object.ts'
 import { type HandleAs, request } from './api/own-request.ts'
 import type { ApiResponse } from './api/request.ts'
 import { Definitions } from './controllers/definitions.ts'
@@ -70,6 +70,11 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
       retire(custom)
       if (isGone) uncount(custom)
     },
+    listAnnounced: async () => {
+      const found = await objects.list(apiServicesId, '', 'latest')
+      const own = found.filter(({ metadata }) => metadata.labels?.[managedLabel] === managedValue)
+      return own.map(({ spec }) => `${textOf(fieldsOf(spec)['group'])}/${textOf(fieldsOf(spec)['version'])}`)
+    },
     announce: async (place, isServed) => {
       const name = `${place.version}.${place.group}`
       const found = await objects.get(apiServicesId, { namespace: '', name }, 'latest')
@@ -86,6 +91,8 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
 
 /** Of APIServices that the server makes itself; those of clients stay. */
 const managedLabel = 'kube-aggregator.kubernetes.io/automanaged'
+/** Of those that come and go with definitions; those of built-in groups have another. */
+const managedValue = 'true'
 
 const CONFLICT = 409
 
@@ -108,7 +115,7 @@ function apiService(name: string, { group, version }: { readonly group: string; 
   return {
     apiVersion: 'apiregistration.k8s.io/v1',
     kind: 'APIService',
-    metadata: { name, labels: { [managedLabel]: 'true' } },
+    metadata: { name, labels: { [managedLabel]: managedValue } },
     spec: { group, version, groupPriorityMinimum: 1000, versionPriority: 100 },
   }
 }

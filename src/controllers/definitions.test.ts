@@ -99,6 +99,7 @@ const partsOf = (watch: () => Promise<EventSource>, others: Partial<DefinitionsP
   deleteObjects: unused,
   forget: () => undefined,
   announce: async () => undefined,
+  listAnnounced: async () => [],
   now: () => '2026-01-01T00:00:00Z',
   log: silent,
   ...others,
@@ -188,6 +189,32 @@ test('what could not be announced is announced again', { timeout: 5_000 }, async
     [place, true],
     [place, true],
   ])
+})
+
+test('what was announced of a definition that went unseen is taken back', { timeout: 5_000 }, async () => {
+  const told: unknown[] = []
+  const done = Promise.withResolvers<void>()
+  const announce: DefinitionsParts['announce'] = async (place, isServed) => {
+    told.push([`${place.group}/${place.version}`, isServed])
+    if (!isServed) done.resolve()
+  }
+  const listAnnounced = async (): Promise<string[]> => ['gone.example.com/v1', 'example.com/v1']
+  const source = sourceOf([added(definition('wheels', true)), listEnd])
+  await using definitions = new Definitions(partsOf(async () => source, { announce, listAnnounced }))
+  await definitions.start()
+  await done.promise
+  assert.deepEqual(told, [
+    ['example.com/v1', true],
+    ['gone.example.com/v1', false],
+  ])
+})
+
+test('definitions are served though what was announced cannot be listed', { timeout: 5_000 }, async () => {
+  const registry = new Registry([])
+  const source = sourceOf([added(definition('wheels', true)), listEnd])
+  await using definitions = new Definitions(partsOf(async () => source, { registry, listAnnounced: unused }))
+  await definitions.start()
+  assert.equal(registry.inGroup('example.com').length, 1)
 })
 
 test('a stop does not wait for a watch; one that comes later is closed', { timeout: 5_000 }, async () => {

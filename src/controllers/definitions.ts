@@ -35,6 +35,8 @@ export type DefinitionsParts = CleanupParts & {
   readonly forget: (resource: Resource, isGone: boolean) => void
   /** A version of a group is served now, or no longer. Fails if that could not be announced. */
   readonly announce: (place: { readonly group: string; readonly version: string }, isServed: boolean) => Promise<void>
+  /** Versions of groups, as `group/version`, that were announced by whichever server and may be served no longer. */
+  readonly listAnnounced: () => Promise<readonly string[]>
   readonly log: Log
   readonly timers?: Timers
 }
@@ -66,6 +68,8 @@ export class Definitions implements AsyncDisposable {
   readonly #statuses: WorkQueue
   readonly #cleanups: WorkQueue
   readonly #announcements: WorkQueue
+  /** What was announced before the list of definitions was begun. */
+  #announced: readonly string[] = []
   #following: Promise<void> = Promise.resolve()
   /** Whether the watch has shown all that there was when it began. */
   #isListed = false
@@ -120,7 +124,9 @@ export class Definitions implements AsyncDisposable {
   async #watch(): Promise<EventSource> {
     const { reader, range } = this.#parts
     const { signal } = this.#stopping
-    const opening = reader.watch({ range, start: { initial: 'latest', markEnd: true } })
+    const opening = this.#readAnnounced().then(() =>
+      reader.watch({ range, start: { initial: 'latest', markEnd: true } }),
+    )
     const { promise: stopped, reject } = Promise.withResolvers<never>()
     const onAbort = (): void => {
       reject(signal.reason)
@@ -134,6 +140,18 @@ export class Definitions implements AsyncDisposable {
       return await Promise.race([opening, stopped])
     } finally {
       signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /**
+   * A definition that goes while no server is there to see it leaves what was announced of it. Before the list: what another replica
+   * announces later is of a definition that the list may not have. Never fails: definitions are served without it.
+   */
+  async #readAnnounced(): Promise<void> {
+    try {
+      this.#announced = await this.#parts.listAnnounced()
+    } catch (error) {
+      this.#parts.log('warn', 'the APIServices of definitions cannot be listed', { error: String(error) })
     }
   }
 
@@ -151,6 +169,8 @@ export class Definitions implements AsyncDisposable {
           this.#isListed = true
           for (const name of this.#unjudged) this.#write(name)
           this.#unjudged.clear()
+          for (const place of this.#announced) if (!this.#isServed(place)) this.#announcements.add(place)
+          this.#announced = []
           onListed()
         }
       }
@@ -271,13 +291,14 @@ export class Definitions implements AsyncDisposable {
   async #announce(place: string): Promise<undefined> {
     const { registry, announce } = this.#parts
     const [group = '', version = ''] = place.split('/')
-    const inGroup = registry.inGroup(group)
     // Built-in groups are announced by others.
-    if (inGroup.some(({ isCustom }) => !isCustom)) return
-    await announce(
-      { group, version },
-      inGroup.some((resource) => resource.version === version),
-    )
+    if (registry.inGroup(group).some(({ isCustom }) => !isCustom)) return
+    await announce({ group, version }, this.#isServed(place))
+  }
+
+  #isServed(place: string): boolean {
+    const [group = '', version = ''] = place.split('/')
+    return this.#parts.registry.inGroup(group).some((resource) => resource.version === version)
   }
 
   async #cleanUp(name: string): Promise<number | undefined> {

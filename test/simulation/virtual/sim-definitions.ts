@@ -206,6 +206,7 @@ function controllerOf({ cache, store }: SimReplica, time: VirtualTime, log: Log)
     isBuiltInPlace: () => false,
     forget: (resource) => cache.remove(prefixOf(resource)),
     announce: async () => undefined,
+    listAnnounced: async () => [],
     now: () => nowOf(time),
     timers: time,
     log,
