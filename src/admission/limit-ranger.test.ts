@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { admit, anObject, attributes, pod } from '../../test/harness/admission.ts'
+import { turnsDuring } from '../../test/harness/turns.ts'
 import { defaultGates } from '../api/gates.ts'
 import type { Fields } from '../api/object.ts'
 import { createLimitRanger } from './limit-ranger.ts'
@@ -107,4 +108,26 @@ test('more amounts than a pod could be stored with are not filled in', async () 
   const refused = await admit(limits, attributes({ plural: 'pods', object: pod({ containers }) }))
   assert.ok(typeof refused === 'string')
   assert.match(refused, /limit ranges have 1000 defaults for 201 containers$/)
+})
+
+test('many limits of many containers are looked at in slices, and as many faults told as of any object', async () => {
+  const max = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`r${at}`, '1']))
+  const containers = Array.from({ length: 300 }, (_, at) => ({
+    name: `c${at}`,
+    resources: { limits: { r1: `${at}` } },
+  }))
+  const limits = withLimits(...Array.from({ length: 20 }, () => ({ type: 'Container', max })))
+  const turns = await turnsDuring(async () => {
+    const refused = await admit(limits, attributes({ plural: 'pods', object: pod({ containers }) }))
+    assert.ok(typeof refused === 'string')
+  })
+  assert.ok(turns >= 3, `${turns} turns`)
+  const many = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`r${at}`, '1']))
+  const bounds = Array.from({ length: 60 }, (_, at) => ({
+    type: 'Container',
+    max: Object.fromEntries(Object.keys(many).map((name) => [name, `${at + 1}`])),
+  }))
+  const told = await admit(withLimits(...bounds), attributes({ plural: 'pods', object: demanding({}) }))
+  assert.ok(typeof told === 'string')
+  assert.equal(told.split(', ').length, 10_000)
 })

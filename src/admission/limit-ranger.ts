@@ -1,6 +1,8 @@
 /** The limit ranges of a namespace: what its pods get when they ask for nothing, and how much pods and claims may ask for. */
+import { FAULTS_MAX } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
+import { Slices } from '../lib/slices.ts'
 import { readResourceList } from '../api/resource-list.ts'
 import { podResources } from '../registry/pod-resources.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
@@ -34,13 +36,24 @@ export function createLimitRanger(
       if (object === undefined || !isLimited(attributes)) return
       const ranges = await readRanges(namespace)
       const demands = attributes.resource.plural === 'pods' ? podDemands(object, isOwn) : [claimDemand(object)]
-      const faults = new Set(
-        ranges.flatMap(limitsOf).flatMap((limit) => demands.flatMap((demand) => limitFaults(limit, demand))),
-      )
-      const texts = [...faults]
+      const texts = await faultsOf(ranges.flatMap(limitsOf), demands)
       if (texts.length > 0) throw refusal(attributes, texts.length === 1 ? `${texts[0]}` : `[${texts.join(', ')}]`)
     },
   }
+}
+
+/** A namespace may have any number of ranges, and a pod as many containers as a body holds. */
+async function faultsOf(limits: readonly Fields[], demands: readonly Demand[]): Promise<readonly string[]> {
+  const slices = new Slices()
+  const faults = new Set<string>()
+  for (const limit of limits) {
+    for (const demand of demands) {
+      if (slices.isOver) await slices.turn()
+      for (const fault of limitFaults(limit, demand)) faults.add(fault)
+      if (faults.size >= FAULTS_MAX) return [...faults]
+    }
+  }
+  return [...faults]
 }
 
 /** The containers of a pod change in no other way, and what goes away may do as it likes. */
