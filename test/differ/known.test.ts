@@ -98,3 +98,13 @@ test('a null that was applied as a status changes versions alone', () => {
   assert.ok(isKnown({ step, want: versioned('rv#2'), got: versioned('rv#1') }))
   assert.ok(!isKnown({ step, want: versioned('rv#2', { status: {} }), got: versioned('rv#1', { status: {} }) }))
 })
+
+test('a sum of quantities hides no other rule', () => {
+  const step = { id: 's', method: 'POST', path: '/apis/g/v1/namespaces/$ns/widgets' }
+  const rule = "quantity('2') == quantity('1').add(quantity('1'))"
+  const failed = `'no such overload': call arguments did not match a supported operator for rule: ${rule}`
+  assert.ok(isKnown({ step, want: refusal(failed, 'a'), got: refusal('a') }))
+  assert.ok(isKnown({ step, want: refusal(failed), got: refusal(`failed rule: ${rule}`) }))
+  assert.ok(!isKnown({ step, want: refusal(failed, 'a'), got: refusal('b') }))
+  assert.ok(!isKnown({ step, want: refusal('a'), got: refusal() }))
+})
