@@ -13,6 +13,8 @@ const about = (method: string, target: string): string => {
 const cases: readonly [string, string, string][] = [
   ['GET', '/', 'get /'],
   ['OPTIONS', '/version', 'options /version'],
+  ['OPTIONS', '/api/v1/nodes/n/proxy', '- /v1 nodes proxy - n'],
+  ['constructor', '/api/v1/nodes/n', '- /v1 nodes - - n'],
   ['GET', '/api', 'get /api'],
   ['GET', '/api/v1', 'get /api/v1'],
   ['GET', '/apis/apps', 'get /apis/apps'],

@@ -9,14 +9,15 @@ import { parseLabelSelector } from '../api/label-selector.ts'
 import { checkPathSegment } from '../api/names.ts'
 import type { ApiRequest } from '../api/request.ts'
 
-const verbOfMethod: { readonly [method: string]: string } = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-}
+/** A method may be any word, `constructor` too. */
+const verbOfMethod: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+])
 
 /** Words after the version that are verbs themselves: paths of the first releases. */
 const verbWords: ReadonlySet<string> = new Set(['watch', 'proxy'])
@@ -88,7 +89,7 @@ function splitNamespace(segments: readonly string[]): { namespace: string; own: 
 }
 
 function resolveVerb({ method, query }: Request, name: string): string {
-  const verb = verbOfMethod[method] ?? ''
+  const verb = verbOfMethod.get(method) ?? ''
   if (name !== '') return verb
   if (verb === 'get') return isTrue(query.get('watch')) ? 'watch' : 'list'
   return verb === 'delete' ? 'deletecollection' : verb

@@ -137,6 +137,9 @@ function verbFor(
       return isNamed ? 'patch' : undefined
     case 'DELETE':
       return isNamed ? 'delete' : 'deletecollection'
+    case 'HEAD':
+    case 'OPTIONS':
+      return subresource === 'proxy' ? 'get' : undefined
     default:
       return undefined
   }

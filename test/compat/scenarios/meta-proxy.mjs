@@ -39,4 +39,10 @@ export default [
     POST(at('pods'), pod(`p${index}`), { compare: 'status' }), PATCH(at('pods', `p${index}`, 'status'), 'merge', { status: { podIP: ip, podIPs: [{ ip }] } }, { compare: 'status' }), GET(at('pods', `p${index}:80`, 'proxy/')),
   ])),
   s('pod-missing', 'a pod that is not there, or has no address', [GET(at('pods', 'x', 'proxy/')), POST(at('pods'), pod('p'), { compare: 'status' }), GET(at('pods', 'p', 'proxy/')), GET(at('pods', 'p:80', 'proxy/')), GET(at('pods', 'ftp:p:80', 'proxy/'))]),
+  s('methods', 'all methods go through, HEAD and OPTIONS too', [
+    POST(at('pods'), pod('p'), { compare: 'status' }), service,
+    POST('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: '$ns-n' } }, { compare: 'status' }),
+    ...['HEAD', 'OPTIONS', 'TRACE', 'LINK'].flatMap((method) => [at('pods', 'p', 'proxy'), at('pods', 'p', 'proxy/x'), at('services', 's', 'proxy'), at('services', 's', 'proxy/x/y'), '/api/v1/nodes/$ns-n/proxy', '/api/v1/nodes/$ns-n/proxy/x'].map((path) => GET(path, { method, compareHeaders: ['content-type', 'allow'] }))),
+  ], { cleanup: ['/api/v1/nodes/$ns-n'] }),
+  s('methods-forbidden', 'the verb that each method is authorized as', ['GET', 'HEAD', 'OPTIONS', 'POST', 'TRACE'].flatMap((method) => [at('pods', 'p', 'proxy/x'), '/api/v1/nodes/n/proxy'].map((path) => GET(path, { method, as: 'bob' })))),
 ];
