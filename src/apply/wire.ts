@@ -4,7 +4,7 @@
  */
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { JsonMap } from '../api/json-map.ts'
-import { JsonScanner } from '../api/json-scanner.ts'
+import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 import { zeroOf } from '../codec/decode.ts'
 import { readAny } from '../api/json-value.ts'
 import type { Field, Schema, Struct } from '../schema/schema.ts'
@@ -78,7 +78,7 @@ function valueWire(value: Json, schema: Schema, empty: Empty): Json {
       return wire
     }
     case 'raw':
-      return typeof value === 'string' ? readAny(new JsonScanner(value)) : value
+      return typeof value === 'string' ? rawWire(value) : value
     case 'any':
     case 'string':
     case 'bytes':
@@ -91,6 +91,16 @@ function valueWire(value: Json, schema: Schema, empty: Empty): Json {
     case 'quantity':
     case 'intOrString':
       return value
+  }
+}
+
+/** What nests too deeply, or has a number that nothing here can hold, is one value to its owners. */
+function rawWire(text: string): Json {
+  try {
+    return readAny(new JsonScanner(text))
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return text
+    throw error
   }
 }
 

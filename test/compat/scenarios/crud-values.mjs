@@ -5,6 +5,9 @@ const core = '/api/v1/namespaces/$ns';
 const cms = `${core}/configmaps`;
 const deployments = '/apis/apps/v1/namespaces/$ns/deployments';
 const leases = '/apis/coordination.k8s.io/v1/namespaces/$ns/leases';
+const revisions = '/apis/apps/v1/namespaces/$ns/controllerrevisions';
+/** A Status whole; of an object its data, cut where it is long. */
+const revisionData = (t) => (t.includes('"kind":"Status"') ? t : (/,"data":(.*),"revision"/.exec(t)?.[1].replaceAll(/(\[{20,}|\]{20,}|0{20,})/g, (run) => `${run[0]}*${run.length}`) ?? t));
 const about = (text) => ({ section: '4.9', about: text });
 const ask = (path, body, pick) => POST(path, body, { type: 'application/json', compareHeaders: ['warning'], pick: (b) => (b.kind === 'Status' ? b : pick(b)) });
 const deployment = (name, spec, container = '') => `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"${name}"},"spec":{"selector":{"matchLabels":{"app":"x"}},"template":{"metadata":{"labels":{"app":"x"}},"spec":{"containers":[{"name":"c","image":"i"${container}}]}}${spec}}}`;
@@ -50,6 +53,14 @@ export default [
     POST('/apis/apps/v1/namespaces/$ns/controllerrevisions', '{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r"},"revision":1,"data":{"i":1,"f":1.0,"e":1e3,"big":12345678901234567890,"l":9007199254740993,"neg":-0.0,"s":"x","n":null,"list":[1,2.5]}}', { type: 'application/json', text: true, pick: (t) => /"data":\{.*?\}/.exec(t)?.[0] }),
     GET('/apis/apps/v1/namespaces/$ns/controllerrevisions/r', { text: true, pick: (t) => /"data":\{.*?\}/.exec(t)?.[0] }),
   ]),
+  ...Object.entries({
+    tiny: '{"a":1e-999}', null: 'null', list: '[1]', text: '"x"', number: '1', absent: undefined,
+    'depth-1500': `{"a":${'['.repeat(1500)}${']'.repeat(1500)}}`, 'depth-9000': `{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`, 'depth-10001': `{"a":${'['.repeat(10_001)}${']'.repeat(10_001)}}`,
+  }).map(([id, data]) => scenario(`crud-values-revision-data-${id}`, about(`the data of a ControllerRevision: ${id.replaceAll('-', ' ')}`), [
+    POST(revisions, `{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r"},"revision":1${data === undefined ? '' : `,"data":${data}`}}`, { type: 'application/json', text: true, pick: revisionData }),
+    GET(`${revisions}/r`, { text: true, pick: revisionData }),
+    PUT(`${revisions}/r`, `{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r","labels":{"a":"b"}},"revision":1${data === undefined ? '' : `,"data":${data}`}}`, { type: 'application/json', text: true, pick: revisionData }),
+  ])),
   scenario('crud-values-enum', about('values outside an enumeration'), [
     ask(deployments, deployment('a', ',"strategy":{"type":"Nope"}'), (b) => b.spec.strategy),
     ask(deployments, deployment('b', '', ',"imagePullPolicy":"sometimes"'), (b) => b.spec),
