@@ -101,6 +101,14 @@ test('nothing is given back to a quota that was counted anew', async () => {
   assert.deepEqual(await world.used(), [{ configmaps: '5' }, { configmaps: '5' }])
 })
 
+test('no amount is compared before all quotas know what they need', async () => {
+  const full = quota('a', { pods: '0' })
+  const silent = new World(full, quota('b', { 'requests.cpu': '1' }))
+  assert.equal(await silent.told(podWith([{ name: 'c' }])), 'failed quota: b: must specify requests.cpu for: c')
+  const uncounted = new World(full, quota('b', { 'count/pods': '1' }, { used: {} }))
+  assert.equal(await uncounted.told(podWith([{ name: 'c' }])), 'status unknown for quota: b, resources: count/pods')
+})
+
 test('writes that come together are charged one after the other', async () => {
   const world = new World(quota('q', { configmaps: '7' }))
   const answers = await Promise.all(Array.from({ length: 20 }, () => world.told(configMap())))

@@ -27,18 +27,24 @@ export function costIn(quota: KubeObject, { attributes, evaluator, object }: Cha
   return cost
 }
 
-/** Why the quota does not allow a write that costs this; undefined when it does. */
-export function refusalOf(quota: KubeObject, charge: Charge, cost: ResourceList): ApiError | undefined {
-  const { attributes, evaluator, object } = charge
+/** Why the quota cannot tell whether it allows a write: what the object does not say, or what is not counted yet. Asked before any amount. */
+export function unknownOf(quota: KubeObject, { attributes, evaluator, object }: Charge): ApiError | undefined {
   const limited = limitedIn(quota, object, evaluator)
   if (limited.length === 0) return undefined
-  const { hard, used } = statusOf(quota)
+  const { used } = statusOf(quota)
   const name = quota.metadata.name ?? ''
   const missing = evaluator.missing(object, limited)
   if (missing !== undefined) return refusal(attributes, `failed quota: ${name}: ${missing}`)
   if (limited.some((resource) => !used.has(resource))) {
     return refusal(attributes, `status unknown for quota: ${name}, resources: ${limited.join(',')}`)
   }
+  return undefined
+}
+
+/** Why the quota does not allow a write that costs this; undefined when it does. */
+export function excessOf(quota: KubeObject, { attributes }: Charge, cost: ResourceList): ApiError | undefined {
+  const { hard, used } = statusOf(quota)
+  const name = quota.metadata.name ?? ''
   // What the status tells has happened already: it is counted, not refused.
   if (attributes.subresource === 'status') return undefined
   const exceeded = new Set<string>()

@@ -6,7 +6,7 @@ import type { ApiError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
 import type { Objects, ResourceId } from '../objects.ts'
-import { type Charge, costIn, refusalOf, withUsed } from './charge.ts'
+import { type Charge, costIn, excessOf, unknownOf, withUsed } from './charge.ts'
 
 export const resourceQuotas: ResourceId = { group: '', version: 'v1', plural: 'resourcequotas' }
 
@@ -138,7 +138,10 @@ function settle(
   const refusals = new Map<Charge, ApiError>()
   for (const charge of charges) {
     const costs = quotas.map((quota) => costIn(quota, charge))
-    const refusal = quotas.map((quota, at) => refusalOf(quota, charge, costs[at] ?? nothing)).find(isGiven)
+    // As upstream: no amount is compared before all quotas know what they need.
+    const refusal =
+      quotas.map((quota) => unknownOf(quota, charge)).find(isGiven) ??
+      quotas.map((quota, at) => excessOf(quota, charge, costs[at] ?? nothing)).find(isGiven)
     if (refusal !== undefined) refusals.set(charge, refusal)
     else quotas = quotas.map((quota, at) => withUsed(quota, costs[at] ?? nothing))
   }
