@@ -191,6 +191,8 @@ test('what could not be announced is announced again', { timeout: 5_000 }, async
   ])
 })
 
+const listAnnounced = async (): Promise<string[]> => ['gone.example.com/v1', 'example.com/v1']
+
 test('what was announced of a definition that went unseen is taken back', { timeout: 5_000 }, async () => {
   const told: unknown[] = []
   const done = Promise.withResolvers<void>()
@@ -198,7 +200,6 @@ test('what was announced of a definition that went unseen is taken back', { time
     told.push([`${place.group}/${place.version}`, isServed])
     if (!isServed) done.resolve()
   }
-  const listAnnounced = async (): Promise<string[]> => ['gone.example.com/v1', 'example.com/v1']
   const source = sourceOf([added(definition('wheels', true)), listEnd])
   await using definitions = new Definitions(partsOf(async () => source, { announce, listAnnounced }))
   await definitions.start()
