@@ -91,6 +91,7 @@ const effects = [
   within('other-namespace', 'a quota counts in its namespace only', quota({ configmaps: '0' }), [POST('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: '$ns-other' } }, quiet), POST('/api/v1/namespaces/$ns-other/configmaps', cm(), quiet)], { cleanup: ['/api/v1/namespaces/$ns-other'] }),
   within('two-quotas', 'two quotas: both are charged', [...quota({ configmaps: '5' }), ...quota({ configmaps: '5', secrets: '5' }, { name: 'r' })], [POST(CM, cm(), quiet), used(), used('r')]),
   within('two-quotas-one-exceeded', 'two quotas, one exceeded: none is charged', [...quota({ configmaps: '5' }), ...quota({ configmaps: '0' }, { name: 'r' })], [POST(CM, cm()), used(), used('r')]),
+  within('order-missing-before-exceeded', 'two quotas, the first exceeded: what the second needs is told first', [...quota({ pods: '0' }), ...quota({ 'requests.cpu': '1' }, { name: 'r' })], [POST(PODS, pod())]),
   within('two-quotas-both-exceeded', 'two quotas, both exceeded: one is named', [...quota({ configmaps: '0' }), ...quota({ configmaps: '0' }, { name: 'r' })], [POST(CM, cm(), { pick: (b) => JSON.parse(JSON.stringify(b).replace('quota: r', 'quota: q')) })]),
   within('deleted', 'a deleted quota no longer counts', quota({ configmaps: '0' }), [POST(CM, cm(), quiet), DELETE(`${QUOTAS}/q`, undefined, quiet), { ...POST(CM, cm(), { ...dry, ...quiet }), kind: 'poll', ms: 8000, until: (_, s) => s === 201 }]),
 ];
