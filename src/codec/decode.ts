@@ -116,6 +116,10 @@ const selfReading: ReadonlySet<string> = new Set([
   'v1.JSONSchemaPropsOrStringArray',
 ])
 
+/** Whether what stands in a field reads itself, be it as values of a map. */
+export const readsItself = (schema: Schema): boolean =>
+  schema.type === 'map' ? readsItself(schema.of) : schema.type === 'any' && selfReading.has(schema.goName)
+
 class Decoder {
   readonly scanner: JsonScanner
   readonly strictFaults: string[] = []

@@ -86,3 +86,12 @@ test('what is the very same as in a known tree is not restored', () => {
   assert.equal(value['spec'], spec)
   assert.deepEqual({ ...fieldsOf(fieldsOf(value['metadata'])['labels']) }, labels)
 })
+
+test('schemas of items read themselves: what does not fit is told, not stored as zero', () => {
+  const schema = typeOf('apiextensions/v1', 'JSONSchemaProps')
+  for (const items of [{ maxLength: '5' }, { required: 'x' }, { properties: { a: 5 } }]) {
+    assert.throws(() => restoreStruct({ items }, schema), { name: 'RestoreError', message: /^json: cannot unmarshal/ })
+  }
+  const items = { properties: { a: { minimum: 1 } }, required: ['a'] }
+  assert.deepEqual(JSON.parse(JSON.stringify(restoreStruct({ items }, schema).value)), { items })
+})

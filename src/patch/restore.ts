@@ -5,7 +5,7 @@
 import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json, listOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
-import { type Target, zeroOf } from '../codec/decode.ts'
+import { decodeStruct, readsItself, type Target, zeroOf } from '../codec/decode.ts'
 import { newPathRoom } from '../codec/duplicates.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from '../codec/scalars.ts'
@@ -38,7 +38,8 @@ class Restorer {
   readonly #path: string[] = []
   readonly #room = newPathRoom()
 
-  struct(tree: Json, { fields, byName }: Struct, known?: Known): Target {
+  struct(tree: Json, struct: Struct, known?: Known): Target {
+    const { fields, byName } = struct
     if (!isFields(tree)) throw new RestoreError(`cannot restore struct from: ${kindOf(tree)}`)
     const target: Target = {}
     const [knownTree, knownValue] = [fieldsOf(known?.tree), fieldsOf(known?.value)]
@@ -46,7 +47,12 @@ class Restorer {
       const given = tree[name]
       if (given === undefined) continue
       const inside = { tree: knownTree[name], value: knownValue[name] }
-      const value = given === inside.tree ? inside.value : this.#inside(name, given, schema, inside)
+      const value =
+        given === inside.tree
+          ? inside.value
+          : readsItself(schema)
+            ? reread(name, given, struct)
+            : this.#inside(name, given, schema, inside)
       const isZero =
         value === '' || value === 0 || value === false || (value !== undefined && isZeroTime(value, schema))
       if (value !== undefined && (isPointer || !isZero)) target[name] = value
@@ -94,6 +100,13 @@ class Restorer {
     for (const key in value) target[key] = this.#inside(key, value[key] ?? null, of) ?? zeroOf(of)
     return target
   }
+}
+
+/** What reads itself does so from a text, here as well; what it tells is of its own fields. */
+function reread(name: string, given: Json, struct: Struct): Json | undefined {
+  const { value, fault } = decodeStruct(printSorted({ [name]: given }), struct)
+  if (fault === undefined) return value[name]
+  throw new RestoreError((isFields(given) ? decodeStruct(printSorted(given), struct).fault : undefined) ?? fault)
 }
 
 /** Null stands for a text that means no value. */
