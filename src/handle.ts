@@ -8,7 +8,7 @@ import { printError } from './discovery/print.ts'
 import type { Dispatch } from './dispatch.ts'
 import type { Gate } from './gate/gate.ts'
 import { asksToImpersonate } from './gate/impersonate.ts'
-import type { InFlight } from './gate/in-flight.ts'
+import type { InFlight, RequestPlace } from './gate/in-flight.ts'
 import { requestInfo } from './gate/request-info.ts'
 import type { RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
@@ -57,7 +57,7 @@ class Life {
   readonly #startMs: number
   #hasInfo = false
   #context: RequestContext | undefined
-  #place: InFlightPlace | undefined
+  #place: RequestPlace | undefined
   #measured: ((response: ApiResponse) => ApiResponse) | undefined
 
   constructor(request: ApiRequest, auditId: string, parts: HandlerParts) {
@@ -114,7 +114,8 @@ class Life {
   #placeOf(response: ApiResponse): InFlightPlace | undefined {
     const place = this.#place
     this.#place = undefined
-    if (place === undefined || isLong(response)) return place
+    if (place === undefined) return undefined
+    if (isLong(response)) return place.keep(this.#context?.knownUser?.name ?? '')
     place.leave()
     return undefined
   }
@@ -153,7 +154,8 @@ const SHORT_BYTES_MAX = 64 * 1024
 function isLong(response: ApiResponse): boolean {
   if (!('body' in response)) return false
   const { body } = response
-  return Buffer.isBuffer(body) || 'chunks' in body ? body.length > SHORT_BYTES_MAX : body.length > 0
+  if (Buffer.isBuffer(body) || 'chunks' in body) return body.length > SHORT_BYTES_MAX
+  return body.reduce((bytes, { length }) => bytes + length, 0) > SHORT_BYTES_MAX
 }
 
 /** What is still under way then is told by the context's signal. */

@@ -71,3 +71,19 @@ test('0 is no limit', () => {
   for (let at = 0; at < 1000; at++) inFlight.enter(bob, pods('create'))
   assert.ok(!isRefused(inFlight, pods('create')))
 })
+
+test('long answers of one user keep a quarter of a pool at most', () => {
+  const inFlight = new InFlight({ readOnlyMax: 8, mutatingMax: 8 })
+  const alice: User = { ...bob, name: 'alice' }
+  const begun = Array.from({ length: 8 }, () => inFlight.enter(bob, pods('list')))
+  assert.ok(isRefused(inFlight, pods('get'), alice))
+  const kept = begun.map((place) => place?.keep('bob'))
+  assert.ok(isRefused(inFlight, pods('get')))
+  assert.ok(!isRefused(inFlight, pods('create')), 'of the other pool')
+  const others = Array.from({ length: 6 }, () => inFlight.enter(alice, pods('get')))
+  assert.ok(isRefused(inFlight, pods('get'), alice))
+  for (const place of [...others, ...kept]) place?.leave()
+  assert.ok(!isRefused(inFlight, pods('get')))
+  const all = Array.from({ length: 8 }, () => inFlight.enter(bob, pods('get')))
+  assert.equal(all.length, 8, 'nothing is kept any longer')
+})

@@ -27,32 +27,65 @@ export class InFlight {
     this.#mutating = new Pool(mutatingMax || Infinity)
   }
 
-  /** Fails when the pool is full. Undefined: it is not counted. */
-  enter(user: User, info: RequestInfo): InFlightPlace | undefined {
+  /** Fails when the pool is full, or long answers of this user keep their share of it. Undefined: it is not counted. */
+  enter(user: User, info: RequestInfo): RequestPlace | undefined {
     if (isExempt(user, info)) return undefined
     const pool = readOnlyVerbs.has(info.verb) ? this.#readOnly : this.#mutating
-    pool.enter()
+    pool.enter(user.name)
     return pool
   }
 }
 
+/** Of a request that is being answered. */
+export interface RequestPlace extends InFlightPlace {
+  /** The place of its answer, which is long and still to be taken by its client; this one is left with it. */
+  readonly keep: (user: string) => InFlightPlace
+}
+
+/** What long answers of one user may keep of a pool: who takes them slowly must not keep out all others. */
+const KEPT_SHARE = 1 / 4
+
 /** One place in it is as good as another, so that it stands for all of them: none is made for a request. */
-class Pool implements InFlightPlace {
+class Pool implements RequestPlace {
   readonly #max: number
+  readonly #keptMax: number
+  /** Long answers of each user who has any. */
+  readonly #kept = new Map<string, number>()
   #open = 0
 
   constructor(max: number) {
     this.#max = max
+    this.#keptMax = Math.max(1, Math.floor(max * KEPT_SHARE))
   }
 
-  enter(): void {
-    if (this.#open >= this.#max) throw tooManyInFlight()
+  enter(user: string): void {
+    if (this.#open >= this.#max || this.#keptBy(user) >= this.#keptMax) throw tooManyInFlight()
     this.#open++
   }
 
   leave(): void {
     this.#open--
     assert(this.#open >= 0, 'a place is left once')
+  }
+
+  keep(user: string): InFlightPlace {
+    const kept = this.#keptBy(user) + 1
+    this.#kept.set(user, kept)
+    // Those that were let in together may be more than the share: they count for their user alone.
+    const isCounted = kept <= this.#keptMax
+    if (!isCounted) this.leave()
+    return {
+      leave: () => {
+        const left = this.#keptBy(user) - 1
+        if (left === 0) this.#kept.delete(user)
+        else this.#kept.set(user, left)
+        if (isCounted) this.leave()
+      },
+    }
+  }
+
+  #keptBy(user: string): number {
+    return this.#kept.get(user) ?? 0
   }
 }
 
