@@ -4,7 +4,9 @@ import { ApiError } from '../api/errors.ts'
 import { fieldsOf } from '../api/object.ts'
 import { typeOf } from '../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
-import { decodeBody, type Expected, type FieldValidation } from './decode-body.ts'
+import { decodeBody, decodeProtobufBody, type Expected, type FieldValidation } from './decode-body.ts'
+import { MEMBERS_MAX } from './member-count.ts'
+import { encodeObject } from './protobuf/envelope.ts'
 
 const core = { group: '', version: 'v1' }
 const configMap: Expected = { ...core, kind: 'ConfigMap', shape: plainSchema(typeOf('core/v1', 'ConfigMap')) }
@@ -126,4 +128,14 @@ test('what would take long, or the stack, is refused', () => {
   const digits = '9'.repeat(1_000_000)
   assert.throws(() => decodeAs(`{"metadata":{"generation":${digits}}}`, configMap), /of type int64/)
   assert.throws(() => decodeAs(`{"spec":{"overhead":{"cpu":"${digits}"}}}`, pod), /quantities must match/)
+})
+
+test('a body of protobuf has as many entries of maps as an object of JSON has members', () => {
+  const body = (count: number): Buffer => {
+    const data = Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, '']))
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {}, data }
+    return encodeObject(object, configMap.shape.struct)
+  }
+  assert.equal(Object.keys(fieldsOf(decodeProtobufBody(body(MEMBERS_MAX), configMap)['data'])).length, MEMBERS_MAX)
+  assert.throws(() => decodeProtobufBody(body(MEMBERS_MAX + 1), configMap), { code: 413 })
 })

@@ -1,5 +1,5 @@
 /** The body of a create or an update to an object of the kind that the path names. */
-import { badRequest, internalError, invalid, unclassified } from '../api/errors.ts'
+import { badRequest, internalError, invalid, tooManyMembers, unclassified } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
@@ -7,12 +7,12 @@ import type { ObjectSchema, ReadForm } from '../schema/object-schema.ts'
 import type { Struct } from '../schema/schema.ts'
 import { CborError, cborToJson } from './cbor/to-json.ts'
 import { type Decoding, decodeStruct } from './decode.ts'
-import { checkMembers } from './member-count.ts'
+import { checkMembers, MEMBERS_MAX } from './member-count.ts'
 import { withoutEmptyMetadata } from './object.ts'
 import { JsonNumberError, readAny } from '../api/json-value.ts'
 import { jsonTypeOf } from './json.ts'
 import { decodeObject, openEnvelope } from './protobuf/envelope.ts'
-import { NotFiniteError, ProtobufError } from './protobuf/reader.ts'
+import { NotFiniteError, ProtobufError, TooManyEntriesError } from './protobuf/reader.ts'
 import { JsonScanner, JsonSyntaxError } from '../api/json-scanner.ts'
 
 export type Expected = {
@@ -114,7 +114,7 @@ export function decodeProtobufBody(bytes: Buffer, expected: Expected): KubeObjec
     () => openEnvelope(bytes),
   )
   const refuse = checkKind(envelope, body, expected)
-  const object = orElse(refuse, () => decodeObject(envelope, shape.struct))
+  const object = orElse(refuse, () => decodeObject(envelope, shape.struct, MEMBERS_MAX))
   return shape.setDefaults({ ...object, kind, apiVersion: apiVersionOf(expected) })
 }
 
@@ -131,6 +131,7 @@ function orElse<T>(refuse: (why: string) => Error, decode: () => T): T {
     return decode()
   } catch (error) {
     if (error instanceof NotFiniteError) throw unclassified(error.message, error)
+    if (error instanceof TooManyEntriesError) throw tooManyMembers(MEMBERS_MAX)
     throw error instanceof ProtobufError || error instanceof CborError ? refuse(error.message) : error
   }
 }

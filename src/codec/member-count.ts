@@ -13,19 +13,25 @@ const MEMBER_BYTES_MIN = 5
 
 /** Fails with RequestEntityTooLarge. What is no JSON is for others to refuse. */
 export function checkMembers(json: Buffer): void {
-  if (json.length < MEMBERS_MAX * MEMBER_BYTES_MIN) return
+  if (hasTooManyMembers(json)) throw tooManyMembers(MEMBERS_MAX)
+}
+
+/** Of what may be no JSON it says nothing. */
+export function hasTooManyMembers(json: Buffer): boolean {
+  if (json.length < MEMBERS_MAX * MEMBER_BYTES_MIN) return false
   const outer: number[] = []
   let members = 0
   for (let at = 0; at < json.length; at++) {
     const byte = json[at]
     if (byte === QUOTE) at = endOfString(json, at)
     else if (byte === COLON) {
-      if (++members > MEMBERS_MAX) throw tooManyMembers(MEMBERS_MAX)
+      if (++members > MEMBERS_MAX) return true
     } else if (byte === BRACE_OPEN) {
       outer.push(members)
       members = 0
     } else if (byte === BRACE_CLOSE) members = outer.pop() ?? 0
   }
+  return false
 }
 
 /** The place of the closing quote, or the end. */

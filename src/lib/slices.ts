@@ -6,7 +6,7 @@ import { systemTime, type Time } from './timers.ts'
 
 const SLICE_MS = 1
 
-/** Work that can be left between any two steps and gone on with later. Each takes far less than a slice. */
+/** Work that can be left between any two steps and gone on with later. A step that takes longer than a slice holds everybody up. */
 export type Steps<T> = Generator<undefined, T, void>
 
 /** Others get their turns between steps. */

@@ -28,7 +28,10 @@ const RETRY_MAX_MS = 1_000
 const STRANGERS_MAX = 1_000
 /** A resource prefix has one or two segments below the root: pods/, services/specs/, example.com/widgets/. */
 const PREFIX_SEGMENTS_MAX = 2
-/** No answer of the database is in use longer: a call has a deadline of seconds, whatever --request-timeout says, and a webhook one of 30. */
+/**
+ * No single call is in use longer: one of the database has a deadline of seconds, whatever --request-timeout says, and one of a webhook
+ * 30 s. Who makes many of them compares the life of the database.
+ */
 const REQUEST_MS_MAX = 60_000
 
 type RangeState = { readonly from: Key; readonly to: Key; revision: Revision }

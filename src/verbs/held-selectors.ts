@@ -4,8 +4,8 @@
  */
 import { tooManyRequests } from '../api/errors.ts'
 
-/** Shorter ones are not counted: the watch itself holds more. */
-const SHORT_CHARACTERS = 1024
+/** Shorter ones are not counted: the watch itself holds as much. */
+const SHORT_CHARACTERS = 128
 /** Of one user. Read into sets of values they take up to 30 bytes a character: 30 MB. */
 export const HELD_CHARACTERS_MAX = 1 << 20
 /** Watches last for minutes. */

@@ -5,7 +5,7 @@ import { type Fields, isFields, type Json } from '../api/object.ts'
 import { CborError, cborToJson } from '../codec/cbor/to-json.ts'
 import { readAny } from '../api/json-value.ts'
 import { jsonTypeOf } from '../codec/json.ts'
-import { checkMembers } from '../codec/member-count.ts'
+import { checkMembers, hasTooManyMembers } from '../codec/member-count.ts'
 import { YamlError } from '../codec/yaml-error.ts'
 import { BRACE_OPEN } from '../lib/ascii.ts'
 import type { WriteAccess } from './access.ts'
@@ -59,7 +59,8 @@ function objectOf(value: Json): Fields {
 /** JSON without repeated keys, which is the same in YAML. Undefined: what it is YAML's parser must say. */
 function readPlain(body: Buffer): Fields | undefined {
   if (body[0] !== BRACE_OPEN) return undefined
-  checkMembers(body)
+  // YAML may begin so, too: its parser says what it is, and the JSON that it makes is counted.
+  if (hasTooManyMembers(body)) return undefined
   const scanner = new JsonScanner(body.toString('utf8'))
   let isRepeated = false
   try {

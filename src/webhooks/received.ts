@@ -4,7 +4,7 @@
  */
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 
-/** Of one answer, which is read in one turn: a review has 256 KB of objects, or one that is larger, of which etcd takes 1.5 MB. */
+/** Of one answer, which is read in one turn: a review has some 288 KB of objects, or one that is larger, of which etcd takes 1.5 MB. */
 const ANSWER_BYTES_MAX = 16 << 20
 /** Of all together; what they are collected in may be twice as large. */
 const BYTES_MAX = 64 << 20

@@ -103,6 +103,7 @@ function mapInto(name: string, of: Schema, owner: Struct): FieldDecoder['into'] 
   const { wireType, decode } = valueDecoder(of, owner)
   return (target, reader) =>
     reader.message(() => {
+      reader.takeEntry()
       let key = ''
       let value: Json | undefined
       reader.fields((tag) => {

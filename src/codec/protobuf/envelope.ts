@@ -148,8 +148,8 @@ export function openEnvelope(bytes: Buffer): Envelope {
   return { apiVersion, kind, raw }
 }
 
-/** Fails with a ProtobufError. */
-export function decodeObject({ apiVersion, kind, raw }: Envelope, struct: Struct): KubeObject {
-  const value = decodeMessage(new ProtobufReader(raw), struct, {})
+/** Fails with a ProtobufError. `entriesMax`: of all maps together; with more it fails with a TooManyEntriesError. */
+export function decodeObject({ apiVersion, kind, raw }: Envelope, struct: Struct, entriesMax = Infinity): KubeObject {
+  const value = decodeMessage(new ProtobufReader(raw).boundEntries(entriesMax), struct, {})
   return { ...value, kind, apiVersion, metadata: fieldsOf(value['metadata']) }
 }

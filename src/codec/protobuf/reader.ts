@@ -17,6 +17,11 @@ export class NotFiniteError extends ProtobufError {
   }
 }
 
+/** More entries of maps than a client may send. */
+export class TooManyEntriesError extends Error {
+  override readonly name = 'TooManyEntriesError'
+}
+
 const truncated = (): ProtobufError => new ProtobufError('unexpected EOF')
 
 /** As deep as JSON may be: only schemas of custom resources contain themselves. */
@@ -36,11 +41,24 @@ export class ProtobufReader {
   end: number
   /** How many messages are open around the one that is read. */
   #depth = 0
+  /** Entries of maps that may still come. */
+  #entriesLeft = Infinity
 
   constructor(buffer: Buffer, at = 0, end = buffer.length) {
     this.buffer = buffer
     this.at = at
     this.end = end
+  }
+
+  /** Of what a client sends: entries of all maps together. */
+  boundEntries(max: number): this {
+    this.#entriesLeft = max
+    return this
+  }
+
+  /** An entry of a map is read. */
+  takeEntry(): void {
+    if (this.#entriesLeft-- <= 0) throw new TooManyEntriesError()
   }
 
   /** Field and wire type as one number. */

@@ -237,3 +237,14 @@ test('objects are asked for again when they are converted: nobody holds them mea
   gate.resolve()
   await converting
 })
+
+test('what was sent in another life of the database is not kept, however long that took', async () => {
+  const { webhook, kept, database, converter } = setUp()
+  const gate = Promise.withResolvers<void>()
+  webhook.answer = gate.promise
+  const late = converter.items([itemOf('a')])
+  database.lives++
+  gate.resolve()
+  await late
+  assert.equal(kept.bytes, 0)
+})

@@ -69,14 +69,16 @@ export class Converter {
 
   /** Items as the resource has them. Fails if one of them cannot be converted. */
   async items(items: readonly Item[]): Promise<readonly Item[]> {
+    // A long list may take longer than a database takes to be settled.
+    const life = this.#database.life()
     const reviews = reviewsOf(items)
-    if (reviews.length === 1) return this.#some(items)
+    if (reviews.length === 1) return this.#some(items, life)
     const converted: (readonly Item[])[] = []
     const left = reviews.entries()
     const slices = new Slices()
     const work = async (): Promise<void> => {
       for (const [at, review] of left) {
-        converted[at] = await this.#some(review)
+        converted[at] = await this.#some(review, life)
         if (slices.isOver) await slices.turn()
       }
     }
@@ -105,13 +107,13 @@ export class Converter {
     this.#kept.end(this.#owner)
   }
 
-  async #some(items: readonly Item[]): Promise<readonly Item[]> {
+  async #some(items: readonly Item[], life: number): Promise<readonly Item[]> {
     const known = items.map((item) => this.#known(item))
     if (known.every((one) => one instanceof Item)) return known
     // A batch of events may have an object twice: as it is after one change, and before the next.
     const missing = [...new Set(items.filter((_, at) => known[at] === undefined))]
     // Before anything is awaited, so that nobody else begins with them.
-    const sent = missing.length === 0 ? noneYet : this.#review(missing)
+    const sent = missing.length === 0 ? noneYet : this.#review(missing, life)
     // A promise for each review, not for each object: a hundred watchers who wait for the same would have thousands.
     const reviews = new Set(known.filter(isComing))
     const made = await Promise.all([sent, ...[...reviews].map(({ review }) => review.catch(() => noneYet))])
@@ -124,7 +126,7 @@ export class Converter {
     }
     const found = items.map((item, at) => (known[at] instanceof Item ? known[at] : find(item)))
     if (found.every((one) => one !== undefined)) return found
-    const again = await this.#again([...new Set(items.filter((_, at) => found[at] === undefined))])
+    const again = await this.#again([...new Set(items.filter((_, at) => found[at] === undefined))], life)
     return items.map((item, at) => found[at] ?? again.get(idOf(item)) ?? item)
   }
 
@@ -150,7 +152,7 @@ export class Converter {
    * A review of others has failed, perhaps for the sake of an object that is none of these: so they go together into one that has no others.
    * Who waited for the same may have sent just these already.
    */
-  async #again(items: readonly Item[]): Promise<Reviewed> {
+  async #again(items: readonly Item[], life: number): Promise<Reviewed> {
     const known = new Map(items.map((item) => [item, this.#known(item)]))
     const kept = items.flatMap((item) => known.get(item) ?? [])
     const ready = new Map(kept.filter((one) => one instanceof Item).map((one) => [idOf(one), one]))
@@ -158,18 +160,20 @@ export class Converter {
     const reviews = Map.groupBy(left, (item) => known.get(item))
     const areJustThese = [...reviews].every(([one, own]) => isComing(one) && one.items.size === own.length)
     const coming = [...reviews.keys()].filter(isComing).map(({ review }) => review)
-    const made = await Promise.all(areJustThese ? coming : [this.#review(left)])
+    const made = await Promise.all(areJustThese ? coming : [this.#review(left, life)])
     return new Map([...ready, ...made.flatMap((review) => [...review])])
   }
 
-  async #review(items: readonly Item[]): Promise<Reviewed> {
+  async #review(items: readonly Item[], life: number): Promise<Reviewed> {
     const wanted = apiVersionOf(this.resource)
     const objects = new Map(items.map((item) => [item, item.peek()]))
     const groups = Map.groupBy(items, (item) => objects.get(item)?.apiVersion)
     const fitting = groups.get(wanted) ?? []
     for (const item of fitting) this.#fitting.add(item)
     groups.delete(wanted)
-    const sent = [...groups.values()].map((group) => this.#send(group, (item) => objects.get(item) ?? item.peek()))
+    const sent = [...groups.values()].map((group) =>
+      this.#send(group, life, (item) => objects.get(item) ?? item.peek()),
+    )
     // The reviews are written. Objects that many who wait for them hold would outlive the young generation.
     objects.clear()
     const made = [new Map(fitting.map((item) => [idOf(item), item])), ...(await Promise.all(sent))]
@@ -177,7 +181,7 @@ export class Converter {
   }
 
   /** All are of one version. */
-  #send(items: readonly Item[], objectOf: (item: Item) => KubeObject): Promise<Reviewed> {
+  #send(items: readonly Item[], life: number, objectOf: (item: Item) => KubeObject): Promise<Reviewed> {
     const originals: Originals = {
       length: items.length,
       at: (index) => {
@@ -189,7 +193,7 @@ export class Converter {
       .then((converted) => {
         const made = items.map((item, at) => {
           const object = converted[at]
-          return [idOf(item), object === undefined ? item : this.#keep(item, object)] as const
+          return [idOf(item), object === undefined ? item : this.#keep(item, object, life)] as const
         })
         return new Map(made)
       })
@@ -212,12 +216,12 @@ export class Converter {
     if (revisions.size === 0) this.#coming.delete(key)
   }
 
-  #keep(item: Item, object: KubeObject): Item {
+  #keep(item: Item, object: KubeObject, life: number): Item {
     const converted = new ConvertedItem(this.#home, item)
     // Most who want it want its bytes.
     converted.setBytes(object, this.#home.form.print(object))
     this.#followDatabase()
-    this.#kept.add(this.#owner, converted, this.#database.isSettled())
+    this.#kept.add(this.#owner, converted, life === this.#life && this.#database.isSettled())
     return converted
   }
 

@@ -36,7 +36,7 @@ export class HeldAllocation {
   /** The object with what it needs. The next call begins by giving back what the one before took. */
   async allocate(wanted: AllocationRequest): Promise<KubeObject> {
     await this.#undo()
-    this.#isOffered = false
+    this.withdraw()
     this.#allocation = await this.#allocator.allocate(wanted)
     return this.#allocation.object
   }
@@ -44,6 +44,11 @@ export class HeldAllocation {
   /** The object is about to be stored. A write that admission makes may fail without an answer before that, and it is none of the object. */
   offer(): void {
     this.#isOffered = true
+  }
+
+  /** It was not stored: somebody else was first. */
+  withdraw(): void {
+    this.#isOffered = false
   }
 
   /** The write was made. */

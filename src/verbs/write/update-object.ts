@@ -46,6 +46,7 @@ async function updateOnce(write: Write, change: Change): Promise<Updated> {
   const key = access.keys.key(request.namespace, request.name)
   let decided: Decided | undefined
   const committed = await commit(request, { key, access, isDryRun: options.isDryRun }, async (current) => {
+    allocation?.withdraw()
     const given = await change(current && shownAt(request, current.object), current?.object)
     const mutated = await mutate(write, given, current)
     decided = decide(request.resource, await complete(write, mutated, current), current?.object)
