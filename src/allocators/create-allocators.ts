@@ -10,7 +10,7 @@ import type { Store } from '../storage/store.ts'
 import { ClusterIps, type Parent } from './cluster-ips.ts'
 import { IpRecords } from './ip-records.ts'
 import { RangeRecord } from './range-record.ts'
-import type { NumberRange } from './number-set.ts'
+import { type NumberRange, NumberSet } from './number-set.ts'
 import { RecordedIps } from './recorded-ips.ts'
 import { Repair } from './repair.ts'
 import { ServiceAllocator } from './service-allocator.ts'
@@ -87,9 +87,13 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
 function createNodePorts({ store, root, nodePorts: range, random, life }: AllocatorsParts): RangeRecord {
   const { first, last } = range
   // Where the range was another one, the ports that both have stay taken.
-  const adopt = (text: string, bits: bigint): bigint => {
-    const by = Number.parseInt(text, 10) - first
-    return Number.isNaN(by) ? 0n : by >= 0 ? bits << BigInt(by) : bits >> BigInt(-by)
+  const adopt = (text: string, bytes: Buffer): Buffer => {
+    const from = Number.parseInt(text, 10)
+    if (Number.isNaN(from)) return Buffer.alloc(0)
+    const was = new NumberSet({ first: from, last: from + 8 * bytes.length - 1 }, bytes, random)
+    const now = new NumberSet(range, Buffer.alloc(0), random)
+    now.reset(was.list())
+    return now.stored()
   }
   const key = `${root}${serverRecords.serviceNodePorts}`
   return new RangeRecord({ store, key, range, text: `${first}-${last}`, adopt, random, life })

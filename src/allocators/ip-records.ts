@@ -35,7 +35,7 @@ export class IpRecords {
       const folder = at === 0 ? serverRecords.serviceIps : serverRecords.secondaryServiceIps
       const range = { first: 0, last: lastOf(cidr), named: namedOf(cidr) }
       // What the addresses of another range were is of no use.
-      const shape = { range, text: formatCidr(cidr), adopt: () => 0n, random, life }
+      const shape = { range, text: formatCidr(cidr), adopt: () => Buffer.alloc(0), random, life }
       return { cidr, record: new RangeRecord({ store, key: `${root}${folder}`, ...shape }) }
     })
   }

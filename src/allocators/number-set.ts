@@ -1,4 +1,4 @@
-/** Numbers out of a range that are taken, as one number with a bit for each: cheap to copy, and the form in which it is stored. */
+/** Numbers out of a range that are taken, a bit for each: the form in which they are stored. */
 export type NumberRange = {
   readonly first: number
   readonly last: number
@@ -19,17 +19,40 @@ export class PortError extends Error {
 export class NumberSet {
   readonly #range: NumberRange
   readonly #random: () => number
-  #bits: bigint
+  /** The lowest number is the lowest bit of the last byte, as it is stored. Changed in place: a copy may have 128 KB. */
+  readonly #bytes: Buffer
+  /** Where `attempt` keeps what was before. */
+  #spare: Buffer | undefined
 
-  /** `random` gives numbers from 0 to below 1. */
-  constructor(range: NumberRange, bits: bigint, random: () => number) {
+  /** `stored`: as `stored()` gives it; what is beyond the range is left out. `random` gives numbers from 0 to below 1. */
+  constructor(range: NumberRange, stored: Buffer, random: () => number) {
     this.#range = range
-    this.#bits = bits
     this.#random = random
+    const size = range.last - range.first + 1
+    const length = Math.ceil(size / 8)
+    this.#bytes = Buffer.alloc(length)
+    const kept = stored.subarray(Math.max(0, stored.length - length))
+    kept.copy(this.#bytes, length - kept.length)
+    const unused = 8 * length - size
+    this.#bytes[0] = (this.#bytes[0] ?? 0) & (0xff >> unused)
   }
 
-  get bits(): bigint {
-    return this.#bits
+  /** Highest first, without zeros before them. A copy. */
+  stored(): Buffer {
+    const start = this.#bytes.findIndex((byte) => byte !== 0)
+    return start < 0 ? Buffer.alloc(0) : Buffer.from(this.#bytes.subarray(start))
+  }
+
+  /** All of the change, or nothing of it where it throws. */
+  attempt<T>(change: (set: NumberSet) => T): T {
+    const before = (this.#spare ??= Buffer.alloc(this.#bytes.length))
+    this.#bytes.copy(before)
+    try {
+      return change(this)
+    } catch (error) {
+      before.copy(this.#bytes)
+      throw error
+    }
   }
 
   /** Whether it is one of the range. */
@@ -38,14 +61,14 @@ export class NumberSet {
   }
 
   has(number: number): boolean {
-    return ((this.#bits >> BigInt(number - this.#range.first)) & 1n) === 1n
+    return this.includes(number) && this.#isSet(number - this.#range.first)
   }
 
   /** Those that are taken. */
   list(): number[] {
     const { first } = this.#range
     const taken: number[] = []
-    const bytes = bytesOf(this.#bits)
+    const bytes = this.#bytes
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[bytes.length - 1 - at] ?? 0
       for (let bit = 0; byte >> bit > 0; bit++) if (((byte >> bit) & 1) === 1) taken.push(first + 8 * at + bit)
@@ -53,17 +76,10 @@ export class NumberSet {
     return taken
   }
 
-  /** These are taken and no others. Many at once: each `add` copies the whole set, which may have a million numbers. */
+  /** These are taken and no others. */
   reset(numbers: Iterable<number>): void {
-    const { first, last } = this.#range
-    const bytes = Buffer.alloc(Math.ceil((last - first + 1) / 8))
-    for (const number of numbers) {
-      if (!this.includes(number)) continue
-      const at = number - first
-      const byte = bytes.length - 1 - (at >> 3)
-      bytes[byte] = (bytes[byte] ?? 0) | (1 << (at & 7))
-    }
-    this.#bits = bitsOf(bytes)
+    this.#bytes.fill(0)
+    for (const number of numbers) this.add(number)
   }
 
   /** A port that somebody wants. Fails with a PortError. */
@@ -90,35 +106,41 @@ export class NumberSet {
 
   /** Whoever has it. */
   add(number: number): void {
-    if (this.includes(number)) this.#bits |= 1n << BigInt(number - this.#range.first)
+    if (!this.includes(number)) return
+    const { byte, mask } = this.#place(number - this.#range.first)
+    this.#bytes[byte] = (this.#bytes[byte] ?? 0) | mask
   }
 
   release(number: number): void {
-    if (this.includes(number)) this.#bits &= ~(1n << BigInt(number - this.#range.first))
+    if (!this.includes(number)) return
+    const { byte, mask } = this.#place(number - this.#range.first)
+    this.#bytes[byte] = (this.#bytes[byte] ?? 0) & ~mask
   }
 
   /** From a random place on, once around. */
   #free(first: number, last: number): number | undefined {
     const size = last - first + 1
     if (size <= 0) return undefined
-    const start = Math.floor(this.#random() * size)
-    const bytes = bytesOf(this.#bits)
-    for (let step = 0; step < size; step++) {
-      const port = first + ((start + step) % size)
-      const at = port - this.#range.first
-      if ((((bytes[bytes.length - 1 - (at >> 3)] ?? 0) >> (at & 7)) & 1) === 0) return port
+    const start = first + Math.floor(this.#random() * size)
+    return this.#firstFree(start, last) ?? this.#firstFree(first, start - 1)
+  }
+
+  #firstFree(first: number, last: number): number | undefined {
+    const end = last - this.#range.first
+    for (let at = first - this.#range.first; at <= end; at++) {
+      // Eight that are taken at a time: a range may have a million.
+      while ((at & 7) === 0 && at <= end && this.#bytes[this.#place(at).byte] === 0xff) at += 8
+      if (at <= end && !this.#isSet(at)) return this.#range.first + at
     }
     return undefined
   }
-}
 
-/** Highest first, without zeros before them. */
-export function bytesOf(bits: bigint): Buffer {
-  if (bits === 0n) return Buffer.alloc(0)
-  const hex = bits.toString(16)
-  return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
-}
+  #isSet(at: number): boolean {
+    const { byte, mask } = this.#place(at)
+    return ((this.#bytes[byte] ?? 0) & mask) !== 0
+  }
 
-export function bitsOf(bytes: Buffer): bigint {
-  return bytes.length === 0 ? 0n : BigInt(`0x${bytes.toString('hex')}`)
+  #place(at: number): { readonly byte: number; readonly mask: number } {
+    return { byte: this.#bytes.length - 1 - (at >> 3), mask: 1 << (at & 7) }
+  }
 }

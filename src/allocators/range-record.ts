@@ -4,12 +4,13 @@
  */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { decodeStored, encodeStored } from '../codec/object.ts'
+import { Slices } from '../lib/slices.ts'
 import { deadline, systemTimers, type Timers } from '../lib/timers.ts'
 import { typeOf } from '../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import type { Current, Decision, Store, Stored } from '../storage/store.ts'
-import { bitsOf, bytesOf, type NumberRange, NumberSet } from './number-set.ts'
+import { type NumberRange, NumberSet } from './number-set.ts'
 
 /** How long a change may wait for the database. */
 const CHANGE_MS_MAX = 15_000
@@ -20,8 +21,8 @@ export type RangeRecordParts = {
   readonly range: NumberRange
   /** The range in words, as the record has it: `30000-32767`, `10.0.0.0/16`. */
   readonly text: string
-  /** The bits of a record whose range was another one, in this one. */
-  readonly adopt: (text: string, bits: bigint) => bigint
+  /** The bytes of a record whose range was another one, in this one. */
+  readonly adopt: (text: string, bytes: Buffer) => Buffer
   /** From 0 to below 1. */
   readonly random: () => number
   /** Moves when the database becomes another one. */
@@ -90,9 +91,10 @@ export class RangeRecord {
       changed = undefined
       if ((current?.revision ?? 0) !== revision) return 'unchanged'
       const set = this.#setOf(current?.object)
-      const before = set.bits
+      const before = set.stored()
       changed = change(set)
-      return set.bits === before ? 'unchanged' : { put: encodeStored(this.#objectOf(set.bits), rangeSchema()) }
+      const after = set.stored()
+      return after.equals(before) ? 'unchanged' : { put: encodeStored(this.#objectOf(after), rangeSchema()) }
     })
     return changed
   }
@@ -130,12 +132,13 @@ export class RangeRecord {
     const life = this.#parts.life()
     const cached = this.#last?.life === life ? this.#last.current : undefined
     const options = { cached, decode: (stored: Stored) => this.#decode(stored), signal }
-    const { revision, outcome } = await store.update(key, options, (current): Decision => {
-      const start = this.#setOf(current?.object)
-      const before = start.bits
-      const after = wishes.reduce((set, { apply }) => attemptOn(set, apply, this.#copy), start).bits
+    const { revision, outcome } = await store.update(key, options, async (current): Promise<Decision> => {
+      const set = this.#setOf(current?.object)
+      const before = set.stored()
+      await applyAll(wishes, set)
+      const after = set.stored()
       written = this.#objectOf(after)
-      if (current !== undefined && after === before) return 'unchanged'
+      if (current !== undefined && after.equals(before)) return 'unchanged'
       return { put: encodeStored(written, rangeSchema()) }
     })
     if (written !== undefined && outcome === 'put') {
@@ -143,35 +146,34 @@ export class RangeRecord {
     }
   }
 
-  readonly #copy = (bits: bigint): NumberSet => new NumberSet(this.#parts.range, bits, this.#parts.random)
-
   readonly #decode = ({ value, revision }: Stored): KubeObject => decodeStored(value, rangeSchema(), revision)
 
   #setOf(stored: KubeObject | undefined): NumberSet {
-    const { range, text, adopt } = this.#parts
+    const { range, text, adopt, random } = this.#parts
     const record = fieldsOf(stored)
-    const bits = bitsOf(Buffer.from(textOf(record['data']), 'base64'))
+    const bytes = Buffer.from(textOf(record['data']), 'base64')
     const was = textOf(record['range'])
-    const own = stored === undefined || was === text ? bits : adopt(was, bits)
-    return this.#copy(own & ((1n << BigInt(range.last - range.first + 1)) - 1n))
+    const own = stored === undefined || was === text ? bytes : adopt(was, bytes)
+    return new NumberSet(range, own, random)
   }
 
-  #objectOf(bits: bigint): KubeObject {
-    const data = bytesOf(bits).toString('base64')
+  #objectOf(bytes: Buffer): KubeObject {
+    const data = bytes.toString('base64')
     return { kind: 'RangeAllocation', apiVersion: 'v1', metadata: {}, range: this.#parts.text, data }
   }
 }
 
 const rangeSchema = (): ReturnType<typeof plainSchema> => plainSchema(typeOf('core/v1', 'RangeAllocation'))
 
-/** The set with the change, or as it was if the change cannot be made. */
-function attemptOn(set: NumberSet, apply: (set: NumberSet) => void, copy: (bits: bigint) => NumberSet): NumberSet {
-  const before = set.bits
-  try {
-    apply(set)
-    return set
-  } catch {
-    // Who asked for the change is told.
-    return copy(before)
+/** Others have their turns: a crowd of changes to a large set, some of which look through all of it, takes long. */
+async function applyAll(wishes: readonly Wish[], set: NumberSet): Promise<void> {
+  const slices = new Slices()
+  for (const { apply } of wishes) {
+    if (slices.isOver) await slices.turn()
+    try {
+      set.attempt(apply)
+    } catch {
+      // Who asked for the change is told.
+    }
   }
 }

@@ -11,7 +11,7 @@ const dry = { isDryRun: true }
 
 function poolOf(text: string): { readonly ips: RecordedIps; readonly set: NumberSet } {
   const cidr = parseCidr(text) ?? assert.fail(text)
-  const set = new NumberSet({ first: 0, last: lastOf(cidr), named: 0 }, 0n, () => 0)
+  const set = new NumberSet({ first: 0, last: lastOf(cidr), named: 0 }, Buffer.alloc(0), () => 0)
   return { ips: new RecordedIps([{ cidr, record: { change: async (change) => change(set) } }]), set }
 }
 

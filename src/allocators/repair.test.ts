@@ -23,7 +23,7 @@ const address = (ip: string, name: string, created: string): KubeObject => {
 }
 
 test('what a service has is taken, what nobody has is given back, but not at once', async () => {
-  const ports = new NumberSet({ first: 30_000, last: 30_010 }, 0n, () => 0)
+  const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
   ports.take(30_007)
   const freed: string[] = []
   const created: string[] = []
@@ -56,7 +56,7 @@ test('what a service has is taken, what nobody has is given back, but not at onc
 })
 
 test('a port that nobody had in another database has its passes in this one', async () => {
-  const ports = new NumberSet({ first: 30_000, last: 30_010 }, 0n, () => 0)
+  const ports = new NumberSet({ first: 30_000, last: 30_010 }, Buffer.alloc(0), () => 0)
   ports.take(30_007)
   let life = 0
   const repair = new Repair({
@@ -91,7 +91,15 @@ test('ports that come or go while services are listed are left alone', async () 
     })
     const range = { first: 30_000, last: 30_010 }
     const key = '/registry/ranges/servicenodeports'
-    return new RangeRecord({ store, key, range, text: '', adopt: () => 0n, random: () => 0, life: () => 0 })
+    return new RangeRecord({
+      store,
+      key,
+      range,
+      text: '',
+      adopt: () => Buffer.alloc(0),
+      random: () => 0,
+      life: () => 0,
+    })
   }
   const record = recordOf()
   let services: KubeObject[] = []

@@ -7,7 +7,7 @@ import { assignPorts, portsHeld } from './service-ports.ts'
 
 const range = { first: 30_000, last: 30_049 }
 const pool = (...taken: readonly number[]): NumberSet => {
-  const ports = new NumberSet(range, 0n, () => 0)
+  const ports = new NumberSet(range, Buffer.alloc(0), () => 0)
   for (const port of taken) ports.take(port)
   return ports
 }

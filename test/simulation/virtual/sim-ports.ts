@@ -93,7 +93,7 @@ export class SimPorts {
     const key = `${root}ranges/servicenodeports`
     const life = (): number => cache.databaseLife
     const chance = { random: () => random.next(), timers: time }
-    return new RangeRecord({ store, key, range, text, adopt: () => 0n, life, ...chance })
+    return new RangeRecord({ store, key, range, text, adopt: () => Buffer.alloc(0), life, ...chance })
   }
 }
 
