@@ -1,4 +1,7 @@
-/** The allocators of Services, put together: addresses are objects of the API, node ports are a record of the server's own. */
+/**
+ * The allocators of Services, put together: addresses are objects of the API or, with the gate MultiCIDRServiceAllocator off, a record of
+ * the server's own; node ports are such a record.
+ */
 import { unclassified } from '../api/errors.ts'
 import type { Cidr } from '../api/ip.ts'
 import type { KubeObject } from '../api/object.ts'
