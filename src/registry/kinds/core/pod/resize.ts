@@ -59,12 +59,12 @@ function neverResized({ metadata, spec }: KubeObject): string | undefined {
 
 function validateOrder(list: string, now: readonly Fields[], before: readonly Fields[]): FieldFault[] {
   if (now.length !== before.length) {
-    return [forbiddenField(`spec.${list}`, 'containers may not be added or removed on resize')]
+    return [forbiddenField(`spec.${list}`, `${list} may not be added or removed on resize`)]
   }
   return faultsOfEach(now, ({ name }, at) =>
     name === before[at]?.['name']
       ? []
-      : [forbiddenField(`spec.${list}[${at}].name`, 'containers may not be renamed or reordered on resize')],
+      : [forbiddenField(`spec.${list}[${at}].name`, `${list} may not be renamed or reordered on resize`)],
   )
 }
 
