@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defaultGates } from '../api/gates.ts'
+import { defaultGates, type Gates } from '../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../api/object.ts'
 import { decodeStored } from '../codec/object.ts'
 import { builtInResources } from './built-in.ts'
@@ -236,4 +236,20 @@ test('a deletion cost that is none does not keep a Pod from being updated once i
     pods.validateUpdate(costing(now), costing(was)).flatMap(({ path }) => (path.includes(key) ? [path] : []))
   assert.equal(faultsOf('much', '1').length, 2)
   assert.deepEqual(faultsOf('much', 'more'), [])
+})
+
+test('an update of a Job is looked at by the gates of the server', () => {
+  const gates: Gates = { isOn: (name) => name !== 'PodDeletionCost' && defaultGates.isOn(name) }
+  const jobs = builtInResources({ gates }).find(({ kind }) => kind === 'Job') ?? assert.fail('no Jobs')
+  const template = {
+    metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': 'much' } },
+    spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
+  }
+  const metadata = { name: 'j', namespace: 'n', uid: 'u', resourceVersion: '1' }
+  const job = jobs.prepareCreate(
+    jobs.shape.setDefaults({ apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { template } }),
+    writer,
+  )
+  assert.deepEqual(jobs.validate(job), [])
+  assert.deepEqual(jobs.validateUpdate(job, job), [])
 })

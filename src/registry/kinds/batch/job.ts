@@ -50,7 +50,7 @@ export const jobRules: KindRules = {
   isDefaultedAgain: true,
   prepareCreate: withSelector,
   validate,
-  validateUpdate: (object, current, gates) => [...validate(object, gates), ...validateChange(object, current)],
+  validateUpdate: (object, current, gates) => [...validate(object, gates), ...validateChange(object, current, gates)],
   warnings: (object, current, gates) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
     ...(isSpecChanged(object, current) ? jobSpecWarnings(object['spec'], 'spec', gates) : []),
@@ -175,7 +175,7 @@ function deletionWarning({ orphanDependents, propagation }: DeletionOptions): st
   return 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
 }
 
-function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
+function validateChange(object: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
   const fixed = (name: string, show: (value: Json) => string): FieldFault[] => {
@@ -184,7 +184,7 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
     return [invalidShown(`spec.${name}`, value === undefined ? '"null"' : show(value), 'field is immutable')]
   }
   return [
-    ...faultsOf(spec, now, 'spec'),
+    ...faultsOf(spec, now, 'spec', gates),
     ...(now['completionMode'] === 'Indexed' ? validateElastic(now, before) : fixed('completions', number)),
     ...faultsOf(fixedSelector(before['selector']), now['selector'], 'spec.selector'),
     ...validateTemplate(now, current),
