@@ -124,7 +124,7 @@ function builtIn(row: ResourceRow, rules: KindRules, { storedAs, cluster, gated,
   const deprecation = deprecationOf(strategy, row.version)
   const gatesFor = (current: KubeObject): Gates => {
     const before = podSpecOf(current, name)
-    return before === undefined ? cluster.gates : relaxedBy(cluster.gates, before.spec)
+    return before === undefined ? cluster.gates : relaxedBy(cluster.gates, before)
   }
   const { gatedForm } = rules
   const dropGated = (object: KubeObject, current: KubeObject | undefined): KubeObject => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FieldFault } from '../api/field-fault.ts'
 import { defaultGates, type Gates } from '../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../api/object.ts'
 import { decodeStored } from '../codec/object.ts'
@@ -226,16 +227,61 @@ test('fields of the status stay where the specification uses the gate, not where
   assert.deepEqual(kept({ containers: [{ name: 'c', image: 'i', resizePolicy }] }), ['name', 'resources'])
 })
 
+/** What is said of costs. */
+const costs = (faults: readonly FieldFault[]): string[] =>
+  faults.flatMap(({ path }) => (path.includes('deletion-cost') ? [path] : []))
+
 test('a deletion cost that is none does not keep a Pod from being updated once it is stored', () => {
   const key = 'controller.kubernetes.io/pod-deletion-cost'
   const costing = (cost: string): KubeObject => {
     const pod = aPod({ restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' })
     return { ...pod, metadata: { ...pod.metadata, resourceVersion: '1', annotations: { [key]: cost } } }
   }
-  const faultsOf = (now: string, was: string): string[] =>
-    pods.validateUpdate(costing(now), costing(was)).flatMap(({ path }) => (path.includes(key) ? [path] : []))
+  const faultsOf = (now: string, was: string): string[] => costs(pods.validateUpdate(costing(now), costing(was)))
   assert.equal(faultsOf('much', '1').length, 2)
   assert.deepEqual(faultsOf('much', 'more'), [])
+})
+
+test('nor does one in a template keep its owner from being updated', () => {
+  const annotations = { 'controller.kubernetes.io/pod-deletion-cost': 'much' }
+  const metadata = { labels: { a: 'b' }, annotations }
+  const templateOf = (image: string, restartPolicy = 'Always'): Fields => ({
+    metadata,
+    spec: { restartPolicy, containers: [{ name: 'c', image }] },
+  })
+  const workload = (image: string): Fields => {
+    const selector = { matchLabels: { a: 'b' } }
+    return { spec: { replicas: 1, serviceName: 's', selector, template: templateOf(image) } }
+  }
+  const job = (image: string): Fields => ({ template: templateOf(image, 'Never') })
+  const owners: readonly (readonly [Resource, (image: string) => Fields])[] = [
+    [resource('podtemplates'), (image) => ({ template: templateOf(image) })],
+    [
+      resource('replicationcontrollers'),
+      (image) => ({ spec: { replicas: 1, selector: { a: 'b' }, template: templateOf(image) } }),
+    ],
+    ...['replicasets', 'deployments', 'statefulsets', 'daemonsets'].map(
+      (plural) => [resource(plural, 'apps'), workload] as const,
+    ),
+    [resource('jobs', 'batch'), (image) => ({ spec: job(image) })],
+    [
+      resource('cronjobs', 'batch'),
+      (image) => ({ spec: { schedule: '* * * * *', jobTemplate: { spec: job(image) } } }),
+    ],
+  ]
+  for (const [owner, fieldsWith] of owners) {
+    const withImage = (image: string): KubeObject =>
+      owner.shape.setDefaults({
+        apiVersion: 'v1',
+        kind: owner.kind,
+        metadata: { name: 'o', namespace: 'n', uid: 'u', resourceVersion: '1' },
+        ...fieldsWith(image),
+      })
+    assert.equal(costs(owner.validate(withImage('i'))).length, 1, owner.kind)
+    for (const image of ['i', 'j']) {
+      assert.deepEqual(costs(owner.validateUpdate(withImage(image), withImage('i'))), [], `${owner.kind} ${image}`)
+    }
+  }
 })
 
 test('an update of a Job is looked at by the gates of the server', () => {

@@ -15,14 +15,14 @@ const paths: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
   ['CronJob.batch', ['spec', 'jobTemplate', ...workload]],
 ])
 
-/** That of an object of the kind, and its path; undefined: such objects have none. */
-export function podSpecOf(
-  object: KubeObject,
-  kind: string,
-): { readonly spec: Fields; readonly path: string } | undefined {
+/** `metadata` are those of the Pod, or of the template, that the specification is of. */
+export type PodParts = { readonly metadata: Fields; readonly spec: Fields }
+
+/** Those of an object of the kind, and the path of the specification; undefined: such objects have none. */
+export function podSpecOf(object: KubeObject, kind: string): (PodParts & { readonly path: string }) | undefined {
   const path = paths.get(kind)
   if (path === undefined) return undefined
-  let spec: Fields = object
-  for (const field of path) spec = fieldsOf(spec[field])
-  return { spec, path: path.join('.') }
+  let owner: Fields = object
+  for (const field of path.slice(0, -1)) owner = fieldsOf(owner[field])
+  return { metadata: fieldsOf(owner['metadata']), spec: fieldsOf(owner['spec']), path: path.join('.') }
 }

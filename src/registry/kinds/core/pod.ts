@@ -10,7 +10,6 @@ import { validatePodAnnotations, validateSaidTwice } from './pod/annotations.ts'
 import { setPodDefaults } from './pod/defaults.ts'
 import { prepareEphemeral, validateEphemeral } from './pod/ephemeral.ts'
 import { preparePod } from './pod/prepare.ts'
-import { allowingCost } from './pod/relaxed.ts'
 import { prepareResize, validateResize } from './pod/resize.ts'
 import { gated, validatePodSpec } from './pod/spec.ts'
 import { podStatusWarnings, preparePodStatus, validatePodStatus } from './pod/status.ts'
@@ -37,10 +36,7 @@ export const podRules: KindRules = {
     ...validateSaidTwice(pod),
     ...validateNotEphemeral(pod),
   ],
-  validateUpdate: (pod, current, given) => {
-    const gates = allowingCost(given, current)
-    return [...validatePod(pod, gates), ...validatePodChange(pod, current, gates)]
-  },
+  validateUpdate: (pod, current, gates) => [...validatePod(pod, gates), ...validatePodChange(pod, current, gates)],
   warnings: (pod, current, gates) => (current === undefined ? podWarnings(pod, gates) : []),
   status: { prepareUpdate: preparePodStatus, validateUpdate: validatePodStatus, warnings: podStatusWarnings },
   subresourceRules: {

@@ -1,7 +1,8 @@
 /** Rules of a Pod that a gate relaxes: what the stored one has already stays allowed when the gate is off. */
 import type { Gates } from '../../../../api/gates.ts'
 import { checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
+import type { PodParts } from '../../../pod-specs.ts'
 import { deletionCost, isDeletionCost } from './annotations.ts'
 import { containersOf } from './windows.ts'
 
@@ -27,15 +28,16 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
 
 const isOdd = (name: Fields[string]): boolean => textOf(name) !== '' && checkVariableName(textOf(name)).length > 0
 
-/** For an update; `before` is the specification that is stored. */
-export function relaxedBy(gates: Gates, before: Fields): Gates {
-  const kept = Object.entries(uses).flatMap(([gate, isUsed]) => (!gates.isOn(gate) && isUsed(before) ? [gate] : []))
-  return kept.length === 0 ? gates : { isOn: (name) => kept.includes(name) || gates.isOn(name) }
+/** For an update; `before` is what is stored: a Pod, or the template of some. */
+export function relaxedBy(gates: Gates, { metadata, spec }: PodParts): Gates {
+  const kept = Object.entries(uses).flatMap(([gate, isUsed]) => (!gates.isOn(gate) && isUsed(spec) ? [gate] : []))
+  const isFree = gates.isOn('PodDeletionCost') && hasOddCost(metadata)
+  if (kept.length === 0 && !isFree) return gates
+  return { isOn: (name) => kept.includes(name) || (gates.isOn(name) && !(isFree && name === 'PodDeletionCost')) }
 }
 
-/** A cost that is stored and is none, written while the gate was off, does not keep anybody from updating the Pod. */
-export function allowingCost(gates: Gates, { metadata }: KubeObject): Gates {
-  const cost = metadata.annotations?.[deletionCost]
-  if (cost === undefined || isDeletionCost(cost)) return gates
-  return { isOn: (name) => name !== 'PodDeletionCost' && gates.isOn(name) }
+/** A cost that is stored and is none, written while the gate was off, does not keep anybody from an update. */
+function hasOddCost({ annotations }: Fields): boolean {
+  const cost = fieldsOf(annotations)[deletionCost]
+  return cost !== undefined && !isDeletionCost(textOf(cost))
 }
