@@ -15,7 +15,7 @@ const paths: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
   ['CronJob.batch', ['spec', 'jobTemplate', ...workload]],
 ])
 
-/** `metadata` are those of the Pod, or of the template, that the specification is of. */
+/** Of a Pod, or of a template. */
 export type PodParts = { readonly metadata: Fields; readonly spec: Fields }
 
 /** Those of an object of the kind, and the path of the specification; undefined: such objects have none. */

@@ -28,7 +28,7 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
 
 const isOdd = (name: Fields[string]): boolean => textOf(name) !== '' && checkVariableName(textOf(name)).length > 0
 
-/** For an update; `before` is what is stored: a Pod, or the template of some. */
+/** For an update, by the parts of what is stored: of a Pod, or of a template. */
 export function relaxedBy(gates: Gates, { metadata, spec }: PodParts): Gates {
   const kept = Object.entries(uses).flatMap(([gate, isUsed]) => (!gates.isOn(gate) && isUsed(spec) ? [gate] : []))
   const isFree = gates.isOn('PodDeletionCost') && hasOddCost(metadata)
