@@ -1,27 +1,35 @@
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { type Json, type KubeObject, textOf } from '../../../api/object.ts'
+import type { Slice } from '../../../cel/run.ts'
+import { inTurns, type Turns } from '../../../cel/turns.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
 
+/** Characters or bytes that are gone through between two looks at the clock: a fraction of a slice. */
+const STEP = 4096
+
 export const controllerRevisionRules: KindRules = {
   strategy: { updateChecks: ['change', 'rules', 'metadata'] },
-  validate: (object) => [...validateRevision(object), ...validateData(object)],
-  validateUpdate: (object, current) => {
-    const { data } = object
-    const faults = validateRevision(object)
-    if (data === current['data']) return faults
-    return [...faults, invalidShown('data', goRaw(data), 'field is immutable')]
-  },
+  validate: ({ revision }) => faultsOf(nonNegative, revision, 'revision'),
+  // Data may be as large as a body.
+  validateInSlices: (object, current, tools) =>
+    inTurns(
+      (slice) => (current === undefined ? validateData(object, slice) : validateSame(object, current, slice)),
+      tools,
+    ),
 }
 
-const validateRevision = ({ revision }: KubeObject): FieldFault[] => faultsOf(nonNegative, revision, 'revision')
+function* validateSame({ data }: KubeObject, current: KubeObject, slice: Slice): Turns<FieldFault[]> {
+  if (data === current['data']) return []
+  return [invalidShown('data', yield* goRaw(data, slice), 'field is immutable')]
+}
 
 /** Its text begins as an object does: it was JSON before it came here. */
-function validateData(object: KubeObject): FieldFault[] {
+function* validateData(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
   const data = textOf(object['data'])
   if (data === '' || data === 'null') return [required('data', 'data is mandatory')]
-  const huge = hugeNumberIn(data)
+  const huge = yield* hugeNumberIn(data, slice)
   if (huge !== undefined) {
     const why = `json: cannot unmarshal number ${huge} into Go value of type float64`
     return [invalidValue('data', '<value omitted>', `error parsing data: ${why}`)]
@@ -29,17 +37,48 @@ function validateData(object: KubeObject): FieldFault[] {
   return data.startsWith('{') ? [] : [required('data', 'data must be a valid JSON object')]
 }
 
-/** The first that 64 bits do not hold. Few texts have what may be one, and only those are looked through. */
-function hugeNumberIn(json: string): string | undefined {
-  if (!/[eE]\+?\d{3}|\d{309}/.test(json)) return undefined
-  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g)) {
-    if (!token.startsWith('"') && !Number.isFinite(Number(token))) return token
+const quote = 0x22
+const backslash = 0x5c
+const isNumberStart = (code: number): boolean => (code >= 0x30 && code <= 0x39) || code === 0x2d
+/** Of a number that has begun: also `+`, `.`, `E` and `e`. */
+const isNumberPart = (code: number): boolean =>
+  isNumberStart(code) || code === 0x2b || code === 0x2e || code === 0x45 || code === 0x65
+/** No shorter number is more than 64 bits hold. */
+const HUGE_LENGTH_MIN = '1e309'.length
+
+/** The first that 64 bits do not hold. Each character is looked at once, whatever the text is. */
+function* hugeNumberIn(json: string, slice: Slice): Turns<string | undefined> {
+  let isText = false
+  let start: number | undefined
+  let next = STEP
+  for (let at = 0; at <= json.length; at++) {
+    if (at >= next) {
+      next = at + STEP
+      if (slice.isOver()) yield undefined
+    }
+    const code = json.charCodeAt(at)
+    if (isText) {
+      if (code === backslash) at++
+      else isText = code !== quote
+    } else if (start === undefined) {
+      isText = code === quote
+      if (isNumberStart(code)) start = at
+    } else if (!isNumberPart(code)) {
+      const number = at - start < HUGE_LENGTH_MIN ? '' : json.slice(start, at)
+      if (!Number.isFinite(Number(number))) return number
+      start = undefined
+    }
   }
   return undefined
 }
 
-function goRaw(data: Json | undefined): string {
-  const bytes = [...Buffer.from(textOf(data))].map((byte) => `0x${byte.toString(16)}`)
-  const raw = typeof data === 'string' ? `[]uint8{${bytes.join(', ')}}` : '[]uint8(nil)'
+function* goRaw(data: Json | undefined, slice: Slice): Turns<string> {
+  const parts: string[] = []
+  const bytes = Buffer.from(textOf(data))
+  for (let at = 0; at < bytes.length; at += STEP) {
+    parts.push(Array.from(bytes.subarray(at, at + STEP), (byte) => `0x${byte.toString(16)}`).join(', '))
+    if (slice.isOver()) yield undefined
+  }
+  const raw = typeof data === 'string' ? `[]uint8{${parts.join(', ')}}` : '[]uint8(nil)'
   return `runtime.RawExtension{Raw:${raw}, Object:runtime.Object(nil)}`
 }

@@ -105,19 +105,3 @@ test('a Job selects its own Pods', () => {
   const { metadata } = resourceOf('Job').shape.setDefaults(job)
   assert.equal(metadata.labels?.['job-name'], 'x', 'it is read with the labels of its Pods')
 })
-
-/** Of a ControllerRevision with these data. */
-const faultsOfData = (data: string): string[] =>
-  faultsOf({ apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata: { name: 'x', namespace: 'n' }, data })
-const hugeNumber = (number: string): string[] => [
-  `data: Invalid value: "<value omitted>": error parsing data: json: cannot unmarshal number ${number} into Go value of type float64`,
-]
-
-test('the data of a revision is an object whose numbers 64 bits hold', () => {
-  assert.deepEqual(faultsOfData('{"a":1e999}'), hugeNumber('1e999'))
-  assert.deepEqual(faultsOfData('{"a":[{"b":-1E+400}],"c":2e999}'), hugeNumber('-1E+400'))
-  assert.deepEqual(faultsOfData(`{"a":1${'0'.repeat(400)}}`), hugeNumber(`1${'0'.repeat(400)}`))
-  assert.deepEqual(faultsOfData('1e999'), hugeNumber('1e999'))
-  assert.deepEqual(faultsOfData('{"a":"1e999","b\\"1e999":1e-999,"c":1e308}'), [])
-  assert.deepEqual(faultsOfData(`{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`), [])
-})
