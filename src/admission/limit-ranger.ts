@@ -124,7 +124,11 @@ function podDemands({ spec }: KubeObject, isOwn: (name: string) => boolean): Dem
       requests: readResourceList(fieldsOf(resources)['requests']),
       limits: readResourceList(fieldsOf(resources)['limits']),
     })),
-    { type: 'Pod', requests: podResources(fields, 'requests', isOwn), limits: podResources(fields, 'limits', isOwn) },
+    {
+      type: 'Pod',
+      requests: podResources(fields, 'requests', { isOwn }),
+      limits: podResources(fields, 'limits', { isOwn }),
+    },
   ]
 }
 

@@ -62,6 +62,6 @@ export function createPlugins({ objects, clock, nameSuffix, mayDo, gates }: Plug
     createDefaultIngressClass(objects),
     ...(gates.isOn('PodTopologyLabelsAdmission') ? [createPodTopologyLabels(objects)] : []),
     ...unenforcedPlugins,
-    createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), gates),
+    createResourceQuota(objects, createNamespaceRules(objects, resourceQuotas, clock), { gates, clock }),
   ]
 }

@@ -10,10 +10,13 @@ const zero = (hard: Fields): Fields => Object.fromEntries(Object.keys(hard).map(
 const quota = (name: string, hard: Fields, { used = zero(hard), ...spec }: Fields = {}): KubeObject =>
   anObject('ResourceQuota', name, { spec: { hard, ...spec }, status: { hard, used } })
 
+const now = '2026-01-01T00:00:10Z'
+const surroundings = { gates: defaultGates, clock: { wallMs: () => Date.parse(now) } }
+
 /** A namespace with these quotas. */
 class World {
   readonly objects = new MemoryObjects()
-  readonly plugin = createResourceQuota(this.objects, async () => this.quotas(), defaultGates)
+  readonly plugin = createResourceQuota(this.objects, async () => this.quotas(), surroundings)
 
   constructor(...quotas: KubeObject[]) {
     for (const one of quotas) this.objects.put('resourcequotas', 'n', one)
@@ -67,7 +70,7 @@ test('who loses the race in a later quota gets back what the earlier ones were c
       },
     },
     world.quotas,
-    defaultGates,
+    surroundings,
   )
   const why = 'exceeded quota: b, requested: configmaps=1, used: configmaps=1, limited: configmaps=1'
   assert.equal(await admit(slow, configMap()), `403 configmaps "c" is forbidden: ${why}`)
@@ -93,7 +96,7 @@ test('nothing is given back to a quota that was counted anew', async () => {
       },
     },
     world.quotas,
-    defaultGates,
+    surroundings,
   )
   const refusal = await admit(slow, configMap())
   assert.ok(typeof refusal === 'string')
@@ -163,6 +166,46 @@ test('an update costs what it adds', async () => {
   assert.equal(await world.told(resize('500m')), 'fine')
   assert.equal(await world.told(resize('2')), 'fine')
   assert.deepEqual(await world.used(), [{ 'requests.cpu': '2' }])
+})
+
+/** What a resize from one CPU to two costs where the node and the API server say this. */
+async function costOfResize(status: Fields, metadata: Fields = {}): Promise<unknown[]> {
+  const world = new World(quota('q', { 'requests.cpu': '9' }))
+  const told = (one: KubeObject): KubeObject => ({ ...one, status, metadata: { ...one.metadata, ...metadata } })
+  const write = attributes({
+    plural: 'pods',
+    operation: 'UPDATE',
+    subresource: 'resize',
+    object: told(asking('2')),
+    oldObject: told(asking('1')),
+  })
+  assert.equal(await world.told(write), 'fine')
+  return world.used()
+}
+
+const given = (fields: Fields): Fields => ({ containerStatuses: [{ name: 'c', ...fields }] })
+const pending = (reason: string): Fields => ({
+  ...given({ resources: {} }),
+  conditions: [{ type: 'PodResizePending', status: 'True', reason }],
+})
+const one = [{ 'requests.cpu': '1' }]
+const none = [{ 'requests.cpu': '0' }]
+
+test('a resize costs what the node has not given yet', async () => {
+  const resources = { requests: { cpu: '2' } }
+  assert.deepEqual(await costOfResize({}), one)
+  assert.deepEqual(await costOfResize(given({ resources })), none)
+  assert.deepEqual(await costOfResize(given({ resources: {}, allocatedResources: { cpu: '3' } })), none)
+  assert.deepEqual(await costOfResize(given({ allocatedResources: { cpu: '3' } })), one, 'nothing is said of what runs')
+  assert.deepEqual(await costOfResize(pending('Infeasible')), none)
+  assert.deepEqual(await costOfResize(pending('Deferred')), one)
+})
+
+test('a pod whose grace is over twice costs nothing', async () => {
+  const deletionGracePeriodSeconds = 5
+  const [early, late] = ['2026-01-01T00:00:04Z', '2026-01-01T00:00:05Z']
+  assert.deepEqual(await costOfResize({}, { deletionTimestamp: late, deletionGracePeriodSeconds }), one)
+  assert.deepEqual(await costOfResize({}, { deletionTimestamp: early, deletionGracePeriodSeconds }), none)
 })
 
 test('a deadline moves a pod into a scope, where it is new', async () => {

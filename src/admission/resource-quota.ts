@@ -4,6 +4,7 @@
  */
 import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Plugin } from './admission.ts'
 import type { Maybe, Objects } from './objects.ts'
 import type { Charge } from './resource-quota/charge.ts'
@@ -13,9 +14,9 @@ import { Ledger } from './resource-quota/ledger.ts'
 export function createResourceQuota(
   objects: Pick<Objects, 'list' | 'changeStatus'>,
   readQuotas: (namespace: string) => Maybe<readonly KubeObject[]>,
-  gates: Gates,
+  { gates, clock }: { readonly gates: Gates; readonly clock: Pick<Clock, 'wallMs'> },
 ): Plugin {
-  const evaluators = new Evaluators(gates)
+  const evaluators = new Evaluators(gates, clock)
   const ledger = new Ledger(objects)
   const chargeQuotas = async (quotas: Maybe<readonly KubeObject[]>, charge: Charge): Promise<void> => {
     const { namespace, isDryRun } = charge.attributes

@@ -1,6 +1,7 @@
 /** Which kinds cost what: each that a quota can limit by more than its number has a file of its own. */
 import { isEvents } from '../../api/events.ts'
 import type { Gates } from '../../api/gates.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Attributes } from '../admission.ts'
 import { createClaimEvaluator } from './claims.ts'
@@ -9,28 +10,32 @@ import { count, type Evaluator } from './evaluator.ts'
 import { createPodEvaluator } from './pods.ts'
 import { serviceEvaluator } from './services.ts'
 
+type WallClock = Pick<Clock, 'wallMs'>
+
 export class Evaluators {
   readonly #gates: Gates
+  readonly #clock: WallClock
   /** These depend on nothing but the resource. */
   readonly #known = new WeakMap<Resource, Evaluator | 'uncounted'>()
 
-  constructor(gates: Gates) {
+  constructor(gates: Gates, clock: WallClock) {
     this.#gates = gates
+    this.#clock = clock
   }
 
   /** Undefined: objects of this kind are not counted. */
   of({ resource }: Attributes): Evaluator | undefined {
-    const found = this.#known.get(resource) ?? createEvaluator(resource, this.#gates) ?? 'uncounted'
+    const found = this.#known.get(resource) ?? createEvaluator(resource, this.#gates, this.#clock) ?? 'uncounted'
     this.#known.set(resource, found)
     return found === 'uncounted' ? undefined : found
   }
 }
 
-function createEvaluator({ group, plural }: Resource, gates: Gates): Evaluator | undefined {
+function createEvaluator({ group, plural }: Resource, gates: Gates, clock: WallClock): Evaluator | undefined {
   if (isEvents({ group, plural })) return undefined
   switch (group === '' ? plural : `${plural}.${group}`) {
     case 'pods':
-      return createPodEvaluator(gates)
+      return createPodEvaluator(gates, clock)
     case 'services':
       return serviceEvaluator
     case 'persistentvolumeclaims':

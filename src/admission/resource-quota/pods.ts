@@ -1,12 +1,14 @@
-/** Pods cost what their containers ask for and are limited to. One that has ended costs nothing but its record. */
+/** Pods cost what their containers ask for and are limited to. One that has ended, or should have, costs nothing but its record. */
 import type { Gates } from '../../api/gates.ts'
-import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import { readResourceList, type ResourceList, sum } from '../../api/resource-list.ts'
-import { isPodLevel, podResources } from '../../registry/pod-resources.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { isPodLevel, podResources, saidAmounts } from '../../registry/pod-resources.ts'
 import { isExtended, isHugePages } from '../../registry/rules/resources.ts'
 import type { Attributes } from '../admission.ts'
 import { count, type Evaluator } from './evaluator.ts'
+import { amountsWithGiven } from './given.ts'
 import { hasDeadline, isPodInScope } from './scopes.ts'
 
 const compute: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
@@ -23,9 +25,9 @@ const required: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 )
 
-export const createPodEvaluator = (gates: Gates): Evaluator => ({
+export const createPodEvaluator = (gates: Gates, clock: Pick<Clock, 'wallMs'>): Evaluator => ({
   isCharged,
-  usageOf: (pod) => usageOf(pod, ownOf(gates)),
+  usageOf: (pod) => (isOver(pod, clock.wallMs()) ? record : new Map([...record, ...usageOf(pod, gates)])),
   measures: (name) => {
     if (names.has(name) || isHugePages(name)) return true
     const plain = name.startsWith('requests.') ? name.slice('requests.'.length) : ''
@@ -53,17 +55,27 @@ function isCharged({ operation, subresource, object, oldObject }: Attributes): b
   return !hasDeadline(oldObject) && hasDeadline(object)
 }
 
-function usageOf({ spec, status }: KubeObject, isOwn: (name: string) => boolean): ResourceList {
-  const record = new Map([['count/pods', count(1)]])
-  const phase = fieldsOf(status)['phase']
-  if (phase === 'Failed' || phase === 'Succeeded') return record
-  const fields = fieldsOf(spec)
+const record: ResourceList = new Map([['count/pods', count(1)]])
+
+/** One that is still there when its time to end has passed twice is on a node that is lost. */
+function isOver({ metadata, status }: KubeObject, nowMs: number): boolean {
+  const { phase } = fieldsOf(status)
+  if (phase === 'Failed' || phase === 'Succeeded') return true
+  const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadata
+  if (deletionTimestamp === undefined || grace === undefined) return false
+  return nowMs > Date.parse(deletionTimestamp) + numberOf(grace) * 1000
+}
+
+function usageOf(pod: KubeObject, gates: Gates): ResourceList {
+  const fields = fieldsOf(pod['spec'])
+  const isOwn = ownOf(gates)
+  const amountsOf = gates.isOn('InPlacePodVerticalScaling') ? amountsWithGiven(pod) : saidAmounts
   const overhead = readResourceList(fields['overhead'])
-  const requests = sum([podResources(fields, 'requests', isOwn), overhead])
-  const own = podResources(fields, 'limits', isOwn)
+  const requests = sum([podResources(fields, 'requests', { isOwn, amountsOf }), overhead])
+  const own = podResources(fields, 'limits', { isOwn, amountsOf })
   // Only who is limited can be limited to more.
   const limits = sum([own, new Map([...overhead].filter(([name]) => (own.get(name)?.nanos ?? 0n) !== 0n))])
-  return new Map([...record, ['pods', count(1)], ...named(requests, limits)])
+  return new Map([['pods', count(1)], ...named(requests, limits)])
 }
 
 /** The amounts under the names that quotas have for them. */

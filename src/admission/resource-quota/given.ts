@@ -1,0 +1,26 @@
+/** What a node has given to the containers of a Pod counts until it has taken it back: a resize is a wish (gate InPlacePodVerticalScaling). */
+import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
+import { largest, readResourceList } from '../../api/resource-list.ts'
+import { type AmountsOf, saidAmounts } from '../../registry/pod-resources.ts'
+
+/** Ordinary init containers cannot be resized. */
+export function amountsWithGiven({ spec, status }: KubeObject): AmountsOf {
+  const { containerStatuses, initContainerStatuses, conditions } = fieldsOf(status)
+  const statuses = [...itemsOf(containerStatuses), ...itemsOf(initContainerStatuses)]
+  if (statuses.length === 0) return saidAmounts
+  const byName = new Map(statuses.map((one) => [textOf(one['name']), one]))
+  for (const { name, restartPolicy } of itemsOf(fieldsOf(spec)['initContainers'])) {
+    if (restartPolicy !== 'Always') byName.delete(textOf(name))
+  }
+  const pending = itemsOf(conditions).find(({ type }) => type === 'PodResizePending')
+  const isInfeasible = pending?.['reason'] === 'Infeasible'
+  return (container, amounts) => {
+    const given = byName.get(textOf(container['name']))
+    if (given?.['resources'] === undefined) return saidAmounts(container, amounts)
+    return largest([
+      ...(isInfeasible ? [] : [saidAmounts(container, amounts)]),
+      saidAmounts(given, amounts),
+      ...(amounts === 'requests' ? [readResourceList(given['allocatedResources'])] : []),
+    ])
+  }
+}
