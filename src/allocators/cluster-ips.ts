@@ -28,7 +28,7 @@ export type ClusterIpsParts = {
   /** That it is not there, or is another by now, is fine. */
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   /** What servers that know no IPAddress objects decide by. */
-  readonly records: Pick<IpRecords, 'add' | 'remove'>
+  readonly records: Pick<IpRecords, 'take' | 'remove'>
   /** From 0 to below 1. */
   readonly random: () => number
 }
@@ -81,15 +81,22 @@ export class ClusterIps {
     if (ip === undefined) return
     const address = await this.#parts.readAddress(formatIp(ip), 'latest')
     if (address === undefined || !isOf(address, parent)) return
-    // In this order: who takes it next writes the record after us.
-    await this.#parts.records.remove(ip)
+    // In this order: who takes it next asks the record first, and then finds no object.
     await this.#parts.deleteAddress(formatIp(ip), address.metadata.uid ?? '')
+    await this.#parts.records.remove(ip)
   }
 
+  /** False: it is another's. */
   async #create(ip: Ip, parent: Parent): Promise<boolean> {
-    const isFree = await this.#parts.createAddress(addressOf(formatIp(ip), ip.family, parent))
-    if (isFree) await this.#parts.records.add(ip)
-    return isFree
+    // First the record: servers that know no objects decide by it. What a crash leaves in it, the repair finds.
+    if (!(await this.#parts.records.take(ip))) return false
+    let isOurs = false
+    try {
+      isOurs = await this.#parts.createAddress(addressOf(formatIp(ip), ip.family, parent))
+      return isOurs
+    } finally {
+      if (!isOurs) await this.#parts.records.remove(ip)
+    }
   }
 
   /** From a random place on, once around. */

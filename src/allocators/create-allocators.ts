@@ -79,7 +79,7 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
     ...lists,
     ...writes,
     records,
-    recorded: isRecorded ? records.entries : undefined,
+    hasAddressObjects: !isRecorded,
     life,
     wallMs,
     log,

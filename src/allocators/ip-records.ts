@@ -1,6 +1,7 @@
 /**
- * The addresses of Services in the records that servers before IPAddress objects decide by. Newer ones keep them up to date, so that one
- * can go back; here they decide only where the gate MultiCIDRServiceAllocator is off (recorded-ips.ts).
+ * The addresses of Services in the records that servers before IPAddress objects decide by, and ours where the gate
+ * MultiCIDRServiceAllocator is off (recorded-ips.ts). Where it is on, an address is taken in its record first: so replicas with and
+ * without the gate can run at the same time, and one can go back.
  */
 import { type Cidr, contains, formatCidr, type Ip } from '../api/ip.ts'
 import type { Log } from '../lib/log.ts'
@@ -40,6 +41,18 @@ export class IpRecords {
     })
   }
 
+  /** False: it is taken. What no record covers is free as far as records know. */
+  async take(ip: Ip): Promise<boolean> {
+    const entry = this.#entryOf(ip)
+    if (entry === undefined) return true
+    const number = offsetOf(entry.cidr, ip)
+    return entry.record.change((set) => {
+      const isFree = !set.has(number)
+      set.add(number)
+      return isFree
+    })
+  }
+
   /** Never fails. */
   add(ip: Ip): Promise<void> {
     return this.#change(ip, (set, number) => set.add(number))
@@ -50,16 +63,8 @@ export class IpRecords {
     return this.#change(ip, (set, number) => set.release(number))
   }
 
-  /** Makes the records say that these are taken and no others. */
-  async reset(ips: readonly Ip[]): Promise<void> {
-    for (const { cidr, record } of this.entries) {
-      const held = ips.filter((ip) => contains(cidr, ip)).map((ip) => offsetOf(cidr, ip))
-      await record.change((set) => set.reset(held))
-    }
-  }
-
   async #change(ip: Ip, change: (set: NumberSet, number: number) => void): Promise<void> {
-    const entry = this.entries.find(({ cidr }) => contains(cidr, ip))
+    const entry = this.#entryOf(ip)
     if (entry === undefined) return
     try {
       await entry.record.change((set) => change(set, offsetOf(entry.cidr, ip)))
@@ -68,6 +73,10 @@ export class IpRecords {
         error: String(error),
       })
     }
+  }
+
+  #entryOf(ip: Ip): IpRecords['entries'][number] | undefined {
+    return this.entries.find(({ cidr }) => contains(cidr, ip))
   }
 }
 

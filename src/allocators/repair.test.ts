@@ -5,10 +5,14 @@ import { Leases } from '../storage/leases.ts'
 import { MemoryEngine } from '../storage/memory/memory-engine.ts'
 import { Store } from '../storage/store.ts'
 import { identity } from '../storage/transform.ts'
+import { parseCidr } from '../api/ip.ts'
 import { addressOf } from './cluster-ips.ts'
+import { IpRecords } from './ip-records.ts'
 import { NumberSet } from './number-set.ts'
 import { RangeRecord } from './range-record.ts'
 import { Repair } from './repair.ts'
+
+const log = (): void => undefined
 
 const service = (name: string, ip: string, nodePort: number): KubeObject => ({
   apiVersion: 'v1',
@@ -40,10 +44,11 @@ test('what a service has is taken, what nobody has is given back, but not at onc
     },
     readAddress: async () => undefined,
     hasAddress: async () => false,
-    records: { add: async () => undefined, reset: async () => undefined },
+    records: { add: async () => undefined, entries: [] },
+    hasAddressObjects: true,
     life: () => 0,
     wallMs: () => Date.parse('2020-01-01T00:10:00Z'),
-    log: () => undefined,
+    log,
   })
   await repair.pass()
   assert.deepEqual(created, ['10.0.0.2'])
@@ -67,10 +72,11 @@ test('a port that nobody had in another database has its passes in this one', as
     deleteAddress: async () => undefined,
     readAddress: async () => undefined,
     hasAddress: async () => false,
-    records: { add: async () => undefined, reset: async () => undefined },
+    records: { add: async () => undefined, entries: [] },
+    hasAddressObjects: true,
     life: () => life,
     wallMs: () => 0,
-    log: () => undefined,
+    log,
   })
   await repair.pass()
   await repair.pass()
@@ -130,10 +136,11 @@ test('ports that come or go while services are listed are left alone', async () 
       deleteAddress: async () => undefined,
       readAddress: async () => undefined,
       hasAddress: async () => false,
-      records: { add: async () => undefined, reset: async () => undefined },
+      records: { add: async () => undefined, entries: [] },
+      hasAddressObjects: true,
       life: () => 0,
       wallMs: () => 0,
-      log: () => undefined,
+      log,
     })
   }
   const [quick, slow] = [repairOf(false), repairOf(true)]
@@ -153,4 +160,37 @@ test('ports that come or go while services are listed are left alone', async () 
   }
   await slow.pass()
   assert.deepEqual(await record.attempt((set) => set.list()), [])
+})
+
+test('an address that is on its way to a service on a replica without objects stays taken', async () => {
+  await using engine = new MemoryEngine()
+  const store = new Store(engine, {
+    transformer: identity,
+    leases: new Leases((ttl, call) => engine.grantLease(ttl, call)),
+  })
+  const ranges = [parseCidr('10.0.0.0/24') ?? assert.fail()]
+  const records = new IpRecords({ store, root: '/registry/', ranges, life: () => 0, random: () => 0, log })
+  const [{ record } = assert.fail()] = records.entries
+  const taken = (): Promise<number[]> => record.attempt((set) => set.list())
+  await record.change((set) => set.add(8))
+  const repair = new Repair({
+    nodePorts: { revision: async () => 1, changeAt: async () => undefined },
+    listServices: async () => [service('a', '10.0.0.2', 30_001)],
+    listAddresses: async () => [address('10.0.0.2', 'a', '2020-01-01T00:00:00Z')],
+    createAddress: async () => true,
+    deleteAddress: async () => undefined,
+    readAddress: async () => undefined,
+    hasAddress: async () => false,
+    records,
+    hasAddressObjects: true,
+    life: () => 0,
+    wallMs: () => 0,
+    log,
+  })
+  for (let pass = 1; pass < 3; pass++) {
+    await repair.pass()
+    assert.deepEqual(await taken(), [1, 8])
+  }
+  await repair.pass()
+  assert.deepEqual(await taken(), [1])
 })

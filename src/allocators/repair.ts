@@ -25,9 +25,11 @@ export type RepairParts = {
   /** False: there is such an address. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
-  readonly records: Pick<IpRecords, 'add' | 'reset'>
-  /** Where these decide, and there are no address objects. */
-  readonly recorded?: readonly { readonly cidr: Cidr; readonly record: RepairableRecord }[] | undefined
+  readonly records: Pick<IpRecords, 'add'> & {
+    readonly entries: readonly { readonly cidr: Cidr; readonly record: RepairableRecord }[]
+  }
+  /** Otherwise records alone say which addresses are taken. */
+  readonly hasAddressObjects: boolean
   /** Moves when the database becomes another one. */
   readonly life: () => number
   readonly wallMs: () => number
@@ -39,17 +41,20 @@ type RecordedRange = { readonly cidr: Cidr; readonly repair: RecordRepair }
 export class Repair {
   readonly #parts: RepairParts
   readonly #ports: RecordRepair
-  readonly #recorded: readonly RecordedRange[] | undefined
+  readonly #records: readonly RecordedRange[]
 
   constructor(parts: RepairParts) {
     this.#parts = parts
     this.#ports = new RecordRepair(parts.nodePorts, parts.life)
-    this.#recorded = parts.recorded?.map(({ cidr, record }) => ({ cidr, repair: new RecordRepair(record, parts.life) }))
+    this.#records = parts.records.entries.map(({ cidr, record }) => ({
+      cidr,
+      repair: new RecordRepair(record, parts.life),
+    }))
   }
 
   async pass(): Promise<void> {
-    if (this.#recorded === undefined) await this.#repairAddresses()
-    else await this.#repairRecords(this.#recorded)
+    if (this.#parts.hasAddressObjects) await this.#repairAddresses()
+    await this.#repairRecords()
     await this.#repairPorts()
   }
 
@@ -78,10 +83,10 @@ export class Repair {
     if (freed.length > 0) log('warn', 'node ports that no service has are free again', { ports: freed })
   }
 
-  /** Where records decide. */
-  async #repairRecords(records: readonly RecordedRange[]): Promise<void> {
+  /** By Services, not by objects: a replica without objects may have a Service on its way. */
+  async #repairRecords(): Promise<void> {
     const { listServices, log } = this.#parts
-    for (const { cidr, repair } of records) {
+    for (const { cidr, repair } of this.#records) {
       const { missing, freed } = await repair.pass(async () => {
         const ips = [...ownersOf(await listServices()).keys()].map(parseIp)
         return new Set(ips.flatMap((ip) => (ip !== undefined && contains(cidr, ip) ? [offsetOf(cidr, ip)] : [])))
@@ -109,8 +114,6 @@ export class Repair {
     }
     const missing = [...owners.keys()].filter((name) => !known.has(name))
     if (missing.length > 0) await this.#takeMissing(missing)
-    const taken = (await this.#parts.listAddresses()).map(({ metadata }) => parseIp(metadata.name ?? ''))
-    await this.#parts.records.reset(taken.filter((ip) => ip !== undefined))
   }
 
   /** What came or went while the lists were made is not looked at. */
