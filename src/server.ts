@@ -174,8 +174,12 @@ export async function startServer(config: Config, surroundings: Surroundings): P
     now: createNow(clock.wallMs),
     log,
   })
+  const prepare = async (signal: AbortSignal): Promise<void> => {
+    await serviceRange.check(signal)
+    await plane.allocation.repair.prepare()
+  }
   const bootstrap = parts.use(
-    new Bootstrap({ handle, first: firstObjects, prepare: serviceRange.check, later: otherObjects(cluster), log }),
+    new Bootstrap({ handle, first: firstObjects, prepare, later: otherObjects(cluster), log }),
   )
   phase.bootstrap = bootstrap
 

@@ -40,11 +40,14 @@ test('others have their turns while a full range is looked through', async () =>
 const wet = { isDryRun: false }
 const isTaken = { message: 'provided IP is already allocated' }
 
-function recordsOn(engine: MemoryEngine): IpRecords {
+async function recordsOn(engine: MemoryEngine): Promise<IpRecords> {
   const leases = new Leases((ttl, call) => engine.grantLease(ttl, call))
   const store = new Store(engine, { transformer: identity, leases })
   const ranges = [parseCidr('10.0.0.0/29') ?? assert.fail()]
-  return new IpRecords({ store, root: '/registry/', ranges, life: () => 0, random: () => 0, log: () => undefined })
+  const log = assert.fail
+  const records = new IpRecords({ store, root: '/registry/', ranges, life: () => 0, random: () => 0, log })
+  for (const { record } of records.entries) await record.changeAt(0, () => undefined)
+  return records
 }
 
 function ipsWith(records: IpRecords, objects: Map<string, KubeObject>): ClusterIps {
@@ -67,8 +70,8 @@ function ipsWith(records: IpRecords, objects: Map<string, KubeObject>): ClusterI
 test('a replica where objects decide and one where records do give nothing twice', async () => {
   await using engine = new MemoryEngine()
   const objects = new Map<string, KubeObject>()
-  const withGate = ipsWith(recordsOn(engine), objects)
-  const without = new RecordedIps(recordsOn(engine).entries)
+  const withGate = ipsWith(await recordsOn(engine), objects)
+  const without = new RecordedIps((await recordsOn(engine)).entries)
   await without.take('10.0.0.5', parent, wet)
   await assert.rejects(withGate.take('10.0.0.5', parent, wet), isTaken)
   await withGate.take('10.0.0.6', parent, wet)
@@ -84,7 +87,7 @@ test('a replica where objects decide and one where records do give nothing twice
 
 test('where no object is made the record has nothing', async () => {
   await using engine = new MemoryEngine()
-  const records = recordsOn(engine)
+  const records = await recordsOn(engine)
   const [{ record } = assert.fail()] = records.entries
   const objects = new Map([['10.0.0.5', addressOf('10.0.0.5', 'IPv4', { namespace: 'n', name: 'other' })]])
   const ips = ipsWith(records, objects)

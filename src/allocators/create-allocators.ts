@@ -13,7 +13,7 @@ import type { Store } from '../storage/store.ts'
 import { ClusterIps, type Parent } from './cluster-ips.ts'
 import { IpRecords } from './ip-records.ts'
 import { RangeRecord } from './range-record.ts'
-import { type NumberRange, NumberSet } from './number-set.ts'
+import { adopted, type NumberRange } from './number-set.ts'
 import { RecordedIps } from './recorded-ips.ts'
 import { Repair } from './repair.ts'
 import { ServiceAllocator } from './service-allocator.ts'
@@ -92,11 +92,7 @@ function createNodePorts({ store, root, nodePorts: range, random, life }: Alloca
   // Where the range was another one, the ports that both have stay taken.
   const adopt = (text: string, bytes: Buffer): Buffer => {
     const from = Number.parseInt(text, 10)
-    if (Number.isNaN(from)) return Buffer.alloc(0)
-    const was = new NumberSet({ first: from, last: from + 8 * bytes.length - 1 }, bytes, random)
-    const now = new NumberSet(range, Buffer.alloc(0), random)
-    now.reset(was.list())
-    return now.stored()
+    return Number.isNaN(from) ? Buffer.alloc(0) : adopted(bytes, from, range)
   }
   const key = `${root}${serverRecords.serviceNodePorts}`
   return new RangeRecord({ store, key, range, text: `${first}-${last}`, adopt, random, life })

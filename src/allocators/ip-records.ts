@@ -3,13 +3,13 @@
  * MultiCIDRServiceAllocator is off (recorded-ips.ts). Where it is on, an address is taken in its record first: so replicas with and
  * without the gate can run at the same time, and one can go back.
  */
-import { type Cidr, contains, formatCidr, type Ip } from '../api/ip.ts'
+import { type Cidr, contains, formatCidr, type Ip, parseCidr } from '../api/ip.ts'
 import type { Log } from '../lib/log.ts'
 import { serverRecords } from '../storage/keys.ts'
 import type { Key } from '../storage/engine.ts'
 import type { Store } from '../storage/store.ts'
-import type { NumberSet } from './number-set.ts'
-import { RangeRecord } from './range-record.ts'
+import { adopted, type NumberSet } from './number-set.ts'
+import { RangeRecord, UnrepairedError } from './range-record.ts'
 
 export type IpRecordsParts = {
   readonly store: Store
@@ -35,22 +35,32 @@ export class IpRecords {
     this.entries = ranges.map((cidr, at) => {
       const folder = at === 0 ? serverRecords.serviceIps : serverRecords.secondaryServiceIps
       const range = { first: 0, last: lastOf(cidr), named: namedOf(cidr) }
-      // What the addresses of another range were is of no use.
-      const shape = { range, text: formatCidr(cidr), adopt: () => Buffer.alloc(0), random, life }
+      // Addresses that both ranges have stay taken: a Service may be on its way with one.
+      const adopt = (text: string, bytes: Buffer): Buffer => {
+        const was = parseCidr(text)
+        if (was?.family !== cidr.family) return Buffer.alloc(0)
+        return adopted(bytes, Number(was.first - cidr.first), range)
+      }
+      const shape = { range, text: formatCidr(cidr), adopt, repairedFirst: 'serviceipallocations', random, life }
       return { cidr, record: new RangeRecord({ store, key: `${root}${folder}`, ...shape }) }
     })
   }
 
-  /** False: it is taken. What no record covers is free as far as records know. */
+  /** False: it is taken. What no record covers, or none that is repaired, is free as far as records know. */
   async take(ip: Ip): Promise<boolean> {
     const entry = this.#entryOf(ip)
     if (entry === undefined) return true
     const number = offsetOf(entry.cidr, ip)
-    return entry.record.change((set) => {
-      const isFree = !set.has(number)
-      set.add(number)
-      return isFree
-    })
+    try {
+      return await entry.record.change((set) => {
+        const isFree = !set.has(number)
+        set.add(number)
+        return isFree
+      })
+    } catch (error) {
+      if (error instanceof UnrepairedError) return true
+      throw error
+    }
   }
 
   /** Never fails. */

@@ -144,3 +144,11 @@ export class NumberSet {
     return { byte: this.#bytes.length - 1 - (at >> 3), mask: 1 << (at & 7) }
   }
 }
+
+/** The numbers of a stored set whose lowest one is `from`, as a stored set of this range. */
+export function adopted(stored: Buffer, from: number, range: NumberRange): Buffer {
+  const was = new NumberSet({ first: from, last: from + 8 * stored.length - 1 }, stored, Math.random)
+  const now = new NumberSet(range, Buffer.alloc(0), Math.random)
+  now.reset(was.list())
+  return now.stored()
+}

@@ -23,6 +23,11 @@ export type RangeRecordParts = {
   readonly text: string
   /** The bytes of a record whose range was another one, in this one. */
   readonly adopt: (text: string, bytes: Buffer) => Buffer
+  /**
+   * The resource, as errors name it, where a record that is not there or has another range is refused until a repair (`changeAt`) has
+   * written it; absent: such a record is adopted by the first change.
+   */
+  readonly repairedFirst?: string
   /** From 0 to below 1. */
   readonly random: () => number
   /** Moves when the database becomes another one. */
@@ -35,6 +40,11 @@ type Wish = {
   /** Called once the set that `apply` has seen last is stored, or is the latest there is. */
   readonly settle: () => void
   readonly fail: (error: unknown) => void
+}
+
+/** The record is still to be repaired; in upstream's words. */
+export class UnrepairedError extends Error {
+  override readonly name = 'UnrepairedError'
 }
 
 export class RangeRecord {
@@ -81,6 +91,12 @@ export class RangeRecord {
     return found?.revision ?? 0
   }
 
+  /** False: a repair has to write it first. */
+  async isUsable(): Promise<boolean> {
+    const { found } = await this.#parts.store.get(this.#parts.key)
+    return this.#unusable(found && this.#decode(found)) === undefined
+  }
+
   /** Changes the set unless anybody has written it since it had this revision, be it what it was before; then undefined. */
   async changeAt<T>(revision: Revision, change: (set: NumberSet) => T): Promise<T | undefined> {
     let changed: T | undefined
@@ -94,7 +110,8 @@ export class RangeRecord {
       const before = set.stored()
       changed = change(set)
       const after = set.stored()
-      return after.equals(before) ? 'unchanged' : { put: encodeStored(this.#objectOf(after), rangeSchema()) }
+      const isKept = after.equals(before) && this.#unusable(current?.object) === undefined
+      return isKept ? 'unchanged' : { put: encodeStored(this.#objectOf(after), rangeSchema()) }
     })
     return changed
   }
@@ -102,7 +119,7 @@ export class RangeRecord {
   /** What a change would come to, without changing anything. */
   async attempt<T>(change: (set: NumberSet) => T): Promise<T> {
     const { found } = await this.#parts.store.get(this.#parts.key)
-    return change(this.#setOf(found && this.#decode(found)))
+    return change(this.#usableSetOf(found && this.#decode(found)))
   }
 
   /** Never fails: whoever waits is told. */
@@ -133,7 +150,7 @@ export class RangeRecord {
     const cached = this.#last?.life === life ? this.#last.current : undefined
     const options = { cached, decode: (stored: Stored) => this.#decode(stored), signal }
     const { revision, outcome } = await store.update(key, options, async (current): Promise<Decision> => {
-      const set = this.#setOf(current?.object)
+      const set = this.#usableSetOf(current?.object)
       const before = set.stored()
       await applyAll(wishes, set)
       const after = set.stored()
@@ -147,6 +164,19 @@ export class RangeRecord {
   }
 
   readonly #decode = ({ value, revision }: Stored): KubeObject => decodeStored(value, rangeSchema(), revision)
+
+  #usableSetOf(stored: KubeObject | undefined): NumberSet {
+    const why = this.#unusable(stored)
+    if (why !== undefined) throw new UnrepairedError(why)
+    return this.#setOf(stored)
+  }
+
+  #unusable(stored: KubeObject | undefined): string | undefined {
+    const { repairedFirst, text } = this.#parts
+    if (repairedFirst === undefined) return undefined
+    if (stored === undefined) return `cannot allocate resources of type ${repairedFirst} at this time`
+    return textOf(stored['range']) === text ? undefined : 'the provided range does not match the current range'
+  }
 
   #setOf(stored: KubeObject | undefined): NumberSet {
     const { range, text, adopt, random } = this.#parts

@@ -5,7 +5,8 @@
 import { contains, formatCidr, formatIp, type Ip, type IpFamily, parseIp } from '../api/ip.ts'
 import { type ClusterIps, IpError, type Parent } from './cluster-ips.ts'
 import { type IpRecord, lastOf, offsetOf } from './ip-records.ts'
-import { PortError } from './number-set.ts'
+import { type NumberSet, PortError } from './number-set.ts'
+import { UnrepairedError } from './range-record.ts'
 
 type Taking = { readonly isDryRun: boolean }
 
@@ -29,7 +30,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
     }
     if (isDryRun) return
     const number = offsetOf(place.cidr, ip)
-    await place.record.change((set) => {
+    await changed(place, (set) => {
       if (set.has(number)) throw new IpError('provided IP is already allocated')
       set.add(number)
     })
@@ -41,13 +42,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
     if (place === undefined) throw new IpError('range is full')
     const { first } = place.cidr
     if (isDryRun) return formatIp({ family, value: first })
-    const number = await place.record.change((set) => {
-      try {
-        return set.takeAny()
-      } catch (error) {
-        throw error instanceof PortError ? new IpError(error.message) : error
-      }
-    })
+    const number = await changed(place, (set) => set.takeAny())
     return formatIp({ family, value: first + 1n + BigInt(number) })
   }
 
@@ -56,6 +51,15 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
     const place = ip && this.#records.find((one) => isIn(one, ip))
     if (ip === undefined || place === undefined) return
     await place.record.change((set) => set.release(offsetOf(place.cidr, ip)))
+  }
+}
+
+/** Fails with an IpError where an address cannot be had. */
+async function changed<T>({ record }: IpRecord, change: (set: NumberSet) => T): Promise<T> {
+  try {
+    return await record.change(change)
+  } catch (error) {
+    throw error instanceof PortError || error instanceof UnrepairedError ? new IpError(error.message) : error
   }
 }
 

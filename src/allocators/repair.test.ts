@@ -172,7 +172,7 @@ test('an address that is on its way to a service on a replica without objects st
   const records = new IpRecords({ store, root: '/registry/', ranges, life: () => 0, random: () => 0, log })
   const [{ record } = assert.fail()] = records.entries
   const taken = (): Promise<number[]> => record.attempt((set) => set.list())
-  await record.change((set) => set.add(8))
+  await record.changeAt(0, (set) => set.add(8))
   const repair = new Repair({
     nodePorts: { revision: async () => 1, changeAt: async () => undefined },
     listServices: async () => [service('a', '10.0.0.2', 30_001)],

@@ -8,6 +8,7 @@ import type { Log } from '../lib/log.ts'
 import { ownIpsOf, specOf } from '../registry/kinds/core/service-needs.ts'
 import { addressOf, isOf, managedBy } from './cluster-ips.ts'
 import { type IpRecords, offsetOf } from './ip-records.ts'
+import type { RangeRecord } from './range-record.ts'
 import { RecordRepair, type RepairableRecord } from './record-repair.ts'
 import { portsHeld } from './service-ports.ts'
 
@@ -26,7 +27,7 @@ export type RepairParts = {
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   readonly records: Pick<IpRecords, 'add'> & {
-    readonly entries: readonly { readonly cidr: Cidr; readonly record: RepairableRecord }[]
+    readonly entries: readonly { readonly cidr: Cidr; readonly record: IpRecord }[]
   }
   /** Otherwise records alone say which addresses are taken. */
   readonly hasAddressObjects: boolean
@@ -36,7 +37,8 @@ export type RepairParts = {
   readonly log: Log
 }
 
-type RecordedRange = { readonly cidr: Cidr; readonly repair: RecordRepair }
+type IpRecord = RepairableRecord & Pick<RangeRecord, 'isUsable'>
+type RecordedRange = { readonly cidr: Cidr; readonly record: IpRecord; readonly repair: RecordRepair }
 
 export class Repair {
   readonly #parts: RepairParts
@@ -48,13 +50,23 @@ export class Repair {
     this.#ports = new RecordRepair(parts.nodePorts, parts.life)
     this.#records = parts.records.entries.map(({ cidr, record }) => ({
       cidr,
+      record,
       repair: new RecordRepair(record, parts.life),
     }))
   }
 
+  /** Before the server is ready: out of a record that is not there, or of another range, nothing can be taken. Fails if there still is one. */
+  async prepare(): Promise<void> {
+    for (const { cidr, record, repair } of this.#records) {
+      if (await record.isUsable()) continue
+      await this.#repairRecord(cidr, repair)
+      if (!(await record.isUsable())) throw new Error(`the record of ${formatCidr(cidr)} is of another range`)
+    }
+  }
+
   async pass(): Promise<void> {
     if (this.#parts.hasAddressObjects) await this.#repairAddresses()
-    await this.#repairRecords()
+    for (const { cidr, repair } of this.#records) await this.#repairRecord(cidr, repair)
     await this.#repairPorts()
   }
 
@@ -84,17 +96,15 @@ export class Repair {
   }
 
   /** By Services, not by objects: a replica without objects may have a Service on its way. */
-  async #repairRecords(): Promise<void> {
+  async #repairRecord(cidr: Cidr, repair: RecordRepair): Promise<void> {
     const { listServices, log } = this.#parts
-    for (const { cidr, repair } of this.#records) {
-      const { missing, freed } = await repair.pass(async () => {
-        const ips = [...ownersOf(await listServices()).keys()].map(parseIp)
-        return new Set(ips.flatMap((ip) => (ip !== undefined && contains(cidr, ip) ? [offsetOf(cidr, ip)] : [])))
-      })
-      const range = formatCidr(cidr)
-      if (missing.length > 0) log('warn', 'addresses of services were free; they are taken now', { range, at: missing })
-      if (freed.length > 0) log('warn', 'addresses that no service has are free again', { range, at: freed })
-    }
+    const { missing, freed } = await repair.pass(async () => {
+      const ips = [...ownersOf(await listServices()).keys()].map(parseIp)
+      return new Set(ips.flatMap((ip) => (ip !== undefined && contains(cidr, ip) ? [offsetOf(cidr, ip)] : [])))
+    })
+    const range = formatCidr(cidr)
+    if (missing.length > 0) log('warn', 'addresses of services were free; they are taken now', { range, at: missing })
+    if (freed.length > 0) log('warn', 'addresses that no service has are free again', { range, at: freed })
   }
 
   async #repairAddresses(): Promise<void> {

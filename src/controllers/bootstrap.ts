@@ -70,7 +70,9 @@ export class Bootstrap implements AsyncDisposable {
       await prepare(this.#stopping.signal)
       return true
     } catch (error) {
-      log('warn', 'the range of service addresses could not be written; trying again', { error: String(error) })
+      log('warn', 'the range of service addresses, or what is taken of it, could not be written; trying again', {
+        error: String(error),
+      })
       return false
     }
   }

@@ -13,6 +13,8 @@ const preferringTwo = (name: string) => ({
   spec: { ipFamilyPolicy: 'PreferDualStack', ports: [{ port: 80 }] },
 })
 
+const named = (name: string, clusterIP: string) => ({ metadata: { name }, spec: { clusterIP, ports: [{ port: 80 }] } })
+
 async function withClient<T>({ url }: TestServer, use: (call: Client['call']) => Promise<T>): Promise<T> {
   const client = clients['HTTP/2']?.(url)
   assert.ok(client)
@@ -116,4 +118,29 @@ test('the address of a service that an older server wrote is taken when it is up
     await sleep(500)
     assert.equal((await call({ path: address })).status, 404, 'nobody takes it any more')
   })
+})
+
+/** Undefined: it was created. */
+const refusal = (server: TestServer, name: string, ip: string): Promise<string | undefined> =>
+  withClient(server, async (call) => {
+    const { status, text } = await call({ method: 'POST', path: services, body: named(name, ip) })
+    return status === 201 ? undefined : JSON.parse(text).message
+  })
+
+test('servers with and without address objects, and with a larger range, give no address twice', async () => {
+  const gate = '--feature-gates=MultiCIDRServiceAllocator=false'
+  const taken = /provided IP is already allocated$/
+  await using withObjects = await startTestServer(['--service-cluster-ip-range=192.168.0.0/24'])
+  await using without = await startReplica(withObjects, ['--service-cluster-ip-range=192.168.0.0/24', gate])
+  assert.equal(await refusal(without, 'a', '192.168.0.5'), undefined)
+  assert.match((await refusal(withObjects, 'b', '192.168.0.5')) ?? '', taken)
+  assert.equal(await refusal(withObjects, 'c', '192.168.0.6'), undefined)
+  assert.match((await refusal(without, 'd', '192.168.0.6')) ?? '', taken)
+  await using larger = await startReplica(withObjects, ['--service-cluster-ip-range=192.168.0.0/16', gate])
+  assert.match((await refusal(larger, 'e', '192.168.0.5')) ?? '', taken)
+  assert.match(
+    (await refusal(without, 'f', '192.168.0.7')) ?? '',
+    /the provided range does not match the current range$/,
+  )
+  assert.equal(await refusal(larger, 'g', '192.168.7.7'), undefined)
 })
