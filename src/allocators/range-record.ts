@@ -4,8 +4,8 @@
  */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { decodeStored, encodeStored } from '../codec/object.ts'
-import { Slices } from '../lib/slices.ts'
-import { deadline, systemTimers, type Timers } from '../lib/timers.ts'
+import { Slices, type SlicesTime } from '../lib/slices.ts'
+import { deadline, systemTime, type Timers } from '../lib/timers.ts'
 import { typeOf } from '../registry/types.ts'
 import { plainSchema } from '../schema/object-schema.ts'
 import type { Key, Revision } from '../storage/engine.ts'
@@ -32,7 +32,7 @@ export type RangeRecordParts = {
   readonly random: () => number
   /** Moves when the database becomes another one. */
   readonly life: () => number
-  readonly timers?: Timers
+  readonly time?: Timers & SlicesTime
 }
 
 type Wish = {
@@ -100,7 +100,7 @@ export class RangeRecord {
   /** Changes the set unless anybody has written it since it had this revision, be it what it was before; then undefined. */
   async changeAt<T>(revision: Revision, change: (set: NumberSet) => T): Promise<T | undefined> {
     let changed: T | undefined
-    using limit = deadline(this.#parts.timers ?? systemTimers, CHANGE_MS_MAX)
+    using limit = deadline(this.#parts.time ?? systemTime, CHANGE_MS_MAX)
     const { signal } = limit
     const options = { decode: (stored: Stored) => this.#decode(stored), signal }
     await this.#parts.store.update(this.#parts.key, options, (current): Decision => {
@@ -144,7 +144,7 @@ export class RangeRecord {
   async #write(wishes: readonly Wish[]): Promise<void> {
     const { store, key } = this.#parts
     let written: KubeObject | undefined
-    using limit = deadline(this.#parts.timers ?? systemTimers, CHANGE_MS_MAX)
+    using limit = deadline(this.#parts.time ?? systemTime, CHANGE_MS_MAX)
     const { signal } = limit
     const life = this.#parts.life()
     const cached = this.#last?.life === life ? this.#last.current : undefined
@@ -152,7 +152,7 @@ export class RangeRecord {
     const { revision, outcome } = await store.update(key, options, async (current): Promise<Decision> => {
       const set = this.#usableSetOf(current?.object)
       const before = set.stored()
-      await applyAll(wishes, set)
+      await applyAll(wishes, set, new Slices(this.#parts.time))
       const after = set.stored()
       written = this.#objectOf(after)
       if (current !== undefined && after.equals(before)) return 'unchanged'
@@ -196,8 +196,7 @@ export class RangeRecord {
 const rangeSchema = (): ReturnType<typeof plainSchema> => plainSchema(typeOf('core/v1', 'RangeAllocation'))
 
 /** Others have their turns: a crowd of changes to a large set, some of which look through all of it, takes long. */
-async function applyAll(wishes: readonly Wish[], set: NumberSet): Promise<void> {
-  const slices = new Slices()
+async function applyAll(wishes: readonly Wish[], set: NumberSet, slices: Slices): Promise<void> {
   for (const { apply } of wishes) {
     if (slices.isOver) await slices.turn()
     try {

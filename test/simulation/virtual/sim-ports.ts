@@ -92,7 +92,7 @@ export class SimPorts {
     const text = `${range.first}-${range.last}`
     const key = `${root}ranges/servicenodeports`
     const life = (): number => cache.databaseLife
-    const chance = { random: () => random.next(), timers: time }
+    const chance = { random: () => random.next(), time }
     return new RangeRecord({ store, key, range, text, adopt: () => Buffer.alloc(0), life, ...chance })
   }
 }
