@@ -49,7 +49,7 @@ function prunePart(value: Json, type: MergeType, { had, has = noFields, isDeclar
   const wasOwned = had.isOwned || isDeclared
   if (isOwned) {
     const isLost =
-      wasOwned && has.children.size === 0 && holdsNobodys(value, type) && !isNobodys(value, type, isDeclared)
+      wasOwned && holdsNobodys(value, type) && !isNobodys(value, type, isDeclared) && !keepsAny(value, type, has)
     return isLost ? undefined : prune(value, type, { before: had, owned: has })
   }
   if (wasOwned && !isNobodys(value, type, isDeclared)) return undefined
@@ -60,13 +60,24 @@ function prunePart(value: Json, type: MergeType, { had, has = noFields, isDeclar
 const isNobodys = (value: Json, type: MergeType, isDeclared: boolean): boolean =>
   isDeclared && !isEmptyMap(value) && isEmptySet(appliedSet(value, type))
 
-/** Whoever owns a map and nothing in it loses it where such a field is all that is left of it, as upstream looks at it. */
+/** Whoever owns a map loses it where such fields are all that is left of it, as upstream looks at it. */
 const holdsNobodys = (value: Json, type: MergeType): boolean =>
   isFields(value) &&
   !isLeaf(value, type) &&
   Object.entries(value).some(([key, given = null]) => {
     const { below, isDeclared } = childOf(key, type)
     return isNobodys(given, below, isDeclared)
+  })
+
+/** Whether somebody owns a field that counts. */
+const keepsAny = (value: Json, type: MergeType, has: FieldSet): boolean =>
+  has.children.size > 0 &&
+  isFields(value) &&
+  Object.entries(value).some(([key, given = null]) => {
+    const { element, below, isDeclared } = childOf(key, type)
+    const own = has.children.get(element)
+    const isOwned = own !== undefined && (own.isOwned || (isDeclared && !isEmptySet(own)))
+    return isOwned && !isNobodys(given, below, isDeclared)
   })
 
 function pruneItems(

@@ -19,6 +19,21 @@ const flag = { force: true };
 
 const item = object({ name: str, value: str, nested: object({ x: str }) }, { required: ['name'] });
 const lists = [
+  // What an applier gives up takes with it a struct of which nothing is left but empty sets, whoever owns those.
+  ...[
+    ['owned-empty-set', { c: [] }, {}],
+    ['owned-empty-set-and-value', { c: [], d: 'x' }, {}],
+    ['owned-full-set', { c: ['x'] }, {}],
+    ['owned-empty-set-kept-map', { c: [], e: {} }, {}],
+    ['owned-empty-set-in-part', { c: [], f: { g: [] } }, {}],
+    ['owned-empty-set-applied-value', { c: [] }, { d: 'y' }],
+  ].map(([id, first, last]) =>
+    one(`gives-up-beside-${id}`, 'an apply gives up a map beside what another wrote', object({ a: { type: 'object', additionalProperties: str }, c: list(str, { 'x-kubernetes-list-type': 'set' }), d: str, e: { type: 'object', additionalProperties: str }, f: object({ g: list(str, { 'x-kubernetes-list-type': 'set' }) }) }), [
+      POST(WIDGETS, widget('w', { spec: first }), by('u')),
+      ['m', { a: {} }, flag],
+      ['m', last, flag],
+      ['m', undefined, flag],
+    ])),
   one('list-atomic-default', 'a list without marker is atomic', object({ list: list(str) }), [['m1', { list: ['a', 'b'] }], ['m2', { list: ['b'] }], ['m2', { list: ['b'] }, flag]]),
   one('list-atomic', 'a list marked atomic', object({ list: list(item, { 'x-kubernetes-list-type': 'atomic' }) }), [['m1', { list: [{ name: 'a' }] }], ['m2', { list: [{ name: 'a', value: 'x' }] }], ['m2', { list: [{ name: 'a' }] }]]),
   one('list-set', 'a list marked set', object({ list: list(str, { 'x-kubernetes-list-type': 'set' }) }), [['m1', { list: ['a', 'b'] }], ['m2', { list: ['b', 'c'] }], ['m1', { list: ['a'] }], ['m1', {}], ['m2', { list: ['c', 'c'] }]]),
