@@ -129,7 +129,8 @@ const addresses: readonly FunctionPart[] = [
   {
     name: 'isIP',
     overloads: [global('is_ip', [string], bool)],
-    run: fromText((text) => !(readIp(text) instanceof CelError)),
+    // What is no address quotes the text, which takes long where that is long: nobody sees it here.
+    run: fromText((text) => parseIp(text) !== undefined && !(readIp(text) instanceof CelError)),
     ...costs,
   },
   {
