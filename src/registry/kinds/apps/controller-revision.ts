@@ -2,6 +2,7 @@ import { type FieldFault, invalidShown, invalidValue, required } from '../../../
 import { type Json, type KubeObject, textOf } from '../../../api/object.ts'
 import type { Slice } from '../../../cel/run.ts'
 import { inTurns, type Turns } from '../../../cel/turns.ts'
+import { BACKSLASH, MINUS, NINE, QUOTE, ZERO } from '../../../lib/ascii.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { faultsOf } from '../../rules/rule.ts'
 import { nonNegative } from '../../rules/scalars.ts'
@@ -37,9 +38,7 @@ function* validateData(object: KubeObject, slice: Slice): Turns<FieldFault[]> {
   return data.startsWith('{') ? [] : [required('data', 'data must be a valid JSON object')]
 }
 
-const quote = 0x22
-const backslash = 0x5c
-const isNumberStart = (code: number): boolean => (code >= 0x30 && code <= 0x39) || code === 0x2d
+const isNumberStart = (code: number): boolean => (code >= ZERO && code <= NINE) || code === MINUS
 /** Of a number that has begun: also `+`, `.`, `E` and `e`. */
 const isNumberPart = (code: number): boolean =>
   isNumberStart(code) || code === 0x2b || code === 0x2e || code === 0x45 || code === 0x65
@@ -58,10 +57,10 @@ function* hugeNumberIn(json: string, slice: Slice): Turns<string | undefined> {
     }
     const code = json.charCodeAt(at)
     if (isText) {
-      if (code === backslash) at++
-      else isText = code !== quote
+      if (code === BACKSLASH) at++
+      else isText = code !== QUOTE
     } else if (start === undefined) {
-      isText = code === quote
+      isText = code === QUOTE
       if (isNumberStart(code)) start = at
     } else if (!isNumberPart(code)) {
       const number = at - start < HUGE_LENGTH_MIN ? '' : json.slice(start, at)
