@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 import { serverRecords } from '../storage/keys.ts'
 import type { Key } from '../storage/engine.ts'
 import type { Store } from '../storage/store.ts'
-import { adopted, type NumberSet } from './number-set.ts'
+import { adopted, namedOf, type NumberSet } from './number-set.ts'
 import { RangeRecord, UnrepairedError } from './range-record.ts'
 
 export type IpRecordsParts = {
@@ -34,7 +34,11 @@ export class IpRecords {
     this.#log = log
     this.entries = ranges.map((cidr, at) => {
       const folder = at === 0 ? serverRecords.serviceIps : serverRecords.secondaryServiceIps
-      const range = { first: 0, last: lastOf(cidr), named: namedOf(cidr) }
+      const range = {
+        first: 0,
+        last: lastOf(cidr),
+        named: namedOf(Number(cidr.last - cidr.first + 1n), namedAddresses),
+      }
       // Addresses that both ranges have stay taken: a Service may be on its way with one.
       const adopt = (text: string, bytes: Buffer): Buffer => {
         const was = parseCidr(text)
@@ -103,12 +107,4 @@ export function lastOf({ family, first, last }: Cidr): number {
   return Number(size > IPV6_MAX ? IPV6_MAX : size) - 2
 }
 
-/** Addresses that requests name are often low ones. */
-const NAMED_SHARE = 16
-const NAMED_MIN = 16
-const NAMED_MAX = 256
-
-function namedOf({ first, last }: Cidr): number {
-  const size = Number(last - first + 1n)
-  return size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / NAMED_SHARE)), NAMED_MAX)
-}
+const namedAddresses = { of: 16, max: 256 }

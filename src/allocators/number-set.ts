@@ -6,10 +6,15 @@ export type NumberRange = {
   readonly named?: number
 }
 
-/** Numbers that clients name are often low ones: those that the server chooses come from above, while there are any. */
-const NAMED_SHARE = 32
+/** Of numbers that clients name: of so many of the range one, and no more than `max`. */
+type NamedShare = { readonly of: number; readonly max: number }
+
 const NAMED_MIN = 16
-const NAMED_MAX = 128
+const namedPorts: NamedShare = { of: 32, max: 128 }
+
+/** Numbers that clients name are often low ones: those that the server chooses come from above so many, while there are any. */
+export const namedOf = (size: number, share: NamedShare): number =>
+  size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / share.of)), share.max)
 
 /** Why a port cannot be had, in upstream's words. */
 export class PortError extends Error {
@@ -95,9 +100,7 @@ export class NumberSet {
   /** Any free port. Fails with a PortError. */
   takeAny(): number {
     const { first, last } = this.#range
-    const size = last - first + 1
-    const share = size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / NAMED_SHARE)), NAMED_MAX)
-    const named = this.#range.named ?? share
+    const named = this.#range.named ?? namedOf(last - first + 1, namedPorts)
     const port = this.#free(first + named, last) ?? this.#free(first, first + named - 1)
     if (port === undefined) throw new PortError('range is full')
     this.add(port)
