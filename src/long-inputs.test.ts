@@ -9,7 +9,7 @@ import { ownedLeaf } from './apply/field-set.ts'
 import { printFieldsV1 } from './apply/fields-v1.ts'
 import { validateApplied } from './apply/validate.ts'
 import { ordered } from './patch/element-order.ts'
-import { atOnce } from './lib/slices.ts'
+import { allSteps } from '../test/harness/turns.ts'
 import { readOperations } from './patch/read-operations.ts'
 import { Work } from './patch/work.ts'
 import { itemsByElement } from './apply/owned.ts'
@@ -73,7 +73,7 @@ const inputs: readonly (readonly [string, () => unknown])[] = [
     () => {
       const value = `{"${'k'.repeat(30_000)}":{${'"a":1,'.repeat(100)}"a":1}}`
       const operation = `{"op":"add","path":"/a","value":${value}}`
-      return atOnce(readOperations(`[${Array.from({ length: 90 }, () => operation).join()}]`, new Work(), true))
+      return allSteps(readOperations(`[${Array.from({ length: 90 }, () => operation).join()}]`, new Work(), true))
     },
   ],
   [

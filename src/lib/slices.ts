@@ -19,14 +19,6 @@ export async function inSlices<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** Here and now. */
-export function atOnce<T>(steps: Steps<T>): T {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-  }
-}
-
 export type SlicesTime = Pick<Time, 'monotonicMs' | 'soon'>
 
 export class Slices {

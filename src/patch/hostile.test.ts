@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ApiError } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import { builtInResources } from '../registry/built-in.ts'
-import { atOnce } from '../lib/slices.ts'
+import { allSteps } from '../../test/harness/turns.ts'
 import { applyPatch, type Patch, type Patched } from './patches.ts'
 
 /** Slow machines take their time; what is not bounded takes minutes. */
@@ -35,7 +35,7 @@ function apply(form: Patch['form'], body: unknown, object = configMap): Patched 
   // Of its own: other tests may run on the same cores.
   const start = process.threadCpuUsage()
   try {
-    return atOnce(applyPatch(object, { form, text, isChecked: true }, expected))
+    return allSteps(applyPatch(object, { form, text, isChecked: true }, expected))
   } finally {
     assert(process.threadCpuUsage(start).user < MS_MAX * 1000, 'it takes too long')
   }

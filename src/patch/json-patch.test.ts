@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { JsonNode } from './document.ts'
-import { atOnce } from '../lib/slices.ts'
+import { allSteps } from '../../test/harness/turns.ts'
 import { applyOperations } from './json-patch.ts'
 import { readOperations } from './read-operations.ts'
 import { PatchError, Work } from './work.ts'
 
 function patched(document: unknown, operations: unknown): unknown {
   const work = new Work()
-  const { operations: read } = atOnce(readOperations(JSON.stringify(operations), work, true))
-  return JSON.parse(atOnce(applyOperations(new JsonNode(JSON.stringify(document), work), read, work)).print())
+  const { operations: read } = allSteps(readOperations(JSON.stringify(operations), work, true))
+  return JSON.parse(allSteps(applyOperations(new JsonNode(JSON.stringify(document), work), read, work)).print())
 }
 
 const doc = { a: 1, list: ['x', 'y'], map: { b: { c: 'd' } } }

@@ -1,3 +1,5 @@
+import type { Steps } from '../../src/lib/slices.ts'
+
 /** How often others get their turns of the event loop while something is done. */
 export async function turnsDuring(work: () => Promise<void>): Promise<number> {
   let turns = 0
@@ -28,4 +30,12 @@ export async function longestTurnMs(work: () => Promise<void>): Promise<number> 
   isDone = true
   count()
   return longestMs
+}
+
+/** All steps here and now. */
+export function allSteps<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
 }
