@@ -42,7 +42,7 @@ test('the commands are those that are run below', () => {
     'npm install',
     'bin/keelson dev',
     'export KUBECONFIG=.keelson/kubeconfig',
-    'kubectl get namespaces',
+    'kubectl get ns',
     'bin/keelson serve --help',
   ])
   assert.match(readFileSync(join(root, '.ci', 'run'), 'utf8'), /\bnpm install\b/)
@@ -61,7 +61,7 @@ test('one command starts a control plane, and what it prints can be typed', asyn
     for await (const line of createInterface(dev.stdout)) if (printed.push(line) === 2) break
     assert.equal(printed[0], `export KUBECONFIG=${join(dir, '.keelson', 'kubeconfig')}`)
     assert.match(shell(printed.join('\n')), /^default\s/m)
-    assert.match(shell('export KUBECONFIG=.keelson/kubeconfig\nkubectl get namespaces'), /^kube-system\s/m)
+    assert.match(shell('export KUBECONFIG=.keelson/kubeconfig\nkubectl get ns'), /^kube-system\s/m)
   } finally {
     const gone = once(dev, 'exit')
     dev.kill('SIGINT')
