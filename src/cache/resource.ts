@@ -19,7 +19,7 @@ import type { HistoryBudget } from './history.ts'
 import type { Shelf } from './made.ts'
 import { type Form, Item, type ItemHome, type Wire } from './item.ts'
 import { type Loaded, Listing, type Told } from './listing.ts'
-import { Own } from './own.ts'
+import { OwnWrites } from './own-writes.ts'
 import { Ring } from './ring.ts'
 import type { Following, SharedFeed } from './shared-feed.ts'
 import type { DecodedShelf } from './shelf.ts'
@@ -81,7 +81,7 @@ export class CachedResource {
   readonly #watchers = new Set<Watcher>()
   readonly #waker: Waker
   readonly #indexes: FieldIndexes | undefined
-  #own = new Own()
+  #ownWrites = new OwnWrites()
   #phase: Phase = { phase: 'idle' }
   #subscription: Following | undefined
   #tree: Tree = newTree()
@@ -230,7 +230,7 @@ export class CachedResource {
     // Mostly the answer comes before the event: then there is nothing to look for.
     const current = revision > this.revision ? undefined : this.#tree.get(key)
     if (current?.revision === revision) current.setWire(object, wire)
-    else if (current === undefined || current.revision < revision) this.#own.add({ key, revision, object, wire })
+    else if (current === undefined || current.revision < revision) this.#ownWrites.add({ key, revision, object, wire })
   }
 
   /** `by`: the watcher wants only objects that have the values; it is woken for the first of them. */
@@ -317,7 +317,7 @@ export class CachedResource {
       }
     })
     while (ring.end > ring.first) ring.drop()
-    this.#own = new Own()
+    this.#ownWrites = new OwnWrites()
     this.#indexes?.clear()
     this.#show(newTree(), 0)
   }
@@ -458,7 +458,7 @@ export class CachedResource {
 
   #newItem(found: Versioned): Item {
     const item = new Item(this.home, found)
-    const own = this.#own.take(found.key, found.revision)
+    const own = this.#ownWrites.take(found.key, found.revision)
     if (own === undefined) this.#parts.slabs.put(item, found.value)
     else item.setWire(own.object, own.wire)
     return item

@@ -14,7 +14,7 @@ export type OwnWrite = {
   readonly wire: Wire
 }
 
-export class Own {
+export class OwnWrites {
   readonly #writes = new Map<Revision, OwnWrite>()
   #bytes = 0
 
