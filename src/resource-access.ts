@@ -116,7 +116,7 @@ export class ResourceAccess {
     const { cache } = this.#parts
     const { forms } = this.of(resource)
     return cache.fill(prefix, apiVersionOf(resource), (item) => {
-      if (!cache.made.shelf.isFull) forms.makeMessage(item)
+      if (!cache.memos.queue.isFull) forms.makeMessage(item)
     })
   }
 
@@ -190,7 +190,7 @@ export class ResourceAccess {
       keys,
       reader: this.#retired.has(resource) ? cache.retired(spec) : cache.resource(spec),
       forms: new ResourceForms(resource, {
-        made: cache.made,
+        memos: cache.memos,
         transcoder: this.#transcoder,
         written: this.#written,
         nowMs: clock.wallMs,

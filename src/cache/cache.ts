@@ -15,11 +15,12 @@ import { checkResource } from './check.ts'
 import { type Form, Item, type ItemHome } from './item.ts'
 import type { IndexLimits } from './field-index.ts'
 import { HistoryBudget } from './history.ts'
-import { type MadeParts, Shelf, TURNS_KEPT } from './made.ts'
+import { EvictionQueue, TURNS_KEPT } from './eviction-queue.ts'
+import type { MemoSpace } from './memoized.ts'
 import { Reader } from './reader.ts'
 import { type Parts, CachedResource, type ResourceSpec } from './resource.ts'
 import { SharedFeed } from './shared-feed.ts'
-import { DecodedShelf } from './shelf.ts'
+import { DecodedObjects } from './decoded-objects.ts'
 import { Slabs } from './slabs.ts'
 
 /** Who resumes a watch, or goes on with a list, within 80 seconds finds its place here; later, in the history of the database. */
@@ -29,7 +30,7 @@ const FRAMES_BYTES = 4 << 20
 /** For watches that resume from before that minute: twice what the longest history takes. */
 const HISTORIES_BYTES = 64 << 20
 /** Room for some ten thousand objects in protobuf, or some thousand in two other forms. */
-const MADE_BYTES = 24 << 20
+const MEMO_BYTES = 24 << 20
 /** An informer that lost its connection is back within this time. */
 const UNUSED_MS = 5 * 60_000
 const HOUSEKEEPING_MS = 10_000
@@ -52,7 +53,7 @@ export type CacheOptions = {
     readonly historiesBytes?: number
     readonly decodedBytes?: number
     readonly framesBytes?: number
-    readonly madeBytes?: number
+    readonly memoBytes?: number
     readonly indexes?: IndexLimits
   }
   readonly unusedMs?: number
@@ -67,7 +68,7 @@ type Place = { readonly key: Key; readonly revision?: Revision; readonly createR
 
 export class Cache implements AsyncDisposable {
   /** For other forms of cached objects. */
-  readonly made: MadeParts
+  readonly memos: MemoSpace
   readonly #feed: Feed
   readonly #parts: Parts
   readonly #options: CacheOptions
@@ -82,7 +83,7 @@ export class Cache implements AsyncDisposable {
   constructor(options: CacheOptions) {
     const { engine, store, transformer, root, clock, timers = systemTimers, log, budgets } = options
     this.#options = options
-    this.made = { shelf: new Shelf(budgets?.madeBytes ?? MADE_BYTES), slabs: new Slabs() }
+    this.memos = { queue: new EvictionQueue(budgets?.memoBytes ?? MEMO_BYTES), slabs: new Slabs() }
     this.#feed = new Feed({ engine, root, clock, timers, log })
     let listings = 0
     this.#parts = {
@@ -93,9 +94,9 @@ export class Cache implements AsyncDisposable {
       log,
       feed: new SharedFeed(this.#feed),
       slabs: new Slabs(),
-      decoded: new DecodedShelf(budgets?.decodedBytes ?? DECODED_BYTES),
-      frames: new Shelf(budgets?.framesBytes ?? FRAMES_BYTES),
-      past: new Shelf(budgets?.pastBytes ?? PAST_BYTES),
+      decoded: new DecodedObjects(budgets?.decodedBytes ?? DECODED_BYTES),
+      frames: new EvictionQueue(budgets?.framesBytes ?? FRAMES_BYTES),
+      past: new EvictionQueue(budgets?.pastBytes ?? PAST_BYTES),
       newListing: () => ++listings,
       histories: new HistoryBudget(budgets?.historiesBytes ?? HISTORIES_BYTES),
       indexes: budgets?.indexes ?? {},
@@ -115,7 +116,7 @@ export class Cache implements AsyncDisposable {
   }
 
   /** Where frames of events are kept for watchers who come soon after. */
-  get frames(): Shelf {
+  get frames(): EvictionQueue {
     return this.#parts.frames
   }
 
@@ -239,7 +240,7 @@ export class Cache implements AsyncDisposable {
     for (const resource of this.#all()) resource.endTurn()
     const unused = [...this.#all()].filter(({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs)
     if (unused.length > 0) this.#parts.slabs.releaseTogether(() => unused.forEach((resource) => resource.drop()))
-    this.#tidyShelves()
+    this.#tidyQueues()
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return
     this.#isChecking = true
@@ -252,9 +253,9 @@ export class Cache implements AsyncDisposable {
     for (const versions of this.#resources.values()) for (const { resource } of versions.values()) yield resource
   }
 
-  #tidyShelves(): void {
+  #tidyQueues(): void {
     const { past, frames, decoded } = this.#parts
-    for (const shelf of [past, frames, this.made.shelf]) shelf.tidy()
+    for (const queue of [past, frames, this.memos.queue]) queue.tidy()
     if (++this.#turns % TURNS_KEPT === 0) decoded.tidy()
   }
 

@@ -1,7 +1,7 @@
 /** What happened to one object, and its one framed form that all watchers share. */
 import type { Key, Revision } from '../storage/engine.ts'
 import type { Item } from './item.ts'
-import { type Dropped, ENTRY_BYTES, type Shelf } from './made.ts'
+import { type Evictable, ENTRY_BYTES, type EvictionQueue } from './eviction-queue.ts'
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
@@ -48,14 +48,14 @@ export class Change {
   }
 
   /** As a watcher sees it that selected the object before, after, or both; undefined if neither. */
-  shown(wasSelected: boolean, isSelected: boolean, shelf: Shelf): Shown | undefined {
+  shown(wasSelected: boolean, isSelected: boolean, queue: EvictionQueue): Shown | undefined {
     const type = isSelected ? (wasSelected ? 'MODIFIED' : 'ADDED') : 'DELETED'
     if (!isSelected && !wasSelected) return undefined
     const known = this.#shown?.find((one) => one.type === type)
     if (known !== undefined) return known
     const item = isSelected ? this.item : this.previous
     if (item === undefined) return undefined
-    const shown = new SharedFrame(type, this.revision, item, shelf, this.previous)
+    const shown = new SharedFrame(type, this.revision, item, queue, this.previous)
     this.#shown ??= []
     this.#shown.push(shown)
     return shown
@@ -92,12 +92,12 @@ export class InitialEvent implements Shown {
  * the frame made. Without that a hundred watchers hold a hundred copies of what they are being shown.
  */
 export class LateFrames {
-  readonly #shelf: Shelf
+  readonly #queue: EvictionQueue
   /** A frame knows nothing of its object, whose slab would otherwise be held for as long as the frame. */
   readonly #frames = new WeakMap<Item, LateFrame>()
 
-  constructor(shelf: Shelf) {
-    this.#shelf = shelf
+  constructor(queue: EvictionQueue) {
+    this.#queue = queue
   }
 
   shown(type: ChangeType, revision: Revision, item: Item): Shown {
@@ -110,7 +110,7 @@ export class LateFrames {
     const bytes = joined(partsOf(type, revision, item))
     const frame = new LateFrame(type, revision, bytes)
     this.#frames.set(item, frame)
-    this.#shelf.add(frame, bytes.length + ENTRY_BYTES)
+    this.#queue.add(frame, bytes.length + ENTRY_BYTES)
     return bytes
   }
 }
@@ -138,7 +138,7 @@ class LateShown implements Shown {
   }
 }
 
-class LateFrame implements Dropped {
+class LateFrame implements Evictable {
   readonly type: ChangeType
   readonly revision: Revision
   bytes: Buffer | undefined
@@ -149,7 +149,7 @@ class LateFrame implements Dropped {
     this.bytes = bytes
   }
 
-  drop(): void {
+  evict(): void {
     this.bytes = undefined
   }
 }
@@ -159,12 +159,12 @@ class SharedFrame implements Shown {
   readonly revision: Revision
   readonly item: Item
   readonly previous: Item | undefined
-  readonly #shelf: Shelf
+  readonly #queue: EvictionQueue
   #frame: Buffer | undefined
 
-  constructor(type: ChangeType, revision: Revision, item: Item, shelf: Shelf, previous?: Item) {
+  constructor(type: ChangeType, revision: Revision, item: Item, queue: EvictionQueue, previous?: Item) {
     this.previous = previous
-    this.#shelf = shelf
+    this.#queue = queue
     this.type = type
     this.revision = revision
     this.item = item
@@ -177,11 +177,11 @@ class SharedFrame implements Shown {
   frame(): Buffer {
     if (this.#frame !== undefined) return this.#frame
     this.#frame = joined(partsOf(this.type, this.revision, this.item))
-    this.#shelf.add(this, this.#frame.length)
+    this.#queue.add(this, this.#frame.length)
     return this.#frame
   }
 
-  drop(): void {
+  evict(): void {
     this.#frame = undefined
   }
 }

@@ -86,7 +86,7 @@ test('an index answers as all objects would, through any changes', async () => {
   for (let round = 0; round < 200; round++) {
     for (let i = random(20); i > 0; i--) change()
     for (const color of [...colors, 'none']) assert.deepEqual(await things.found(color), things.scan(color))
-    if (round % 10 === 0) while (things.ring.first < things.ring.end) things.ring.drop()
+    if (round % 10 === 0) while (things.ring.first < things.ring.end) things.ring.evict()
   }
 })
 
@@ -104,8 +104,8 @@ test('events that the ring has forgotten make a new index, and so does another s
   assert.deepEqual(await things.found('red'), ['/things/a 1'])
   things.put('a', 'blue')
   things.put('b', 'red')
-  things.ring.drop()
-  things.ring.drop()
+  things.ring.evict()
+  things.ring.evict()
   assert.deepEqual(await things.found('red'), ['/things/b 3'])
   things.tree = newTree()
   things.ring = new Ring(3, () => undefined)
@@ -169,7 +169,7 @@ test('an index of a label answers as all objects would, through any changes', as
     for (const color of [...colors.slice(0, 3), 'none'])
       assert.deepEqual(await things.found(color, label('color', color)), things.scan(color))
     if (round % 10 === 0) {
-      while (things.ring.first < things.ring.end) things.ring.drop()
+      while (things.ring.first < things.ring.end) things.ring.evict()
       things.find('red', label('color', 'red')) // which sees that it is lost
       things.indexes.noteScan(label('color', 'red'), 1_000)
     }

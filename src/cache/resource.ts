@@ -16,13 +16,13 @@ import type { Transformer } from '../storage/transform.ts'
 import { Change } from './event.ts'
 import { FieldIndexes, type IndexLimits } from './field-index.ts'
 import type { HistoryBudget } from './history.ts'
-import type { Shelf } from './made.ts'
+import type { EvictionQueue } from './eviction-queue.ts'
 import { type Form, Item, type ItemHome, type Wire } from './item.ts'
 import { type Loaded, Listing, type Told } from './listing.ts'
 import { OwnWrites } from './own-writes.ts'
 import { Ring } from './ring.ts'
 import type { Following, SharedFeed } from './shared-feed.ts'
-import type { DecodedShelf } from './shelf.ts'
+import type { DecodedObjects } from './decoded-objects.ts'
 import type { Slabs } from './slabs.ts'
 import { type IndexedValue, type KeySet, newTree, type Tree } from './tree.ts'
 import { type Version, Versions } from './versions.ts'
@@ -51,10 +51,10 @@ export type Parts = {
   readonly transformer: Transformer
   readonly feed: SharedFeed
   readonly slabs: Slabs
-  readonly decoded: DecodedShelf
-  readonly frames: Shelf
+  readonly decoded: DecodedObjects
+  readonly frames: EvictionQueue
   /** Events, over all resources: a quiet one loses nothing by the others but speed, since the database has its history. */
-  readonly past: Shelf
+  readonly past: EvictionQueue
   /** A number that nothing else of the process has. */
   readonly newListing: () => number
   readonly histories: HistoryBudget
@@ -316,7 +316,7 @@ export class CachedResource {
         if (previous !== undefined) release(previous)
       }
     })
-    while (ring.end > ring.first) ring.drop()
+    while (ring.end > ring.first) ring.evict()
     this.#ownWrites = new OwnWrites()
     this.#indexes?.clear()
     this.#show(newTree(), 0)

@@ -43,7 +43,7 @@ export class Ring {
   }
 
   /** Forgets the oldest event. Where others of its revision stay, they too are before `completeAfter` now: no resume sees half a revision. */
-  drop(): void {
+  evict(): void {
     const change = this.#changes.shift()
     if (change === undefined) return
     this.#first++

@@ -14,7 +14,7 @@ const readers: FieldReaders = { node: text('node'), phase: text('phase'), addres
 type Thing = { readonly name: string; readonly labels?: Record<string, string>; readonly [field: string]: unknown }
 
 /** Objects in slabs, and how often one of them was decoded. */
-class Shelf {
+class TestItems {
   readonly slabs = new Slabs()
   decoded = 0
   readonly #home: ItemHome
@@ -106,8 +106,8 @@ function thing(index: number, random: (below: number) => number): Thing {
 
 test('facts select what the objects themselves would, in any form and after many others', () => {
   const random = randomOf(7)
-  const withFacts = new Shelf(new Facts(() => readers))
-  const without = new Shelf(undefined)
+  const withFacts = new TestItems(new Facts(() => readers))
+  const without = new TestItems(undefined)
   const matchers = selectors.map(([labels, fields]) => ({
     about: `${labels} ${fields}`,
     byFacts: selects(selector(labels, fields)),
@@ -126,15 +126,15 @@ test('facts select what the objects themselves would, in any form and after many
 })
 
 test('an object is decoded for the first selector alone, or not at all if it was printed', () => {
-  const shelf = new Shelf(new Facts(() => readers))
-  const items = [shelf.item({ name: 'a', labels: { app: 'web' } }), shelf.item({ name: 'b', node: 'n1' })]
+  const made = new TestItems(new Facts(() => readers))
+  const items = [made.item({ name: 'a', labels: { app: 'web' } }), made.item({ name: 'b', node: 'n1' })]
   for (const [labels, fields] of selectors) items.filter(selects(selector(labels, fields)))
-  assert.equal(shelf.decoded, 2)
-  const printed = shelf.item({ name: 'c' })
+  assert.equal(made.decoded, 2)
+  const printed = made.item({ name: 'c' })
   printed.wire()
-  assert.equal(shelf.decoded, 3)
+  assert.equal(made.decoded, 3)
   assert.equal(selects(selector('!app'))(printed), true)
-  assert.equal(shelf.decoded, 3)
+  assert.equal(made.decoded, 3)
 })
 
 const numbers = (count: number, print: (index: number) => string): string =>
@@ -146,10 +146,10 @@ const longSelectors = [
 ]
 for (const long of longSelectors) {
   test(`a look takes microseconds: ${long.slice(0, 20)}...`, () => {
-    const shelf = new Shelf(new Facts(() => readers))
+    const made = new TestItems(new Facts(() => readers))
     const labels = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`l-${index}`, 'x']))
     const items = Array.from({ length: 1_000 }, (_, index) =>
-      shelf.item({ name: `t${index}`, labels: { ...labels, app: 'a' } }),
+      made.item({ name: `t${index}`, labels: { ...labels, app: 'a' } }),
     )
     for (const item of items) item.wire()
     const matches = selects(selector(long))
@@ -161,9 +161,9 @@ for (const long of longSelectors) {
 }
 
 test('facts of objects alike take few bytes, and of one with too much to ask none', () => {
-  const shelf = new Shelf(new Facts(() => readers))
+  const made = new TestItems(new Facts(() => readers))
   const tails = Array.from({ length: 1_000 }, (_, index) => {
-    const item = shelf.item({
+    const item = made.item({
       name: `t${index}`,
       labels: { 'app.kubernetes.io/name': `web-${index % 20}`, tier: 'frontend' },
       node: `node-${index % 200}`,
@@ -176,37 +176,37 @@ test('facts of objects alike take few bytes, and of one with too much to ask non
   assert.ok(tails.every((bytes) => bytes > 0))
   const average = tails.slice(500).reduce((sum, bytes) => sum + bytes, 0) / 500
   assert.ok(average < 24, `${average} bytes`)
-  const large = shelf.item({ name: 'large', address: 'x'.repeat(10_000) })
+  const large = made.item({ name: 'large', address: 'x'.repeat(10_000) })
   assert.equal(selects(selector('', 'phase='))(large), true)
   assert.equal(large.tailBytes, 0)
 })
 
 test('facts move with the bytes and are given back with them', () => {
-  const shelf = new Shelf(new Facts(() => readers))
+  const made = new TestItems(new Facts(() => readers))
   const items = Array.from({ length: 2_000 }, (_, index) =>
-    shelf.item({ name: `t${index}`, labels: { app: `a${index % 10}` }, text: 'x'.repeat(2_000) }),
+    made.item({ name: `t${index}`, labels: { app: `a${index % 10}` }, text: 'x'.repeat(2_000) }),
   )
   for (const item of items) item.wire()
-  for (const [index, item] of items.entries()) if (index % 3 !== 0) shelf.slabs.release(item)
+  for (const [index, item] of items.entries()) if (index % 3 !== 0) made.slabs.release(item)
   const kept = items.filter((_, index) => index % 3 === 0)
   const isSelected = selects(selector('app=a3'))
-  shelf.decoded = 0
+  made.decoded = 0
   assert.deepEqual(
     kept.filter(isSelected).map(({ key }) => key),
     kept.filter((_, index) => (index * 3) % 10 === 3).map(({ key }) => key),
   )
-  assert.equal(shelf.decoded, 0)
-  for (const item of kept) shelf.slabs.release(item)
-  assert.equal(shelf.slabs.size.liveBytes, 0)
+  assert.equal(made.decoded, 0)
+  for (const item of kept) made.slabs.release(item)
+  assert.equal(made.slabs.size.liveBytes, 0)
 })
 
 test('words that nobody writes any longer are forgotten, and all objects are selected as before', () => {
   const facts = new Facts(() => readers, { objectsMin: 100 })
-  const shelf = new Shelf(facts)
+  const made = new TestItems(facts)
   const isOld = selects(selector('app=a7'))
   const isNew = selects(selector('app=a19999'))
   const items = Array.from({ length: 40_000 }, (_, index) => {
-    const item = shelf.item({ name: `t${index}`, labels: { app: `a${index >> 1}` } })
+    const item = made.item({ name: `t${index}`, labels: { app: `a${index >> 1}` } })
     item.wire()
     return item
   })

@@ -42,7 +42,7 @@ test('what the ring has forgotten cannot be had', async () => {
   const { ring, current } = changed(10)
   const versions = new Versions(ring)
   await versions.at(2, current)
-  for (let i = 0; i < 5; i++) ring.drop()
+  for (let i = 0; i < 5; i++) ring.evict()
   versions.forgetBefore(ring.first)
   assert.equal(await versions.at(2, current), undefined)
   versions.keep({ ring, position: 2, tree: current().tree })

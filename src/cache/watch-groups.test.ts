@@ -64,7 +64,7 @@ test('who follows a group looks at every event that matters, whatever is sorted 
   for (let step = 0; step < 5_000; step++) {
     for (let i = random(4); i > 0; i--) world.change(values[random(4)], values[random(4)])
     if (random(3) === 0) await turn()
-    if (random(2) === 0) for (let i = random(6); i > 0; i--) ring.drop()
+    if (random(2) === 0) for (let i = random(6); i > 0; i--) ring.evict()
     const at = random(watchers.length)
     const watcher = watchers[at]
     if (watcher === undefined || random(3) === 0) continue
@@ -133,12 +133,12 @@ test('who sleeps through events that do not matter is not late when the ring for
   const begin = ring.end
   for (let i = 0; i < 100; i++) world.change('blue', 'green')
   await world.sorted()
-  while (ring.first < ring.end) ring.drop()
+  while (ring.first < ring.end) ring.evict()
   assert.equal(group.next(begin), ring.end)
   world.change('blue', 'red')
   await world.sorted()
   assert.equal(group.next(begin), ring.end - 1)
-  ring.drop()
+  ring.evict()
   group.trim()
   assert.equal(group.next(begin), undefined)
   assert.equal(group.next(ring.end), ring.end)
@@ -149,7 +149,7 @@ test('events that were forgotten before they were sorted may have mattered', asy
   const group = world.join('red')
   const begin = world.ring.end
   world.change('blue', 'green')
-  world.ring.drop()
+  world.ring.evict()
   await world.sorted()
   assert.equal(group.next(begin), undefined)
   assert.equal(group.next(world.ring.end), world.ring.end)

@@ -9,7 +9,7 @@ import type { Timers } from '../lib/timers.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import { type Change, InitialEvent, type WatchEvent } from './event.ts'
-import { type Shelf, TURNS_KEPT } from './made.ts'
+import { type EvictionQueue, TURNS_KEPT } from './eviction-queue.ts'
 import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 import type { Ring } from './ring.ts'
 
@@ -50,7 +50,7 @@ export type WatchStart = {
 
 export type WatchSource = {
   readonly ring: Ring
-  readonly frames: Shelf
+  readonly frames: EvictionQueue
   readonly soon: Timers['soon']
   /** Everything up to this revision is in the ring. */
   readonly revision: () => Revision

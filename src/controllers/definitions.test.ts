@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { LateFrames, type WatchEvent } from '../cache/event.ts'
 import { Item } from '../cache/item.ts'
-import { Shelf } from '../cache/made.ts'
+import { EvictionQueue } from '../cache/eviction-queue.ts'
 import type { EventSource } from '../cache/watch.ts'
 import { silent } from '../lib/log.ts'
 import { systemTimers } from '../lib/timers.ts'
@@ -81,7 +81,7 @@ function sourceOf(...told: WatchEvent[][]): EventSource & { readonly tell: (even
   }
 }
 
-const frames = new LateFrames(new Shelf(0))
+const frames = new LateFrames(new EvictionQueue(0))
 const added = (object: KubeObject): WatchEvent => frames.shown('ADDED', 1, itemOf(object))
 const listEnd: WatchEvent = { type: 'BOOKMARK', revision: 1, initialEventsEnd: true }
 

@@ -3,7 +3,7 @@ import test from 'node:test'
 import type { KubeObject } from '../../api/object.ts'
 import { LateFrames } from '../../cache/event.ts'
 import { Item, type ItemHome } from '../../cache/item.ts'
-import { Shelf } from '../../cache/made.ts'
+import { EvictionQueue } from '../../cache/eviction-queue.ts'
 import { Slabs } from '../../cache/slabs.ts'
 import { customResources } from '../../registry/custom/custom-resource.ts'
 import { readDefinition } from '../../registry/custom/definition.ts'
@@ -86,7 +86,13 @@ function setUp(bytesMax?: number): World {
     webhook,
     kept,
     database,
-    converter: new Converter(v2 ?? assert.fail(), { webhook, kept, home, frames: new Shelf(1 << 20), database }),
+    converter: new Converter(v2 ?? assert.fail(), {
+      webhook,
+      kept,
+      home,
+      frames: new EvictionQueue(1 << 20),
+      database,
+    }),
   }
 }
 
@@ -217,7 +223,7 @@ test('watchers who are shown the same soon after each other share its frame', as
   const show = (type: 'ADDED' | 'MODIFIED'): Buffer => converter.frames.shown(type, 7, item).frame()
   assert.equal(show('ADDED'), show('ADDED'))
   assert.match(show('MODIFIED').toString(), /^\{"type":"MODIFIED","object":\{/)
-  const other = new LateFrames(new Shelf(0))
+  const other = new LateFrames(new EvictionQueue(0))
   assert.notEqual(other.shown('ADDED', 7, item).frame(), other.shown('ADDED', 7, item).frame(), 'nothing is kept')
 })
 

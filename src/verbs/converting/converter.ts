@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import { LateFrames } from '../../cache/event.ts'
 import { Item, type ItemHome } from '../../cache/item.ts'
-import type { Shelf } from '../../cache/made.ts'
+import type { EvictionQueue } from '../../cache/eviction-queue.ts'
 import { Slices } from '../../lib/slices.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import type { Key, Revision } from '../../storage/engine.ts'
@@ -27,7 +27,7 @@ export type ConverterParts = {
   /** Where converted objects have their bytes. */
   readonly home: ItemHome
   /** Where frames of their events are kept for a while. */
-  readonly frames: Shelf
+  readonly frames: EvictionQueue
   readonly database: Database
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Item, type ItemHome } from '../../cache/item.ts'
-import { Shelf } from '../../cache/made.ts'
+import { EvictionQueue } from '../../cache/eviction-queue.ts'
 import { Slabs } from '../../cache/slabs.ts'
 import { printWire } from '../../codec/object.ts'
 import { Transcoder } from '../../codec/protobuf/transcode.ts'
@@ -26,9 +26,9 @@ function harness(): { forms: ResourceForms; itemOf: (object?: typeof lease) => I
     view: (slot, start, end) => slabs.view(slot, start, end),
     keep: () => undefined,
   }
-  const made = { shelf: new Shelf(1 << 20), slabs: new Slabs() }
+  const memos = { queue: new EvictionQueue(1 << 20), slabs: new Slabs() }
   const forms = new ResourceForms(resource, {
-    made,
+    memos,
     transcoder: new Transcoder(),
     written: new WrittenMessages(),
     nowMs: () => 0,

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/object.ts'
 import type { Shown } from '../../cache/event.ts'
 import type { Item } from '../../cache/item.ts'
-import { type MadeParts, Shelved, ShelvedBytes } from '../../cache/made.ts'
+import { Memoized, MemoizedBytes, type MemoSpace } from '../../cache/memoized.ts'
 import type { Conversion } from '../../codec/negotiate.ts'
 import { printObject } from '../../codec/object.ts'
 import { encodeItem } from '../../codec/protobuf/envelope.ts'
@@ -18,7 +18,7 @@ import type { WrittenMessages } from './written-messages.ts'
 type Version = Conversion['version']
 
 export type FormsParts = {
-  readonly made: MadeParts
+  readonly memos: MemoSpace
   readonly transcoder: Transcoder
   readonly written: WrittenMessages
   readonly nowMs: () => number
@@ -27,29 +27,29 @@ export type FormsParts = {
 export class ResourceForms {
   readonly resource: Resource
   readonly nowMs: () => number
-  readonly #made: MadeParts
+  readonly #memos: MemoSpace
   readonly #transcoder: Transcoder
-  readonly #messages: ShelvedBytes<Item>
+  readonly #messages: MemoizedBytes<Item>
   readonly #written: WrittenMessages
   #areMessagesRead = false
-  readonly #partialMessages: ShelvedBytes<Item>
-  readonly #partialTexts = new Map<Version, ShelvedBytes<Item>>()
-  readonly #frames = new Map<string, ShelvedBytes<Shown>>()
-  readonly #rows = new Map<string, Shelved<Item, Row>>()
+  readonly #partialMessages: MemoizedBytes<Item>
+  readonly #partialTexts = new Map<Version, MemoizedBytes<Item>>()
+  readonly #frames = new Map<string, MemoizedBytes<Shown>>()
+  readonly #rows = new Map<string, Memoized<Item, Row>>()
 
-  constructor(resource: Resource, { made, transcoder, written, nowMs }: FormsParts) {
+  constructor(resource: Resource, { memos, transcoder, written, nowMs }: FormsParts) {
     this.resource = resource
     this.nowMs = nowMs
-    this.#made = made
+    this.#memos = memos
     this.#transcoder = transcoder
     this.#written = written
-    this.#messages = new ShelvedBytes(made, (item) => this.#encode(item))
-    this.#partialMessages = new ShelvedBytes(made, (item) => this.#encodePartial(item))
+    this.#messages = new MemoizedBytes(memos, (item) => this.#encode(item))
+    this.#partialMessages = new MemoizedBytes(memos, (item) => this.#encodePartial(item))
   }
 
   /** Framed events, one set for each way of framing. What one watcher alone is shown would only push out what others need. */
   frames(way: string, make: (shown: Shown) => Buffer): (shown: Shown) => Buffer {
-    const known = this.#frames.get(way) ?? new ShelvedBytes<Shown>(this.#made, make)
+    const known = this.#frames.get(way) ?? new MemoizedBytes<Shown>(this.#memos, make)
     this.#frames.set(way, known)
     return (shown) => (shown.isShared ? known.of(shown) : make(shown))
   }
@@ -81,8 +81,8 @@ export class ResourceForms {
     const key = `${version} ${included}`
     const known = this.#rows.get(key)
     if (known !== undefined) return (item) => known.of(item)
-    const made = new Shelved<Item, Row>(
-      this.#made.shelf,
+    const made = new Memoized<Item, Row>(
+      this.#memos.queue,
       (item) => this.#rowOfItem(item, version, included),
       bytesOfRow,
     )
@@ -131,10 +131,10 @@ export class ResourceForms {
     return printObject(object, this.resource.shape).toString().trimEnd()
   }
 
-  #texts(version: Version): ShelvedBytes<Item> {
+  #texts(version: Version): MemoizedBytes<Item> {
     const known = this.#partialTexts.get(version)
     if (known !== undefined) return known
-    const made = new ShelvedBytes<Item>(this.#made, (item) => this.#partialText(item, version))
+    const made = new MemoizedBytes<Item>(this.#memos, (item) => this.#partialText(item, version))
     this.#partialTexts.set(version, made)
     return made
   }

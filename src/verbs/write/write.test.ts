@@ -5,7 +5,7 @@ import { turnsDuring } from '../../../test/harness/turns.ts'
 import { Admission } from '../../admission/admission.ts'
 import { forbidden } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
-import { Shelf } from '../../cache/made.ts'
+import { EvictionQueue } from '../../cache/eviction-queue.ts'
 import { Slabs } from '../../cache/slabs.ts'
 import { Transcoder } from '../../codec/protobuf/transcode.ts'
 import type { ResourceRequest } from '../../registry/resource.ts'
@@ -57,7 +57,7 @@ function worldOf(steps: string[]): { readonly request: ResourceRequest; readonly
   const access: WriteAccess = {
     keys: new ResourceKeys('/registry/', 'limitranges', true),
     forms: new ResourceForms(resource, {
-      made: { shelf: new Shelf(0), slabs: new Slabs() },
+      memos: { queue: new EvictionQueue(0), slabs: new Slabs() },
       transcoder: new Transcoder(),
       written: new WrittenMessages(),
       nowMs: () => 0,

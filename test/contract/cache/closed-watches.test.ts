@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { TURNS_KEPT } from '../../../src/cache/made.ts'
+import { TURNS_KEPT } from '../../../src/cache/eviction-queue.ts'
 import type { Watcher } from '../../../src/cache/watch.ts'
 import { ScriptedCache } from '../../harness/scripted-engine.ts'
 

@@ -7,8 +7,8 @@ const DECODED_FACTOR = 4
 
 type Entry = { readonly item: Item; readonly bytes: number }
 
-/** First in, first out, but what was used since it came in gets another round. */
-export class DecodedShelf {
+/** First in, first out, but what was used since it came in gets a second chance. */
+export class DecodedObjects {
   readonly #bytesMax: number
   readonly #entries = new Deque<Entry>()
   #bytes = 0

@@ -1,0 +1,68 @@
+/**
+ * Decides what to evict of entries that can be made or read again: framed events, objects in other forms, the recent past of resources.
+ * They stay within a budget of bytes and for 80 seconds. The oldest is evicted first, but an entry that was used since it came in gets
+ * a second chance.
+ */
+import { Deque } from '../lib/deque.ts'
+
+/** How many turns of the housekeeper a thing stays, if there is room: 80 s, a little longer than states stay with upstream. */
+export const TURNS_KEPT = 8
+/** In one turn, which takes some milliseconds then; what is left goes in the next ones. */
+const TIDIED_MAX = 20_000
+
+/** Where all are in use, so many get a second chance before one is evicted. */
+const SPARED_MAX = 1_000
+
+/** Beyond this share of the budget nothing is made ahead of the first request for it. */
+const FULL_SHARE = 0.9
+
+/** `isUsed`: whether it was used since the queue last passed it. */
+export type Evictable = { evict(): void; isUsed?: boolean }
+
+type Entry = { readonly value: Evictable; readonly bytes: number; readonly turn: number }
+
+export class EvictionQueue {
+  readonly #bytesMax: number
+  readonly #entries = new Deque<Entry>()
+  #bytes = 0
+  #turn = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  /** More would evict what came before. */
+  get isFull(): boolean {
+    return this.#bytes >= this.#bytesMax * FULL_SHARE
+  }
+
+  add(value: Evictable, bytes: number): void {
+    this.#entries.push({ value, bytes, turn: this.#turn })
+    this.#bytes += bytes
+    for (let passed = 0; this.#bytes > this.#bytesMax; passed++) this.#passOldest(passed < SPARED_MAX)
+  }
+
+  /** Ends a turn: what has been here for long goes, so that a burst does not cost memory for good. */
+  tidy(): void {
+    const oldest = ++this.#turn - TURNS_KEPT
+    for (let passed = 0; passed < TIDIED_MAX; passed++) {
+      if ((this.#entries.at(0)?.turn ?? oldest) >= oldest) return
+      this.#passOldest()
+    }
+  }
+
+  /** Evicts the oldest entry; one in use gets a second chance instead, if `maySpare`. */
+  #passOldest(maySpare = true): void {
+    const entry = this.#entries.shift()
+    if (maySpare && entry?.value.isUsed === true) {
+      entry.value.isUsed = false
+      this.#entries.push({ ...entry, turn: this.#turn })
+      return
+    }
+    this.#bytes -= entry?.bytes ?? this.#bytes
+    entry?.value.evict()
+  }
+}
+
+/** What an entry takes besides its bytes: a place in the queue, one in a map, a slot. */
+export const ENTRY_BYTES = 250

@@ -1,0 +1,90 @@
+/** Values that are made of a cached object when they are first asked for, and kept until an EvictionQueue evicts them. */
+import { ENTRY_BYTES, type Evictable, type EvictionQueue } from './eviction-queue.ts'
+import { type Slabs, Slot } from './slabs.ts'
+
+/** Bytes made of a key when they are first asked for, and kept until the queue evicts them. */
+export class MemoizedBytes<K extends WeakKey> {
+  readonly #queue: EvictionQueue
+  readonly #slabs: Slabs
+  readonly #make: (key: K) => Buffer
+  readonly #entries = new WeakMap<K, MemoBytes>()
+
+  constructor({ queue, slabs }: MemoSpace, make: (key: K) => Buffer) {
+    this.#queue = queue
+    this.#slabs = slabs
+    this.#make = make
+  }
+
+  of(key: K): Buffer {
+    const known = this.#entries.get(key)
+    if (known?.slab !== undefined) {
+      known.isUsed = true
+      return this.#slabs.view(known)
+    }
+    const bytes = this.#make(key)
+    const memo = new MemoBytes(this.#slabs)
+    this.#slabs.put(memo, bytes)
+    this.#entries.set(key, memo)
+    this.#queue.add(memo, bytes.length + ENTRY_BYTES)
+    return bytes
+  }
+}
+
+/** Where memoized bytes are kept. In slabs of their own: a small Buffer is a part of one of 64 KB, all of which it would hold on to. */
+export type MemoSpace = { readonly queue: EvictionQueue; readonly slabs: Slabs }
+
+class MemoBytes extends Slot implements Evictable {
+  isUsed = false
+  readonly #slabs: Slabs
+
+  constructor(slabs: Slabs) {
+    super()
+    this.#slabs = slabs
+  }
+
+  /** Whoever has a view has the slab; the entry must not, since it stays for as long as its object. */
+  evict(): void {
+    this.#slabs.release(this)
+    this.slab = undefined
+  }
+}
+
+/** The same for values that are not one piece of bytes. */
+export class Memoized<K extends WeakKey, V> {
+  readonly #queue: EvictionQueue
+  readonly #make: (key: K) => V
+  readonly #bytesOf: (value: V) => number
+  readonly #entries = new WeakMap<K, Memo<V>>()
+
+  constructor(queue: EvictionQueue, make: (key: K) => V, bytesOf: (value: V) => number) {
+    this.#queue = queue
+    this.#make = make
+    this.#bytesOf = bytesOf
+  }
+
+  of(key: K): V {
+    const known = this.#entries.get(key)
+    if (known?.value !== undefined) {
+      known.isUsed = true
+      return known.value
+    }
+    const value = this.#make(key)
+    const entry = new Memo(value)
+    this.#entries.set(key, entry)
+    this.#queue.add(entry, this.#bytesOf(value) + ENTRY_BYTES)
+    return value
+  }
+}
+
+class Memo<V> implements Evictable {
+  value: V | undefined
+  isUsed = false
+
+  constructor(value: V) {
+    this.value = value
+  }
+
+  evict(): void {
+    this.value = undefined
+  }
+}
