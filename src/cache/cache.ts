@@ -15,7 +15,7 @@ import { checkResource } from './check.ts'
 import { type Form, Item, type ItemHome } from './item.ts'
 import type { IndexLimits } from './field-index.ts'
 import { HistoryBudget } from './history.ts'
-import { EvictionQueue, TURNS_KEPT } from './eviction-queue.ts'
+import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 import type { MemoSpace } from './memoized.ts'
 import { Reader } from './reader.ts'
 import { type Parts, CachedResource, type ResourceSpec } from './resource.ts'
@@ -33,7 +33,8 @@ const HISTORIES_BYTES = 64 << 20
 const MEMO_BYTES = 24 << 20
 /** An informer that lost its connection is back within this time. */
 const UNUSED_MS = 5 * 60_000
-const HOUSEKEEPING_MS = 10_000
+/** How often unused resources, indexes and old entries of the eviction queues are looked for. */
+const SWEEP_EVERY_MS = 10_000
 /** How long a watch waits for the list of its resource before it is told to come again: the largest takes some seconds. */
 const WATCH_READY_MS = 20_000
 /** One resource is compared with the database at a time; each comes round about this often. */
@@ -75,10 +76,10 @@ export class Cache implements AsyncDisposable {
   /** By prefix, and by version where one prefix has several. */
   readonly #resources = new Map<Key, Map<string, Known>>()
   readonly #checkedAtMs = new WeakMap<CachedResource, number>()
-  #housekeeper: Timer | undefined
+  #sweepTimer: Timer | undefined
   #isChecking = false
-  /** Of the housekeeper. */
-  #turns = 0
+  /** So far. */
+  #sweeps = 0
 
   constructor(options: CacheOptions) {
     const { engine, store, transformer, root, clock, timers = systemTimers, log, budgets } = options
@@ -107,7 +108,7 @@ export class Cache implements AsyncDisposable {
   /** Connects the feed. Fails if the database cannot be reached. */
   async start(signal?: AbortSignal): Promise<void> {
     await this.#feed.start(signal)
-    this.#housekeeper = this.#parts.time.every(HOUSEKEEPING_MS, () => this.tidy())
+    this.#sweepTimer = this.#parts.time.every(SWEEP_EVERY_MS, () => this.sweep())
   }
 
   /** Whether reads can be expected to succeed. */
@@ -228,19 +229,19 @@ export class Cache implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#housekeeper?.close()
+    this.#sweepTimer?.close()
     for (const resource of this.#all()) resource.close({ keepsBytes: true })
     await this.#feed[Symbol.asyncDispose]()
   }
 
-  /** Lets go of what nobody uses, and compares one resource with the database. Runs by itself every few seconds. */
-  tidy(): void {
+  /** Runs every SWEEP_EVERY_MS: evicts what nobody uses, and compares one resource with the database. */
+  sweep(): void {
     const now = this.#parts.time.monotonicMs()
     const unusedMs = this.#options.unusedMs ?? UNUSED_MS
-    for (const resource of this.#all()) resource.endTurn()
+    for (const resource of this.#all()) resource.onSweep()
     const unused = [...this.#all()].filter(({ unusedSinceMs }) => now - (unusedSinceMs ?? now) > unusedMs)
     if (unused.length > 0) this.#parts.slabs.releaseTogether(() => unused.forEach((resource) => resource.drop()))
-    this.#tidyQueues()
+    this.#sweepQueues()
     const due = this.#nextToCheck(now)
     if (due === undefined || this.#isChecking) return
     this.#isChecking = true
@@ -253,10 +254,10 @@ export class Cache implements AsyncDisposable {
     for (const versions of this.#resources.values()) for (const { resource } of versions.values()) yield resource
   }
 
-  #tidyQueues(): void {
+  #sweepQueues(): void {
     const { past, frames, decoded } = this.#parts
-    for (const queue of [past, frames, this.memos.queue]) queue.tidy()
-    if (++this.#turns % TURNS_KEPT === 0) decoded.tidy()
+    for (const queue of [past, frames, this.memos.queue]) queue.sweep()
+    if (++this.#sweeps % SWEEPS_KEPT === 0) decoded.sweep()
   }
 
   #nextToCheck(now: number): CachedResource | undefined {

@@ -25,7 +25,7 @@ export class DecodedObjects {
   }
 
   /** What nobody has used since this was last called goes, and what is no longer current. */
-  tidy(): void {
+  sweep(): void {
     for (let left = this.#entries.length; left > 0; left--) {
       const entry = this.#entries.shift()
       if (entry === undefined) return

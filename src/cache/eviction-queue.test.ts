@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EvictionQueue, TURNS_KEPT } from './eviction-queue.ts'
+import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 
 test('an eviction queue keeps the newest within its budget', () => {
   const evicted: number[] = []
@@ -11,18 +11,18 @@ test('an eviction queue keeps the newest within its budget', () => {
   assert.deepEqual(evicted, [0, 1, 2, 3, 4], 'what is too large stays for nobody')
 })
 
-test('what nobody adds to empties itself after some turns', () => {
+test('what nobody adds to empties itself after some sweeps', () => {
   const evicted: number[] = []
   const queue = new EvictionQueue(100)
   queue.add({ evict: () => evicted.push(0) }, 1)
-  queue.tidy()
+  queue.sweep()
   queue.add({ evict: () => evicted.push(1) }, 1)
-  for (let turn = 1; turn < TURNS_KEPT; turn++) queue.tidy()
+  for (let sweep = 1; sweep < SWEEPS_KEPT; sweep++) queue.sweep()
   assert.deepEqual(evicted, [])
-  queue.tidy()
+  queue.sweep()
   assert.deepEqual(evicted, [0])
-  queue.tidy()
+  queue.sweep()
   assert.deepEqual(evicted, [0, 1])
-  queue.tidy()
+  queue.sweep()
   assert.deepEqual(evicted, [0, 1])
 })

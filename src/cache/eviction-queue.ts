@@ -5,10 +5,10 @@
  */
 import { Deque } from '../lib/deque.ts'
 
-/** How many turns of the housekeeper a thing stays, if there is room: 80 s, a little longer than states stay with upstream. */
-export const TURNS_KEPT = 8
-/** In one turn, which takes some milliseconds then; what is left goes in the next ones. */
-const TIDIED_MAX = 20_000
+/** Sweeps of the cache, one each 10 s, that an entry outlasts if there is room: 80 s, a little longer than upstream keeps snapshots. */
+export const SWEEPS_KEPT = 8
+/** In one sweep, which takes some milliseconds then; the next ones evict the rest. */
+const SWEPT_MAX = 20_000
 
 /** Where all are in use, so many get a second chance before one is evicted. */
 const SPARED_MAX = 1_000
@@ -19,13 +19,14 @@ const FULL_SHARE = 0.9
 /** `isUsed`: whether it was used since the queue last passed it. */
 export type Evictable = { evict(): void; isUsed?: boolean }
 
-type Entry = { readonly value: Evictable; readonly bytes: number; readonly turn: number }
+type Entry = { readonly value: Evictable; readonly bytes: number; readonly sweep: number }
 
 export class EvictionQueue {
   readonly #bytesMax: number
   readonly #entries = new Deque<Entry>()
   #bytes = 0
-  #turn = 0
+  /** How many there were. */
+  #sweeps = 0
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
@@ -37,16 +38,16 @@ export class EvictionQueue {
   }
 
   add(value: Evictable, bytes: number): void {
-    this.#entries.push({ value, bytes, turn: this.#turn })
+    this.#entries.push({ value, bytes, sweep: this.#sweeps })
     this.#bytes += bytes
     for (let passed = 0; this.#bytes > this.#bytesMax; passed++) this.#passOldest(passed < SPARED_MAX)
   }
 
-  /** Ends a turn: what has been here for long goes, so that a burst does not cost memory for good. */
-  tidy(): void {
-    const oldest = ++this.#turn - TURNS_KEPT
-    for (let passed = 0; passed < TIDIED_MAX; passed++) {
-      if ((this.#entries.at(0)?.turn ?? oldest) >= oldest) return
+  /** Evicts what has been here for SWEEPS_KEPT sweeps, so that a burst does not cost memory for good. */
+  sweep(): void {
+    const oldest = ++this.#sweeps - SWEEPS_KEPT
+    for (let passed = 0; passed < SWEPT_MAX; passed++) {
+      if ((this.#entries.at(0)?.sweep ?? oldest) >= oldest) return
       this.#passOldest()
     }
   }
@@ -56,7 +57,7 @@ export class EvictionQueue {
     const entry = this.#entries.shift()
     if (maySpare && entry?.value.isUsed === true) {
       entry.value.isUsed = false
-      this.#entries.push({ ...entry, turn: this.#turn })
+      this.#entries.push({ ...entry, sweep: this.#sweeps })
       return
     }
     this.#bytes -= entry?.bytes ?? this.#bytes

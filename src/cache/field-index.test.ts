@@ -118,7 +118,7 @@ test('an index goes when nobody asks it, and where an object cannot be read', as
   const things = new Things()
   things.put('a', 'red')
   await things.found('red')
-  for (let turns = 0; turns < 31; turns++) things.indexes.endTurn()
+  for (let sweeps = 0; sweeps < 31; sweeps++) things.indexes.onSweep()
   assert.equal(things.find('red'), undefined)
   await things.found('red')
   things.put('b', 'corrupt')
@@ -149,7 +149,7 @@ test('a label has an index once scans for it have looked at many objects in vain
   assert.equal(things.find('red', red), undefined)
   things.indexes.noteScan(red, 20)
   assert.equal(things.find('red', red), undefined)
-  things.indexes.endTurn() // what was long ago does not count
+  things.indexes.onSweep() // what was long ago does not count
   things.indexes.noteScan(red, 20)
   await turn()
   assert.equal(things.find('red', red), undefined)
@@ -200,7 +200,7 @@ test('labels have two indexes; one that is in use does not go for another', asyn
     return things.find('', own)
   }
   assert.equal(await ask(), undefined)
-  things.indexes.endTurn()
+  things.indexes.onSweep()
   assert.ok(things.find('', color) !== undefined)
   assert.deepEqual(await ask(), [])
   assert.equal(things.find('', letter), undefined)

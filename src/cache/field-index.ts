@@ -13,8 +13,8 @@ import type { Item } from './item.ts'
 import type { Ring } from './ring.ts'
 import { type IndexedValue, type KeySet, newKeySet, type Tree, walk } from './tree.ts'
 
-/** Turns of the housekeeper without a question after which an index goes: five minutes. */
-const UNUSED_TURNS = 30
+/** Sweeps of the cache, one each 10 s, without a lookup after which an index is dropped: five minutes. */
+const UNUSED_SWEEPS = 30
 /** What is taken up in the turn of a question, in events of known facts: about a millisecond. */
 const EVENTS_AT_ONCE = 500
 /** What the decoding of an object that has no facts yet counts. */
@@ -25,7 +25,7 @@ const FEW = 100
 const LABELS_MAX = 2
 /** Labels whose scans are counted at the same time; with more, one is forgotten. */
 const LABELS_COUNTED = 32
-/** Looks in vain within a turn of the housekeeper, which is ten seconds, that make an index: some milliseconds' work. */
+/** Objects looked at in vain between two sweeps, which are ten seconds apart, before an index is built: some milliseconds' work. */
 const LOOKS_MIN = 10_000
 
 /** The resource as it is now. */
@@ -45,7 +45,7 @@ export class FieldIndexes {
   readonly #time: SlicesTime
   readonly #looksMin: number
   readonly #indexes = new Map<string, FieldIndex>()
-  /** Objects that scans for a label have looked at in vain in this turn of the housekeeper. */
+  /** Objects that scans for a label have looked at in vain since the last sweep. */
   readonly #looks = new Map<string, number>()
   readonly #none = newKeySet()
   readonly #reader = new FactsReader()
@@ -72,7 +72,7 @@ export class FieldIndexes {
       least = found
       used = index
     }
-    if (used !== undefined) used.unusedTurns = 0
+    if (used !== undefined) used.unusedSweeps = 0
     return least !== undefined && least.size > Math.max(FEW, this.#current().tree.size / 2) ? undefined : least
   }
 
@@ -110,11 +110,11 @@ export class FieldIndexes {
     return place === undefined ? undefined : (item) => this.#fieldOf(item, place)
   }
 
-  /** Of the housekeeper: an index that nobody asks goes, and one that is asked does not fall behind the ring. */
-  endTurn(): void {
+  /** Drops indexes that nobody uses; those in use take up new events before the ring evicts them. */
+  onSweep(): void {
     this.#looks.clear()
     for (const [name, index] of this.#indexes) {
-      if (++index.unusedTurns > UNUSED_TURNS || index.ring !== this.#current().ring) this.#indexes.delete(name)
+      if (++index.unusedSweeps > UNUSED_SWEEPS || index.ring !== this.#current().ring) this.#indexes.delete(name)
       else if (!index.isBusy) this.#isCaughtUp(index)
     }
   }
@@ -141,11 +141,11 @@ export class FieldIndexes {
     return index
   }
 
-  /** False: no other label may have an index. One that was asked for in this turn of the housekeeper does not go for it. */
+  /** False: no other label may have an index. One that was used since the last sweep is not dropped for it. */
   #makeRoom(): boolean {
     const labels = [...this.#indexes].filter(([, index]) => index.isOfLabel)
     if (labels.length < LABELS_MAX) return true
-    const unused = labels.find(([, index]) => index.unusedTurns > 0 && !index.isBusy)
+    const unused = labels.find(([, index]) => index.unusedSweeps > 0 && !index.isBusy)
     return unused !== undefined && this.#indexes.delete(unused[0])
   }
 
@@ -239,7 +239,7 @@ class FieldIndex {
   readonly #values = new Map<string, Key | KeySet>()
   /** While it is made, or takes up many events. */
   isBusy = false
-  unusedTurns = 0
+  unusedSweeps = 0
   readonly #valueOf: ValueOf
   /** The first event of the ring that is not in it. */
   #position: number

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EvictionQueue, TURNS_KEPT } from './eviction-queue.ts'
+import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 import { Memoized, MemoizedBytes } from './memoized.ts'
 import { Slabs } from './slabs.ts'
 
@@ -28,11 +28,11 @@ test('a form that is asked for stays, one that is not goes first', () => {
   )
   const [one, other] = [{}, {}]
   assert.deepEqual([forms.of(one), forms.of(one), forms.of(other), forms.of(one)], [1, 1, 2, 1])
-  for (let turn = 0; turn <= 2 * TURNS_KEPT; turn++) {
-    queue.tidy()
-    assert.equal(forms.of(one), 1, 'asked for in each turn')
+  for (let sweep = 0; sweep <= 2 * SWEEPS_KEPT; sweep++) {
+    queue.sweep()
+    assert.equal(forms.of(one), 1, 'asked for between sweeps')
   }
-  for (let turn = 0; turn <= 2 * TURNS_KEPT; turn++) queue.tidy()
+  for (let sweep = 0; sweep <= 2 * SWEEPS_KEPT; sweep++) queue.sweep()
   assert.equal(forms.of(one), 3, 'not asked for any longer')
 })
 
@@ -52,7 +52,7 @@ test('bytes that are kept stand in slabs, and only there', () => {
   assert.equal(slabs.size.liveBytes, 1_000)
   assert.equal(forms.of(other).toString(), other.text)
   assert.equal(slabs.size.liveBytes, 1_000, 'there is room for one')
-  for (let turn = 0; turn <= 2 * TURNS_KEPT; turn++) queue.tidy()
+  for (let sweep = 0; sweep <= 2 * SWEEPS_KEPT; sweep++) queue.sweep()
   assert.equal(slabs.size.liveBytes, 0, 'nobody asks any longer')
   assert.equal(view.toString(), one.text, 'who has it may go on reading')
   assert.equal(forms.of(one).toString(), one.text)

@@ -260,11 +260,11 @@ export class CachedResource {
     this.#watchers.add(watcher)
   }
 
-  /** Of the housekeeper. */
-  endTurn(): void {
-    for (const watcher of this.#watchers) watcher.endTurn()
-    this.#indexes?.endTurn()
-    this.#groups.endTurn()
+  /** At each sweep of the cache. */
+  onSweep(): void {
+    for (const watcher of this.#watchers) watcher.onSweep()
+    this.#indexes?.onSweep()
+    this.#groups.onSweep()
   }
 
   /** An item that lives outside of the cache, for one reader. */

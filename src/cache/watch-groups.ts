@@ -58,8 +58,8 @@ export class WatchGroups {
     if (known?.groups.size === 0) this.#fields.delete(field)
   }
 
-  /** Of the housekeeper: a group whose watchers sleep does not hold on to what the ring has forgotten. */
-  endTurn(): void {
+  /** At each sweep of the cache: a group whose watchers sleep must not hold on to events that the ring has evicted. */
+  onSweep(): void {
     for (const { groups } of this.#fields.values()) for (const group of groups.values()) group.trim()
   }
 

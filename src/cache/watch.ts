@@ -9,7 +9,7 @@ import type { Timers } from '../lib/timers.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
 import { type Change, InitialEvent, type WatchEvent } from './event.ts'
-import { type EvictionQueue, TURNS_KEPT } from './eviction-queue.ts'
+import { type EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 import type { Ring } from './ring.ts'
 
@@ -89,8 +89,8 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   #seen: Revision
   #markInitialEnd: boolean
   #isBookmarkDue = false
-  /** Turns of the housekeeper since the last take. */
-  #idleTurns = 0
+  /** Sweeps of the cache since the last take. */
+  #idleSweeps = 0
   #closed: CloseReason | undefined
   #onReady: (() => void) | undefined
 
@@ -130,7 +130,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
 
   /** Events that are there now; none means: wait for onReady, or, if closed, the end. */
   take(): readonly WatchEvent[] {
-    this.#idleTurns = 0
+    this.#idleSweeps = 0
     const events: WatchEvent[] = []
     if (this.#closed === undefined) {
       const room = this.#takeInitial(events, TAKE_BYTES)
@@ -155,11 +155,11 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 
   /**
-   * Ends a turn of the housekeeper. Who is being shown what was there before holds on to that past, and does not take it: it
-   * is too slow, as one whose place in the ring is gone.
+   * At each sweep of the cache. A watcher that is still being sent the initial objects or earlier events keeps them in memory; one that
+   * has not taken any for SWEEPS_KEPT sweeps is too slow, as one whose place in the ring is gone.
    */
-  endTurn(): void {
-    if (this.state === 'replaying' && ++this.#idleTurns > TURNS_KEPT) this.close('too-slow')
+  onSweep(): void {
+    if (this.state === 'replaying' && ++this.#idleSweeps > SWEEPS_KEPT) this.close('too-slow')
   }
 
   close(reason: CloseReason = 'caller'): void {

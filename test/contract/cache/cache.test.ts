@@ -255,7 +255,7 @@ describe('cache on a real etcd', () => {
     await idle.reader('idle').list(idle.range('idle'), 'latest')
     assert.equal(idle.cache.stats().objects, 1)
     await sleep(5)
-    idle.cache.tidy()
+    idle.cache.sweep()
     assert.equal(idle.cache.stats().objects, 0)
     assert.equal(idle.cache.stats().liveBytes, 0)
     const again = await idle.reader('idle').list(idle.range('idle'), 'latest')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { TURNS_KEPT } from '../../../src/cache/eviction-queue.ts'
+import { SWEEPS_KEPT } from '../../../src/cache/eviction-queue.ts'
 import type { Watcher } from '../../../src/cache/watch.ts'
 import { ScriptedCache } from '../../harness/scripted-engine.ts'
 
@@ -60,10 +60,10 @@ test('a watcher that does not take what was there before is cut off, one that ta
   await cache.start()
   const watch = (): Promise<Watcher> => reader.watch({ range, start: { initial: 'any' } })
   const [stuck, slow] = await Promise.all([watch(), watch()])
-  for (let turn = 0; turn <= TURNS_KEPT; turn++) {
+  for (let sweep = 0; sweep <= SWEEPS_KEPT; sweep++) {
     assert.equal(stuck.state, 'replaying')
-    if (turn % 4 === 1) slow.take()
-    cache.tidy()
+    if (sweep % 4 === 1) slow.take()
+    cache.sweep()
   }
   assert.equal(stuck.closedBecause, 'too-slow')
   assert.equal(slow.state, 'replaying')
