@@ -13,7 +13,7 @@ import { type History, readHistory } from './history.ts'
 import type { Item, Matches, Wire } from './item.ts'
 import type { Parts, CachedResource } from './resource.ts'
 import { type IndexedValue, type KeySet, named, type Selected, type Selection, select, type Tree } from './tree.ts'
-import type { Version } from './versions.ts'
+import type { Snapshot } from './snapshots.ts'
 import { type EventSource, Watcher, type WatchFilter, type WatchStart } from './watch.ts'
 
 /** How long a read waits for a revision, as upstream does. */
@@ -61,7 +61,7 @@ type State = {
   readonly listing: number
   readonly isCurrent: boolean
   /** Of a state of the past that pages were shown of. */
-  readonly found?: Version['found']
+  readonly found?: Snapshot['found']
 }
 
 export class Reader {
@@ -87,7 +87,7 @@ export class Reader {
   async fill(make: (item: Item) => void): Promise<void> {
     await this.#resource.ensure()
     const slices = new Slices(this.#parts.time)
-    for (const key of this.#resource.version().tree.keys()) {
+    for (const key of this.#resource.snapshot().tree.keys()) {
       const item = this.#resource.tree.get(key)
       if (item !== undefined && isReadable(item)) make(item)
       if (slices.isOver) await slices.turn()
@@ -110,14 +110,14 @@ export class Reader {
     const { by = [] } = selection
     const among = this.#among(state, range, selection)
     // If there are more pages, they will ask for this very state.
-    const version = state.isCurrent && (selection.limit ?? 0) > 0 ? this.#resource.version() : undefined
-    const parts = { time, counts: version?.counts, among }
-    const selected = await select(version?.tree ?? state.tree, range, selection, parts)
+    const snapshot = state.isCurrent && (selection.limit ?? 0) > 0 ? this.#resource.snapshot() : undefined
+    const parts = { time, counts: snapshot?.counts, among }
+    const selected = await select(snapshot?.tree ?? state.tree, range, selection, parts)
     if (by.length > 0 && among === undefined) this.#resource.noteScan(by, selected.refused ?? 0)
-    if (version !== undefined && selected.more) {
+    if (snapshot !== undefined && selected.more) {
       // What a name led to is not all that have these values.
-      if (among !== undefined && selection.name === undefined) keepFound(version, by, among)
-      this.#resource.keep(version)
+      if (among !== undefined && selection.name === undefined) keepFound(snapshot, by, among)
+      this.#resource.keep(snapshot)
     }
     return { revision, state: name, ...selected }
   }
@@ -219,9 +219,9 @@ export class Reader {
       if (!(await resource.reach(revision, REACH_MS))) return 'store'
     }
     const { listing } = resource
-    const version = await resource.stateAt(revision)
-    if (version === undefined) return 'store'
-    const { tree, found } = version
+    const snapshot = await resource.stateAt(revision)
+    if (snapshot === undefined) return 'store'
+    const { tree, found } = snapshot
     return { tree, revision, listing, isCurrent: false, found }
   }
 
@@ -346,7 +346,7 @@ export class Reader {
 /** Of one state: whoever pages through by more has them scanned. */
 const FOUND_MAX = 100
 
-function keepFound({ found }: Version, by: readonly IndexedValue[], keys: KeySet): void {
+function keepFound({ found }: Snapshot, by: readonly IndexedValue[], keys: KeySet): void {
   if ((found?.size ?? 0) < FOUND_MAX) found?.set(questionOf(by), keys)
 }
 

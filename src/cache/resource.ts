@@ -25,7 +25,7 @@ import type { Following, SharedFeed } from './shared-feed.ts'
 import type { DecodedObjects } from './decoded-objects.ts'
 import type { Slabs } from './slabs.ts'
 import { type IndexedValue, type KeySet, newTree, type Tree } from './tree.ts'
-import { type Version, Versions } from './versions.ts'
+import { type Snapshot, Snapshots } from './snapshots.ts'
 import { Waker } from './wake.ts'
 import type { Watcher, WatchSource } from './watch.ts'
 import { WatchGroups } from './watch-groups.ts'
@@ -86,10 +86,10 @@ export class CachedResource {
   #subscription: Following | undefined
   #tree: Tree = newTree()
   #ring = this.#newRing(0)
-  #versions: Versions
+  #snapshots: Snapshots
   #groups: WatchGroups
   /** A copy of the tree for whoever needs one that stays; gone with the next change. */
-  #current: Version | undefined
+  #current: Snapshot | undefined
   #listing = 0
   /** The revision of the last list; the feed's is used beyond it. */
   #listed: Revision = 0
@@ -101,7 +101,7 @@ export class CachedResource {
     this.#parts = parts
     this.#late = { late: () => undefined, timers: parts.time }
     this.#waker = new Waker(parts.time)
-    this.#versions = new Versions(this.#ring, parts.time)
+    this.#snapshots = new Snapshots(this.#ring, parts.time)
     this.#groups = new WatchGroups(this.#ring, parts.time)
     const current = () => ({ tree: this.#tree, ring: this.#ring, range: this.range })
     this.#indexes = spec.facts && new FieldIndexes(spec.facts, current, parts.time, parts.indexes)
@@ -203,22 +203,22 @@ export class CachedResource {
   }
 
   /** The state at a revision that the resource has reached; undefined if that is too long ago. */
-  async stateAt(revision: Revision): Promise<Version | undefined> {
+  async stateAt(revision: Revision): Promise<Snapshot | undefined> {
     // What has no objects has no past, either.
     if (this.known() === undefined) return undefined
-    return this.#versions.at(revision, () => this.version())
+    return this.#snapshots.at(revision, () => this.snapshot())
   }
 
   /** The current state, which stays as it is. */
-  version(): Version {
+  snapshot(): Snapshot {
     const ring = this.#ring
     this.#current ??= { ring, position: ring.end, tree: this.#tree.clone(), counts: new Map(), found: new Map() }
     return this.#current
   }
 
-  /** This state will be asked for again. */
-  keep(version: Version): void {
-    this.#versions.keep(version)
+  /** For a snapshot that will be asked for again. */
+  keep(snapshot: Snapshot): void {
+    this.#snapshots.keep(snapshot)
   }
 
   /** For the writer of a version: the feed will bring it, and need not read it again. */
@@ -327,7 +327,7 @@ export class CachedResource {
     this.#tree = tree
     this.#current = undefined
     this.#ring = this.#newRing(revision)
-    this.#versions = new Versions(this.#ring, this.#parts.time)
+    this.#snapshots = new Snapshots(this.#ring, this.#parts.time)
     this.#groups = new WatchGroups(this.#ring, this.#parts.time)
     this.#listed = revision
     this.#listing = this.#parts.newListing()
@@ -438,7 +438,7 @@ export class CachedResource {
   #newRing(completeAfter: Revision): Ring {
     return new Ring(completeAfter, (change, first) => {
       if (change.previous !== undefined) this.#parts.slabs.release(change.previous)
-      this.#versions.forgetBefore(first)
+      this.#snapshots.forgetBefore(first)
     })
   }
 

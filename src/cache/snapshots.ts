@@ -1,7 +1,7 @@
 /**
- * States of the recent past of one ring: positions of another say nothing here. The state at a revision is the nearest later
- * one that is kept, taken back event by event through the ring; it is then kept too, since the next page of the same list
- * will ask for it again.
+ * Snapshots of a resource in the recent past that one ring covers: positions of another ring mean nothing here. The state at a revision is
+ * made of the nearest later snapshot, taken back event by event through the ring; it is then kept too, since the next page of the same
+ * list will ask for it again.
  */
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import { systemTime } from '../lib/timers.ts'
@@ -13,10 +13,10 @@ import type { Counts, KeySet, Tree } from './tree.ts'
  * Lists that are being paged through at the same time, each at a revision of its own. With more, a page takes the time to go
  * back through the events since; the state of a resource where everything has changed takes 16 bytes an object.
  */
-const VERSIONS_MAX = 32
+const SNAPSHOTS_MAX = 32
 
 /** The state when the ring ended at this position. Its tree does not change any more. */
-export type Version = {
+export type Snapshot = {
   readonly ring: Ring
   readonly position: number
   readonly tree: Tree
@@ -26,13 +26,13 @@ export type Version = {
 }
 
 /** `use`: the higher, the later it was asked for. */
-type Kept = { readonly version: Version; use: number }
+type Kept = { readonly snapshot: Snapshot; use: number }
 
-export class Versions {
+export class Snapshots {
   readonly #ring: Ring
   readonly #time: SlicesTime
   /** In the order of their positions. */
-  readonly #versions: Kept[] = []
+  readonly #snapshots: Kept[] = []
   #uses = 0
 
   constructor(ring: Ring, time: SlicesTime = systemTime) {
@@ -41,40 +41,40 @@ export class Versions {
   }
 
   /** What was taken before the resource listed itself again has no place in the events since. */
-  keep(version: Version): void {
-    if (version.ring !== this.#ring || version.position < this.#ring.first) return
-    if (this.#versions.some((kept) => kept.version.position === version.position)) return
-    if (this.#versions.length === VERSIONS_MAX) this.#forgetLeastUsed()
-    this.#versions.push({ version, use: ++this.#uses })
-    this.#versions.sort((a, b) => a.version.position - b.version.position)
+  keep(snapshot: Snapshot): void {
+    if (snapshot.ring !== this.#ring || snapshot.position < this.#ring.first) return
+    if (this.#snapshots.some((kept) => kept.snapshot.position === snapshot.position)) return
+    if (this.#snapshots.length === SNAPSHOTS_MAX) this.#forgetLeastUsed()
+    this.#snapshots.push({ snapshot, use: ++this.#uses })
+    this.#snapshots.sort((a, b) => a.snapshot.position - b.snapshot.position)
   }
 
   forgetBefore(position: number): void {
-    while ((this.#versions[0]?.version.position ?? position) < position) this.#versions.shift()
+    while ((this.#snapshots[0]?.snapshot.position ?? position) < position) this.#snapshots.shift()
   }
 
   /** Undefined if the ring does not reach back to this revision. */
-  async at(revision: Revision, current: () => Version): Promise<Version | undefined> {
+  async at(revision: Revision, current: () => Snapshot): Promise<Snapshot | undefined> {
     const ring = this.#ring
     if (!ring.reachesBackTo(revision)) return undefined
     const position = ring.positionAfter(revision)
     if (position === ring.end) return current()
-    const kept = this.#versions.find(({ version }) => version.position >= position)
+    const kept = this.#snapshots.find(({ snapshot }) => snapshot.position >= position)
     if (kept !== undefined) kept.use = ++this.#uses
-    const nearest = kept?.version
+    const nearest = kept?.snapshot
     if (nearest?.position === position) return nearest
     const tree = (nearest ?? current()).tree.clone()
     const way = { from: nearest?.position ?? ring.end, to: position, ring }
     if (!(await takeBack(tree, way, this.#time))) return undefined
-    const version = { ring, position, tree }
-    this.keep(version)
-    return version
+    const snapshot = { ring, position, tree }
+    this.keep(snapshot)
+    return snapshot
   }
 
   #forgetLeastUsed(): void {
-    const least = Math.min(...this.#versions.map(({ use }) => use))
-    this.#versions.splice(
-      this.#versions.findIndex(({ use }) => use === least),
+    const least = Math.min(...this.#snapshots.map(({ use }) => use))
+    this.#snapshots.splice(
+      this.#snapshots.findIndex(({ use }) => use === least),
       1,
     )
   }

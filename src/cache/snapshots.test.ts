@@ -4,7 +4,7 @@ import { Change } from './event.ts'
 import { Item } from './item.ts'
 import { Ring } from './ring.ts'
 import { newTree } from './tree.ts'
-import { type Version, Versions } from './versions.ts'
+import { type Snapshot, Snapshots } from './snapshots.ts'
 
 const LISTS = 40
 
@@ -14,7 +14,7 @@ const unexpected = (): never => {
 const home = { form: { decode: unexpected, print: unexpected }, put: unexpected, view: unexpected, keep: unexpected }
 
 /** As many changes of one object as there are revisions. */
-function changed(revisions: number): { readonly ring: Ring; readonly current: () => Version } {
+function changed(revisions: number): { readonly ring: Ring; readonly current: () => Snapshot } {
   const ring = new Ring(0, () => undefined)
   const tree = newTree()
   let previous: Item | undefined
@@ -29,22 +29,22 @@ function changed(revisions: number): { readonly ring: Ring; readonly current: ()
 
 test('every revision of the ring can be had, and the state that is asked for again is kept', async () => {
   const { ring, current } = changed(LISTS + 10)
-  const versions = new Versions(ring)
-  const paged = await versions.at(5, current)
+  const snapshots = new Snapshots(ring)
+  const paged = await snapshots.at(5, current)
   for (let revision = 6; revision < LISTS; revision++) {
-    assert.equal((await versions.at(revision, current))?.tree.get('a')?.revision, revision)
-    assert.equal(await versions.at(5, current), paged, 'the next page is of the same state')
+    assert.equal((await snapshots.at(revision, current))?.tree.get('a')?.revision, revision)
+    assert.equal(await snapshots.at(5, current), paged, 'the next page is of the same state')
   }
-  assert.equal((await versions.at(6, current))?.tree.get('a')?.revision, 6)
+  assert.equal((await snapshots.at(6, current))?.tree.get('a')?.revision, 6)
 })
 
 test('what the ring has forgotten cannot be had', async () => {
   const { ring, current } = changed(10)
-  const versions = new Versions(ring)
-  await versions.at(2, current)
+  const snapshots = new Snapshots(ring)
+  await snapshots.at(2, current)
   for (let i = 0; i < 5; i++) ring.evict()
-  versions.forgetBefore(ring.first)
-  assert.equal(await versions.at(2, current), undefined)
-  versions.keep({ ring, position: 2, tree: current().tree })
-  assert.equal((await versions.at(6, current))?.tree.get('a')?.revision, 6)
+  snapshots.forgetBefore(ring.first)
+  assert.equal(await snapshots.at(2, current), undefined)
+  snapshots.keep({ ring, position: 2, tree: current().tree })
+  assert.equal((await snapshots.at(6, current))?.tree.get('a')?.revision, 6)
 })
