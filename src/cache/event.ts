@@ -28,7 +28,7 @@ const opened = { ADDED: head('ADDED'), MODIFIED: head('MODIFIED'), DELETED: head
 const closed = Buffer.from('}\n')
 
 /** An event of the ring. `item` is the state after it, `previous` the state before; one of them is there. */
-export class Change {
+export class ObjectChange {
   readonly key: Key
   readonly revision: Revision
   readonly item: Item | undefined

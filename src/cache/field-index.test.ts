@@ -5,7 +5,7 @@ import { textOf } from '../api/object.ts'
 import { systemTime } from '../lib/timers.ts'
 import { StorageError } from '../storage/errors.ts'
 import { rangeOf } from '../storage/keys.ts'
-import { Change } from './event.ts'
+import { ObjectChange } from './event.ts'
 import { Facts } from './facts.ts'
 import { FieldIndexes } from './field-index.ts'
 import { Item, type ItemHome } from './item.ts'
@@ -49,7 +49,7 @@ class Things {
     if (item !== undefined) this.#slabs.put(item, Buffer.from(color ?? ''))
     if (item === undefined) this.tree.delete(key)
     else this.tree.set(key, item)
-    this.ring.push(new Change({ key, revision, item, previous }))
+    this.ring.push(new ObjectChange({ key, revision, item, previous }))
   }
 
   find(value: string, by: readonly IndexedValue[] = [{ field: 'color', value }]): string[] | undefined {

@@ -7,7 +7,7 @@
 import { Slices, type SlicesTime } from '../lib/slices.ts'
 import type { Key } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
-import type { Change } from './event.ts'
+import type { ObjectChange } from './event.ts'
 import { type Facts, FactsReader, Sought } from './facts.ts'
 import type { Item } from './item.ts'
 import type { Ring } from './ring.ts'
@@ -280,7 +280,7 @@ class FieldIndex {
     return true
   }
 
-  #apply({ key, item, previous }: Change): void {
+  #apply({ key, item, previous }: ObjectChange): void {
     const before = previous && this.#valueOf(previous)
     const after = item && this.#valueOf(item)
     if (before === after) return

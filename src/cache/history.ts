@@ -10,7 +10,7 @@ import {
 } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { rangeOf } from '../storage/keys.ts'
-import { Change } from './event.ts'
+import { ObjectChange } from './event.ts'
 import type { Item } from './item.ts'
 
 /** The database tells its history at some thousand events a second; further back a new list is faster. */
@@ -29,7 +29,7 @@ const TIMEOUT_MS = 10_000
 const ASK_AGAIN_MS = 20
 
 export type History = {
-  readonly changes: readonly Change[]
+  readonly changes: readonly ObjectChange[]
   /** Everything up to this revision is in `changes`. */
   readonly until: Revision
   /** What it took of the budget; who lets go of the changes gives it back. */
@@ -97,7 +97,7 @@ export function readHistory(engine: Pick<Engine, 'openFeed'>, query: HistoryQuer
     budget.end(client)
     return Promise.reject(busy())
   }
-  const changes: Change[] = []
+  const changes: ObjectChange[] = []
   let bytes = READ_BYTES
   let isOver = false
   // Closing the stream tells its end once more.
@@ -147,9 +147,9 @@ const isWhole = ({ type, previous, createRevision, revision }: FeedEvent): boole
 
 const bytesOf = ({ value, previous }: FeedEvent): number => EVENT_BYTES + value.length + (previous?.value.length ?? 0)
 
-function toChange(event: FeedEvent, toItem: (versioned: Versioned) => Item): Change {
+function toChange(event: FeedEvent, toItem: (versioned: Versioned) => Item): ObjectChange {
   const { key, revision, createRevision, value, previous } = event
-  return new Change({
+  return new ObjectChange({
     key,
     revision,
     item: event.type === 'put' ? toItem({ key, revision, createRevision, value }) : undefined,

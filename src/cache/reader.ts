@@ -8,7 +8,7 @@ import { Slices } from '../lib/slices.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOfKey } from '../storage/keys.ts'
-import type { Change } from './event.ts'
+import type { ObjectChange } from './event.ts'
 import { type History, readHistory } from './history.ts'
 import type { Item, Matches, Wire } from './item.ts'
 import type { Parts, CachedResource } from './resource.ts'
@@ -356,7 +356,7 @@ type SharedHistory = { readonly read: Promise<History>; holders: number }
 
 /** Events from before the ring, from the one at `at` on. */
 type Earlier = {
-  readonly changes: readonly Change[]
+  readonly changes: readonly ObjectChange[]
   readonly at: number
   readonly until: Revision
   /** Called once. */
@@ -379,7 +379,7 @@ function joined(first: Earlier, second: Earlier): Earlier {
   return { changes, at: 0, until: second.until, release }
 }
 
-function positionAfter(changes: readonly Change[], revision: Revision): number {
+function positionAfter(changes: readonly ObjectChange[], revision: Revision): number {
   const at = changes.findIndex((change) => change.revision > revision)
   return at === -1 ? changes.length : at
 }

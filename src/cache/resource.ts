@@ -13,7 +13,7 @@ import { StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
-import { Change } from './event.ts'
+import { ObjectChange } from './event.ts'
 import { FieldIndexes, type IndexLimits } from './field-index.ts'
 import type { HistoryBudget } from './history.ts'
 import type { EvictionQueue } from './eviction-queue.ts'
@@ -422,10 +422,10 @@ export class CachedResource {
   #apply(event: Told): void {
     const previous = this.#tree.get(event.key)
     if (event.item === undefined && previous === undefined) return
-    this.#record(new Change({ ...event, previous }))
+    this.#record(new ObjectChange({ ...event, previous }))
   }
 
-  #record(change: Change): void {
+  #record(change: ObjectChange): void {
     this.#current = undefined
     // Who writes next begins with the new version; the old one is only shown, which takes its bytes.
     if (change.previous !== undefined) change.previous.decoded = undefined

@@ -5,16 +5,16 @@
  */
 import { Deque } from '../lib/deque.ts'
 import type { Revision } from '../storage/engine.ts'
-import type { Change } from './event.ts'
+import type { ObjectChange } from './event.ts'
 
 export class Ring {
-  readonly #changes = new Deque<Change>()
-  readonly #onForget: (change: Change, first: number) => void
+  readonly #changes = new Deque<ObjectChange>()
+  readonly #onForget: (change: ObjectChange, first: number) => void
   #first = 0
   #completeAfter: Revision
 
   /** `onForget` is told each event that falls off, and the position of the oldest that is left. */
-  constructor(completeAfter: Revision, onForget: (change: Change, first: number) => void) {
+  constructor(completeAfter: Revision, onForget: (change: ObjectChange, first: number) => void) {
     this.#completeAfter = completeAfter
     this.#onForget = onForget
   }
@@ -34,11 +34,11 @@ export class Ring {
     return this.#first + this.#changes.length
   }
 
-  push(change: Change): void {
+  push(change: ObjectChange): void {
     this.#changes.push(change)
   }
 
-  at(position: number): Change | undefined {
+  at(position: number): ObjectChange | undefined {
     return this.#changes.at(position - this.#first)
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Change } from './event.ts'
+import { ObjectChange } from './event.ts'
 import { Item } from './item.ts'
 import { Ring } from './ring.ts'
 import { newTree } from './tree.ts'
@@ -20,7 +20,7 @@ function changed(revisions: number): { readonly ring: Ring; readonly current: ()
   let previous: Item | undefined
   for (let revision = 1; revision <= revisions; revision++) {
     const item = new Item(home, { key: 'a', revision, createRevision: 1 })
-    ring.push(new Change({ key: 'a', revision, item, previous }))
+    ring.push(new ObjectChange({ key: 'a', revision, item, previous }))
     tree.set('a', item)
     previous = item
   }

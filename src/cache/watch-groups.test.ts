@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { systemTime } from '../lib/timers.ts'
 import { StorageError } from '../storage/errors.ts'
-import { Change } from './event.ts'
+import { ObjectChange } from './event.ts'
 import { Item } from './item.ts'
 import { Ring } from './ring.ts'
 import { WatchGroups } from './watch-groups.ts'
@@ -28,7 +28,7 @@ class World {
   /** An object whose value changes; undefined: it is not there. */
   change(before: string | undefined, after: string | undefined): void {
     const revision = ++this.#revision
-    this.ring.push(new Change({ key: 'k', revision, item: itemOf(after), previous: itemOf(before) }))
+    this.ring.push(new ObjectChange({ key: 'k', revision, item: itemOf(after), previous: itemOf(before) }))
     this.groups.wake()
   }
 
@@ -41,7 +41,7 @@ class World {
   }
 }
 
-const wants = (change: Change | undefined, value: string): boolean =>
+const wants = (change: ObjectChange | undefined, value: string): boolean =>
   change?.item?.key === value || change?.previous?.key === value
 
 test('who follows a group looks at every event that matters, whatever is sorted or forgotten', async () => {

@@ -6,7 +6,7 @@ import { Deque } from '../lib/deque.ts'
 import { Slices } from '../lib/slices.ts'
 import type { Time } from '../lib/timers.ts'
 import { StorageError } from '../storage/errors.ts'
-import type { Change } from './event.ts'
+import type { ObjectChange } from './event.ts'
 import type { Item } from './item.ts'
 import type { Ring } from './ring.ts'
 import type { IndexedValue } from './tree.ts'
@@ -86,7 +86,7 @@ export class WatchGroups {
     this.#isSorting = false
   }
 
-  #note({ valueOf, groups }: Field, { item, previous }: Change): void {
+  #note({ valueOf, groups }: Field, { item, previous }: ObjectChange): void {
     try {
       const before = previous && valueOf(previous)
       const after = item && valueOf(item)

@@ -8,12 +8,12 @@ import type { ApiError } from '../api/errors.ts'
 import type { Timers } from '../lib/timers.ts'
 import type { Revision } from '../storage/engine.ts'
 import type { KeyRange } from '../storage/keys.ts'
-import { type Change, InitialEvent, type WatchEvent } from './event.ts'
+import { type ObjectChange, InitialEvent, type WatchEvent } from './event.ts'
 import { type EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
 import { type Item, LOOK_BYTES, type Matches } from './item.ts'
 import type { Ring } from './ring.ts'
 
-const none: readonly Change[] = []
+const none: readonly ObjectChange[] = []
 const nothing = (): void => undefined
 
 /** What one take hands out at the most: enough to fill a socket's buffer, and no more work than a millisecond or two. */
@@ -34,7 +34,7 @@ export type WatchStart = {
   /** Objects to show as they are. */
   readonly initial: Iterator<Item> | undefined
   /** Events from before the ring, shared with others; told from the one at `earlierAt` on. */
-  readonly earlier: readonly Change[]
+  readonly earlier: readonly ObjectChange[]
   readonly earlierAt: number
   /** They have been told, or never will be. */
   readonly onReplayed: () => void
@@ -82,7 +82,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   readonly #startPosition: number
   readonly #hadEarlier: boolean
   #initial: Iterator<Item> | undefined
-  #earlier: readonly Change[]
+  #earlier: readonly ObjectChange[]
   #earlierAt: number
   #onReplayed: () => void
   #position: number
@@ -250,7 +250,7 @@ export class Watcher implements AsyncIterable<readonly WatchEvent[]> {
   }
 
   /** Returns what it cost. */
-  #show(change: Change, events: WatchEvent[]): number {
+  #show(change: ObjectChange, events: WatchEvent[]): number {
     this.#seen = change.revision
     const { range, matches } = this.#filter
     if (change.key < range.from || change.key >= range.to) return 1

@@ -47,7 +47,7 @@ export type RangeQuery = {
 }
 
 /** A write of one key that takes effect only if the key still is at `expected` (0: does not exist). */
-export type Change = {
+export type ConditionalWrite = {
   readonly key: Key
   readonly expected: Revision
   readonly write: { readonly put: Buffer; readonly lease?: bigint } | 'delete'
@@ -109,7 +109,7 @@ export interface Engine extends AsyncDisposable {
   readonly databaseId?: string | undefined
   range(query: RangeQuery, options?: CallOptions): Promise<Found>
   /** Also fails with 'missing' when the lease is not there (any more); nothing is written then. */
-  change(change: Change, options?: CallOptions): Promise<Outcome>
+  change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome>
   /** The revision of the last change acknowledged to anybody before this call: the proof of a consistent read. */
   latest(options?: CallOptions): Promise<Revision>
   openFeed(ranges: readonly FeedRange[], sink: FeedSink, options?: FeedOptions): FeedStream

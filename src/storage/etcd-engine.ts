@@ -2,7 +2,7 @@
 import type { EtcdClient } from '../etcd/client.ts'
 import type {
   CallOptions,
-  Change,
+  ConditionalWrite,
   Engine,
   FeedOptions,
   FeedRange,
@@ -54,7 +54,7 @@ export class EtcdEngine implements Engine {
     }
   }
 
-  async change({ key, expected, write }: Change, options: CallOptions = {}): Promise<Outcome> {
+  async change({ key, expected, write }: ConditionalWrite, options: CallOptions = {}): Promise<Outcome> {
     const bytes = toBytes(key)
     try {
       const { revision, succeeded, responses } = await this.#client.kv.txn(

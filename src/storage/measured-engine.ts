@@ -2,7 +2,7 @@
 import type { Count, Counter, Distribution, Histogram, Metrics } from '../lib/metrics.ts'
 import type {
   CallOptions,
-  Change,
+  ConditionalWrite,
   Engine,
   FeedOptions,
   FeedRange,
@@ -62,7 +62,7 @@ export class MeasuredEngine implements Engine {
     return this.#measure(operation, query.from, this.#engine.range(query, options))
   }
 
-  change(change: Change, options?: CallOptions): Promise<Outcome> {
+  change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome> {
     const operation = change.write === 'delete' ? 'delete' : change.expected === 0 ? 'create' : 'update'
     return this.#measure(operation, change.key, this.#engine.change(change, options))
   }

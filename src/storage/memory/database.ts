@@ -5,7 +5,7 @@
 import BTreeModule from 'sorted-btree'
 import { Deque } from '../../lib/deque.ts'
 import { Slices, type SlicesTime } from '../../lib/slices.ts'
-import type { Change, FeedEvent, Found, Key, Outcome, RangeQuery, Revision, Versioned } from '../engine.ts'
+import type { ConditionalWrite, FeedEvent, Found, Key, Outcome, RangeQuery, Revision, Versioned } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { keyAfter } from '../keys.ts'
 import { KeyHistory, type Version } from './key-history.ts'
@@ -108,7 +108,7 @@ export class MemoryDatabase {
     return revision < this.#compacted ? undefined : this.#histories.get(key)?.at(revision)
   }
 
-  change({ key, expected, write }: Change): Outcome {
+  change({ key, expected, write }: ConditionalWrite): Outcome {
     const isPut = write !== 'delete'
     const bytes = (isPut ? write.put.length : 0) + 3 * key.length + REQUEST_BYTES_AROUND
     if (bytes > REQUEST_BYTES_MAX) throw new StorageError('too-large', 'etcdserver: request is too large')

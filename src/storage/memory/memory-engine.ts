@@ -5,7 +5,7 @@
 import { systemTime, type Time, type Timer } from '../../lib/timers.ts'
 import type {
   CallOptions,
-  Change,
+  ConditionalWrite,
   Engine,
   FeedOptions,
   FeedRange,
@@ -60,7 +60,7 @@ export class MemoryEngine implements Engine {
     return this.#call(options, false, () => this.#database.range(query))
   }
 
-  change(change: Change, options: CallOptions = {}): Promise<Outcome> {
+  change(change: ConditionalWrite, options: CallOptions = {}): Promise<Outcome> {
     return this.#call(options, true, () => this.#database.change(change))
   }
 

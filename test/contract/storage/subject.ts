@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type {
   CallOptions,
-  Change,
+  ConditionalWrite,
   Engine,
   FeedEvent,
   FeedRange,
@@ -57,7 +57,7 @@ export const decode = (stored: Stored): string => stored.value.toString()
 /** The engine itself, with its calls counted and, where told so, something done before a change. */
 export class Observed implements Engine {
   readonly calls = { range: 0, change: 0, latest: 0 }
-  beforeChange: ((change: Change) => void | Promise<void>) | undefined
+  beforeChange: ((change: ConditionalWrite) => void | Promise<void>) | undefined
   readonly #engine: Engine
 
   constructor(engine: Engine) {
@@ -69,7 +69,7 @@ export class Observed implements Engine {
     return this.#engine.range(...args)
   }
 
-  async change(change: Change, options?: CallOptions): ReturnType<Engine['change']> {
+  async change(change: ConditionalWrite, options?: CallOptions): ReturnType<Engine['change']> {
     this.calls.change++
     await this.beforeChange?.(change)
     return this.#engine.change(change, options)
