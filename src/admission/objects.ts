@@ -5,14 +5,14 @@ type At = 'any' | 'latest'
 
 export type ResourceId = { readonly group: string; readonly version: string; readonly plural: string }
 
-export type Place = { readonly namespace: string; readonly name: string }
+export type NamespacedName = { readonly namespace: string; readonly name: string }
 
 /** What memory has is there at once. */
 export type Maybe<T> = T | Promise<T>
 
 export type Objects = {
   /** Undefined: there is none. */
-  readonly get: (resource: ResourceId, place: Place, at: At) => Maybe<KubeObject | undefined>
+  readonly get: (resource: ResourceId, place: NamespacedName, at: At) => Maybe<KubeObject | undefined>
   /** Of one namespace, or of a resource without namespaces (''). Sorted by name. */
   readonly list: (resource: ResourceId, namespace: string, at: At) => Maybe<readonly KubeObject[]>
   /**
@@ -21,7 +21,7 @@ export type Objects = {
    */
   readonly changeStatus: (
     resource: ResourceId,
-    place: Place,
+    place: NamespacedName,
     decide: (object: KubeObject) => KubeObject | undefined,
   ) => Promise<string | undefined>
 }
@@ -30,7 +30,7 @@ export type Objects = {
 export async function getOrLatest(
   objects: Pick<Objects, 'get'>,
   resource: ResourceId,
-  place: Place,
+  place: NamespacedName,
 ): Promise<KubeObject | undefined> {
   return (await objects.get(resource, place, 'any')) ?? objects.get(resource, place, 'latest')
 }

@@ -1,5 +1,5 @@
 /** How the server itself reads objects and changes them, besides what clients ask of it. */
-import type { Objects, Place } from '../admission/objects.ts'
+import type { Objects, NamespacedName } from '../admission/objects.ts'
 import { type Json, type KubeObject, withManagedFields } from '../api/object.ts'
 import { Differences } from '../apply/differences.ts'
 import { printOwners, readOwners } from '../apply/managers.ts'
@@ -48,7 +48,7 @@ export function createOwnObjects(registry: Registry, accessOf: (resource: Resour
 async function changeStatus(
   resource: Resource,
   access: WriteAccess,
-  { namespace, name }: Place,
+  { namespace, name }: NamespacedName,
   decide: (object: KubeObject) => KubeObject | undefined,
 ): Promise<string | undefined> {
   const { store, decode } = access

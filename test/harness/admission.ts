@@ -1,7 +1,7 @@
 /** What tests of admission plugins share: a write as plugins see it, and a few objects in memory in place of a server. */
 import assert from 'node:assert/strict'
 import { Admission, type Attributes, type Plugin } from '../../src/admission/admission.ts'
-import type { Objects, Place, ResourceId } from '../../src/admission/objects.ts'
+import type { Objects, NamespacedName, ResourceId } from '../../src/admission/objects.ts'
 import { RequestContext } from '../../src/api/context.ts'
 import { ApiError } from '../../src/api/errors.ts'
 import { type Fields, fieldsOf, type KubeObject } from '../../src/api/object.ts'
@@ -80,7 +80,7 @@ export class MemoryObjects implements Objects {
     this.#objects.set(`${plural}/${namespace}/${metadata.name}`, { ...object, metadata })
   }
 
-  readonly get = async ({ plural }: ResourceId, { namespace, name }: Place): Promise<KubeObject | undefined> =>
+  readonly get = async ({ plural }: ResourceId, { namespace, name }: NamespacedName): Promise<KubeObject | undefined> =>
     this.#objects.get(`${plural}/${namespace}/${name}`)
 
   readonly list = async ({ plural }: ResourceId, namespace: string): Promise<readonly KubeObject[]> =>
@@ -88,7 +88,7 @@ export class MemoryObjects implements Objects {
 
   readonly changeStatus = async (
     id: ResourceId,
-    place: Place,
+    place: NamespacedName,
     decide: (object: KubeObject) => KubeObject | undefined,
   ): Promise<string | undefined> => {
     const object = await this.get(id, place)

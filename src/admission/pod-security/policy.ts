@@ -8,9 +8,9 @@ const levels = ['privileged', 'baseline', 'restricted'] as const
 type Level = (typeof levels)[number]
 
 /** The minor version; the latest has them all. */
-export type Version = number | 'latest'
+export type PolicyVersion = number | 'latest'
 
-export type LevelVersion = { readonly level: Level; readonly version: Version }
+export type LevelVersion = { readonly level: Level; readonly version: PolicyVersion }
 
 /** What refuses pods, what is written to the audit log, and what warns. */
 export type Policy = { readonly enforce: LevelVersion; readonly audit: LevelVersion; readonly warn: LevelVersion }
@@ -77,7 +77,7 @@ function warnedOf(warn: Mode, enforce: Mode): LevelVersion {
 
 const parseLevel = (text: string): Level | undefined => levels.find((level) => level === text)
 
-function parseVersion(text: string): Version | undefined {
+function parseVersion(text: string): PolicyVersion | undefined {
   if (text === 'latest') return text
   const [, minor] = /^v1\.(0|[1-9][0-9]{0,8})$/.exec(text) ?? []
   return minor === undefined ? undefined : Number(minor)

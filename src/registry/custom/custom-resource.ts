@@ -13,7 +13,7 @@ import type { Resource, Subresource, UpdateRules, Verb, View } from '../resource
 import { CustomSchema } from './custom-schema.ts'
 import { customScaleView, validateScale, validateScaleStatus } from './custom-scale.ts'
 import { customTable } from './custom-table.ts'
-import type { Definition, Version } from './definition.ts'
+import type { Definition, DefinitionVersion } from './definition.ts'
 import { readPath, valueAtPath } from './simple-path.ts'
 import { withField, withGeneration, without } from '../object-parts.ts'
 
@@ -39,7 +39,11 @@ type Siblings = {
 
 export type CustomResource = Resource & { readonly isServed: boolean }
 
-function customResource(definition: Definition, version: Version, { schemas, inVersion }: Siblings): CustomResource {
+function customResource(
+  definition: Definition,
+  version: DefinitionVersion,
+  { schemas, inVersion }: Siblings,
+): CustomResource {
   const { webhook } = definition
   const { group, names, isNamespaced, storageVersion } = definition
   const { hasStatus, scale } = version
@@ -132,13 +136,13 @@ function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undef
 }
 
 /** Whether objects may be stored in another version than this. */
-const mayDiffer = ({ storageVersion, storedVersions }: Definition, { name }: Version): boolean =>
+const mayDiffer = ({ storageVersion, storedVersions }: Definition, { name }: DefinitionVersion): boolean =>
   storageVersion !== name || storedVersions.some((stored) => stored !== name)
 
 const noViews: { readonly [subresource: string]: View } = {}
 
 /** The status stands before the scale. */
-function subresourcesOf({ group, names }: Definition, version: Version): readonly Subresource[] {
+function subresourcesOf({ group, names }: Definition, version: DefinitionVersion): readonly Subresource[] {
   const { name, hasStatus, scale } = version
   const status: Subresource = { name: 'status', kind: names.kind, group, version: name, verbs: partVerbs }
   return [...(hasStatus ? [status] : []), ...(scale === undefined ? [] : [scalePart])]
@@ -147,7 +151,7 @@ function subresourcesOf({ group, names }: Definition, version: Version): readonl
 const scalePart: Subresource = { name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: partVerbs }
 
 /** Who uses it is told of the best one that is not deprecated. */
-function deprecationOf({ group, names, versions }: Definition, version: Version): string | undefined {
+function deprecationOf({ group, names, versions }: Definition, version: DefinitionVersion): string | undefined {
   if (version.deprecation === undefined || version.deprecation !== '') return version.deprecation
   const better = versions
     .filter(
@@ -159,7 +163,7 @@ function deprecationOf({ group, names, versions }: Definition, version: Version)
   return `${group}/${version.name} ${names.kind} is deprecated${hint}`
 }
 
-function selectableFields({ selectableFields: paths }: Version): Resource['selectableFields'] {
+function selectableFields({ selectableFields: paths }: DefinitionVersion): Resource['selectableFields'] {
   return Object.fromEntries(
     paths.map((path) => {
       const names = readPath(path)
@@ -172,7 +176,7 @@ const selectableText = (value: Json | undefined): string =>
   value === undefined || value === null || typeof value === 'object' ? '' : `${value}`
 
 /** Nothing but the status, whatever else was sent; who owns what follows it. */
-function statusRules(schema: CustomSchema, scale: Version['scale']): UpdateRules {
+function statusRules(schema: CustomSchema, scale: DefinitionVersion['scale']): UpdateRules {
   return {
     prepareUpdate: (object, current) => {
       const { name, namespace, uid, resourceVersion, managedFields } = object.metadata

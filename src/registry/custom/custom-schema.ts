@@ -20,7 +20,7 @@ import { validateMetadata, validateMetadataUpdate } from '../metadata.ts'
 import type { ValidateTools } from '../resource.ts'
 import { typeOf } from '../types.ts'
 import { CustomRules, type RuleContext } from './custom-rules.ts'
-import type { Definition, Version } from './definition.ts'
+import type { Definition, DefinitionVersion } from './definition.ts'
 import { coerceEmbedded, type Malformed } from './embedded-metadata.ts'
 
 /** What was made of a schema is several times its size. Who has not written for so long waits some milliseconds. */
@@ -29,13 +29,13 @@ const UNUSED_MS = 5 * 60_000
 /** Of one version. */
 export class CustomSchema {
   readonly #definition: Definition
-  readonly #version: Version
+  readonly #version: DefinitionVersion
   #struct: Struct | undefined
   readonly #structural: Remade<Structural>
   #loading: Promise<void> | undefined
   readonly #rules: CustomRules
 
-  constructor(definition: Definition, version: Version) {
+  constructor(definition: Definition, version: DefinitionVersion) {
     this.#definition = definition
     this.#version = version
     this.#structural = new Remade(() => this.#readStructural(), UNUSED_MS)

@@ -11,7 +11,7 @@ export type Definition = {
   readonly isNamespaced: boolean
   /** Its objects are being deleted: none can be created. */
   readonly isTerminating: boolean
-  readonly versions: readonly Version[]
+  readonly versions: readonly DefinitionVersion[]
   readonly storageVersion: string
   /** Versions in which objects may be stored. */
   readonly storedVersions: readonly string[]
@@ -30,7 +30,7 @@ export type Names = {
   readonly categories: readonly string[]
 }
 
-export type Version = {
+export type DefinitionVersion = {
   readonly name: string
   readonly isServed: boolean
   /** Undefined: it is not deprecated. Empty: it is, in the words of the server. */
@@ -94,7 +94,7 @@ export const readNames = (names: Fields): Names => ({
 const schemaOf = (object: KubeObject, at: number): Fields =>
   fieldsOf(fieldsOf(itemsOf(fieldsOf(object['spec'])['versions'])[at]?.['schema'])['openAPIV3Schema'])
 
-function readVersion(version: Fields, schema: () => Fields): Version {
+function readVersion(version: Fields, schema: () => Fields): DefinitionVersion {
   const { status, scale } = fieldsOf(version['subresources'])
   const paths = fieldsOf(scale)
   return {

@@ -8,7 +8,7 @@ import { Slices, type SlicesTime } from '../../lib/slices.ts'
 import type { ConditionalWrite, FeedEvent, Found, Key, Outcome, RangeQuery, Revision, Versioned } from '../engine.ts'
 import { StorageError } from '../errors.ts'
 import { keyAfter } from '../keys.ts'
-import { KeyHistory, type Version } from './key-history.ts'
+import { KeyHistory, type KeyVersion } from './key-history.ts'
 
 // The package is CommonJS: its class stands behind `default`, twice.
 const BTree = BTreeModule.default
@@ -25,7 +25,7 @@ export type Commit = { readonly revision: Revision; readonly events: readonly Fe
 export type Snapshot = {
   readonly revision: Revision
   readonly compacted: Revision
-  readonly histories: readonly { readonly key: Key; readonly versions: readonly Version[] }[]
+  readonly histories: readonly { readonly key: Key; readonly versions: readonly KeyVersion[] }[]
   readonly commits: readonly Commit[]
   readonly leases: readonly { readonly id: bigint; readonly ttlSeconds: number; readonly keys: readonly Key[] }[]
 }

@@ -1,7 +1,7 @@
 /** All kept versions of one key, oldest first. A version without a value is a deletion, as etcd's tombstones are. */
 import type { Key, Revision, Versioned } from '../engine.ts'
 
-export type Version = {
+export type KeyVersion = {
   readonly revision: Revision
   /** Of the life that this version is part of. */
   readonly createRevision: Revision
@@ -10,18 +10,18 @@ export type Version = {
 
 export class KeyHistory {
   readonly key: Key
-  #versions: Version[] = []
+  #versions: KeyVersion[] = []
 
-  constructor(key: Key, versions: readonly Version[] = []) {
+  constructor(key: Key, versions: readonly KeyVersion[] = []) {
     this.key = key
     this.#versions = [...versions]
   }
 
-  get versions(): readonly Version[] {
+  get versions(): readonly KeyVersion[] {
     return this.#versions
   }
 
-  add(version: Version): void {
+  add(version: KeyVersion): void {
     this.#versions.push(version)
   }
 

@@ -4,11 +4,11 @@ import { deviceClassRules } from './device-class.ts'
 import { resourceClaimRules, resourceClaimTemplateRules } from './resource-claim.ts'
 import { olderSliceRules, resourceSliceRules } from './resource-slice.ts'
 import { deviceTaintRuleRules } from './taints.ts'
-import { inVersion, type Version } from './versions.ts'
+import { inVersion, type ResourceGroupVersion } from './versions.ts'
 
-const versions: readonly Version[] = ['v1alpha3', 'v1beta1', 'v1beta2']
+const versions: readonly ResourceGroupVersion[] = ['v1alpha3', 'v1beta1', 'v1beta2']
 
-const kinds = (version: Version): readonly (readonly [string, KindRules])[] => [
+const kinds = (version: ResourceGroupVersion): readonly (readonly [string, KindRules])[] => [
   ['DeviceClass', deviceClassRules],
   ['ResourceClaim', resourceClaimRules],
   ['ResourceClaimTemplate', resourceClaimTemplateRules],

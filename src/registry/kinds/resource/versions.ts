@@ -6,7 +6,7 @@ import { JsonMap } from '../../../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, present } from '../../../api/object.ts'
 import type { KindRules, KindUpdateRules } from '../../kind-rules.ts'
 
-export type Version = 'v1alpha3' | 'v1beta1' | 'v1beta2'
+export type ResourceGroupVersion = 'v1alpha3' | 'v1beta1' | 'v1beta2'
 
 type Change = (value: Fields) => Fields
 
@@ -76,7 +76,7 @@ function sliceToHub(spec: Json | undefined): Json | undefined {
   })
 }
 
-function toHub(object: KubeObject, version: Version): KubeObject {
+function toHub(object: KubeObject, version: ResourceGroupVersion): KubeObject {
   if (version === 'v1beta2') return object
   const requests = requestPaths.get(object.kind ?? '')
   if (requests !== undefined) return withSpec(object, (spec) => mapList(spec, requests, requestToHub))
@@ -96,7 +96,7 @@ const devices = (object: KubeObject, change: Change): KubeObject =>
   object.kind === 'ResourceSlice' ? withSpec(object, (spec) => mapList(spec, ['devices'], alphaDevice(change))) : object
 
 /** To v1beta1 and back. */
-const conversions: { readonly [version in Version]: KindRules['convert'] } = {
+const conversions: { readonly [version in ResourceGroupVersion]: KindRules['convert'] } = {
   v1alpha3: {
     toStored: (object) => devices(object, wrapped),
     fromStored: (object) => devices(object, unwrapped),
@@ -106,7 +106,7 @@ const conversions: { readonly [version in Version]: KindRules['convert'] } = {
 }
 
 /** The rules of a kind for one of its versions. */
-export function inVersion(rules: KindRules, version: Version): KindRules {
+export function inVersion(rules: KindRules, version: ResourceGroupVersion): KindRules {
   const { validate, validateUpdate, validateInSlices, namespaceRule, status } = rules
   const convert = conversions[version]
   const hub = (object: KubeObject): KubeObject => toHub(object, version)
