@@ -6,9 +6,9 @@ import { forbidden } from './api/errors.ts'
 import { createAccounts } from './accounts.ts'
 import { Admission } from './admission/admission.ts'
 import type { MayDo } from './admission/certificates.ts'
-import type { Objects as PluginObjects } from './admission/objects.ts'
+import type { Objects } from './admission/objects.ts'
 import { createPlugins } from './admission/plugins.ts'
-import { createAllocators, type Objects, type ServiceAllocators } from './allocators/create-allocators.ts'
+import { createAllocators, type ResourceObjects, type ServiceAllocators } from './allocators/create-allocators.ts'
 import type { KubeObject } from './api/object.ts'
 import type { HandleAs } from './api/own-request.ts'
 import type { Cache } from './cache/cache.ts'
@@ -203,7 +203,7 @@ function podsOf(registry: Registry, accessOf: AccessOf): SubresourceAccess['pods
 
 type AdmissionParts = {
   readonly authorize: Authorize
-  readonly objects: PluginObjects
+  readonly objects: Objects
   readonly surroundings: Surroundings
 }
 
@@ -251,7 +251,7 @@ function createAllocation(
   { etcd, services }: Config,
   { cache, store, registry, accessOf, handle, surroundings: { clock, log, random } }: AllocationParts,
 ): ServiceAllocators {
-  const objectsOf = (group: string, plural: string): Objects => {
+  const objectsOf = (group: string, plural: string): ResourceObjects => {
     const resource = registry.find({ group, version: 'v1', plural })
     if (resource === undefined) return { get: async () => undefined, has: async () => false, list: async () => [] }
     return {

@@ -24,7 +24,7 @@ const REQUEST_MS_MAX = 15_000
 export type ServiceAddressesIn = 'objects' | 'objects and records' | 'records'
 
 /** Objects of one resource, from memory; by name where it has no namespaces. */
-export type Objects = {
+export type ResourceObjects = {
   readonly get: (name: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
   /** As far as memory knows; nothing is decoded. */
   readonly has: (name: string) => Promise<boolean>
@@ -36,9 +36,9 @@ export type AllocatorsParts = {
   readonly store: Store
   /** What all keys begin with. */
   readonly root: Key
-  readonly addresses: Objects
-  readonly ranges: Objects
-  readonly services: Objects
+  readonly addresses: ResourceObjects
+  readonly ranges: ResourceObjects
+  readonly services: ResourceObjects
   /** Of addresses: one for each family of the cluster, the first one first. */
   readonly cidrs: readonly Cidr[]
   /** What says which addresses are taken: objects alone, objects and the records of older servers, or those alone. */

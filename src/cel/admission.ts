@@ -8,7 +8,7 @@ import { authorizerType, resourceCheckType } from './library/authorizer.ts'
 import {
   bool,
   dyn,
-  type Field,
+  type FieldType,
   int,
   list,
   map,
@@ -43,7 +43,7 @@ export function admissionEnvironment(version: KubernetesVersion, names: Admissio
 
 /** The variables of a policy: each sees those that were declared before it. */
 export class PolicyVariables {
-  readonly #fields = new Map<string, Field>()
+  readonly #fields = new Map<string, FieldType>()
   readonly type: StructType = {
     kind: 'struct',
     name: 'kubernetes.variables',
@@ -63,7 +63,7 @@ function declared(type: Type): Type {
 }
 
 function struct(name: string, fields: { readonly [name: string]: Type }): StructType {
-  const known = new Map(Object.entries(fields).map(([key, type]): [string, Field] => [key, { key, type }]))
+  const known = new Map(Object.entries(fields).map(([key, type]): [string, FieldType] => [key, { key, type }]))
   return { kind: 'struct', name, field: (wanted) => known.get(wanted) }
 }
 

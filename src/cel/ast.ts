@@ -6,9 +6,9 @@ export type Expr =
   | { readonly kind: 'ident'; readonly offset: number; readonly name: string }
   | Select
   | Call
-  | List
+  | ListExpr
   | MapExpr
-  | Struct
+  | StructExpr
   | Comprehension
   /** Where the parser found nothing usable; the text has faults then. */
   | { readonly kind: 'missing'; readonly offset: number }
@@ -30,7 +30,7 @@ export type Call = {
   readonly args: readonly Expr[]
 }
 
-export type List = {
+export type ListExpr = {
   readonly kind: 'list'
   readonly offset: number
   readonly elements: readonly Expr[]
@@ -42,18 +42,18 @@ export type Entry = { readonly key: Expr; readonly value: Expr; readonly isOptio
 
 export type MapExpr = { readonly kind: 'map'; readonly offset: number; readonly entries: readonly Entry[] }
 
-export type StructField = {
+export type FieldInitializer = {
   readonly name: string
   readonly value: Expr
   readonly isOptional: boolean
   readonly offset: number
 }
 
-export type Struct = {
+export type StructExpr = {
   readonly kind: 'struct'
   readonly offset: number
   readonly name: string
-  readonly fields: readonly StructField[]
+  readonly fields: readonly FieldInitializer[]
 }
 
 export type Comprehension = {

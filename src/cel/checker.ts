@@ -3,11 +3,11 @@ import {
   type Call,
   type Comprehension,
   type Expr,
-  type List,
+  type ListExpr,
   type MapExpr,
   qualifiedName,
   type Select,
-  type Struct,
+  type StructExpr,
 } from './ast.ts'
 import type { Environment } from './environment.ts'
 import type { CelFunction, Overload } from './functions.ts'
@@ -285,7 +285,7 @@ class Checker {
     return [args.map(instantiate), instantiate(result)]
   }
 
-  *#list(expr: List): Turns<Type> {
+  *#list(expr: ListExpr): Turns<Type> {
     let element: Type | undefined
     for (const [at, part] of expr.elements.entries()) {
       const type = yield* this.check(part)
@@ -306,7 +306,7 @@ class Checker {
   }
 
   /** An object of a type that the environment has. What is in one of an unknown type is not looked at. */
-  *#struct(expr: Struct): Turns<Type> {
+  *#struct(expr: StructExpr): Turns<Type> {
     const named = this.#name(expr, expr.name)
     if (named === undefined) return this.#undeclared(expr, expr.name)
     const type = this.#messageType(expr, named)
@@ -325,7 +325,7 @@ class Checker {
     return type
   }
 
-  #messageType(expr: Struct, named: Type): Type {
+  #messageType(expr: StructExpr, named: Type): Type {
     if (named.kind !== 'type') return this.#fault(expr, `'${outputNameOf(named)}' is not a type`)
     return named.of.kind === 'struct'
       ? named.of

@@ -1,7 +1,7 @@
 /** What selectors of devices may name: the driver of a device, and its attributes and capacities by domain and name. */
 import { type Environment, withVariables } from './environment.ts'
 import { deviceLibraries, type KubernetesVersion } from './kubernetes.ts'
-import { opaque, type Field, type StructType, type Type } from './types.ts'
+import { opaque, type FieldType, type StructType, type Type } from './types.ts'
 
 const DOMAIN_CHARACTERS_MAX = 63
 const NAME_CHARACTERS_MAX = 32
@@ -18,7 +18,7 @@ const byDomain = (value: Type): Type => ({
   sizeMax: ENTRIES_MAX,
 })
 
-const fields: ReadonlyMap<string, Field> = new Map([
+const fields: ReadonlyMap<string, FieldType> = new Map([
   ['driver', { key: 'driver', type: text(DOMAIN_CHARACTERS_MAX) }],
   ['attributes', { key: 'attributes', type: byDomain({ kind: 'dyn', sizeMax: VALUE_CHARACTERS_MAX }) }],
   ['capacity', { key: 'capacity', type: byDomain(opaque('kubernetes.Quantity')) }],

@@ -1,7 +1,7 @@
 /**
  * Tokens to a tree: one method per rule of the grammar, named as the rules are. Macros are expanded on the way.
  */
-import { type Entry, type Expr, partsOf, type StructField } from './ast.ts'
+import { type Entry, type Expr, partsOf, type FieldInitializer } from './ast.ts'
 import { end, exprStart, optionalStart, sets } from './grammar.ts'
 import { lex } from './lexer.ts'
 import { type ReadLiteral, readBytes, readFloat, readInt, readString, readUint } from './literal.ts'
@@ -130,8 +130,8 @@ class Parser extends OperatorParser {
     return { kind: 'struct', offset: brace.from, name: `${dot ? '.' : ''}${names.join('.')}`, fields }
   }
 
-  *#structFields(): Turns<readonly StructField[]> {
-    const fields: StructField[] = []
+  *#structFields(): Turns<readonly FieldInitializer[]> {
+    const fields: FieldInitializer[] = []
     const depth = this.tokens.enter('fieldInitializerList', sets.mapEnd)
     try {
       do {
@@ -147,7 +147,7 @@ class Parser extends OperatorParser {
     }
   }
 
-  *#structField(): Turns<StructField> {
+  *#structField(): Turns<FieldInitializer> {
     const isOptional = this.tokens.kind === '?'
     if (isOptional) this.tokens.match('?', sets.field)
     const name = this.escapeIdent()

@@ -6,10 +6,10 @@ import { sizeOf, TEXT_FACTOR, traversal } from './cost.ts'
 import type { Environment, Library } from './environment.ts'
 import { global } from './functions.ts'
 import { scaled, unknownSize } from './ranges.ts'
-import { dyn, type Field, string, type StructType } from './types.ts'
+import { dyn, type FieldType, string, type StructType } from './types.ts'
 import { noSuchOverload } from './values.ts'
 
-const operationFields: ReadonlyMap<string, Field> = new Map([
+const operationFields: ReadonlyMap<string, FieldType> = new Map([
   ['op', { key: 'op', type: string }],
   ['path', { key: 'path', type: string }],
   ['from', { key: 'from', type: string }],

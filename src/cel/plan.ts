@@ -3,18 +3,18 @@
  * running does no more than index into arrays. Costs are counted as upstream's interpreter counts them: a chain of fields costs one
  * per link, and a chain that is a branch of a condition, an index or a test for presence has its first link for free.
  */
-import type { Call, Comprehension, Expr, List, MapExpr, Select, Struct } from './ast.ts'
+import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select, StructExpr } from './ast.ts'
 import type { Checked } from './checker.ts'
 import { anyOf, callStep, costOf } from './call.ts'
 import { IDENT_COST, LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
 import { longPatternFault } from './long-pattern.ts'
 import { isLongPattern } from './regex.ts'
-import { Loop, Run, type Slice, type Step } from './run.ts'
+import { ComprehensionFrame, Run, type Slice, type Step } from './run.ts'
 import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
 import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
 import {
-  type Key,
+  type MapKey,
   ArrayList,
   CelError,
   HashMap,
@@ -322,7 +322,7 @@ class Planner {
     }
   }
 
-  *#list(expr: List): Turns<Planned> {
+  *#list(expr: ListExpr): Turns<Planned> {
     const elements = yield* this.#all(expr.elements)
     const build: Step = (run) => {
       const items: Value[] = []
@@ -345,7 +345,7 @@ class Planner {
       entries.push({ key: yield* this.plan(key), value: yield* this.plan(value), isOptional })
     }
     const build: Step = (run) => {
-      const given: (readonly [Key, Value])[] = []
+      const given: (readonly [MapKey, Value])[] = []
       for (const entry of entries) {
         const key = entry.key.step(run)
         if (key instanceof CelError) return key
@@ -368,7 +368,7 @@ class Planner {
     )
   }
 
-  *#struct({ name, fields }: Struct): Turns<Step> {
+  *#struct({ name, fields }: StructExpr): Turns<Step> {
     const parts = yield* this.#all(fields.map(({ value }) => value))
     return (run) => {
       const values = new Map<string, Value>()
@@ -398,19 +398,19 @@ class Planner {
     const { step: result } = yield* this.plan(expr.result)
     this.#locals = outer
     const isPair = expr.variable2 !== undefined
-    const begin = (run: Run, place: number): Loop | CelError => {
+    const begin = (run: Run, place: number): ComprehensionFrame | CelError => {
       const collection = range(run)
       if (collection instanceof CelError) return collection
       const start = initial(run)
       if (start instanceof CelError) return start
       if (!isList(collection) && !isMap(collection)) return notIterable(collection)
-      return new Loop(run, place, { collection, initial: start })
+      return new ComprehensionFrame(run, place, { collection, initial: start })
     }
     return (run) => {
       const { frame, locals } = run
       const place = frame.entered++
       const known = frame.known?.get(place)
-      if (known !== undefined && !(known instanceof Loop)) return run.recall(frame, known)
+      if (known !== undefined && !(known instanceof ComprehensionFrame)) return run.recall(frame, known)
       const loop = known ?? begin(run, place)
       if (loop instanceof CelError) return loop
       run.startLoop(loop)

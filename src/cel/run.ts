@@ -6,7 +6,7 @@
  */
 import type { Meter } from './functions.ts'
 import { compilePattern, type Pattern, type PatternQuestion } from './regex.ts'
-import { type CelError, isMap, type Key, type ListValue, type MapValue, type Result, type Value } from './values.ts'
+import { type CelError, isMap, type MapKey, type ListValue, type MapValue, type Result, type Value } from './values.ts'
 
 export type Activation = { readonly [variable: string]: Result | undefined }
 
@@ -32,7 +32,7 @@ export class Run implements Meter {
   #patternCharacters = 0
   #slice: Slice = endless
   #lookAt = LOOK_COST
-  #pausedAt: Loop | Known | undefined
+  #pausedAt: ComprehensionFrame | Known | undefined
   #costAtPause = 0
   #nanosAtPause = 0
   /** Not a number outside of long calls. */
@@ -96,13 +96,13 @@ export class Run implements Meter {
   }
 
   /** From its start, or again where a pause left it. */
-  startLoop(loop: Loop): void {
+  startLoop(loop: ComprehensionFrame): void {
     loop.outer.entered = loop.outerEntered
     this.frame = loop
     this.#reached(loop)
   }
 
-  startTurn(loop: Loop): void {
+  startTurn(loop: ComprehensionFrame): void {
     loop.entered = 0
     if (this.cost <= this.#lookAt) return
     this.#lookAt = this.cost + LOOK_COST
@@ -116,7 +116,7 @@ export class Run implements Meter {
     return known.value
   }
 
-  #reached(place: Loop | Known): void {
+  #reached(place: ComprehensionFrame | Known): void {
     if (this.#pausedAt !== place) return
     this.#pausedAt = undefined
     this.cost = this.#costAtPause
@@ -125,7 +125,7 @@ export class Run implements Meter {
   }
 
   /** The value of a loop, which is not run again if it was long. */
-  endLoop(loop: Loop, value: Result): Result {
+  endLoop(loop: ComprehensionFrame, value: Result): Result {
     const { outer, place } = loop
     this.frame = outer
     if (this.cost - loop.costBefore > KEPT_COST) outer.know(place, { value, entered: outer.entered, isUnpaid: false })
@@ -159,7 +159,7 @@ export class Run implements Meter {
     throw new Paused({ question, tell })
   }
 
-  #pause(at: Loop | Known): never {
+  #pause(at: ComprehensionFrame | Known): never {
     this.#pausedAt = at
     this.#remember()
     throw new Paused()
@@ -168,7 +168,8 @@ export class Run implements Meter {
   #remember(): void {
     this.#costAtPause = this.cost
     this.#nanosAtPause = this.nanos
-    for (let { frame } = this; frame instanceof Loop; frame = frame.outer) frame.outer.know(frame.place, frame)
+    for (let { frame } = this; frame instanceof ComprehensionFrame; frame = frame.outer)
+      frame.outer.know(frame.place, frame)
   }
 }
 
@@ -186,23 +187,23 @@ type Known = {
 /** Loops and long calls, numbered as they are entered: the same ones have the same numbers when an expression is run again. */
 class Frame {
   entered = 0
-  known: Map<number, Known | Loop> | undefined
+  known: Map<number, Known | ComprehensionFrame> | undefined
 
-  know(place: number, what: Known | Loop): void {
+  know(place: number, what: Known | ComprehensionFrame): void {
     this.known ??= new Map()
     this.known.set(place, what)
   }
 }
 
 /** A comprehension under way, and the frame of what is in its present turn. */
-export class Loop extends Frame {
+export class ComprehensionFrame extends Frame {
   readonly outer: Frame
   readonly place: number
   readonly outerEntered: number
   readonly costBefore: number
   readonly collection: ListValue | MapValue
   /** Of a map. */
-  readonly keys: readonly Key[] | undefined
+  readonly keys: readonly MapKey[] | undefined
   readonly size: number
   at = 0
   accumulated: Value | CelError

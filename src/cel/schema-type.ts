@@ -4,7 +4,7 @@
  */
 import { type Fields, fieldsOf, isFields, type Json, numberOf, textOf, textsOf } from '../api/object.ts'
 import { escapeName, isReserved } from './escape.ts'
-import { bool, double, type Field, int, string, type StructType, type Type } from './types.ts'
+import { bool, double, type FieldType, int, string, type StructType, type Type } from './types.ts'
 
 /** Upstream's largest request, which bounds everything. */
 export const REQUEST_BYTES_MAX = 3 * 1024 * 1024
@@ -66,13 +66,13 @@ function mapOf(schema: Fields, name: string): Type | undefined {
 /** `instead`: fields that have another schema than theirs. There may be tens of thousands of fields, and few that somebody asks for. */
 function structOf(schema: Fields, name: string, instead: Fields = {}): StructType {
   const properties = fieldsOf(schema['properties'])
-  const known = new Map<string, Field | undefined>()
+  const known = new Map<string, FieldType | undefined>()
   let keys: ReadonlyMap<string, string> | undefined
   const keyOf = (wanted: string): string | undefined => {
     const isPlain = Object.hasOwn(instead, wanted) || (Object.hasOwn(properties, wanted) && isItself(wanted))
     return isPlain ? wanted : (keys ??= escapedKeys(properties)).get(wanted)
   }
-  const field = (wanted: string): Field | undefined => {
+  const field = (wanted: string): FieldType | undefined => {
     if (known.has(wanted)) return known.get(wanted)
     const key = keyOf(wanted)
     const own = key === undefined ? undefined : (Object.hasOwn(instead, key) ? instead : properties)[key]

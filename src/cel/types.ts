@@ -42,10 +42,10 @@ export type StructType = {
   readonly kind: 'struct'
   readonly name: string
   /** By the name that expressions use; undefined: there is no such field. */
-  readonly field: (name: string) => Field | undefined
+  readonly field: (name: string) => FieldType | undefined
 }
 
-export type Field = {
+export type FieldType = {
   readonly type: Type
   /** The field's name in the data, which may need escapes in expressions. */
   readonly key: string

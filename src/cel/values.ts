@@ -102,7 +102,7 @@ export interface ListValue extends JsonBacked {
 }
 
 /** What may be the key of a map. */
-export type Key = boolean | bigint | string | Uint
+export type MapKey = boolean | bigint | string | Uint
 
 export interface MapValue extends JsonBacked {
   readonly isMap: true
@@ -114,7 +114,7 @@ export interface MapValue extends JsonBacked {
   /** Whether its size is known; false: it takes a look at all keys. */
   readonly isCounted?: boolean
   get(key: Value): Value | undefined
-  keys(): Iterable<Key>
+  keys(): Iterable<MapKey>
 }
 
 export interface StructValue extends JsonBacked {
@@ -186,7 +186,7 @@ function keyText(key: Value): string | undefined {
   return undefined
 }
 
-type HashEntry = { readonly key: Key; readonly value: Value; readonly at: number }
+type HashEntry = { readonly key: MapKey; readonly value: Value; readonly at: number }
 
 /** A map of values, which shares its entries with those made from it as `ArrayList` does. */
 export class HashMap implements MapValue {
@@ -200,7 +200,7 @@ export class HashMap implements MapValue {
   }
 
   /** Of a key that comes again the last one counts, in the place of the first. */
-  static of(given: Iterable<readonly [Key, Value]>): HashMap {
+  static of(given: Iterable<readonly [MapKey, Value]>): HashMap {
     const entries = new Map<string, HashEntry>()
     for (const [key, value] of given) {
       const text = keyText(key) ?? ''
@@ -215,7 +215,7 @@ export class HashMap implements MapValue {
     return entry !== undefined && entry.at < this.size ? entry.value : undefined
   }
 
-  *keys(): Generator<Key> {
+  *keys(): Generator<MapKey> {
     for (const { key, at } of this.#entries.values()) {
       if (at >= this.size) return
       yield key
@@ -228,7 +228,7 @@ export class HashMap implements MapValue {
   }
 
   /** A map with one entry more; undefined if it has the key already. */
-  with(key: Key, value: Value): HashMap | undefined {
+  with(key: MapKey, value: Value): HashMap | undefined {
     if (this.get(key) !== undefined) return undefined
     const entries = this.isLast ? this.#entries : new Map([...this.#entries].slice(0, this.size))
     return new HashMap(entries.set(keyText(key) ?? '', { key, value, at: this.size }))
@@ -243,7 +243,7 @@ export const isStruct = (value: Result): value is StructValue =>
   typeof value === 'object' && value !== null && 'isStruct' in value
 export const isOpaque = (value: Result): value is Opaque =>
   typeof value === 'object' && value !== null && 'isSame' in value
-export const isKey = (value: Value): value is Key =>
+export const isKey = (value: Value): value is MapKey =>
   typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean' || value instanceof Uint
 
 export function* itemsOf(list: ListValue): Generator<Value> {

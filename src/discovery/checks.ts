@@ -2,7 +2,7 @@
  * The checks of the health endpoints, by upstream's names and in its order: tools exclude and ask for them by name. What
  * upstream starts in steps is one step here, so most of those checks have the same answer.
  */
-import type { Check } from './health.ts'
+import type { HealthCheck } from './health.ts'
 
 /** What the checks look at. */
 export type Vitals = {
@@ -77,8 +77,14 @@ const bootstrapHooks: ReadonlySet<string> = new Set([
 const unless = (isOk: () => boolean, why: string) => (): string | undefined => (isOk() ? undefined : why)
 const isFine = (): undefined => undefined
 
-export function createChecks({ etcdFault, isStarted, isFilled, isBootstrapped, isStopping }: Vitals): readonly Check[] {
-  const checks: Check[] = [
+export function createChecks({
+  etcdFault,
+  isStarted,
+  isFilled,
+  isBootstrapped,
+  isStopping,
+}: Vitals): readonly HealthCheck[] {
+  const checks: HealthCheck[] = [
     { name: 'ping', fault: isFine },
     { name: 'log', fault: isFine },
     { name: 'etcd', fault: etcdFault },

@@ -8,7 +8,7 @@ import type { Metrics } from '../lib/metrics.ts'
 import type { Registry } from '../registry/registry.ts'
 import { AggregatedDiscovery, aggregatedForm } from './aggregated.ts'
 import { coreVersions, type Document, groupDocument, groupList, resourceList } from './groups.ts'
-import { type Check, checkHealth, checksOf, type Endpoint, type OnChecked } from './health.ts'
+import { type HealthCheck, checkHealth, checksOf, type Endpoint, type OnChecked } from './health.ts'
 import type { Issuer } from './issuer.ts'
 import { OpenApi } from './openapi/answer.ts'
 import { printDocument } from './print.ts'
@@ -19,7 +19,7 @@ export type DocumentParts = {
   readonly registry: Registry
   /** host:port, where clients outside reach the server. */
   readonly serverAddress: string
-  readonly checks: readonly Check[]
+  readonly checks: readonly HealthCheck[]
   readonly onChecked: OnChecked
   readonly metrics: Metrics
   /** Null: nobody issues tokens of service accounts here. */
@@ -77,7 +77,7 @@ function health(endpoint: Endpoint, { path, query }: ApiRequest, parts: Document
 }
 
 /** Who may ask for one check may know why it fails. */
-function singleCheck(name: string, checks: readonly Check[]): ApiResponse {
+function singleCheck(name: string, checks: readonly HealthCheck[]): ApiResponse {
   const check = checks.find((candidate) => candidate.name === name)
   if (check === undefined) throw pageNotFound()
   const fault = check.fault()

@@ -2,7 +2,7 @@
 
 export type Endpoint = 'healthz' | 'livez' | 'readyz'
 
-export type Check = {
+export type HealthCheck = {
   readonly name: string
   /** The reason when it fails, undefined when all is well. */
   readonly fault: () => string | undefined
@@ -17,13 +17,13 @@ export type OnChecked = (endpoint: Endpoint, name: string, isOk: boolean) => voi
 
 export type Health = { readonly isHealthy: boolean; readonly text: string }
 
-export const checksOf = (endpoint: Endpoint, checks: readonly Check[]): readonly Check[] =>
+export const checksOf = (endpoint: Endpoint, checks: readonly HealthCheck[]): readonly HealthCheck[] =>
   checks.filter(({ isForReadiness = false }) => !isForReadiness || endpoint === 'readyz')
 
 /** Reasons are for those with access to the log: they are left out here. */
 export function checkHealth(
   endpoint: Endpoint,
-  checks: readonly Check[],
+  checks: readonly HealthCheck[],
   { query, onChecked = () => undefined }: { readonly query: URLSearchParams; readonly onChecked?: OnChecked },
 ): Health {
   const excluded = new Set(query.getAll('exclude'))

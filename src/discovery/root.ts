@@ -1,7 +1,7 @@
 /** Every path that the server answers, for who looks at its root. */
 import type { Registry } from '../registry/registry.ts'
 import { groupNames, versionsOf } from './groups.ts'
-import { type Check, checksOf, type Endpoint } from './health.ts'
+import { type HealthCheck, checksOf, type Endpoint } from './health.ts'
 
 const endpoints: readonly Endpoint[] = ['healthz', 'livez', 'readyz']
 const fixed: readonly string[] = ['/api', '/api/v1', '/apis', '/apis/', '/metrics', '/metrics/slis', '/version'].concat(
@@ -11,7 +11,7 @@ const fixed: readonly string[] = ['/api', '/api/v1', '/apis', '/apis/', '/metric
 )
 
 /** `others`: paths of parts that not every server has. */
-export function rootIndex(registry: Registry, checks: readonly Check[], others: readonly string[]): string[] {
+export function rootIndex(registry: Registry, checks: readonly HealthCheck[], others: readonly string[]): string[] {
   const groups = groupNames(registry).flatMap((group) => [
     `/apis/${group}`,
     ...versionsOf(registry, group).map((version) => `/apis/${group}/${version}`),

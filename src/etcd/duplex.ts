@@ -3,7 +3,7 @@
  * the end is told exactly once.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
-import type { Field } from '../http2/field.ts'
+import type { HeaderField } from '../http2/field.ts'
 import { CODE } from '../http2/protocol.ts'
 import { MessageFrames } from './codec/frames.ts'
 import type { EtcdConnection } from './connection.ts'
@@ -95,7 +95,7 @@ export class Duplex implements AnswerListener {
     this.#stream.resume()
   }
 
-  onHead(fields: readonly Field[]): void {
+  onHead(fields: readonly HeaderField[]): void {
     this.#connection.heard = true
     if (hasStatus(fields)) this.onTrailers(fields)
     else if (!isHttpOk(fields)) this.#giveUp(notGrpc(fields, this.#connection.endpoint))
@@ -114,7 +114,7 @@ export class Duplex implements AnswerListener {
   #status: EtcdError | 'ok' | undefined
 
   /** The end is told when the stream is over. */
-  onTrailers(fields: readonly Field[]): void {
+  onTrailers(fields: readonly HeaderField[]): void {
     this.#status = statusFailure(fields, this.#connection.endpoint) ?? 'ok'
   }
 

@@ -1,21 +1,21 @@
 /** How an answer says that the call failed: in its trailers, in its HTTP status, or by being unreadable. */
-import type { Field } from '../http2/field.ts'
+import type { HeaderField } from '../http2/field.ts'
 import { NumberTooLarge } from './codec/reader.ts'
 import { answeredError, codeOfHttpStatus, EtcdError } from './errors.ts'
 
 /** Whether these headers tell how the call ended. */
-export const hasStatus = (fields: readonly Field[]): boolean => valueOf(fields, 'grpc-status') !== undefined
+export const hasStatus = (fields: readonly HeaderField[]): boolean => valueOf(fields, 'grpc-status') !== undefined
 
 /** The failure that trailers tell, if any. */
-export function statusFailure(fields: readonly Field[], endpoint: string): EtcdError | undefined {
+export function statusFailure(fields: readonly HeaderField[], endpoint: string): EtcdError | undefined {
   const status = Number(valueOf(fields, 'grpc-status'))
   return status === 0 ? undefined : answeredError(status, decodeMessage(valueOf(fields, 'grpc-message')), endpoint)
 }
 
-export const isHttpOk = (fields: readonly Field[]): boolean => valueOf(fields, ':status') === '200'
+export const isHttpOk = (fields: readonly HeaderField[]): boolean => valueOf(fields, ':status') === '200'
 
 /** The answer is not of gRPC: somebody in between gave it, and the request may have got through before. */
-export function notGrpc(fields: readonly Field[], endpoint: string): EtcdError {
+export function notGrpc(fields: readonly HeaderField[], endpoint: string): EtcdError {
   const status = Number(valueOf(fields, ':status'))
   return new EtcdError(codeOfHttpStatus(status), `HTTP status ${status}`, { ambiguous: true, endpoint })
 }
@@ -27,7 +27,7 @@ export function unreadable(cause: unknown, endpoint: string): EtcdError {
   return new EtcdError(code, `an answer cannot be taken: ${reason}`, { ambiguous: true, endpoint, cause })
 }
 
-function valueOf(fields: readonly Field[], name: string): string | undefined {
+function valueOf(fields: readonly HeaderField[], name: string): string | undefined {
   for (const field of fields) if (field.name === name) return field.value
   return undefined
 }

@@ -3,7 +3,7 @@
  * instead of iterators, and an AbortSignal is listened to only if there is one.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
-import type { Field } from '../http2/field.ts'
+import type { HeaderField } from '../http2/field.ts'
 import { CODE } from '../http2/protocol.ts'
 import { MessageFrames, messageLength } from './codec/frames.ts'
 import { WireReader } from './codec/reader.ts'
@@ -61,7 +61,7 @@ class UnaryCall<T> implements AnswerListener {
     this.#stream.end([options.frame])
   }
 
-  onHead(fields: readonly Field[]): void {
+  onHead(fields: readonly HeaderField[]): void {
     this.#connection.heard = true
     // An answer without a message has its status in its first headers.
     if (hasStatus(fields)) this.onTrailers(fields)
@@ -89,7 +89,7 @@ class UnaryCall<T> implements AnswerListener {
     this.#message ??= message
   }
 
-  onTrailers(fields: readonly Field[]): void {
+  onTrailers(fields: readonly HeaderField[]): void {
     if (this.#isSettled) return
     const failure = statusFailure(fields, this.#connection.endpoint)
     if (failure !== undefined) return this.#fail(failure)

@@ -1,7 +1,7 @@
 /** The client's side of a connection: we make requests, and the peer answers. */
 import { type AnswerListener, ClientStream, type ClientStreamOwner } from './client-stream.ts'
 import { Http2Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
-import type { Field } from './field.ts'
+import type { HeaderField } from './field.ts'
 import { CODE, type Code, type ConnectionError, SETTING, STREAM_ID_MAX } from './protocol.ts'
 import type { Send } from './sending-stream.ts'
 
@@ -175,5 +175,5 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
 }
 
 /** 1xx: the answer itself is still to come. */
-const isInformational = (fields: readonly Field[]): boolean =>
+const isInformational = (fields: readonly HeaderField[]): boolean =>
   fields[0]?.name === ':status' && fields[0].value.startsWith('1')

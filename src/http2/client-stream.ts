@@ -1,15 +1,15 @@
 /** One request that we make, and its answer. */
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
-import type { Field } from './field.ts'
+import type { HeaderField } from './field.ts'
 import { CODE, type Code } from './protocol.ts'
 import { type Send, SendingStream } from './sending-stream.ts'
 
 export interface AnswerListener {
   /** `fields` is good until this returns. */
-  readonly onHead: (fields: readonly Field[]) => void
+  readonly onHead: (fields: readonly HeaderField[]) => void
   readonly onData: (chunk: Buffer) => void
   /** What follows the body. */
-  readonly onTrailers: (fields: readonly Field[]) => void
+  readonly onTrailers: (fields: readonly HeaderField[]) => void
   /** Called once, at the end of all. `code`: with which the stream was given up; 0 when it came to its end. */
   readonly onClose: (code: number) => void
 }
@@ -30,7 +30,7 @@ export class ClientStream extends SendingStream {
   readonly #listener: AnswerListener
   /** What came while it was paused. */
   #held: GrowingBuffer | undefined
-  #trailers: readonly Field[] | undefined
+  #trailers: readonly HeaderField[] | undefined
   #isToldAtResume = false
 
   constructor(
@@ -78,7 +78,7 @@ export class ClientStream extends SendingStream {
   }
 
   /** For the connection, as is all below. */
-  receiveHead(fields: readonly Field[]): void {
+  receiveHead(fields: readonly HeaderField[]): void {
     this.hasHead = true
     this.#listener.onHead(fields)
   }
@@ -89,7 +89,7 @@ export class ClientStream extends SendingStream {
     this.#owner.returnWindow(this, chunk.length)
   }
 
-  receiveTrailers(fields: readonly Field[]): void {
+  receiveTrailers(fields: readonly HeaderField[]): void {
     if (this.#held === undefined) this.#listener.onTrailers(fields)
     else this.#trailers = [...fields]
   }

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
-import type { Field } from './field.ts'
+import type { HeaderField } from './field.ts'
 import { type Frame, FrameReader } from './frame-reader.ts'
 import { type HeaderMemory, LARGE_HEADER_BYTES } from './header-memory.ts'
 import { type HeaderLimits, HpackDecoder } from './hpack-decoder.ts'
@@ -67,7 +67,7 @@ type OpenBlock = {
 
 export type FieldBlock = {
   /** Good until the call returns. Not all of them if they are too many. */
-  readonly fields: readonly Field[]
+  readonly fields: readonly HeaderField[]
   /** As SETTINGS_MAX_HEADER_LIST_SIZE counts them; -1: more than allowed. */
   readonly bytes: number
 }
@@ -94,7 +94,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   readonly #socket: Socket
   readonly #reader: FrameReader
   readonly #decoder: HpackDecoder
-  readonly #fields: Field[] = []
+  readonly #fields: HeaderField[] = []
   readonly #window: number
   #receiveWindow: number
   #hasSettings = false

@@ -1,7 +1,7 @@
 /** One header field, and whether HTTP allows it. Told once: fields of HPACK's table come again with every request. */
 import { SPACE } from '../lib/ascii.ts'
 
-export type Field = {
+export type HeaderField = {
   readonly name: string
   readonly value: string
   /** Name in lower case and of the letters that a name may have, value without line ends: RFC 9113, 8.2.1. */
@@ -13,7 +13,7 @@ export type Field = {
 /** What each entry costs beyond its text: RFC 7541, 4.1. */
 const ENTRY_BYTES = 32
 
-export function createField(name: string, value: string): Field {
+export function createField(name: string, value: string): HeaderField {
   const size = name.length + value.length + ENTRY_BYTES
   return { name, value, isValid: isName(name) && isValue(value), size }
 }

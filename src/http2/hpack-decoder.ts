@@ -1,11 +1,11 @@
 /** Reads blocks of header fields (RFC 7541). One for each connection: what was sent before is referred to by number. */
-import { createField, type Field } from './field.ts'
+import { createField, type HeaderField } from './field.ts'
 import type { HeaderMemory } from './header-memory.ts'
 import { decodeHuffman } from './huffman.ts'
 import { byte, CODE, ConnectionError } from './protocol.ts'
 import { staticTable } from './static-table.ts'
 
-const staticFields: readonly Field[] = staticTable.map(([name, value]) => createField(name, value))
+const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) => createField(name, value))
 
 /** HPACK's default. We ask for no other, so that a client's table never takes more. */
 const TABLE_BYTES_MAX = 4096
@@ -21,7 +21,7 @@ const none = Buffer.alloc(0)
 
 export class HpackDecoder {
   /** The newest is the last. */
-  readonly #table: Field[] = []
+  readonly #table: HeaderField[] = []
   #tableBytes = 0
   #tableBytesMax = TABLE_BYTES_MAX
   readonly #memory: HeaderMemory
@@ -36,7 +36,7 @@ export class HpackDecoder {
    * Appends the fields of a block to `into`. Their size, as SETTINGS_MAX_HEADER_LIST_SIZE counts it; -1 when they are more
    * than allowed, and the rest was left out. Fails with a ConnectionError: who cannot read one block cannot read the next.
    */
-  decode(block: Buffer, into: Field[], { headerBytesMax, headersMax }: HeaderLimits): number {
+  decode(block: Buffer, into: HeaderField[], { headerBytesMax, headersMax }: HeaderLimits): number {
     this.#block = block
     this.#at = 0
     let isFirst = true
@@ -59,12 +59,12 @@ export class HpackDecoder {
     return isWithin ? bytes : -1
   }
 
-  #field(first: number): Field {
+  #field(first: number): HeaderField {
     if (first >= 0x80) return this.#lookUp(this.#integer(0x7f))
     return first >= 0x40 ? this.#remember(this.#literal(0x3f)) : this.#literal(0x0f)
   }
 
-  #lookUp(index: number): Field {
+  #lookUp(index: number): HeaderField {
     const field =
       index <= staticFields.length
         ? staticFields[index - 1]
@@ -73,13 +73,13 @@ export class HpackDecoder {
     return field
   }
 
-  #literal(prefix: number): Field {
+  #literal(prefix: number): HeaderField {
     const index = this.#integer(prefix)
     const name = index === 0 ? this.#text() : this.#lookUp(index).name
     return createField(name, this.#text())
   }
 
-  #remember(field: Field): Field {
+  #remember(field: HeaderField): HeaderField {
     this.#table.push(field)
     this.#tableBytes += field.size
     this.#evict()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createField, type Field } from './field.ts'
+import { createField, type HeaderField } from './field.ts'
 import { HeaderMemory } from './header-memory.ts'
 import { HpackDecoder } from './hpack-decoder.ts'
 import { HpackEncoder } from './hpack-encoder.ts'
@@ -10,7 +10,7 @@ import { decodeHuffman } from './huffman.ts'
 const limits = { headerBytesMax: 1 << 20, headersMax: 1000 }
 
 function decode(decoder: HpackDecoder, hex: string): string[] {
-  const fields: Field[] = []
+  const fields: HeaderField[] = []
   assert.notEqual(decoder.decode(Buffer.from(hex.replaceAll(' ', ''), 'hex'), fields, limits), -1)
   return fields.map(({ name, value }) => `${name}: ${value}`)
 }
@@ -89,7 +89,7 @@ for (const [what, hex] of broken) {
 
 test('a block that unpacks to too much is read to its end, and the rest is left out', () => {
   const decoder = new HpackDecoder(new HeaderMemory())
-  const fields: Field[] = []
+  const fields: HeaderField[] = []
   const entry = Buffer.from('4001610162', 'hex')
   const block = Buffer.concat([entry, Buffer.alloc(5000, 0xbe), Buffer.from('4001650166', 'hex')])
   assert.equal(decoder.decode(block, fields, { headerBytesMax: 1000, headersMax: 100 }), -1)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createField, type Field } from './field.ts'
+import { createField, type HeaderField } from './field.ts'
 import { HeadReader } from './request-head.ts'
 
-const fieldsOf = (...lines: readonly string[]): Field[] =>
+const fieldsOf = (...lines: readonly string[]): HeaderField[] =>
   lines.map((line) => {
     const at = line.indexOf('=')
     return createField(line.slice(0, at), line.slice(at + 1))

@@ -1,7 +1,7 @@
 /** A request's method, target and headers, made of its fields; and what makes a request malformed (RFC 9113, 8). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { COLON } from '../lib/ascii.ts'
-import type { Field } from './field.ts'
+import type { HeaderField } from './field.ts'
 
 export type RequestHead = {
   readonly method: string
@@ -59,12 +59,12 @@ const REMEMBERED_BYTES_MAX = 8 * 1024
 
 /** One for each connection: a client's requests differ in their target and hardly ever in their headers. */
 export class HeadReader {
-  #lastFields: readonly Field[] = []
+  #lastFields: readonly HeaderField[] = []
   #last: Headers = { headers: {}, contentLength: -1, host: '' }
   #lastAuthority = ''
 
   /** Undefined for a malformed request. `bytes`: the size of all fields. */
-  read(fields: readonly Field[], bytes: number): RequestHead | undefined {
+  read(fields: readonly HeaderField[], bytes: number): RequestHead | undefined {
     const pseudo = { ':method': '', ':scheme': '', ':path': '', ':authority': '' }
     let at = 0
     for (; at < fields.length; at++) {
@@ -83,14 +83,14 @@ export class HeadReader {
     return { method, target, headers: known.headers, contentLength: known.contentLength }
   }
 
-  #isLast(fields: readonly Field[], start: number): boolean {
+  #isLast(fields: readonly HeaderField[], start: number): boolean {
     const last = this.#lastFields
     if (fields.length - start !== last.length) return false
     for (let at = 0; at < last.length; at++) if (!isSame(fields[start + at], last[at])) return false
     return true
   }
 
-  #readHeaders(fields: readonly Field[], bytes: number): Headers | undefined {
+  #readHeaders(fields: readonly HeaderField[], bytes: number): Headers | undefined {
     if (!areFieldsValid(fields)) return undefined
     const contentLength = lengthOf(fields)
     const host = hostOf(fields)
@@ -113,7 +113,7 @@ export class HeadReader {
 }
 
 /** Whether these are fields that may stand behind the pseudo fields, or behind a body. */
-export function areFieldsValid(fields: readonly Field[]): boolean {
+export function areFieldsValid(fields: readonly HeaderField[]): boolean {
   for (const { name, value, isValid } of fields) {
     if (!isValid || name.charCodeAt(0) === COLON || forbidden.has(name)) return false
     if (name === 'te' && value !== 'trailers') return false
@@ -135,12 +135,12 @@ function isWhole(method: string, target: string, scheme: string): boolean {
 /** The letters of RFC 3986, 3.2. */
 const isAuthority = (text: string): boolean => /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]*$/.test(text)
 
-function isSame(one: Field | undefined, other: Field | undefined): boolean {
+function isSame(one: HeaderField | undefined, other: HeaderField | undefined): boolean {
   if (one === other) return true
   return one !== undefined && other !== undefined && one.name === other.name && one.value === other.value
 }
 
-function joinFields(fields: readonly Field[]): IncomingHttpHeaders {
+function joinFields(fields: readonly HeaderField[]): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = Object.create(null)
   for (const { name, value } of fields) {
     const before = headers[name]
@@ -156,7 +156,7 @@ function joinFields(fields: readonly Field[]): IncomingHttpHeaders {
 export const isKeptApart = (name: string): boolean => name.startsWith('impersonate-')
 
 /** Undefined when there are several, or it is none. */
-function hostOf(fields: readonly Field[]): string | undefined {
+function hostOf(fields: readonly HeaderField[]): string | undefined {
   let host: string | undefined
   for (const { name, value } of fields) {
     if (name !== 'host') continue
@@ -167,7 +167,7 @@ function hostOf(fields: readonly Field[]): string | undefined {
 }
 
 /** Undefined when there are several, or it is none. */
-function lengthOf(fields: readonly Field[]): number | undefined {
+function lengthOf(fields: readonly HeaderField[]): number | undefined {
   let length = -1
   for (const { name, value } of fields) {
     if (name !== 'content-length') continue

@@ -3,7 +3,7 @@
  * the connection; the owner decides how much of what is allowed is too much.
  */
 import { Http2Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
-import type { Field } from './field.ts'
+import type { HeaderField } from './field.ts'
 import { LARGE_HEADER_BYTES } from './header-memory.ts'
 import type { HeaderLimits } from './hpack-decoder.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
@@ -124,7 +124,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
     this.#begun.push(stream)
   }
 
-  #onTrailers(stream: ServerStream, isEnd: boolean, fields: readonly Field[]): void {
+  #onTrailers(stream: ServerStream, isEnd: boolean, fields: readonly HeaderField[]): void {
     if (stream.isRemoteEnded) return this.streamError(stream, CODE.STREAM_CLOSED)
     if (!isEnd || !areFieldsValid(fields)) return this.streamError(stream, CODE.PROTOCOL_ERROR)
     this.#endRemote(stream)

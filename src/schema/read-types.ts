@@ -25,7 +25,7 @@ import type {
   Embedded,
   Field,
   FieldGate,
-  Patch,
+  PatchStrategy,
   Scalar,
   ScalarType,
   Schema,
@@ -239,7 +239,8 @@ function readOptions(options: readonly string[]): Pick<Field, 'topology' | 'patc
     else if (name === 'default') value = JSON.parse(text)
     else if (name === 'gate') gates = text.split(';').map(readGate)
   }
-  const patch: Patch | undefined = strategies.length === 0 && key === undefined ? undefined : { strategies, key }
+  const patch: PatchStrategy | undefined =
+    strategies.length === 0 && key === undefined ? undefined : { strategies, key }
   return { topology, patch, default: value, gates }
 }
 

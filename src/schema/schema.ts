@@ -109,7 +109,7 @@ export type Field = {
   readonly number: number
   /** What belongs together when several appliers or patches write it. */
   readonly topology: Topology | undefined
-  readonly patch: Patch | undefined
+  readonly patch: PatchStrategy | undefined
   readonly default: Json | undefined
   /** The feature gates that must be on for the field, or for fields of its value, to be written. */
   readonly gates?: readonly FieldGate[]
@@ -123,4 +123,4 @@ export type Topology =
   | { readonly type: 'map'; readonly keys: readonly string[] }
 
 /** Strategic merge: how lists and structs are merged, and by which field the items of a list are found again. */
-export type Patch = { readonly strategies: readonly string[]; readonly key: string | undefined }
+export type PatchStrategy = { readonly strategies: readonly string[]; readonly key: string | undefined }

@@ -1,6 +1,6 @@
 /** `"%s is %d".format([...])`: the second version of upstream's, with its numbers in English. */
 import { quote } from '../../api/quote.ts'
-import type { Call, Expr, List } from '../ast.ts'
+import type { Call, Expr, ListExpr } from '../ast.ts'
 import type { Checked } from '../checker.ts'
 import { compareStrings } from '../compare.ts'
 import { formatDouble, toStringValue } from '../conversions.ts'
@@ -49,7 +49,7 @@ export function formatText(format: string, args: ListValue, meter: Meter): Resul
 const outOfRange = (at: number): CelError => new CelError(`index ${at} out of range`)
 
 /** What is wrong with a format and its arguments by what is known of them before they are evaluated. */
-export function checkFormat(call: Call, list: List, checked: Checked): Fault[] {
+export function checkFormat(call: Call, list: ListExpr, checked: Checked): Fault[] {
   const format: Expr | undefined = call.target
   if (format?.kind !== 'literal' || typeof format.value !== 'string') return []
   const fault = (message: string, { offset }: Expr = call): Fault[] => [{ offset, message }]

@@ -13,7 +13,7 @@ export type OpenApiOperation = {
   readonly action?: string
   readonly kind?: GroupVersionKind
   readonly parameters: readonly Parameter[]
-  readonly body?: Body
+  readonly body?: RequestBody
   /** The definition of what comes back, by status code. */
   readonly answers: readonly (readonly [code: number, name: string])[]
   readonly produces: readonly string[]
@@ -22,7 +22,7 @@ export type OpenApiOperation = {
 }
 
 /** In the types that the operation consumes. */
-export type Body = { readonly name: string; readonly isRequired: boolean }
+export type RequestBody = { readonly name: string; readonly isRequired: boolean }
 
 export type PathItem = {
   readonly path: string

@@ -7,7 +7,7 @@ import { printFast } from '../../codec/json.ts'
 import { fieldTexts } from './bytes.ts'
 import { type OpenApiDefinition, refPrefix } from './definitions.ts'
 import { definition } from './fixed-schemas.ts'
-import { anyText, type Body, type OpenApiOperation, type PathItem } from './operations.ts'
+import { anyText, type RequestBody, type OpenApiOperation, type PathItem } from './operations.ts'
 import type { Parameter } from './parameters.ts'
 import { codeText, type Info, kubernetesFields, securityScheme } from './v3.ts'
 
@@ -74,7 +74,7 @@ export class V2Printer {
     return sharedName === undefined ? fields : this.#share(sharedName, fields)
   }
 
-  #body({ name, isRequired }: Body): Fields {
+  #body({ name, isRequired }: RequestBody): Fields {
     const fields = { in: 'body', name: 'body', ...(isRequired ? { required: true } : {}), schema: schemaOf(name) }
     const sharedName = sharedBodies.get(name)
     return sharedName === undefined ? fields : this.#share(sharedName, fields)

@@ -1,7 +1,7 @@
 /** What a server made of a sequence of frames: of each stream, and of the connection. */
 import { HpackDecoder } from '../../../src/http2/hpack-decoder.ts'
 import { HeaderMemory } from '../../../src/http2/header-memory.ts'
-import type { Field } from '../../../src/http2/field.ts'
+import type { HeaderField } from '../../../src/http2/field.ts'
 import {
   ACK,
   END_STREAM,
@@ -53,7 +53,7 @@ function verdictOf({ received, isOver }: RawHttp2): Verdict {
   const add = (stream: number, what: string): void => void streams.set(stream, `${streams.get(stream) ?? ''} ${what}`)
   for (const { type, flags, stream, payload } of received) {
     if (type === FRAME.HEADERS) {
-      const fields: Field[] = []
+      const fields: HeaderField[] = []
       decoder.decode(payload, fields, LIMITS)
       add(stream, fields.find(({ name }) => name === ':status')?.value ?? 'no status')
     }

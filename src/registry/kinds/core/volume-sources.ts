@@ -4,7 +4,7 @@ import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, textOf } from '../../../api/object.ts'
 import { all, fields, given, needed, neededFields, type Rule, unlessEmpty } from '../../rules/rule.ts'
 import { named, withoutBacksteps } from '../../rules/scalars.ts'
-import { driverName, iscsi, type Source, volumeSources } from './pod/volume-sources.ts'
+import { driverName, iscsi, type VolumeSource, volumeSources } from './pod/volume-sources.ts'
 
 const secret: Rule = given(fields({ name: needed(named(checkDnsSubdomain)), namespace: needed(named(checkDnsLabel)) }))
 
@@ -14,7 +14,7 @@ const glusterNamespace: Rule = given((value, path, check) => {
   else named(checkDnsLabel)(value, path, check)
 })
 
-const own: { readonly [source: string]: Source } = {
+const own: { readonly [source: string]: VolumeSource } = {
   azureFile: { rule: all(neededFields('secretName', 'shareName'), fields({ secretNamespace: given(needed()) })) },
   cinder: { rule: fields({ volumeID: needed(), secretRef: given(neededFields('name', 'namespace')) }) },
   csi: {

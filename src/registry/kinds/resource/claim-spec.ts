@@ -14,7 +14,7 @@ import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 import { validateClassName, validateLabel, validateList, validateQualified, validateSet } from './names.ts'
-import { Selectors } from './selectors.ts'
+import { DeviceSelectors } from './selectors.ts'
 import { validateToleration } from './taints.ts'
 
 export const REQUESTS_MAX = 32
@@ -35,7 +35,7 @@ export function requestNames(spec: Fields): RequestNames {
   )
 }
 
-type How = { readonly selectors: Selectors; readonly isStored: boolean }
+type How = { readonly selectors: DeviceSelectors; readonly isStored: boolean }
 
 type Validated = { readonly isStored: boolean; readonly slice: Slice }
 
@@ -44,7 +44,7 @@ export function* validateClaimSpec(spec: Fields, path: string, { isStored, slice
   const lists = itemsOf(requests).flatMap(({ exactly, firstAvailable }) =>
     [...itemsOf(firstAvailable), fieldsOf(exactly)].map(({ selectors }) => selectors),
   )
-  const how: How = { isStored, selectors: yield* Selectors.compile(lists, isStored, slice) }
+  const how: How = { isStored, selectors: yield* DeviceSelectors.compile(lists, isStored, slice) }
   const names = requestNames(spec)
   const own = `${path}.devices`
   return [

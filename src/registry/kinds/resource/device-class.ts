@@ -6,7 +6,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 import { CONFIG_MAX, validateConfiguration } from './claim-spec.ts'
 import { validateList } from './names.ts'
-import { Selectors } from './selectors.ts'
+import { DeviceSelectors } from './selectors.ts'
 
 /** Devices that somebody has put together for claims to ask for. */
 export const deviceClassRules: KindRules = {
@@ -31,7 +31,7 @@ function* validate(spec: Fields, before: Fields | undefined, slice: Slice): Turn
     before !== undefined &&
     isEqualAs('resource/v1beta2 DeviceClassSpec', { [field]: spec[field] }, { [field]: before[field] })
   const configStored = isStored('config')
-  const selectors = yield* Selectors.compile([spec['selectors']], isStored('selectors'), slice)
+  const selectors = yield* DeviceSelectors.compile([spec['selectors']], isStored('selectors'), slice)
   return [
     ...selectors.validate(spec['selectors'], 'spec.selectors'),
     ...validateList(

@@ -23,7 +23,7 @@ const COST_MAX = 1_000_000
 const CHARACTERS_MAX = 256 * 1024
 
 /** Those of one object, each compiled once. */
-export class Selectors {
+export class DeviceSelectors {
   readonly #known = new Map<string, readonly FieldFault[]>()
   readonly #isStored: boolean
   #characters = 0
@@ -34,8 +34,8 @@ export class Selectors {
   }
 
   /** All that will be asked for. */
-  static *compile(lists: readonly (Json | undefined)[], isStored: boolean, slice: Slice): Turns<Selectors> {
-    const selectors = new Selectors(isStored)
+  static *compile(lists: readonly (Json | undefined)[], isStored: boolean, slice: Slice): Turns<DeviceSelectors> {
+    const selectors = new DeviceSelectors(isStored)
     for (const list of lists) {
       for (const { cel } of itemsOf(list)) yield* selectors.#compile(textOf(fieldsOf(cel)['expression']), slice)
     }

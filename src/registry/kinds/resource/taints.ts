@@ -8,7 +8,7 @@ import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { validateDriverName } from '../storage/csi-node.ts'
 import { validateLabel, validatePoolName, validateSubdomain } from './names.ts'
-import { Selectors } from './selectors.ts'
+import { DeviceSelectors } from './selectors.ts'
 
 const effects = ['NoExecute', 'NoSchedule']
 
@@ -75,7 +75,7 @@ function* validateRule(object: KubeObject, current: KubeObject | undefined, slic
     validate: (text: string, place: string) => FieldFault[],
   ): FieldFault[] => (value === undefined || value === null ? [] : validate(textOf(value), `${path}.${name}`))
   const isStored = current !== undefined && isSame(selectors, selectorOf(current)['selectors'])
-  const compiled = yield* Selectors.compile([selectors], isStored, slice)
+  const compiled = yield* DeviceSelectors.compile([selectors], isStored, slice)
   return [
     ...given(deviceClassName, 'deviceClassName', validateSubdomain),
     ...given(driver, 'driver', validateDriverName),

@@ -161,7 +161,7 @@ const csi: Rule = (value, path, check) => {
   else named(checkDnsSubdomain)(name, `${path}.name`, check)
 }
 
-export type Source = {
+export type VolumeSource = {
   readonly rule: Rule
   /** As faults name it, where that is not its field. */
   readonly shownAs?: string
@@ -176,7 +176,7 @@ const hostPath: Rule = (value, path, check) => {
 }
 
 /** Sources that need to know no more than themselves. */
-export const volumeSources: { readonly [source: string]: Source } = {
+export const volumeSources: { readonly [source: string]: VolumeSource } = {
   emptyDir: { rule: emptyDir },
   hostPath: { rule: hostPath },
   gitRepo: { rule: fields({ repository: needed(), directory: unlessEmpty(relativePath) }) },
