@@ -13,6 +13,22 @@ test('too many are cut, each, and then end', () => {
   assert.ok(headers.every((header) => header.length === 256 + '299 - ""'.length))
 })
 
+test('of those that are cut the last may be beyond the limit', () => {
+  const headers = warningHeaders(Array.from({ length: 60 }, (_, at) => `${at} `.padEnd(100, 'x')))
+  assert.equal(headers.length, 41)
+})
+
+test('those before the one that was too much are all sent', () => {
+  const short = Array.from({ length: 400 }, (_, at) => `${at}`.padStart(10, '0'))
+  assert.equal(warningHeaders([...short, 'x'.repeat(5000), 'y']).length, 401)
+  assert.equal(warningHeaders([...short, ...short.slice(0, 9), 'x'.repeat(5000), 'y']).length, 410)
+})
+
+test('characters are counted, not their parts; control characters beyond ASCII are not sent', () => {
+  assert.equal(warningHeaders(['\u{1f600}'.repeat(4096)])[0]?.length, 4 * 4096 + '299 - ""'.length)
+  assert.deepEqual(warningHeaders(['a\u0085', 'b']), ['299 - "b"'])
+})
+
 test('who warns stands before the text', () => {
   assert.deepEqual(warningHeaders(['a'], 'keelson'), ['299 keelson "a"'])
 })

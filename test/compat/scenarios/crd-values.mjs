@@ -110,6 +110,13 @@ const formats = {
 };
 const formatted = Object.entries(formats).map(([format, values]) => of(`format-${format}`, `strings of format ${format}`, string({ format }), values));
 
+const numbered = (count, entry) => Array.from({ length: count }, (_, n) => entry(String(n).padStart(3, '0'))).join(',');
+const flooded = { compareHeaders: ['warning'], pick: (b) => b?.kind };
+const floods = {
+  'repeated-keys': `"m":{${numbered(400, (n) => `"k${n}":"1","k${n}":"2"`)}}`,
+  'unknown-fields': numbered(400, (n) => `"u${n}":1`),
+  'repeated-and-unknown': `"m":{${numbered(60, (n) => `"k${n}":"1","k${n}":"2"`)}},${numbered(90, (n) => `"u${n}":1`)}`,
+};
 const whole = [
   withCrd('crd-values-many-errors', { section, about: 'all errors of an object at once, in no fixed order' }, crd({ spec: object({ a: string({ minLength: 3 }), b: integer({ maximum: 1 }), c: list(string(), { maxItems: 1 }), d: object({ e: string() }, { required: ['e'] }) }, { required: ['z'] }) }), [
     POST(at(), widget('W', { spec: { a: 'x', b: 5, c: ['1', 2], d: {} } }), { pick: causeLines }),
@@ -120,6 +127,10 @@ const whole = [
   ]),
   withCrd('crd-values-root', { section, about: 'errors at the root and in kind' }, crd({ schema: object({ spec: object(), kind: string({ minLength: 50 }) }, { required: ['spec'], 'x-kubernetes-validations': [{ rule: 'has(self.spec)' }] }) }), [POST(at(), widget('w'), { pick: causeLines }), POST(at(), widget('w', { spec: 'x' }), { pick: causeLines })]),
   withCrd('crd-values-odd-names', { section, about: 'field names with dots, slashes and spaces in paths' }, crd({ spec: object({ 'a.b': integer(), 'c/d': integer(), 'e f': object({ 'g-h': integer() }), $x: integer(), 'quo"te': integer() }) }), [POST(at(), widget('w', { spec: { 'a.b': 'x', 'c/d': 'x', 'e f': { 'g-h': 'x' }, $x: 'x', 'quo"te': 'x' } }), { pick: causeLines })]),
+  ...Object.entries(floods).map(([id, spec]) => withCrd(`crd-values-flood-${id}`, { section, about: `which of very many warnings are sent: ${id.replaceAll('-', ' ')}` }, crd({ spec: object({ m: map(string()) }) }), [
+    POST(at(), `{"apiVersion":"${GROUP}/v1","kind":"Widget","metadata":{"name":"w"},"spec":{${spec}}}`, flooded),
+    PATCH(at('w'), 'merge', `{"spec":{${spec}}}`, flooded),
+  ])),
 ];
 
 export default [...types, ...numbers, ...strings, ...containers, ...junctors, ...formatted, ...whole];

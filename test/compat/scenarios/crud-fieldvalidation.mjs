@@ -43,6 +43,20 @@ const specs = {
   'unknown-in-quantity-map': deployment('').replace('"image":"i"', '"image":"i","resources":{"limits":{"foo.example.com/x":"1"},"foo":1}'),
 };
 
+/** Bodies with more to warn of than headers have room for: 4,096 characters in all, and then 256 of each. */
+const numbered = (count, entry) => Array.from({ length: count }, (_, at) => entry(String(at).padStart(3, '0'))).join(',');
+const inData = (entries) => `{${cmHead},"metadata":{"name":"x"},"data":{${entries}}}`;
+const onTop = (entries) => `{${cmHead},"metadata":{"name":"x"},${entries}}`;
+const floods = {
+  'repeated-keys': inData(numbered(400, (at) => `"k${at}":"1","k${at}":"2"`)),
+  'repeated-long-keys': inData(numbered(60, (at) => `"k${at}${'n'.repeat(90)}":"1","k${at}${'n'.repeat(90)}":"2"`)),
+  'unknown-fields': onTop(numbered(400, (at) => `"u${at}":1`)),
+  'unknown-long-fields': onTop(numbered(40, (at) => `"u${at}${'n'.repeat(140)}":1`)),
+  'one-long-last': onTop(`${numbered(90, (at) => `"u${at}${'n'.repeat(20)}":1`)},"z${'n'.repeat(900)}":1`),
+  'one-long-first': onTop(`"a${'n'.repeat(4000)}":1,${numbered(90, (at) => `"u${at}${'n'.repeat(20)}":1`)}`),
+  'control-characters': onTop(`"a\u0085":1,"b\u007f":1,"c\u009f":1,"d\u00a0":1,"e\u2028":1,"f":1,"f":2`),
+};
+
 export default [
   ...Object.entries(bodies).flatMap(([id, body]) => [scenario(`crud-fieldvalidation-post-${id}`, about(`POST of a ConfigMap with ${id.replaceAll('-', ' ')}, in every mode`), Object.values(modes).map((m) => POST(cms, body, { type: 'application/json', ...query(m), ...warn, pick: brief })).flatMap((s, i) => [s, ...(i < 3 ? [{ kind: 'request', method: 'DELETE', path: `${cms}/x`, compare: 'status' }] : [])]))]),
   ...Object.entries(specs).map(([id, body]) => scenario(`crud-fieldvalidation-post-deployment-${id}`, about(`POST of a Deployment with ${id.replaceAll('-', ' ')}`), [
@@ -128,6 +142,12 @@ export default [
     PATCH(`${deployments}/d`, 'strategic', '{"spec":{"template":{"spec":{"containers":[{"name":"c","foo":1}]}}}}', { query: { fieldValidation: 'Strict' } }),
     PATCH(`${deployments}/d`, 'strategic', '{"spec":{"template":{"spec":{"containers":[{"name":"c","foo":1}]}}}}', { ...warn, pick: brief }),
   ]),
+  ...Object.entries(floods).map(([id, body]) => scenario(`crud-fieldvalidation-flood-${id}`, about(`which of very many warnings are sent: ${id.replaceAll('-', ' ')}`), [
+    POST(cms, body, { type: 'application/json', ...warn, pick: brief }),
+    PUT(`${cms}/x`, body, { type: 'application/json', ...warn, pick: brief }),
+    PATCH(`${cms}/x`, 'merge', body, { ...warn, pick: brief }),
+    APPLY(`${cms}/x`, body, { query: { fieldManager: 'm', force: 'true', fieldValidation: 'Warn' }, ...warn, pick: brief }),
+  ])),
   scenario('crud-fieldvalidation-not-stored', about('unknown fields are not stored'), [
     POST(cms, `{${cmHead},"metadata":{"name":"x","foo":1},"bar":2}`, warn),
     GET(`${cms}/x`),
