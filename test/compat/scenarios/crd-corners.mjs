@@ -1,6 +1,6 @@
 // Definitions: corners that a fuzzer found: lists by keys, columns, scale, selectable fields, unknown fields and defaults.
 import { GET, POST } from '../steps.ts';
-import { CRDS, crd, at, widget, version, object, string, integer, list, anything, tryCrd, withCrd, causeLines } from './kit/crd.mjs';
+import { CRDS, crd, at, widget, version, object, string, integer, list, anything, rules, tryCrd, withCrd, causeLines } from './kit/crd.mjs';
 
 const section = '2.5';
 const outcome = (b) => (b?.details?.causes ? causeLines(b) : b?.spec !== undefined || b?.kind === 'Widget' ? 'accepted' : b);
@@ -17,6 +17,22 @@ const scaled = (id, about, spec, objects) =>
   withCrd(`crd-corners-${id}`, { section, about }, crd({ spec, status: object({ a: integer(), s: string() }), subresources: { scale: { specReplicasPath: '.spec.a.b', statusReplicasPath: '.status.a', labelSelectorPath: '.status.s' } } }), objects.map((o) => POST(at(), { ...widget('w'), ...o }, { query: { dryRun: 'All' }, pick: outcome })));
 const selectable = (id, about, fields, more = {}) =>
   tryCrd(`crd-corners-${id}`, { section, about }, crd({ versions: [version('v1', { spec: object({ a: string(), i: integer(), l: list(string()), o: object({}) }), selectableFields: fields.map((jsonPath) => ({ jsonPath })), ...more })] }), { pick: outcome });
+
+const ruled = integer(rules('self > 1'));
+const always = rules('true');
+const ruledBelow = {
+  'items-of-ruled-object': object({ a: { type: 'object', items: ruled, ...always } }),
+  'items-of-object-below-rule': object({ a: { type: 'object', items: ruled } }, always),
+  'items-of-object-far-below-rule': object({ b: object({ a: { type: 'object', items: ruled } }) }, always),
+  'items-of-ruled-string': object({ a: { type: 'string', items: ruled, ...always } }),
+  'items-of-ruled-map': object({ a: { type: 'object', items: ruled, additionalProperties: string(), ...always } }),
+  'items-of-ruled-map-of-numbers': object({ a: { type: 'object', items: ruled, additionalProperties: integer(), ...always } }),
+  'values-of-ruled-array': object({ a: { type: 'array', items: string(), additionalProperties: ruled, ...always } }),
+  'values-of-ruled-string': object({ a: { type: 'string', additionalProperties: ruled, ...always } }),
+  'properties-of-ruled-string': object({ a: { type: 'string', properties: { b: ruled }, ...always } }),
+  'items-of-ruled-object-with-wrong-rule': object({ a: { type: 'object', items: integer(rules('self.nope', 'self > 1')), ...always } }),
+  'items-of-ruled-object-with-wrong-parts': object({ a: { type: 'object', items: integer({ 'x-kubernetes-validations': [{ rule: '' }, { rule: 'self > 1', message: 'a\nb' }] }), ...always } }),
+};
 
 export default [
   tried('list-map-keys-unknown', 'each key that is no property is told', object({ l: keyed(['a', 'b', 'c'], object({ v: string() })) })),
@@ -37,6 +53,7 @@ export default [
   tried('int-or-string-default', 'what is an integer or a string may be given any default', object({ a: { 'x-kubernetes-int-or-string': true, default: 1.5 }, b: { 'x-kubernetes-int-or-string': true, anyOf: [integer(), string()], default: 1.5 }, o: object({ c: { 'x-kubernetes-int-or-string': true } }, { default: { c: true } }) })),
   tried('int-or-string-default-good', 'or none', object({ a: { 'x-kubernetes-int-or-string': true, default: 1.5 } })),
   tried('items-of-object', 'items of what is no list have no type for rules', object({ a: { type: 'object', items: integer({ 'x-kubernetes-validations': [{ rule: 'self > 1' }] }), default: {} } })),
+  ...Object.entries(ruledBelow).map(([id, spec]) => tried(`ruled-${id}`, `rules whose type comes from a schema above: ${id.replaceAll('-', ' ')}`, spec)),
   tried('default-of-unknown-format', 'a format that is not known is a type where a default is checked', object({ a: integer({ format: 'x', default: {} }), b: integer({ format: 'x', default: 1 }), c: string({ format: 'x', default: 1 }), d: string({ format: 'x', default: 'y' }), e: integer({ format: 'int32', default: true }), f: list(string(), { format: 'x', default: 1 }) })),
   tried('keywords-empty', 'keywords that are not supported, but empty', object({ a: string({ dependencies: {} }), b: string({ $ref: '' }), c: string({ definitions: {} }), d: string({ patternProperties: {} }), e: string({ id: '' }) })),
   tried('default-of-broken-pattern', 'a default beside a pattern that is none', object({ a: string({ pattern: '(?=a)', default: 'x' }) })),

@@ -10,7 +10,7 @@ import {
   required,
 } from '../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
-import { type Fields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
+import { type Fields, isFields, itemsOf, numberOf, textOf } from '../../../api/object.ts'
 import { quote } from '../../../api/quote.ts'
 import { UNBOUNDED } from '../../../cel/ranges.ts'
 import type { Slice } from '../../../cel/run.ts'
@@ -83,6 +83,10 @@ export type RulePlace = {
   readonly count: number | undefined
   /** The list whose items cannot be told apart, or the map of an unknown type, below which there is no oldSelf; empty: there is none. */
   readonly uncorrelated: string
+  /** A rule stands above it, so that upstream takes its type from the one above. */
+  readonly isBelowRule: boolean
+  /** Set where that is another than its own: the schema whose `items` or `additionalProperties` it is, which are not what its type has. */
+  readonly holder: Fields | undefined
 }
 
 type Ruled = {
@@ -108,13 +112,18 @@ export class RuleChecks {
     const rules = itemsOf(schema['x-kubernetes-validations'])
     if (rules.length === 0) return
     const path = `${place.path}.x-kubernetes-validations`
-    const type = ruleTypeOf(schema, place.isRoot)
+    const typed = place.holder === undefined ? schema : elementsOf(place.holder)
+    if (typed === undefined) {
+      this.faults.push(internalFault(path, 'failed to convert to declType for CEL validation rules'))
+      return
+    }
+    const type = ruleTypeOf(typed, place.isRoot)
     if (type === undefined) {
       const why = 'internal error: failed to construct type information for x-kubernetes-validations rules'
       this.faults.push(internalFault(path, `${why}: unable to convert structural schema to CEL declarations`))
       return
     }
-    const count = place.count ?? Math.floor(REQUEST_BYTES_MAX / (bytesMin(schema) + 1))
+    const count = place.count ?? Math.floor(REQUEST_BYTES_MAX / (bytesMin(typed) + 1))
     for (const [at, rule] of rules.entries()) {
       if (place.slice.isOver()) yield undefined
       const isStored = (text: string): boolean => this.#accepted.hasExpression(text)
@@ -183,6 +192,12 @@ function goRule(rule: Fields): string {
     FieldPath: quote(textOf(rule['fieldPath'])),
     OptionalOldSelf: goPointer('bool', rule['optionalOldSelf'] !== undefined),
   })
+}
+
+/** What the values of a list or a map are, by its type alone. Undefined: it has none. */
+export function elementsOf({ type, items, additionalProperties }: Fields): Fields | undefined {
+  const elements = type === 'array' ? items : type === 'object' ? additionalProperties : undefined
+  return isFields(elements) ? elements : undefined
 }
 
 /** How many values there are below a list or a map. */

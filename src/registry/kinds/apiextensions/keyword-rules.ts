@@ -15,7 +15,7 @@ import type { Turns } from '../../../cel/turns.ts'
 import { addAll, repeatsIn } from '../../../lib/long-lists.ts'
 import { isEmpty } from '../../rules/rule.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
-import { countBelow, RuleChecks, type RulePlace, validateRuleFields } from './expression-rules.ts'
+import { countBelow, elementsOf, RuleChecks, type RulePlace, validateRuleFields } from './expression-rules.ts'
 
 /** `withRules`: the schema is good otherwise, so that its rules can be compiled. */
 export function* validateKeywords(
@@ -25,7 +25,10 @@ export function* validateKeywords(
 ): Turns<FieldFault[]> {
   const faults: FieldFault[] = []
   const rules = withRules ? new RuleChecks(accepted) : undefined
-  const root = { path, faults, rules, slice, isRoot: true, isInMeta: false, noDefaults: '', count: 1, uncorrelated: '' }
+  const root = {
+    ...{ path, faults, rules, slice, isRoot: true, isInMeta: false, noDefaults: '', count: 1, uncorrelated: '' },
+    ...{ isBelowRule: false, holder: undefined },
+  }
   yield* visit(schema, root)
   return rules === undefined ? faults : [...faults, ...rules.faults, ...rules.total(path)]
 }
@@ -51,12 +54,16 @@ function* visit(schema: Fields, place: Place): Turns<void> {
   if (place.slice.isOver()) yield undefined
   const { path, faults, isRoot, isInMeta, count } = place
   const start = faults.length
-  const below = { ...place, isRoot: false }
+  const isBelowRule = place.isBelowRule || itemsOf(schema['x-kubernetes-validations']).length > 0
+  const below = { ...place, isRoot: false, isBelowRule, holder: undefined }
+  const holderOf = (part: Fields): Fields | undefined =>
+    isBelowRule && elementsOf(schema) !== part ? schema : undefined
   const { additionalProperties, items, not } = schema
   if (isFields(additionalProperties)) {
     const noDefaults = isInMeta ? 'inside additionalProperties applying to object metadata' : place.noDefaults
     const values = countBelow(count, schema['maxProperties'])
-    yield* visit(additionalProperties, { ...below, path: `${path}.additionalProperties`, noDefaults, count: values })
+    const own = { ...below, path: `${path}.additionalProperties`, noDefaults, count: values }
+    yield* visit(additionalProperties, { ...own, holder: holderOf(additionalProperties) })
   }
   const isObject = isRoot || schema['x-kubernetes-embedded-resource'] === true
   const mapType = schema['x-kubernetes-map-type']
@@ -76,7 +83,8 @@ function* visit(schema: Fields, place: Place): Turns<void> {
       yield* visit(part, { ...unruled, path: `${path}.${name}[${at}]` })
   }
   if (isFields(items)) {
-    const own = { ...below, path: `${path}.items`, count: countBelow(count, schema['maxItems']) }
+    const values = countBelow(count, schema['maxItems'])
+    const own = { ...below, path: `${path}.items`, count: values, holder: holderOf(items) }
     yield* visit(items, schema['x-kubernetes-list-type'] === 'map' ? own : uncorrelatedIn(own, path))
   }
   addAll(faults, validateOwn(schema, place))
