@@ -87,11 +87,7 @@ export const itemHeadBytes = (itemBytes: number): number => 1 + varintBytes(item
 /** Written by hand: a list has many. */
 export function itemHead(itemBytes: number): Buffer {
   const head = Buffer.allocUnsafe(itemHeadBytes(itemBytes))
-  head[0] = 16 + BYTES
-  let at = 1
-  let rest = itemBytes
-  for (; rest >= 0x80; rest >>>= 7) head[at++] = (rest & 0x7f) | 0x80
-  head[at] = rest
+  writeFieldHead(head, 0, 2, itemBytes)
   return head
 }
 
@@ -100,23 +96,49 @@ const LENGTH_BYTES = 4
 /** An event of a watch: its length, then its type and the object in its own envelope. */
 export function encodeEvent(type: string, object: Buffer): Buffer {
   const writer = new ProtobufWriter(object.length + AROUND_BYTES)
-  return eventOf(writer, type, () => writer.bytes(object))
-}
-
-/** The same around a message that is there already. */
-export function wrapEvent(type: string, typeMeta: TypeMeta, item: Buffer): Buffer {
-  const writer = new ProtobufWriter(item.length + AROUND_BYTES)
-  return eventOf(writer, type, () => writeEnvelope(writer, typeMeta, () => writer.bytes(item)))
-}
-
-function eventOf(writer: ProtobufWriter, type: string, writeObject: () => void): Buffer {
-  writer.message(2, () => writer.message(1, writeObject))
+  writer.message(2, () => writer.message(1, () => writer.bytes(object)))
   writer.varint(writer.text(type))
   writer.tag(1, BYTES)
   const length = Buffer.allocUnsafe(LENGTH_BYTES)
   length.writeUInt32BE(writer.length)
   writer.bytes(length)
   return writer.take()
+}
+
+/** The same around messages that are there already. A watch has many events: each is written from the front, once. */
+export function eventWrapper(typeMeta: TypeMeta): (type: string, item: Buffer) => Buffer {
+  const writer = new ProtobufWriter()
+  writeTypeMeta(writer, typeMeta)
+  const meta = writer.take()
+  return (type, item) => {
+    const envelopeBytes = meta.length + fieldBytes(item.length) + noContentType.length
+    const objectBytes = fieldBytes(envelopeBytes)
+    const eventBytes = fieldBytes(type.length) + fieldBytes(objectBytes)
+    const event = Buffer.allocUnsafe(LENGTH_BYTES + eventBytes)
+    let at = event.writeUInt32BE(eventBytes)
+    at = writeFieldHead(event, at, 1, type.length)
+    at += event.write(type, at, 'latin1')
+    at = writeFieldHead(event, at, 2, objectBytes)
+    at = writeFieldHead(event, at, 1, envelopeBytes)
+    event.set(meta, at)
+    at = writeFieldHead(event, at + meta.length, 2, item.length)
+    event.set(item, at)
+    event.set(noContentType, at + item.length)
+    return event
+  }
+}
+
+/** A field with a tag of one byte, its length, and so many bytes. */
+const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
+
+/** Returns where the field's bytes begin. */
+function writeFieldHead(to: Buffer, start: number, field: number, bytes: number): number {
+  to[start] = field * 8 + BYTES
+  let at = start + 1
+  let rest = bytes
+  for (; rest >= 0x80; rest >>>= 7) to[at++] = (rest & 0x7f) | 0x80
+  to[at] = rest
+  return at + 1
 }
 
 /** Fails with a ProtobufError. */

@@ -10,7 +10,7 @@ import { encodeCbor } from '../../codec/cbor/encode.ts'
 import { printOrdered } from '../../codec/json.ts'
 import type { Conversion, Form } from '../../codec/negotiate.ts'
 import { printWire } from '../../codec/object.ts'
-import { encodeEvent, encodeObject, wrapEvent } from '../../codec/protobuf/envelope.ts'
+import { encodeEvent, encodeObject, eventWrapper } from '../../codec/protobuf/envelope.ts'
 import { partialStruct, statusStruct } from '../../registry/meta-types.ts'
 import { apiVersionOf, type Resource } from '../../registry/resource.ts'
 import { cborEvent, cborObject } from './cbor.ts'
@@ -65,10 +65,10 @@ const objectLines = ({ resource: { shape } }: ResourceForms): Frames => ({
 
 function objectMessages(forms: ResourceForms): Frames {
   const { shape, kind, group, version } = forms.resource
-  const typeMeta = { kind, apiVersion: apiVersionOf({ group, version }) }
+  const wrap = eventWrapper({ kind, apiVersion: apiVersionOf({ group, version }) })
   const frame = (shown: Shown): Buffer =>
     isAsStored(shown)
-      ? wrapEvent(shown.type, typeMeta, forms.message(shown.item))
+      ? wrap(shown.type, forms.message(shown.item))
       : encodeEvent(shown.type, encodeObject(objectAt(shown), shape.struct))
   return {
     shown: forms.frames('protobuf', frame),
@@ -97,12 +97,10 @@ function partialLines({ version }: Conversion, forms: ResourceForms): Frames {
 
 function partialMessages({ version }: Conversion, forms: ResourceForms): Frames {
   const { protobuf } = forms.partials(version)
-  const typeMeta = { kind: partialKind, apiVersion: `meta.k8s.io/${version}` }
+  const wrap = eventWrapper({ kind: partialKind, apiVersion: `meta.k8s.io/${version}` })
   const encode = (object: KubeObject): Buffer => encodeObject(partialOf(object, version), partialStruct())
   const frame = (shown: Shown): Buffer =>
-    isAsStored(shown)
-      ? wrapEvent(shown.type, typeMeta, protobuf(shown.item))
-      : encodeEvent(shown.type, encode(objectAt(shown)))
+    isAsStored(shown) ? wrap(shown.type, protobuf(shown.item)) : encodeEvent(shown.type, encode(objectAt(shown)))
   return {
     shown: forms.frames(`partial protobuf ${version}`, frame),
     bookmark: (object) => encodeEvent('BOOKMARK', encode(object)),

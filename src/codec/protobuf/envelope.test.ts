@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { encodeEvent, eventWrapper, wrapItem } from './envelope.ts'
+
+test('an event around a message is what it is around the object, whatever the lengths', () => {
+  const typeMeta = { kind: 'Pod', apiVersion: 'v1' }
+  const wrap = eventWrapper(typeMeta)
+  // Lengths have one byte up to 127 and two up to 16,383, and stand inside each other.
+  const lengths = [...Array(160).keys(), ...Array.from({ length: 60 }, (_, at) => 16_340 + at), 2 ** 21, 3 << 20]
+  for (const length of lengths) {
+    const item = Buffer.alloc(length, 7)
+    for (const type of ['ADDED', 'MODIFIED', 'DELETED'])
+      assert.ok(wrap(type, item).equals(encodeEvent(type, wrapItem(typeMeta, item))), `${type} of ${length} bytes`)
+  }
+})
