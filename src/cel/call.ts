@@ -94,7 +94,9 @@ function longCall(
     for (const value of values) run.work(nanosOf(value))
     const [one = null, two = null, three = null, four = null] = values
     const result = call(one, two, three, four, run)
-    run.spend(cost === undefined ? 1 : cost(values, result))
+    const costs = cost === undefined ? 1 : cost(values, result)
+    run.spend(costs)
+    run.last(costs * COST_NANOS)
     run.work(nanosOf(result))
     return run.endCall(place, result)
   }
@@ -105,6 +107,8 @@ const nanosOf = (value: Result): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length * CHARACTER_NANOS : 0
 
 const CHARACTER_NANOS = 2
+/** What costs pay for. */
+const COST_NANOS = 50
 
 function valuesOf(args: readonly Step[], run: Run): Value[] | CelError {
   const values: Value[] = []

@@ -20,6 +20,12 @@ const schema: Fields = {
     line: { type: 'string' },
     short: { type: 'string' },
     few: { type: 'array', items: { type: 'integer' } },
+    version: { type: 'string' },
+    span: { type: 'string' },
+    address: { type: 'string' },
+    quotes: { type: 'string' },
+    wide: { type: 'string' },
+    lines: { type: 'array', items: { type: 'string' } },
   },
 }
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
@@ -31,6 +37,12 @@ const object: Json = {
   line: 'x'.repeat(4_900),
   short: 'ab'.repeat(49),
   few: numbers(8),
+  version: `1.2.3-${'a.'.repeat(96)}a`,
+  span: '1ns'.repeat(66),
+  address: '2001:db8::1',
+  quotes: '"'.repeat(199),
+  wide: 'é€'.repeat(400_000),
+  lines: numbers(10).map((at) => `${at}${'é'.repeat(190)}`),
 }
 
 function read(rule: string): { readonly program: Program; readonly self: Value } {
@@ -138,6 +150,37 @@ test('a thread that is ended answers all who wait, at once, and starts no other'
 test('an evaluation can pause behind a pattern that is long for a short text', () => {
   const rule = 'self.few.all(x, self.short.matches("(?:a|b|[^c]){99}") || x >= 0)'
   assert.ok(evaluatePausing(rule, 1_000_000).pauses >= 8)
+})
+
+const flat: readonly string[] = [
+  'isSemver(self.version)',
+  '!semver(self.version).isLessThan(semver(self.version))',
+  'duration(self.span) > duration("0s")',
+  'ip(self.address).isGlobalUnicast()',
+  '!isCIDR(self.quotes)',
+  '(ip(self.quotes).isLoopback() || true)',
+  'self.quotes.upperAscii() != ""',
+  'self.lines.isSorted()',
+]
+
+for (const call of flat) {
+  test(`short texts that take long to read: evaluation can pause behind each, loop or not: ${call}`, () => {
+    const { result, pauses } = evaluatePausing(Array.from({ length: 100 }, () => call).join(' && '), 1_000_000)
+    assert('value' in result && result.value === true)
+    assert.ok(pauses >= 100, `${pauses} pauses`)
+  })
+}
+
+test('a long text that is no address is quoted only where that is seen, and not at any length', () => {
+  const { user } = process.cpuUsage()
+  const unseen = evaluatePausing(
+    'isIP(self.wide) || isCIDR(self.wide) || cidr("::/0").containsIP(self.wide)',
+    1_000_000,
+  )
+  assert('error' in unseen.result && unseen.result.error === 'no such overload')
+  const { result } = evaluatePausing('ip(self.wide).isLoopback() || true', 1_000_000)
+  assert('error' in result && result.error.includes('cost limit exceeded'))
+  assert.ok(process.cpuUsage().user - user < 300_000)
 })
 
 function mapTimeOf(count: number): number {

@@ -1,6 +1,6 @@
 /**
  * What expressions really take, against what they cost: every function on values as large as a request can bring, once and as often as a
- * rule may call it; and how long the longest expressions take to compile. Prints the longest that each kept the event loop, longest first; `node test/hostile/cel-cost.ts [NAME]`.
+ * rule may call it, in loops and one behind the other; and how long the longest expressions take to compile. Prints the longest that each kept the event loop, longest first; `node test/hostile/cel-cost.ts [NAME]`.
  */
 import type { Fields, Json } from '../../src/api/object.ts'
 import { compile, compileInTurns } from '../../src/cel/compile.ts'
@@ -12,6 +12,8 @@ import { typeOfSchema } from '../../src/cel/schema-type.ts'
 import { atOnce, type Turns } from '../../src/cel/turns.ts'
 import { CelError } from '../../src/cel/values.ts'
 import { pathToFileURL } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 const RULE_COST_MAX = 1_000_000
 const ESTIMATE_MAX = 10_000_000
@@ -22,6 +24,8 @@ const TOTAL_MS_MAX = 1_500
 
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
 const string: Fields = { type: 'string' }
+/** Short enough to be read without a look at the clock. */
+const line: Fields = { type: 'string', maxLength: 199 }
 const integer: Fields = { type: 'integer' }
 const strings: Fields = { type: 'array', items: string }
 const deep: Fields = {
@@ -53,6 +57,11 @@ const schema: Fields = {
     map: { type: 'object', additionalProperties: string },
     time: { type: 'string', format: 'date-time' },
     any: { 'x-kubernetes-int-or-string': true },
+    version: line,
+    span: line,
+    address: line,
+    quotes: line,
+    lines: { type: 'array', maxItems: 10, items: line },
   },
 }
 
@@ -89,6 +98,11 @@ const values: { readonly [field: string]: () => Json } = {
   map: () => Object.fromEntries(times(100_000, (at) => [`k${at}`, 'v'])),
   time: () => '2026-01-01T00:00:00Z',
   any: () => 'ab'.repeat(1_000_000),
+  version: () => `1.2.3-${'a.'.repeat(96)}a`,
+  span: () => '1ns'.repeat(66),
+  address: () => '2001:db8::1',
+  quotes: () => '"'.repeat(199),
+  lines: () => times(10, (at) => `${at}${'é'.repeat(190)}`),
 }
 
 /** Calls, each tried alone and in the longest loop that it may be in. */
@@ -270,6 +284,18 @@ const filled = (start: string, part: string, separator: string, end: string): st
   return start + times(Math.floor(room / (part.length + separator.length)), () => part).join(separator) + end
 }
 
+/** Calls without a loop. */
+const flat: readonly string[] = [
+  ...['isSemver(self.version)', '!semver(self.version).isLessThan(semver(self.version))', 'self.lines.isSorted()'],
+  ...['duration(self.span)>duration("0s")', 'timestamp(self.time)>timestamp(0)', 'string(self.time)!=""'],
+  ...['self.time.getDayOfYear()>=0', 'self.time.getHours("Asia/Tokyo")>=0', 'isQuantity("1"+self.address)||true'],
+  ...['ip(self.address).isGlobalUnicast()', '!isIP(self.quotes)', '!isCIDR(self.quotes)', '!isURL(self.quotes)'],
+  ...['(ip(self.quotes).isLoopback()||true)', '(cidr(self.quotes).prefixLength()>0||true)'],
+  ...['(url(self.quotes).getHost()!=""||true)', '!format.uri().validate(self.quotes).hasValue()||true'],
+  ...['self.quotes.upperAscii()!=""', 'strings.quote(self.quotes)!=""', 'self.quotes.split("")!=[]'],
+  ...['"%s".format([[self.quotes]])!=""', 'self.lines.join(self.quotes)!=""', 'self.lines+self.lines!=[]'],
+].map((call) => filled('', call, '&&', ''))
+
 /** As long as they may be. */
 export const longest: readonly string[] = [
   ...['1', '-self.few[0]', '""', '[[1]]', '((((1))))', 'true?1:2', '[1][0]', '1+1*1', 'dyn(1)', 'has(self.text)'].map(
@@ -284,6 +310,10 @@ export const longest: readonly string[] = [
   filled('"', 'é', '', '" != ""'),
   filled('true', ' ', '', ''),
 ]
+
+setFlagsFromString('--expose-gc')
+/** What rules before have left would be collected during the turns of this one. */
+const collectGarbage: () => void = runInNewContext('gc')
 
 export type Measured = {
   readonly rule: string
@@ -301,6 +331,7 @@ export function measure(rule: string): Measured | undefined {
   if (atOnce((slice) => compiled.program.estimateCost(type, slice)).max > ESTIMATE_MAX) return undefined
   const self = valueOf(valueFor(rule), type)
   if (self instanceof CelError) throw new Error(self.message)
+  collectGarbage()
   const evaluation = compiled.program.start({ self }, RULE_COST_MAX)
   let turnMs = 0
   let totalMs = 0
@@ -367,6 +398,7 @@ export const rules: readonly string[] = [
     `self.few.all(i, self.few.all(j, ${call}))`,
   ]),
   ...whole,
+  ...flat,
 ]
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
@@ -378,12 +410,12 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const all = run.flatMap((each) => {
     const measured = each()
     if (measured !== undefined && measured.turnMs > TURN_MS_MAX)
-      console.error(`${measured.turnMs.toFixed(0)} ms ${measured.rule}`)
+      console.error(`${measured.turnMs.toFixed(0)} ms ${measured.rule.slice(0, 120)}`)
     return measured ?? []
   })
   for (const { rule, turnMs, totalMs, about } of all.toSorted((one, other) => other.turnMs - one.turnMs)) {
     console.log(
-      `${turnMs.toFixed(1).padStart(8)} ms a turn, ${totalMs.toFixed(0).padStart(6)} ms in all  ${rule}  (${about})`,
+      `${turnMs.toFixed(1).padStart(8)} ms a turn, ${totalMs.toFixed(0).padStart(6)} ms in all  ${rule.slice(0, 120)}  (${about})`,
     )
   }
   console.log(`${all.length} of ${run.length} pass the estimate`)

@@ -32,6 +32,9 @@ import {
 const A = parameter('A')
 const sizeAt = (operands: readonly Operand[], at: number): Range => operands[at]?.size ?? unknownSize
 
+/** Of one with many short parts. */
+const DURATION_CHARACTER_NANOS = 100
+
 type Conversion = { readonly run: (value: Value) => Result; readonly from: readonly Type[]; readonly to: Type }
 
 /** Conversions of constants are done when the expression is compiled. */
@@ -56,7 +59,17 @@ export const conversionFunctions: readonly FunctionPart[] = [
   conversion('int', { run: toInt, from: [int, double, duration, string, timestamp, uint], to: int }),
   conversion('uint', { run: toUint, from: [uint, double, int, string], to: uint }),
   conversion('double', { run: toDouble, from: [double, int, string, uint], to: double }),
-  conversion('duration', { run: toDuration, from: [duration, int, string], to: duration }),
+  conversion(
+    'duration',
+    { run: toDuration, from: [duration, int, string], to: duration },
+    {
+      isLong: true,
+      run: (value, _, __, ___, meter) => {
+        if (typeof value === 'string') meter.last(value.length * DURATION_CHARACTER_NANOS)
+        return toDuration(value)
+      },
+    },
+  ),
   conversion('timestamp', { run: toTimestamp, from: [timestamp, int, string], to: timestamp }),
   conversion(
     'bytes',

@@ -3,12 +3,12 @@ import { quote } from '../../api/quote.ts'
 
 type Fault = { readonly what: string; readonly at?: string }
 
-/** Undefined: it is an address, perhaps with a zone. */
-export function addressFault(text: string): string | undefined {
+/** Of the text as it is quoted, which takes long where it is long. Undefined: it is an address, perhaps with a zone. */
+export function addressFault(text: string): ((quoted: string) => string) | undefined {
   const fault = faultOf(text)
   if (fault === undefined) return undefined
-  const place = fault.at === undefined ? '' : ` (at ${quote(fault.at)})`
-  return `ParseAddr(${quote(text)}): ${fault.what}${place}`
+  const { what, at } = fault
+  return (quoted) => `ParseAddr(${quoted}): ${what}${at === undefined ? '' : ` (at ${quote(at)})`}`
 }
 
 function faultOf(text: string): Fault | undefined {

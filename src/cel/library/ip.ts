@@ -3,7 +3,7 @@ import { type Cidr, cidrOf, contains, formatIp, type Ip, parseCidr, parseIp } fr
 import { quote } from '../../api/quote.ts'
 import { sizeOf, TEXT_FACTOR, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
-import { type Estimate, type FunctionPart, global, member, type RunCost } from '../functions.ts'
+import { type Estimate, type FunctionPart, global, type Meter, member, type RunCost } from '../functions.ts'
 import { fixed, plus, scaled, unknownSize } from '../ranges.ts'
 import { bool, int, opaque, string } from '../types.ts'
 import { addressFault } from './ip-fault.ts'
@@ -42,42 +42,60 @@ class CidrValue implements Opaque {
 const ipType = opaque('net.IP')
 const cidrType = opaque('net.CIDR')
 
-type Parsed<T> = T | CelError
+/** What is wrong with a text quotes it, which takes long where it is long, and is seldom seen. */
+type Refused = { readonly fault: () => string }
 
-function readIp(text: string): Parsed<IpValue> {
-  const refuse = (why: string): CelError =>
-    new CelError(`IP Address ${quote(text)} parse error during conversion from string: ${why}`)
-  const fault = addressFault(text)
-  if (fault !== undefined) return refuse(fault)
-  if (text.includes('%')) return new CelError(`IP address ${quote(text)} with zone value is not allowed`)
+function readIp(text: string): IpValue | Refused {
+  const refuse = (why: (quoted: string) => string): Refused => ({
+    fault: () => {
+      const quoted = quote(text)
+      return `IP Address ${quoted} parse error during conversion from string: ${why(quoted)}`
+    },
+  })
+  const why = addressFault(text)
+  if (why !== undefined) return refuse(why)
+  if (text.includes('%')) return { fault: () => `IP address ${quote(text)} with zone value is not allowed` }
   const ip = parseIp(text)
-  if (ip === undefined) return refuse(`ParseAddr(${quote(text)}): unable to parse IP`)
-  if (ip.isMapped) return new CelError(`IPv4-mapped IPv6 address ${quote(text)} is not allowed`)
+  if (ip === undefined) return refuse((quoted) => `ParseAddr(${quoted}): unable to parse IP`)
+  if (ip.isMapped) return { fault: () => `IPv4-mapped IPv6 address ${quote(text)} is not allowed` }
   return new IpValue(ip)
 }
 
-const refuseBlock = (why: string): CelError =>
-  new CelError(`network address parse error during conversion from string: ${why}`)
+const refuseBlock = (why: () => string): Refused => ({
+  fault: () => `network address parse error during conversion from string: ${why()}`,
+})
 
-function readCidr(text: string): Parsed<CidrValue> {
-  const again = (why: string): CelError =>
-    refuseBlock(`network address parse error during conversion from string: netip.ParsePrefix(${quote(text)}): ${why}`)
+function readCidr(text: string): CidrValue | Refused {
+  const again = (why: () => string): Refused =>
+    refuseBlock(
+      () => `network address parse error during conversion from string: netip.ParsePrefix(${quote(text)}): ${why()}`,
+    )
   const slash = text.lastIndexOf('/')
-  if (slash === -1) return again("no '/'")
+  if (slash === -1) return again(() => "no '/'")
   const [address, bits] = [text.slice(0, slash), text.slice(slash + 1)]
-  const fault = addressFault(address)
-  if (fault !== undefined) return again(fault)
-  if (address.includes('%')) return again('IPv6 zones cannot be present in a prefix')
+  const why = addressFault(address)
+  if (why !== undefined) return again(() => why(quote(address)))
+  if (address.includes('%')) return again(() => 'IPv6 zones cannot be present in a prefix')
   const ip = parseIp(address)
-  if (ip === undefined) return again(`ParseAddr(${quote(address)}): unable to parse IP`)
+  if (ip === undefined) return again(() => `ParseAddr(${quote(address)}): unable to parse IP`)
   // A number that has no room in 64 bits is none to Go.
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(bits) || BigInt(bits) >> 63n !== 0n)
-    return again(`bad bits after slash: ${quote(bits)}`)
+    return again(() => `bad bits after slash: ${quote(bits)}`)
   const most = ip.family === 'IPv4' && !ip.isMapped ? 32 : 128
-  if (bits.length > 3 || Number(bits) > most) return again('prefix length out of range')
-  if (ip.isMapped) return refuseBlock(`IPv4-mapped IPv6 address ${quote(text)} is not allowed`)
+  if (bits.length > 3 || Number(bits) > most) return again(() => 'prefix length out of range')
+  if (ip.isMapped) return refuseBlock(() => `IPv4-mapped IPv6 address ${quote(text)} is not allowed`)
   const cidr = parseCidr(text)
-  return cidr === undefined ? again('prefix length out of range') : new CidrValue(cidr)
+  return cidr === undefined ? again(() => 'prefix length out of range') : new CidrValue(cidr)
+}
+
+/** To read an address, and to quote all of a text three times. */
+const ADDRESS_NANOS = 3_000
+const QUOTED_CHARACTER_NANOS = 110
+
+function told(read: IpValue | CidrValue | Refused, text: string, meter: Meter): Result {
+  if (!('fault' in read)) return read
+  meter.work(text.length * QUOTED_CHARACTER_NANOS)
+  return new CelError(read.fault())
 }
 
 const formatGiven = ({ address, prefixBits }: Cidr): string => `${formatIp(address)}/${prefixBits}`
@@ -85,12 +103,15 @@ const formatGiven = ({ address, prefixBits }: Cidr): string => `${formatIp(addre
 const parsing: Estimate = (operands, overload) =>
   overload === 'cidr_ip' ? { cost: fixed(1) } : { cost: scaled(operands[0]?.size ?? unknownSize, TEXT_FACTOR) }
 const parsingCost: RunCost = ([text = null], _, overload) => (overload === 'cidr_ip' ? 1 : traversal(sizeOf(text)))
-const costs = { estimate: parsing, cost: parsingCost }
+const reading = { estimate: parsing, cost: parsingCost, isLong: true }
 
 const fromText =
-  (run: (text: string) => Result): FunctionPart['run'] =>
-  (text) =>
-    typeof text === 'string' ? run(text) : noSuchOverload
+  (run: (text: string, meter: Meter) => Result): FunctionPart['run'] =>
+  (text, _, __, ___, meter) => {
+    if (typeof text !== 'string') return noSuchOverload
+    meter.last(ADDRESS_NANOS)
+    return run(text, meter)
+  }
 
 const onIp = (name: string, run: (ip: Ip) => Result, result = bool): FunctionPart => ({
   name,
@@ -98,47 +119,43 @@ const onIp = (name: string, run: (ip: Ip) => Result, result = bool): FunctionPar
   run: (value) => (value instanceof IpValue ? run(value.ip) : noSuchOverload),
 })
 
-/** Whether the address is in a block of its family. */
-const inBlock = (ip: Ip, v4: string | undefined, v6: string | undefined): boolean => {
-  const block = ip.family === 'IPv4' ? v4 : v6
-  const cidr = block === undefined ? undefined : parseCidr(block)
-  return cidr !== undefined && contains(cidr, ip)
+/** Whether the address is in the block of its family. */
+function inBlocks(...texts: readonly string[]): (ip: Ip) => boolean {
+  const cidrs = texts.flatMap((text) => parseCidr(text) ?? [])
+  return (ip) => cidrs.some((cidr) => contains(cidr, ip))
 }
 
 const isUnspecified = (ip: Ip): boolean => ip.value === 0n
-const isMulticast = (ip: Ip): boolean => inBlock(ip, '224.0.0.0/4', 'ff00::/8')
-const isLoopback = (ip: Ip): boolean => inBlock(ip, '127.0.0.0/8', '::1/128')
-const isLinkLocalUnicast = (ip: Ip): boolean => inBlock(ip, '169.254.0.0/16', 'fe80::/10')
+const isMulticast = inBlocks('224.0.0.0/4', 'ff00::/8')
+const isLoopback = inBlocks('127.0.0.0/8', '::1/128')
+const isLinkLocalUnicast = inBlocks('169.254.0.0/16', 'fe80::/10')
+const isBroadcast = inBlocks('255.255.255.255/32')
 const isGlobalUnicast = (ip: Ip): boolean =>
-  !isUnspecified(ip) &&
-  !isLoopback(ip) &&
-  !isMulticast(ip) &&
-  !isLinkLocalUnicast(ip) &&
-  !inBlock(ip, '255.255.255.255/32', undefined)
+  !isUnspecified(ip) && !isLoopback(ip) && !isMulticast(ip) && !isLinkLocalUnicast(ip) && !isBroadcast(ip)
+
+const readAddress = fromText((text, meter) => told(readIp(text), text, meter))
 
 const addresses: readonly FunctionPart[] = [
   {
     name: 'ip',
     overloads: [global('string_to_ip', [string], ipType), member('cidr_ip', [cidrType], ipType)],
-    run: (value) => {
-      if (value instanceof CidrValue) return new IpValue(value.cidr.address)
-      return typeof value === 'string' ? readIp(value) : noSuchOverload
-    },
-    ...costs,
+    run: (value, ...rest) =>
+      value instanceof CidrValue ? new IpValue(value.cidr.address) : readAddress(value, ...rest),
+    ...reading,
   },
   {
     name: 'isIP',
     overloads: [global('is_ip', [string], bool)],
-    // What is no address quotes the text, which takes long where that is long: nobody sees it here.
-    run: fromText((text) => parseIp(text) !== undefined && !(readIp(text) instanceof CelError)),
-    ...costs,
+    run: fromText((text) => !('fault' in readIp(text))),
+    ...reading,
   },
   {
     name: 'ip.isCanonical',
     overloads: [global('ip_is_canonical', [string], bool)],
-    run: fromText((text) => {
-      const ip = readIp(text)
-      return ip instanceof CelError ? ip : formatIp(ip.ip) === text
+    isLong: true,
+    run: fromText((text, meter) => {
+      const read = readIp(text)
+      return 'fault' in read ? told(read, text, meter) : formatIp(read.ip) === text
     }),
     estimate: (operands) => ({ cost: scaled(operands[0]?.size ?? unknownSize, 2 * TEXT_FACTOR) }),
     cost: ([text = null]) => traversal(sizeOf(text), 2 * TEXT_FACTOR),
@@ -154,7 +171,7 @@ const addresses: readonly FunctionPart[] = [
   onIp('family', (ip) => (ip.family === 'IPv4' ? 4n : 6n), int),
   onIp('isUnspecified', isUnspecified),
   onIp('isLoopback', isLoopback),
-  onIp('isLinkLocalMulticast', (ip) => inBlock(ip, '224.0.0.0/24', 'ff02::/16')),
+  onIp('isLinkLocalMulticast', inBlocks('224.0.0.0/24', 'ff02::/16')),
   onIp('isLinkLocalUnicast', isLinkLocalUnicast),
   onIp('isGlobalUnicast', isGlobalUnicast),
 ]
@@ -188,20 +205,25 @@ function containsIp(block: Value, given: Value): Result {
   return contains(block.cidr, ip.ip)
 }
 
-function containsCidr(block: Value, given: Value): Result {
-  const other = typeof given === 'string' ? readCidr(given) : given
+function containsCidr(block: Value, given: Value, meter: Meter): Result {
+  const other = typeof given === 'string' ? told(readCidr(given), given, meter) : given
   if (other instanceof CelError) return other
   if (!(block instanceof CidrValue && other instanceof CidrValue)) return noSuchOverload
   return other.cidr.prefixBits >= block.cidr.prefixBits && contains(block.cidr, other.cidr.address)
 }
 
 const blocks: readonly FunctionPart[] = [
-  { name: 'cidr', overloads: [global('string_to_cidr', [string], cidrType)], run: fromText(readCidr), ...costs },
+  {
+    name: 'cidr',
+    overloads: [global('string_to_cidr', [string], cidrType)],
+    run: fromText((text, meter) => told(readCidr(text), text, meter)),
+    ...reading,
+  },
   {
     name: 'isCIDR',
     overloads: [global('is_cidr', [string], bool)],
-    run: fromText((text) => !(readCidr(text) instanceof CelError)),
-    ...costs,
+    run: fromText((text) => !('fault' in readCidr(text))),
+    ...reading,
   },
   {
     name: 'containsIP',
@@ -219,7 +241,7 @@ const blocks: readonly FunctionPart[] = [
       member('cidr_contains_cidr_string', [cidrType, string], bool),
       member('cidr_contains_cidr', [cidrType, cidrType], bool),
     ],
-    run: containsCidr,
+    run: (block, given, _, __, meter) => containsCidr(block, given, meter),
     estimate: containing(true),
     cost: containingCost(true),
   },

@@ -28,7 +28,7 @@ const traversing: Estimate = ([items]) => {
   const each = plus(fixed(1), isText ? scaled(items.elementSize(), TEXT_FACTOR) : fixed(0))
   return { cost: times(items.size, each) }
 }
-const costs = { estimate: traversing, cost: ([items = null]: readonly Value[]) => deepTraversal(items) }
+const costs = { isLong: true, estimate: traversing, cost: ([items = null]: readonly Value[]) => deepTraversal(items) }
 
 const comparable: readonly (readonly [string, Type])[] = [
   ['int', int],

@@ -5,7 +5,7 @@ import type { Library } from '../environment.ts'
 import { type FunctionPart, global, member } from '../functions.ts'
 import { scaled, unknownSize } from '../ranges.ts'
 import { bool, int, opaque, string } from '../types.ts'
-import { CelError, noSuchOverload, type Opaque, type Result, type Value } from '../values.ts'
+import { CelError, noSuchOverload, type Opaque, type Result } from '../values.ts'
 
 function parse(text: string): Semver | CelError {
   const version = parseSemver(text)
@@ -40,19 +40,25 @@ class SemverValue implements Opaque {
 }
 
 const type = opaque('kubernetes.Semver')
-const parsing: Pick<FunctionPart, 'estimate' | 'cost'> = {
+/** Of a version with many identifiers of one character. */
+const CHARACTER_NANOS = 150
+/** Compared. */
+const IDENTIFIER_NANOS = 150
+
+const parsing: Pick<FunctionPart, 'estimate' | 'cost' | 'isLong'> = {
+  isLong: true,
   estimate: (operands) => ({ cost: scaled(operands[0]?.size ?? unknownSize, TEXT_FACTOR) }),
   cost: ([text = null]) => traversal(sizeOf(text)),
 }
 
-const versionOf = (text: string, isLenient: Value): Semver | CelError =>
-  isLenient === true ? parseLenient(text) : parse(text)
-
-function read(text: Value, isLenient: Value): Result {
-  if (typeof text !== 'string') return noSuchOverload
-  const version = versionOf(text, isLenient)
-  return version instanceof CelError ? version : new SemverValue(version)
-}
+/** `make`: what a version comes to. */
+const fromText =
+  (make: (version: Semver | CelError) => Result): FunctionPart['run'] =>
+  (text, isLenient, _, __, meter) => {
+    if (typeof text !== 'string') return noSuchOverload
+    meter.last(text.length * CHARACTER_NANOS)
+    return make(isLenient === true ? parseLenient(text) : parse(text))
+  }
 
 const number = (name: string, at: number): FunctionPart => ({
   name,
@@ -63,10 +69,11 @@ const number = (name: string, at: number): FunctionPart => ({
 const comparison = (name: string, run: (order: number) => Result, result = bool): FunctionPart => ({
   name,
   overloads: [member(`semver_${name}`, [type, type], result)],
-  run: (one, other) =>
-    one instanceof SemverValue && other instanceof SemverValue
-      ? run(compareSemver(one.version, other.version))
-      : noSuchOverload,
+  run: (one, other, _, __, meter) => {
+    if (!(one instanceof SemverValue && other instanceof SemverValue)) return noSuchOverload
+    meter.last(one.version.pre.length * IDENTIFIER_NANOS)
+    return run(compareSemver(one.version, other.version))
+  },
 })
 
 /** `isLenient`: whether a second argument may ask for leniency, which came later. */
@@ -78,7 +85,7 @@ const semverFunctions = (isLenient: boolean): Library => ({
         global('string_to_semver', [string], type),
         ...(isLenient ? [global('string_bool_to_semver', [string, bool], type)] : []),
       ],
-      run: read,
+      run: fromText((version) => (version instanceof CelError ? version : new SemverValue(version))),
       ...parsing,
     },
     {
@@ -87,7 +94,7 @@ const semverFunctions = (isLenient: boolean): Library => ({
         global('is_semver_string', [string], bool),
         ...(isLenient ? [global('is_semver_string_bool', [string, bool], bool)] : []),
       ],
-      run: (text, asked) => (typeof text === 'string' ? !(versionOf(text, asked) instanceof CelError) : noSuchOverload),
+      run: fromText((version) => !(version instanceof CelError)),
       ...parsing,
     },
     number('major', 0),

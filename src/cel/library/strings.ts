@@ -195,6 +195,16 @@ const joining: Estimate = (operands) => {
 /** In long pieces, so that a text of few others is done at once. */
 // oxlint-disable-next-line no-control-regex
 const ascii = /[\u0000-\u007f]+/g
+/** Where every other character is one of ASCII. */
+const ASCII_NANOS = 60
+
+const onAscii =
+  (change: (letters: string) => string): FunctionPart['run'] =>
+  (text, _, __, ___, meter) => {
+    if (typeof text !== 'string') return noSuchOverload
+    meter.last(text.length * ASCII_NANOS)
+    return text.replace(ascii, change)
+  }
 
 const blank = /^\p{White_Space}$/u
 const isBlank = (unit: number): boolean =>
@@ -231,14 +241,16 @@ const basic: readonly FunctionPart[] = [
   {
     name: 'lowerAscii',
     overloads: [member('string_lower_ascii', [string], string)],
-    run: onText((text) => text.replace(ascii, (letters) => letters.toLowerCase())),
+    run: onAscii((letters) => letters.toLowerCase()),
     ...rewriting,
+    isLong: true,
   },
   {
     name: 'upperAscii',
     overloads: [member('string_upper_ascii', [string], string)],
-    run: onText((text) => text.replace(ascii, (letters) => letters.toUpperCase())),
+    run: onAscii((letters) => letters.toUpperCase()),
     ...rewriting,
+    isLong: true,
   },
   {
     name: 'replace',
