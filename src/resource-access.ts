@@ -6,7 +6,7 @@ import type { KubeObject } from './api/object.ts'
 import type { Cache } from './cache/cache.ts'
 import { Facts } from './cache/facts.ts'
 import type { Fillable } from './cache/first-fill.ts'
-import type { Form } from './cache/item.ts'
+import type { ObjectCodec } from './cache/item.ts'
 import type { ResourceSpec } from './cache/resource.ts'
 import type { PatternThread } from './cel/pattern-thread.ts'
 import { decodeStored, printWire, UnreadableError } from './codec/object.ts'
@@ -147,12 +147,12 @@ export class ResourceAccess {
     const access = { ...this.#make(resource), convertTo: convertingBy(webhook) }
     const stored = converted?.()
     if (stored === undefined) return access
-    const form: Form = {
+    const codec: ObjectCodec = {
       decode: (value, key, revision) => access.decode({ value, key, revision, createRevision: 0, stale: false }),
       print: (object) => printWire(object, resource.shape),
       facts: new Facts(() => resource.selectableFields),
     }
-    const home = cache.homeOf(form)
+    const home = cache.homeOf(codec)
     const database = { life: () => cache.databaseLife, isSettled: () => cache.isDatabaseSettled }
     const kept = this.#convertedItems
     const converter = new Converter(resource, { webhook, kept, home, frames: cache.frames, database })

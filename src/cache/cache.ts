@@ -12,7 +12,7 @@ import { Feed } from '../storage/feed.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
 import { checkResource } from './check.ts'
-import { type Form, Item, type ItemHome } from './item.ts'
+import { type ObjectCodec, Item, type ItemHome } from './item.ts'
 import type { IndexLimits } from './field-index.ts'
 import { HistoryBudget } from './history.ts'
 import { EvictionQueue, SWEEPS_KEPT } from './eviction-queue.ts'
@@ -159,10 +159,10 @@ export class Cache implements AsyncDisposable {
   }
 
   /** Of an object that is not stored as it is: readers are given items, and this is one for once. */
-  looseItem(place: Place, object: KubeObject, print: Form['print']): Item {
+  looseItem(place: Place, object: KubeObject, print: ObjectCodec['print']): Item {
     const { slabs } = this.#parts
     const home: ItemHome = {
-      form: { print, decode: () => object },
+      codec: { print, decode: () => object },
       put: (slot, bytes, facts) => slabs.putLoose(slot, bytes, facts),
       view: (slot, start, end) => slabs.view(slot, start, end),
       keep: () => undefined,
@@ -173,10 +173,10 @@ export class Cache implements AsyncDisposable {
   }
 
   /** Where items live that are made of cached ones, and kept by who made them until they are released. */
-  homeOf(form: Form): ItemHome {
+  homeOf(codec: ObjectCodec): ItemHome {
     const { slabs, decoded } = this.#parts
     return {
-      form,
+      codec,
       put: (slot, bytes, facts) => slabs.put(slot, bytes, facts),
       view: (slot, start, end) => slabs.view(slot, start, end),
       keep: (item) => decoded.add(item),

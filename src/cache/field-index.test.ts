@@ -25,7 +25,7 @@ class Things {
   readonly #facts = new Facts(() => ({ color: (object) => textOf(object['color']) }))
   readonly indexes = new FieldIndexes(this.#facts, () => this, systemTime, { looksMin: 10 })
   readonly #home: ItemHome = {
-    form: {
+    codec: {
       decode: (bytes) => {
         const text = bytes.toString()
         if (text === 'corrupt') throw new StorageError('corrupt', 'not an object')
@@ -217,7 +217,7 @@ test('a word that gets its number with the object that is looked at is found in 
   const facts = new Facts(() => ({}))
   const slabs = new Slabs()
   const home: ItemHome = {
-    form: {
+    codec: {
       facts,
       decode: objectOf,
       print: () => ({ bytes: Buffer.alloc(1), headBytes: 0, versionAt: 0 }),

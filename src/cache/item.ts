@@ -3,24 +3,15 @@
  * clients see (the wire form); it never holds both. Behind them stand the facts that selectors ask for. The decoded object is kept
  * only while it is in demand. An item never changes its meaning, so all readers share it.
  */
-import { isOutdated } from '../codec/object.ts'
+import { isOutdated, type Wire } from '../codec/object.ts'
 import type { KubeObject } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import type { Facts } from './facts.ts'
 import { Slot } from './slabs.ts'
 
-/** An object printed for clients: JSON with a newline at the end. */
-export type Wire = {
-  readonly bytes: Buffer
-  /** Where the part begins that stands in lists too: behind `{"kind":…,"apiVersion":…,`. */
-  readonly headBytes: number
-  /** Where the value of metadata.resourceVersion begins: a DELETED event shows another one. */
-  readonly versionAt: number
-}
-
 /** What the cache must know of a resource to read and to print its objects. */
-export type Form = {
+export type ObjectCodec = {
   /** Reads the stored form and the wire form. Fails with a StorageError 'corrupt'. The object has its resourceVersion. */
   readonly decode: (stored: Buffer, key: Key, revision: Revision) => KubeObject
   readonly print: (object: KubeObject) => Wire
@@ -38,7 +29,7 @@ export type Form = {
 
 /** Where an item keeps its bytes and its decoded object. */
 export type ItemHome = {
-  readonly form: Form
+  readonly codec: ObjectCodec
   /** `facts`: to be kept behind the bytes. */
   readonly put: (item: Item, bytes: Buffer, facts?: Buffer) => void
   readonly view: (item: Item, start?: number, end?: number) => Buffer
@@ -149,7 +140,7 @@ export class Item extends Slot {
 
   /** The form of the facts, which are the tail of the bytes, if there is one. */
   get facts(): Facts | undefined {
-    return this.#home.form.facts
+    return this.#home.codec.facts
   }
 
   /** Whether there are facts that can be read. */
@@ -172,7 +163,7 @@ export class Item extends Slot {
   /** Makes the wire form if that can be had without decoding; the facts come with it. */
   settle(): void {
     if (this.#versionAt !== STORED) return
-    const settled = this.#home.form.settle?.(this.#home.view(this), this.revision)
+    const settled = this.#home.codec.settle?.(this.#home.view(this), this.revision)
     if (settled !== undefined) this.#keepWire(settled.wire, settled.object)
   }
 
@@ -183,7 +174,7 @@ export class Item extends Slot {
     if (this.isPrinted()) return
     const object = this.peek()
     this.isOutdated = isOutdated(object)
-    this.#keepWire(this.#home.form.print(object), object)
+    this.#keepWire(this.#home.codec.print(object), object)
   }
 
   #keepWire(wire: Wire, object: KubeObject): void {
@@ -193,6 +184,6 @@ export class Item extends Slot {
   }
 
   #decode(): KubeObject {
-    return this.#home.form.decode(this.#home.view(this), this.key, this.revision)
+    return this.#home.codec.decode(this.#home.view(this), this.key, this.revision)
   }
 }

@@ -1,7 +1,7 @@
 /** Versions that this process wrote itself and has in printed form already; the feed will bring each of them once. */
 import type { KubeObject } from '../api/object.ts'
+import type { Wire } from '../codec/object.ts'
 import type { Key, Revision } from '../storage/engine.ts'
-import type { Wire } from './item.ts'
 
 /** The feed follows within milliseconds; what it has not brought by then is read like any other. */
 const WRITES_MAX = 256

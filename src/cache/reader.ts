@@ -4,13 +4,14 @@
  * memory. Where memory cannot answer in time, the database is asked; where that fails, the read fails. Nothing goes stale.
  */
 import type { KubeObject } from '../api/object.ts'
+import type { Wire } from '../codec/object.ts'
 import { Slices } from '../lib/slices.ts'
 import type { Key, Revision } from '../storage/engine.ts'
 import { isCode, StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOfKey } from '../storage/keys.ts'
 import type { ObjectChange } from './event.ts'
 import { type History, readHistory } from './history.ts'
-import type { Item, Matches, Wire } from './item.ts'
+import type { Item, Matches } from './item.ts'
 import type { Parts, CachedResource } from './resource.ts'
 import { type IndexedValue, type KeySet, named, type Selected, type Selection, select, type Tree } from './tree.ts'
 import type { Snapshot } from './snapshots.ts'

@@ -5,6 +5,7 @@
  * `idle`: no objects. `filling`: the first list is under way. `live`: follows the feed. `behind`: events were lost, the
  * watchers were let go, a new list is under way; until it is there the old state is shown only to who does not mind.
  */
+import type { Wire } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import type { Log } from '../lib/log.ts'
 import { inTime, type InTime, sleep, type Time } from '../lib/timers.ts'
@@ -17,7 +18,7 @@ import { ObjectChange } from './event.ts'
 import { FieldIndexes, type IndexLimits } from './field-index.ts'
 import type { HistoryBudget } from './history.ts'
 import type { EvictionQueue } from './eviction-queue.ts'
-import { type Form, Item, type ItemHome, type Wire } from './item.ts'
+import { Item, type ItemHome, type ObjectCodec } from './item.ts'
 import { type Loaded, Listing, type Told } from './listing.ts'
 import { OwnWrites } from './own-writes.ts'
 import { Ring } from './ring.ts'
@@ -35,7 +36,7 @@ const EVENT_BYTES = 200
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
 
-export type ResourceSpec = Form & {
+export type ResourceSpec = ObjectCodec & {
   /** For messages: `configmaps`. */
   readonly name: string
   /** Ends in a slash. */
@@ -106,7 +107,7 @@ export class CachedResource {
     const current = () => ({ tree: this.#tree, ring: this.#ring, range: this.range })
     this.#indexes = spec.facts && new FieldIndexes(spec.facts, current, parts.time, parts.indexes)
     this.home = {
-      form: spec,
+      codec: spec,
       put: (item, bytes, facts) => parts.slabs.put(item, bytes, facts),
       view: (item, start, end) => parts.slabs.view(item, start, end),
       keep: (item) => parts.decoded.add(item),

@@ -22,7 +22,7 @@ class TestItems {
   constructor(facts: Facts | undefined) {
     const { slabs } = this
     this.#home = {
-      form: {
+      codec: {
         decode: (bytes) => {
           this.decoded++
           return JSON.parse(bytes.toString())

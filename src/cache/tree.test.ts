@@ -5,7 +5,7 @@ import { Item, type ItemHome } from './item.ts'
 import { named, newTree, select } from './tree.ts'
 
 const home: ItemHome = {
-  form: {
+  codec: {
     decode: () => ({ kind: 'K', apiVersion: 'v1', metadata: {} }),
     print: () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 }),
   },

@@ -9,7 +9,7 @@ import { Ring } from './ring.ts'
 import { WatchGroups } from './watch-groups.ts'
 
 const unexpected = (): never => assert.fail('nothing is read here')
-const home = { form: { decode: unexpected, print: unexpected }, put: unexpected, view: unexpected, keep: unexpected }
+const home = { codec: { decode: unexpected, print: unexpected }, put: unexpected, view: unexpected, keep: unexpected }
 
 /** The value of an item stands in its key. */
 const itemOf = (value: string | undefined): Item | undefined =>

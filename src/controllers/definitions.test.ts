@@ -46,7 +46,7 @@ const definition = (plural: string, isAccepted: boolean): KubeObject => ({
 
 function itemOf(object: KubeObject): Item {
   const home = {
-    form: { decode: () => object, print: () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 }) },
+    codec: { decode: () => object, print: () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 }) },
     put: () => undefined,
     view: () => Buffer.alloc(0),
     keep: () => undefined,

@@ -1,7 +1,7 @@
 /** A cache of plain JSON objects on a real etcd, without kinds: for tests and benches of the engine below the verbs. */
 import type { KubeObject } from '../../src/api/object.ts'
 import { Cache, type CacheOptions } from '../../src/cache/cache.ts'
-import type { Wire } from '../../src/cache/item.ts'
+import type { Wire } from '../../src/codec/object.ts'
 import type { Reader } from '../../src/cache/reader.ts'
 import { EtcdClient } from '../../src/etcd/client.ts'
 import { systemClock } from '../../src/lib/clock.ts'

@@ -1,7 +1,8 @@
 /** How the cache reads and prints the objects of a run, and how a client reads them back. */
 import type { KubeObject } from '../../src/api/object.ts'
 import { Facts } from '../../src/cache/facts.ts'
-import type { Form, Matches, Wire } from '../../src/cache/item.ts'
+import type { ObjectCodec, Matches } from '../../src/cache/item.ts'
+import type { Wire } from '../../src/codec/object.ts'
 import { selects } from '../../src/cache/selector.ts'
 import type { IndexedValue } from '../../src/cache/tree.ts'
 import { decodeValue, type Item, type Value } from './model.ts'
@@ -12,7 +13,7 @@ const head = `{"kind":"${kind}","apiVersion":"${apiVersion}",`
 const beforeVersion = `${head}"metadata":{"resourceVersion":"`
 
 /** Of one resource. */
-export const newForm = (): Form => ({
+export const newForm = (): ObjectCodec => ({
   decode: (stored, _key, revision) => toObject(decodeValue(stored), revision),
   print: (object) => printObject(object),
   settle: (stored, revision) => (revision % 2 === 0 ? settled(toObject(decodeValue(stored), revision)) : undefined),
@@ -20,7 +21,10 @@ export const newForm = (): Form => ({
 })
 
 /** Half of what is stored need not be decoded first. */
-const settled = (object: KubeObject): ReturnType<NonNullable<Form['settle']>> => ({ wire: printObject(object), object })
+const settled = (object: KubeObject): ReturnType<NonNullable<ObjectCodec['settle']>> => ({
+  wire: printObject(object),
+  object,
+})
 
 /** What filters of a run select. */
 export const isOdd = (tag: string): boolean => Number(tag.slice(tag.lastIndexOf('.') + 1)) % 2 === 1

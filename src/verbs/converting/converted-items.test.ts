@@ -12,7 +12,7 @@ const bytesOf = (objects: number): number => objects * (ENTRY_BYTES + OBJECT_BYT
 
 const slabs = new Slabs()
 const home: ItemHome = {
-  form: { decode: () => assert.fail(), print: () => assert.fail() },
+  codec: { decode: () => assert.fail(), print: () => assert.fail() },
   put: (item, bytes) => slabs.put(item, bytes),
   view: (item, start, end) => slabs.view(item, start, end),
   keep: () => undefined,

@@ -31,7 +31,7 @@ assert.ok(v2 !== undefined)
 
 const slabs = new Slabs()
 const home: ItemHome = {
-  form: {
+  codec: {
     decode: (bytes) => JSON.parse(bytes.toString()),
     print: (object) => ({ bytes: Buffer.from(JSON.stringify(object)), headBytes: 0, versionAt: 0 }),
   },

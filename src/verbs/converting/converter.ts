@@ -219,7 +219,7 @@ export class Converter {
   #keep(item: Item, object: KubeObject, life: number): Item {
     const converted = new ConvertedItem(this.#home, item)
     // Most who want it want its bytes.
-    converted.setBytes(object, this.#home.form.print(object))
+    converted.setBytes(object, this.#home.codec.print(object))
     this.#followDatabase()
     this.#kept.add(this.#owner, converted, life === this.#life && this.#database.isSettled())
     return converted

@@ -21,7 +21,7 @@ function harness(): { forms: ResourceForms; itemOf: (object?: typeof lease) => I
   assert.ok(resource !== undefined)
   const slabs = new Slabs()
   const home: ItemHome = {
-    form: { decode: () => lease, print: (object) => printWire(object, resource.shape) },
+    codec: { decode: () => lease, print: (object) => printWire(object, resource.shape) },
     put: (slot, bytes, facts) => slabs.put(slot, bytes, facts),
     view: (slot, start, end) => slabs.view(slot, start, end),
     keep: () => undefined,

@@ -1,6 +1,6 @@
 /** Objects that are stored as the JSON that they are, for parts of the server that work on any kind. */
 import type { KubeObject } from '../../../src/api/object.ts'
-import type { Form } from '../../../src/cache/item.ts'
+import type { ObjectCodec } from '../../../src/cache/item.ts'
 import type { Reader } from '../../../src/cache/reader.ts'
 import type { Key } from '../../../src/storage/engine.ts'
 import type { Decision, Store, Stored } from '../../../src/storage/store.ts'
@@ -13,7 +13,7 @@ export function readJson(stored: Buffer, revision: number): KubeObject {
 export const writeJson = (object: KubeObject): Buffer =>
   Buffer.from(JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: undefined } }))
 
-export const jsonForm: Form = {
+export const jsonForm: ObjectCodec = {
   decode: (stored, _key, revision) => readJson(stored, revision),
   print: (object) => ({ bytes: Buffer.from(`${JSON.stringify(object)}\n`), headBytes: 1, versionAt: 0 }),
 }
