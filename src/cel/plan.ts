@@ -1,36 +1,32 @@
 /**
- * A checked expression to closures. Each evaluates one part and counts what it costs; names are looked up here once, so that
- * running does no more than index into arrays. Costs are counted as upstream's interpreter counts them: a chain of fields costs one
+ * A checked expression to closures (steps). Each evaluates one part and counts what it costs; names are looked up here once, so that
+ * running does no more than index into arrays. What the steps do stands in operator-steps.ts, literal-steps.ts, comprehension-step.ts
+ * and, for functions, in call.ts. Costs are counted as upstream's interpreter counts them: a chain of fields costs one
  * per link, and a chain that is a branch of a condition, an index or a test for presence has its first link for free.
  */
 import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select, StructExpr } from './ast.ts'
 import type { Checked } from './checker.ts'
 import { anyOf, callStep, costOf } from './call.ts'
-import { IDENT_COST, LIST_COST, MAP_COST, STRUCT_COST } from './cost.ts'
+import { comprehensionStep } from './comprehension-step.ts'
+import { IDENT_COST } from './cost.ts'
+import { listStep, mapStep, structStep } from './literal-steps.ts'
 import { longPatternFault } from './long-pattern.ts'
+import {
+  conditionalStep,
+  indexStep,
+  logicalStep,
+  mapInsertStep,
+  notStrictlyFalseStep,
+  optionalSelectStep,
+  orStep,
+  presenceStep,
+  selectStep,
+} from './operator-steps.ts'
 import { isLongPattern } from './regex.ts'
-import { ComprehensionFrame, Run, type Slice, type Step } from './run.ts'
-import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
+import { Run, type Slice, type Step } from './run.ts'
 import type { Turns } from './turns.ts'
 import type { Type } from './types.ts'
-import {
-  type MapKey,
-  ArrayList,
-  CelError,
-  HashMap,
-  isKey,
-  isList,
-  isMap,
-  MadeStruct,
-  none,
-  noSuchOverload,
-  notIterable,
-  Optional,
-  TypeValue,
-  typeNameOf,
-  Uint,
-  type Value,
-} from './values.ts'
+import { CelError, isList, noSuchOverload, TypeValue, type Value } from './values.ts'
 
 /** A constant call fails, so that the whole expression can never give a value there. */
 export class PlanFault {
@@ -81,7 +77,7 @@ class Planner {
   }
 
   *#steps(exprs: readonly Expr[]): Turns<Step[]> {
-    return (yield* this.#all(exprs)).map(({ step }) => step)
+    return stepsOf(yield* this.#all(exprs))
   }
 
   *#planOne(expr: Expr): Turns<Planned> {
@@ -144,36 +140,16 @@ class Planner {
     }
   }
 
-  *#select(expr: Select, first: number): Turns<Step> {
-    const { field, isTest } = expr
-    const operand = yield* this.#operand(expr.operand, isTest ? 0 : first)
-    if (isTest) {
-      return (run) => {
-        const value = operand(run)
-        return value instanceof CelError ? value : hasField(value, field)
-      }
-    }
-    return (run) => {
-      const value = operand(run)
-      if (value instanceof CelError) return value
-      run.spend(IDENT_COST)
-      return selectField(value, field)
-    }
+  *#select({ operand, field, isTest }: Select, first: number): Turns<Step> {
+    if (isTest) return presenceStep(yield* this.#operand(operand, 0), field)
+    return selectStep(yield* this.#operand(operand, first), field)
   }
 
   *#index(expr: Call, first: number): Turns<Step> {
     const [collection, at] = expr.args
     if (collection === undefined || at === undefined) return () => noSuchOverload
     const operand = yield* this.#operand(collection, first)
-    const position = (yield* this.#chain(at, 0)).step
-    return (run) => {
-      const value = operand(run)
-      if (value instanceof CelError) return value
-      const key = position(run)
-      if (key instanceof CelError) return key
-      run.spend(IDENT_COST)
-      return index(value, key)
-    }
+    return indexStep(operand, (yield* this.#chain(at, 0)).step)
   }
 
   *#call(expr: Call): Turns<Planned> {
@@ -190,7 +166,7 @@ class Planner {
       case '_[?_]':
         return { step: yield* this.#optionalSelect(expr) }
       case '@not_strictly_false':
-        return { step: yield* this.#notStrictlyFalse(expr) }
+        return { step: notStrictlyFalseStep((yield* this.#steps(expr.args))[0]) }
       case 'cel.@mapInsert':
         return { step: yield* this.#mapInsert(expr) }
       case 'or':
@@ -201,94 +177,38 @@ class Planner {
     }
   }
 
-  /** `false && error` is false from either side; `decisive` is the value that decides. */
   *#logical(expr: Call, decisive: boolean): Turns<Step> {
     const [left, right] = yield* this.#steps(expr.args)
     if (left === undefined || right === undefined) return () => noSuchOverload
-    return (run) => {
-      const one = left(run)
-      if (one === decisive) return decisive
-      const other = right(run)
-      if (other === decisive) return decisive
-      if (typeof one === 'boolean' && typeof other === 'boolean') return !decisive
-      if (one instanceof CelError) return one
-      return other instanceof CelError ? other : noSuchOverload
-    }
+    return logicalStep(left, right, decisive)
   }
 
   *#conditional(expr: Call): Turns<Step> {
     const [test, then, otherwise] = expr.args
     if (test === undefined || then === undefined || otherwise === undefined) return () => noSuchOverload
     const { step: condition } = yield* this.plan(test)
-    const [yes, no] = [(yield* this.#chain(then, 0)).step, (yield* this.#chain(otherwise, 0)).step]
-    return (run) => {
-      const value = condition(run)
-      if (value === true) return yes(run)
-      if (value === false) return no(run)
-      return value instanceof CelError ? value : noSuchOverload
-    }
-  }
-
-  *#notStrictlyFalse(expr: Call): Turns<Step> {
-    const [arg] = yield* this.#steps(expr.args)
-    return (run) => {
-      const value = arg?.(run)
-      run.spend(1)
-      return value !== false
-    }
+    const { step: yes } = yield* this.#chain(then, 0)
+    const { step: no } = yield* this.#chain(otherwise, 0)
+    return conditionalStep(condition, yes, no)
   }
 
   *#optionalSelect(expr: Call): Turns<Step> {
     const [target, key] = expr.args
     if (target === undefined || key === undefined) return () => noSuchOverload
     const operand = yield* this.#operand(target, IDENT_COST)
-    const position = (yield* this.#chain(key, 0)).step
-    const isField = expr.name === '_?._'
-    return (run) => {
-      const given = operand(run)
-      if (given instanceof CelError) return given
-      const at = position(run)
-      if (at instanceof CelError) return at
-      run.spend(IDENT_COST)
-      const value = given instanceof Optional ? given.value : given
-      if (value === undefined) return none
-      const found = isField && typeof at === 'string' ? selectIfThere(value, at) : indexIfThere(value, at)
-      return found instanceof CelError ? found : new Optional(found)
-    }
+    return optionalSelectStep(operand, (yield* this.#chain(key, 0)).step, expr.name === '_?._')
   }
 
-  /** The other value is looked at only where there is none. */
-  *#or(expr: Call): Turns<Planned['step']> {
+  *#or(expr: Call): Turns<Step> {
     const target = expr.target === undefined ? undefined : (yield* this.plan(expr.target)).step
     const [other] = yield* this.#steps(expr.args)
-    const isPlain = expr.name === 'orValue'
     if (target === undefined || other === undefined) return () => noSuchOverload
-    return (run) => {
-      const value = target(run)
-      if (value instanceof CelError) return value
-      if (!(value instanceof Optional)) return noSuchOverload
-      run.spend(1)
-      if (value.value !== undefined) return isPlain ? value.value : value
-      return other(run)
-    }
+    return orStep(target, other, expr.name === 'orValue')
   }
 
   *#mapInsert(expr: Call): Turns<Step> {
-    const [target, ...rest] = yield* this.#steps(expr.args)
-    if (target === undefined) return () => noSuchOverload
-    return (run) => {
-      const map = target(run)
-      if (!(map instanceof HashMap)) return map instanceof CelError ? map : noSuchOverload
-      const values: Value[] = []
-      for (const step of rest) {
-        const value = step(run)
-        if (value instanceof CelError) return value
-        values.push(value)
-      }
-      run.spend(1)
-      if (!map.isLast) run.work(map.size * COPIED_NANOS)
-      return insert(map, values)
-    }
+    const [target, ...given] = yield* this.#steps(expr.args)
+    return target === undefined ? () => noSuchOverload : mapInsertStep(target, given)
   }
 
   *#function(expr: Call): Turns<Planned> {
@@ -314,74 +234,31 @@ class Planner {
     }
     const run = prepared ?? overload?.part.run ?? anyOf(reference.fn.parts)
     return {
-      step: callStep(
-        args.map(({ step }) => step),
-        run,
-        { cost: costOf(overload, reference.overloads), isLong: reference.overloads.some(({ part }) => part.isLong) },
-      ),
+      step: callStep(stepsOf(args), run, {
+        cost: costOf(overload, reference.overloads),
+        isLong: reference.overloads.some(({ part }) => part.isLong),
+      }),
     }
   }
 
   *#list(expr: ListExpr): Turns<Planned> {
     const elements = yield* this.#all(expr.elements)
-    const build: Step = (run) => {
-      const items: Value[] = []
-      for (let at = 0; at < elements.length; at++) {
-        const value = elements[at]?.step(run) ?? null
-        if (value instanceof CelError) return value
-        if (!expr.optional.has(at)) items.push(value)
-        else if (!(value instanceof Optional)) return noSuchOverload
-        else if (value.value !== undefined) items.push(value.value)
-      }
-      run.spend(LIST_COST)
-      return new ArrayList(items)
-    }
-    return folded(build, elements)
+    return folded(listStep(stepsOf(elements), expr.optional), elements)
   }
 
   *#map(expr: MapExpr): Turns<Planned> {
-    const entries: { readonly key: Planned; readonly value: Planned; readonly isOptional: boolean }[] = []
+    const parts: Planned[] = []
+    const entries: { readonly key: Step; readonly value: Step; readonly isOptional: boolean }[] = []
     for (const { key, value, isOptional } of expr.entries) {
-      entries.push({ key: yield* this.plan(key), value: yield* this.plan(value), isOptional })
+      const [plannedKey, plannedValue] = [yield* this.plan(key), yield* this.plan(value)]
+      parts.push(plannedKey, plannedValue)
+      entries.push({ key: plannedKey.step, value: plannedValue.step, isOptional })
     }
-    const build: Step = (run) => {
-      const given: (readonly [MapKey, Value])[] = []
-      for (const entry of entries) {
-        const key = entry.key.step(run)
-        if (key instanceof CelError) return key
-        let value = entry.value.step(run)
-        if (value instanceof CelError) return value
-        if (entry.isOptional) {
-          if (!(value instanceof Optional)) return noSuchOverload
-          if (value.value === undefined) continue
-          value = value.value
-        }
-        if (!isKey(key)) return unsupportedKey(key)
-        given.push([key, value])
-      }
-      run.spend(MAP_COST)
-      return HashMap.of(given)
-    }
-    return folded(
-      build,
-      entries.flatMap(({ key, value }) => [key, value]),
-    )
+    return folded(mapStep(entries), parts)
   }
 
   *#struct({ name, fields }: StructExpr): Turns<Step> {
-    const parts = yield* this.#all(fields.map(({ value }) => value))
-    return (run) => {
-      const values = new Map<string, Value>()
-      for (const [at, field] of fields.entries()) {
-        const value = parts[at]?.step(run) ?? null
-        if (value instanceof CelError) return value
-        if (!field.isOptional) values.set(field.name, value)
-        else if (!(value instanceof Optional)) return noSuchOverload
-        else if (value.value !== undefined) values.set(field.name, value.value)
-      }
-      run.spend(STRUCT_COST)
-      return new MadeStruct(name.replace(/^\./, ''), values)
-    }
+    return structStep(name, fields, yield* this.#steps(fields.map(({ value }) => value)))
   }
 
   *#comprehension(expr: Comprehension): Turns<Step> {
@@ -397,49 +274,12 @@ class Planner {
     this.#locals = inner
     const { step: result } = yield* this.plan(expr.result)
     this.#locals = outer
-    const isPair = expr.variable2 !== undefined
-    const begin = (run: Run, place: number): ComprehensionFrame | CelError => {
-      const collection = range(run)
-      if (collection instanceof CelError) return collection
-      const start = initial(run)
-      if (start instanceof CelError) return start
-      if (!isList(collection) && !isMap(collection)) return notIterable(collection)
-      return new ComprehensionFrame(run, place, { collection, initial: start })
-    }
-    return (run) => {
-      const { frame, locals } = run
-      const place = frame.entered++
-      const known = frame.known?.get(place)
-      if (known !== undefined && !(known instanceof ComprehensionFrame)) return run.recall(frame, known)
-      const loop = known ?? begin(run, place)
-      if (loop instanceof CelError) return loop
-      run.startLoop(loop)
-      const { collection, keys, size } = loop
-      locals[accumulator] = loop.accumulated
-      for (; loop.at < size; loop.at++) {
-        run.startTurn(loop)
-        const { at } = loop
-        if (isList(collection)) {
-          const item = collection.at(at)
-          locals[first] = isPair ? BigInt(at) : item
-          locals[second] = item
-        } else {
-          const key = keys?.[at] ?? null
-          locals[first] = key
-          locals[second] = isPair ? (collection.get(key) ?? null) : null
-        }
-        if (condition(run) !== true) break
-        loop.accumulated = locals[accumulator] = next(run)
-        loop.known = undefined
-      }
-      if (loop.at === size) loop.entered = 0
-      return run.endLoop(loop, result(run))
-    }
+    const slots = { accumulator, first, second }
+    return comprehensionStep({ range, initial, condition, next, result, slots, isPair: expr.variable2 !== undefined })
   }
 }
 
-/** An entry of a map that is copied. */
-const COPIED_NANOS = 100
+const stepsOf = (parts: readonly Planned[]): Step[] => parts.map(({ step }) => step)
 
 const constant = (value: Value): Planned => ({ step: () => value, constant: value })
 
@@ -462,26 +302,4 @@ function nameOfType(type: Type): string {
     duration: 'google.protobuf.Duration',
   }
   return names[type.kind] ?? type.kind
-}
-
-/** One entry by key and value, or those of a map. */
-function insert(map: HashMap, values: readonly Value[]): HashMap | CelError {
-  const [first = null, second] = values
-  if (second !== undefined) return insertEntry(map, first, second)
-  if (!isMap(first)) return noSuchOverload
-  let made = map
-  for (const key of first.keys()) {
-    const next = insertEntry(made, key, first.get(key) ?? null)
-    if (next instanceof CelError) return next
-    made = next
-  }
-  return made
-}
-
-const unsupportedKey = (key: Value): CelError => new CelError(`unsupported key type: ${typeNameOf(key)}`)
-
-function insertEntry(map: HashMap, key: Value, value: Value): HashMap | CelError {
-  if (!isKey(key)) return unsupportedKey(key)
-  const text = key instanceof Uint ? key.value : key
-  return map.with(key, value) ?? new CelError(`insert failed: key ${text} already exists`)
 }

@@ -275,6 +275,9 @@ export function notIterable(value: Value): CelError {
   return new CelError(`got '${goName}', expected iterable type`)
 }
 
+/** Of a map literal, or of an insertion into a map. */
+export const unsupportedKey = (key: Value): CelError => new CelError(`unsupported key type: ${typeNameOf(key)}`)
+
 const goTypes: ReadonlyMap<string, string> = new Map([
   ['bool', 'types.Bool'],
   ['int', 'types.Int'],

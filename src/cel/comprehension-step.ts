@@ -1,0 +1,58 @@
+/** How a comprehension is run: turn by turn, so that a run that was paused in it goes on where it stopped. */
+import { ComprehensionFrame, type Run, type Step } from './run.ts'
+import { CelError, isList, isMap, notIterable } from './values.ts'
+
+/** The parts of a comprehension, and where its variables stand in `Run.locals`. */
+export type ComprehensionPlan = {
+  readonly range: Step
+  readonly initial: Step
+  readonly condition: Step
+  readonly next: Step
+  readonly result: Step
+  readonly slots: { readonly accumulator: number; readonly first: number; readonly second: number }
+  /** Whether it has two variables: index and element, or key and value. */
+  readonly isPair: boolean
+}
+
+export function comprehensionStep(plan: ComprehensionPlan): Step {
+  const { condition, next, result, isPair } = plan
+  const { accumulator, first, second } = plan.slots
+  return (run) => {
+    const { frame, locals } = run
+    const place = frame.entered++
+    const known = frame.known?.get(place)
+    if (known !== undefined && !(known instanceof ComprehensionFrame)) return run.recall(frame, known)
+    const loop = known ?? begin(plan, run, place)
+    if (loop instanceof CelError) return loop
+    run.startLoop(loop)
+    const { collection, keys, size } = loop
+    locals[accumulator] = loop.accumulated
+    for (; loop.at < size; loop.at++) {
+      run.startTurn(loop)
+      const { at } = loop
+      if (isList(collection)) {
+        const item = collection.at(at)
+        locals[first] = isPair ? BigInt(at) : item
+        locals[second] = item
+      } else {
+        const key = keys?.[at] ?? null
+        locals[first] = key
+        locals[second] = isPair ? (collection.get(key) ?? null) : null
+      }
+      if (condition(run) !== true) break
+      loop.accumulated = locals[accumulator] = next(run)
+      loop.known = undefined
+    }
+    if (loop.at === size) loop.entered = 0
+    return run.endLoop(loop, result(run))
+  }
+}
+
+function begin({ range, initial }: ComprehensionPlan, run: Run, place: number): ComprehensionFrame | CelError {
+  const collection = range(run)
+  if (collection instanceof CelError) return collection
+  const start = initial(run)
+  if (start instanceof CelError) return start
+  if (!isList(collection) && !isMap(collection)) return notIterable(collection)
+  return new ComprehensionFrame(run, place, { collection, initial: start })
+}

@@ -1,0 +1,141 @@
+/** What operators do when they are run, and what that costs. plan.ts hands them the steps of their operands. */
+import { IDENT_COST } from './cost.ts'
+import type { Step } from './run.ts'
+import { hasField, index, indexIfThere, selectField, selectIfThere } from './selection.ts'
+import {
+  CelError,
+  HashMap,
+  isKey,
+  isMap,
+  none,
+  noSuchOverload,
+  Optional,
+  Uint,
+  unsupportedKey,
+  type Value,
+} from './values.ts'
+
+/** An entry of a map that is copied. */
+const COPIED_NANOS = 100
+
+export const selectStep =
+  (operand: Step, field: string): Step =>
+  (run) => {
+    const value = operand(run)
+    if (value instanceof CelError) return value
+    run.spend(IDENT_COST)
+    return selectField(value, field)
+  }
+
+/** `has(operand.field)` */
+export const presenceStep =
+  (operand: Step, field: string): Step =>
+  (run) => {
+    const value = operand(run)
+    return value instanceof CelError ? value : hasField(value, field)
+  }
+
+export const indexStep =
+  (operand: Step, position: Step): Step =>
+  (run) => {
+    const value = operand(run)
+    if (value instanceof CelError) return value
+    const key = position(run)
+    if (key instanceof CelError) return key
+    run.spend(IDENT_COST)
+    return index(value, key)
+  }
+
+/** `isField`: `a.?b`, else `a[?b]`. */
+export const optionalSelectStep =
+  (operand: Step, position: Step, isField: boolean): Step =>
+  (run) => {
+    const given = operand(run)
+    if (given instanceof CelError) return given
+    const at = position(run)
+    if (at instanceof CelError) return at
+    run.spend(IDENT_COST)
+    const value = given instanceof Optional ? given.value : given
+    if (value === undefined) return none
+    const found = isField && typeof at === 'string' ? selectIfThere(value, at) : indexIfThere(value, at)
+    return found instanceof CelError ? found : new Optional(found)
+  }
+
+/** `false && error` is false from either side; `decisive` is the value that decides. */
+export const logicalStep =
+  (left: Step, right: Step, decisive: boolean): Step =>
+  (run) => {
+    const one = left(run)
+    if (one === decisive) return decisive
+    const other = right(run)
+    if (other === decisive) return decisive
+    if (typeof one === 'boolean' && typeof other === 'boolean') return !decisive
+    if (one instanceof CelError) return one
+    return other instanceof CelError ? other : noSuchOverload
+  }
+
+export const conditionalStep =
+  (condition: Step, then: Step, otherwise: Step): Step =>
+  (run) => {
+    const value = condition(run)
+    if (value === true) return then(run)
+    if (value === false) return otherwise(run)
+    return value instanceof CelError ? value : noSuchOverload
+  }
+
+export const notStrictlyFalseStep =
+  (operand: Step | undefined): Step =>
+  (run) => {
+    const value = operand?.(run)
+    run.spend(1)
+    return value !== false
+  }
+
+/** The other value is evaluated only where the optional one has none. `isPlain`: `orValue`, else `or`. */
+export const orStep =
+  (optional: Step, other: Step, isPlain: boolean): Step =>
+  (run) => {
+    const value = optional(run)
+    if (value instanceof CelError) return value
+    if (!(value instanceof Optional)) return noSuchOverload
+    run.spend(1)
+    if (value.value !== undefined) return isPlain ? value.value : value
+    return other(run)
+  }
+
+/** `given`: a key and a value, or a map. */
+export const mapInsertStep =
+  (target: Step, given: readonly Step[]): Step =>
+  (run) => {
+    const map = target(run)
+    if (!(map instanceof HashMap)) return map instanceof CelError ? map : noSuchOverload
+    const values: Value[] = []
+    for (const step of given) {
+      const value = step(run)
+      if (value instanceof CelError) return value
+      values.push(value)
+    }
+    run.spend(1)
+    if (!map.isLast) run.work(map.size * COPIED_NANOS)
+    return insert(map, values)
+  }
+
+/** One entry by key and value, or those of a map. */
+function insert(map: HashMap, values: readonly Value[]): HashMap | CelError {
+  const [first = null, second] = values
+  if (second !== undefined) return insertEntry(map, first, second)
+  if (!isMap(first)) return noSuchOverload
+  let made = map
+  for (const key of first.keys()) {
+    const next = insertEntry(made, key, first.get(key) ?? null)
+    if (next instanceof CelError) return next
+    made = next
+  }
+  return made
+}
+
+function insertEntry(map: HashMap, key: Value, value: Value): HashMap | CelError {
+  if (!isKey(key)) return unsupportedKey(key)
+  const text = key instanceof Uint ? key.value : key
+  return map.with(key, value) ?? new CelError(`insert failed: key ${text} already exists`)
+}
