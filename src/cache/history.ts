@@ -81,7 +81,8 @@ export type HistoryQuery = {
   readonly after: Revision
   /** Asked again as events come in: the ring moves on meanwhile. */
   readonly isEnough: (told: Revision) => boolean
-  readonly toItem: (versioned: Versioned) => Item
+  /** Undefined: that takes longer than a new list. */
+  readonly toItem: (versioned: Versioned) => Item | undefined
   readonly budget: HistoryBudget
   /** Who asked for it first. */
   readonly client: string
@@ -127,7 +128,11 @@ export function readHistory(engine: Pick<Engine, 'openFeed'>, query: HistoryQuer
         const more = events.reduce((sum, event) => sum + bytesOf(event), 0)
         if (!budget.take(more)) return fail(busy())
         bytes += more
-        for (const event of events) changes.push(toChange(event, query.toItem))
+        for (const event of events) {
+          const change = toChange(event, query.toItem)
+          if (change === undefined) return fail(tooOld())
+          changes.push(change)
+        }
         if (!events.every(isWhole) || changes.length > EVENTS_MAX || bytes > BYTES_MAX) fail(tooOld())
         else told(events.at(-1)?.revision ?? 0)
       },
@@ -147,14 +152,12 @@ const isWhole = ({ type, previous, createRevision, revision }: FeedEvent): boole
 
 const bytesOf = ({ value, previous }: FeedEvent): number => EVENT_BYTES + value.length + (previous?.value.length ?? 0)
 
-function toChange(event: FeedEvent, toItem: (versioned: Versioned) => Item): ObjectChange {
-  const { key, revision, createRevision, value, previous } = event
-  return new ObjectChange({
-    key,
-    revision,
-    item: event.type === 'put' ? toItem({ key, revision, createRevision, value }) : undefined,
-    previous: previous && toItem(previous),
-  })
+function toChange(event: FeedEvent, toItem: HistoryQuery['toItem']): ObjectChange | undefined {
+  const { key, revision, type } = event
+  const item = type === 'put' ? toItem(event) : undefined
+  const previous = event.previous && toItem(event.previous)
+  const isWithout = (type === 'put' && item === undefined) || (event.previous !== undefined && previous === undefined)
+  return isWithout ? undefined : new ObjectChange({ key, revision, item, previous })
 }
 
 const tooOld = (bound?: Revision): StorageError =>

@@ -328,12 +328,16 @@ export class Reader {
   }
 
   #beginHistory(after: Revision, client: string): SharedHistory {
-    const { ring, looseItem, spec } = this.#resource
+    const resource = this.#resource
+    const { ring, spec } = resource
     const read = readHistory(this.#parts.engine, {
       prefix: spec.prefix,
       after,
       isEnough: (told) => ring.reachesBackTo(told),
-      toItem: looseItem,
+      toItem: (stored) => {
+        const opened = resource.open(stored)
+        return opened && resource.looseItem(opened)
+      },
       budget: this.#parts.histories,
       client,
       timers: this.#parts.time,

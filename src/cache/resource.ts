@@ -412,7 +412,13 @@ export class CachedResource {
     for (const event of events) {
       // A list can be ahead of the feed: what it showed is not told again.
       if (event.revision <= this.#listed) continue
-      const item = event.type === 'put' ? this.#newItem(this.#opened(event)) : undefined
+      const opened = event.type === 'put' ? this.open(event) : undefined
+      // Nothing may overtake it: as after a gap the resource lists itself again, which waits for the transformer.
+      if (event.type === 'put' && opened === undefined) {
+        this.#onGap()
+        continue
+      }
+      const item = opened && this.#newItem(opened)
       if (this.#phase.phase === 'live') this.#apply({ key: event.key, item, revision: event.revision })
       else this.#phase.listing.setAside({ key: event.key, item, revision: event.revision })
     }
@@ -443,16 +449,17 @@ export class CachedResource {
     })
   }
 
-  /** What the feed brings must stay in order, so a transformer that has to ask somebody first cannot be used here. */
-  #opened(event: FeedEvent): Versioned {
-    const { key, revision, createRevision } = event
+  /** The value as it was before it was encrypted; undefined where the transformer has to ask somebody first. */
+  open({ key, revision, createRevision, value }: Versioned): Versioned | undefined {
     try {
-      const plain = this.#parts.transformer.fromStorage(key, event.value)
-      assert(!(plain instanceof Promise), 'the feed opens values at once')
-      return { key, revision, createRevision, value: plain.value }
+      const plain = this.#parts.transformer.fromStorage(key, value)
+      if (!(plain instanceof Promise)) return { key, revision, createRevision, value: plain.value }
+      // Who lists meets the same failure.
+      plain.catch(() => undefined)
+      return undefined
     } catch (error) {
       // An unreadable value is an object like others, until somebody wants to see it.
-      if (error instanceof StorageError) return event
+      if (error instanceof StorageError) return { key, revision, createRevision, value }
       throw error
     }
   }

@@ -1,6 +1,7 @@
 /**
  * What happens to a value between the server and the database: nothing (`identity`), or encryption. A transformer answers at
  * once where it can, so that the common path has no extra turn of the event loop; one that must ask a plugin gives a promise.
+ * What the feed brings cannot wait: of a value that needs a promise the resource is listed again, so a transformer has to remember what it learned.
  */
 import type { Key } from './engine.ts'
 import { StorageError } from './errors.ts'

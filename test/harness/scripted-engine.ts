@@ -101,8 +101,9 @@ export class ScriptedCache implements AsyncDisposable {
   constructor(options: Partial<CacheOptions> = {}) {
     const { engine } = this
     const leases = new Leases(engine.grantLease, systemClock)
-    const store = new Store(engine, { transformer: identity, leases })
-    this.cache = new Cache({ engine, store, transformer: identity, root, clock: systemClock, log: silent, ...options })
+    const { transformer = identity } = options
+    const store = new Store(engine, { transformer, leases })
+    this.cache = new Cache({ engine, store, transformer, root, clock: systemClock, log: silent, ...options })
     this.reader = this.cache.resource({ name: 'plain', prefix: this.range.from, ...form })
   }
 
