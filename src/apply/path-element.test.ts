@@ -1,10 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareElements } from './path-element.ts'
+import fc from 'fast-check'
+import { compareElements, inOrder } from './path-element.ts'
 
 test('numbers are ordered by their values, however long', () => {
   const sorted = ['v:9', 'v:10', 'v:9007199254740993', 'v:10000000000000000', 'v:1e300']
   assert.deepEqual(sorted.toReversed().toSorted(compareElements), sorted)
   const keys = ['k:{"id":9}', 'k:{"id":9007199254740993}', 'k:{"id":10000000000000000}']
   assert.deepEqual(keys.toReversed().toSorted(compareElements), keys)
+})
+
+test('many elements have the order that two have, whether they are read or not', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '!', '#', '"', 'é', '0', '9', '/'), maxLength: 3 })
+  const element = fc.oneof(
+    text.map((name) => `f:${name}`),
+    text.map((value) => `v:${JSON.stringify(value)}`),
+    text.map((value) => `k:${JSON.stringify({ name: value })}`),
+    text.map((value) => `k:${JSON.stringify({ nam: value })}`),
+    fc.nat(20).map((value) => `v:${value}`),
+    fc.nat(20).map((at) => `i:${at}`),
+  )
+  fc.assert(
+    fc.property(fc.uniqueArray(element, { maxLength: 5 }), (elements) => {
+      const sorted = inOrder(elements.map((each) => [each, undefined])).map(([each]) => each)
+      assert.deepEqual(sorted, elements.toSorted(compareElements))
+    }),
+    { numRuns: 3000 },
+  )
 })

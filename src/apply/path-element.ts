@@ -78,9 +78,16 @@ export function compareElements(one: string, other: string): number {
   return arePlain ? comparePlainKeys(one, other) : compareRead(readElement(one), readElement(other))
 }
 
-/** The same order, for many: each is read once. */
+/** What is in order as a text: field names of ASCII, and one key or value that is a text of characters beyond the quote that ends it. */
+const plainElement = /^(?:f:[ -~]*|k:\{"\w+":"[#-[\]-~]*"\}|v:"[#-[\]-~]*")$/
+
+/** The same order, for many: each is read once, or not at all. */
 export function inOrder<T>(entries: Iterable<readonly [element: string, T]>): (readonly [string, T])[] {
-  return Array.from(entries, (entry) => ({ entry, read: readElement(entry[0]) }))
+  const given = [...entries]
+  if (given.every(([element]) => plainElement.test(element)))
+    return given.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+  return given
+    .map((entry) => ({ entry, read: readElement(entry[0]) }))
     .toSorted((one, other) => compareRead(one.read, other.read))
     .map(({ entry }) => entry)
 }
