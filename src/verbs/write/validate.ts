@@ -3,7 +3,13 @@ import { refuseInvalid } from '../../api/errors.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
 import type { KubeObject } from '../../api/object.ts'
 import { Slices } from '../../lib/slices.ts'
-import { type NamespaceRule, type ResourceRequest, rulesOf, type ValidateTools } from '../../registry/resource.ts'
+import {
+  type NamespaceRule,
+  type ResourceRequest,
+  rulesOf,
+  type UpdateRules,
+  type ValidateTools,
+} from '../../registry/resource.ts'
 import { validateCreate, validateUpdate } from '../../registry/validate.ts'
 import type { Current } from '../../storage/store.ts'
 import type { WriteAccess } from '../access.ts'
@@ -18,26 +24,20 @@ export async function validate(
 ): Promise<void> {
   const { resource, context } = request
   const before = current?.object
-  if (before === undefined) {
-    const found = await resource.validateInSlices?.(object, undefined, toolsOf(request, access))
-    const rule = resource.namespaceRule?.(object, undefined)
-    const first = rule === undefined ? [] : await namespaceFaults(rule, object, access)
-    const slices = new Slices()
-    const faults = validateCreate(object, resource, found)
-    if (slices.isOver) await slices.turn()
-    refuseInvalid(resource, object, [...first, ...faults])
-    for (const warning of resource.warnings(object, undefined)) context.warn(warning)
-    return
-  }
-  const rules = rulesOf(request)
+  const rules: UpdateRules = before === undefined ? resource : rulesOf(request)
   const found = (await rules.validateInSlices?.(object, before, toolsOf(request, access))) ?? []
   const rule = rules.namespaceRule?.(object, before)
   const first = rule === undefined ? [] : await namespaceFaults(rule, object, access)
   const slices = new Slices()
-  const faults = validateUpdate(object, before, { resource, rules, found })
+  const faults =
+    before === undefined
+      ? validateCreate(object, resource, found)
+      : validateUpdate(object, before, { resource, rules, found })
   if (slices.isOver) await slices.turn()
   refuseInvalid(resource, object, [...first, ...faults])
-  for (const warning of rules.warnings?.(object, before) ?? []) context.warn(warning)
+  const warnings =
+    before === undefined ? resource.warnings(object, undefined) : (rules.warnings?.(object, before) ?? [])
+  for (const warning of warnings) context.warn(warning)
 }
 
 async function namespaceFaults(
