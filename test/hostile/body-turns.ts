@@ -220,6 +220,7 @@ async function measure(wanted: string): Promise<void> {
   await using server = await startTestServer()
   const worker = new Worker(new URL(import.meta.url))
   const send = async (sent: Sent): Promise<string> => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     worker.postMessage({ ...sent, url: server.url })
     const [answer]: unknown[] = await once(worker, 'message')
     return String(answer)
