@@ -42,6 +42,22 @@ test('micro times have six digits more', () => {
   })
 })
 
+test('each day of a year is read as it is written', () => {
+  for (const year of ['2023', '2024', '0001', '9999']) {
+    for (let month = 1; month <= 12; month++) {
+      for (let day = 0; day <= 32; day++) {
+        const date = `${year}-${`${month}`.padStart(2, '0')}-${`${day}`.padStart(2, '0')}`
+        const isThere = !Number.isNaN(Date.parse(date)) && new Date(date).toISOString().startsWith(date)
+        for (const [parse, text] of [
+          [parseTime, `${date}T23:59:59Z`],
+          [parseMicroTime, `${date}T00:00:00.000001Z`],
+        ] as const)
+          assert.deepEqual(parse(text), isThere ? { text } : { fault: `parsing time "${text}": day out of range` })
+      }
+    }
+  }
+})
+
 test('what is written is read again', () => {
   for (const given of [
     '9999-12-31T23:59:59Z',

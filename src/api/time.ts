@@ -10,7 +10,12 @@ const microLayout = '2006-01-02T15:04:05.000000Z07:00'
 /** Go's first instant, which stands for no time at all. */
 export const zeroTime = '0001-01-01T00:00:00Z'
 
-const canonical = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
+/** Any day but the 29th of February, for which one has to know the year. */
+const anyDay = /(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31/.source
+const moment = `\\d{4}-(?:${anyDay})T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d`
+/** As all times are written: these need not be taken apart. */
+const canonical = new RegExp(`^${moment}Z$`)
+const canonicalMicro = new RegExp(`^${moment}\\.\\d{6}Z$`)
 
 /** A fraction of a second is read and dropped. */
 export function parseTime(text: string): ParsedTime {
@@ -20,6 +25,7 @@ export function parseTime(text: string): ParsedTime {
 
 /** Exactly six digits of a second. */
 export function parseMicroTime(text: string): ParsedTime {
+  if (canonicalMicro.test(text)) return { text }
   return parse(text, microLayout, 6)
 }
 
