@@ -17,6 +17,40 @@ export const storedWire = (object: KubeObject, struct: Struct): Fields => struct
 export const givenWire = (object: KubeObject, struct: Struct, stored?: KubeObject): Fields =>
   structWire(tracked(object), struct, undefined, stored)
 
+/**
+ * Both, of a stored object and one that was made from it, without what is the same in both: whoever looks only for differences need not
+ * go through the rest.
+ */
+export const changedWires = (stored: KubeObject, given: KubeObject, struct: Struct): WirePair =>
+  changedStructs(tracked(stored), tracked(given), struct)
+
+export type WirePair = { readonly before: Fields; readonly after: Fields }
+
+function changedStructs(stored: Fields, given: Fields, struct: Struct): WirePair {
+  if (struct.open !== undefined)
+    return { before: structWire(stored, struct, null), after: structWire(given, struct, undefined, stored) }
+  const before: { [name: string]: Json } = {}
+  const after: { [name: string]: Json } = {}
+  for (const field of struct.fields) {
+    const { name, schema } = field
+    const was = stored[name] ?? null
+    const is = given[name] ?? null
+    if (was === is) continue
+    const parts =
+      schema.type === 'struct' && isFields(was) && isFields(is) ? changedStructs(was, is, schema) : undefined
+    const isOldSame = parts !== undefined && isNothing(parts.before)
+    const isNewSame = parts !== undefined && isNothing(parts.after)
+    if (isOldSame && isNewSame) continue
+    // Where one of them has nothing that the other has not, only the whole tells whether it is written at all.
+    const isPart = !isOldSame && !isNewSame
+    const old = isPart && parts ? parts.before : fieldWire(was, field, null)
+    const shown = isPart && parts ? parts.after : fieldWire(is, field, undefined, was)
+    if (old !== undefined) before[name] = old
+    if (shown !== undefined) after[name] = shown
+  }
+  return { before, after }
+}
+
 /** Without managedFields, which nobody owns. */
 function tracked(object: KubeObject): KubeObject {
   const { managedFields, ...metadata } = object.metadata

@@ -7,7 +7,7 @@ import type { Owners } from '../apply/managers.ts'
 import type { StructMerge } from '../apply/merge-type.ts'
 import { mergeTypeOfObjects } from '../apply/object-merge-type.ts'
 import { formatFaults, validateApplied } from '../apply/validate.ts'
-import { convertedWire, givenWire, storedWire } from '../apply/wire.ts'
+import { changedWires, convertedWire, givenWire, storedWire, type WirePair } from '../apply/wire.ts'
 import { ApiError } from '../api/errors.ts'
 import type { Fields, KubeObject } from '../api/object.ts'
 import { apiVersionOf, type Resource, type ResourceRequest, viewOf } from '../registry/resource.ts'
@@ -57,22 +57,27 @@ async function orUnknown<T>(what: string, convert: () => Promise<T>): Promise<T>
   }
 }
 
+type VersionsOptions = Change & {
+  readonly asked: Asked
+  readonly wires?: Wires
+  /** Whether what is the same before and after may be left out, where that is cheap to know. */
+  readonly isChangeOnly?: boolean
+}
+
 /** An object before and after a write, by the version of an owner; undefined where the kind has no such version. */
 export function versionsOf(
   request: ResourceRequest,
   { inVersion }: Pick<WriteAccess, 'inVersion'>,
-  { before, after, asked, wires }: Change & { readonly asked: Asked; readonly wires?: Wires },
+  { before, after, asked, wires, isChangeOnly = false }: VersionsOptions,
 ): (apiVersion: string) => Versions | undefined {
   const own = viewOf(request) ?? request.resource
   return (apiVersion) => {
     if (apiVersion === apiVersionOf(own)) {
       const { struct } = own.shape
+      const type = mergeTypeOfObjects(struct)
       const stored = before()
-      return {
-        type: mergeTypeOfObjects(struct),
-        before: storedWire(stored, struct),
-        after: givenWire(after(), struct, stored),
-      }
+      if (isChangeOnly) return { type, ...changedWires(stored, after(), struct) }
+      return { type, before: storedWire(stored, struct), after: givenWire(after(), struct, stored) }
     }
     const other = otherVersion(request, inVersion, apiVersion)
     if (other === undefined) return undefined
@@ -87,7 +92,7 @@ export function versionsOf(
 }
 
 /** An object before and after an apply as it is written: the nulls and empty values in it are there, too. */
-export type Wires = { readonly before: Fields; readonly after: Fields }
+export type Wires = WirePair
 
 type OtherVersion = {
   readonly type: StructMerge

@@ -1,12 +1,16 @@
 /**
  * What must hold for every kind, whatever a client sends: decoding refuses or understands it; defaults set once stay as they are;
  * validation never throws; what is accepted when it is created is accepted, unchanged, when it is updated; and it becomes the same protobuf
- * from its JSON as from the object. Whatever is stored of it is shown the same, decoded or not.
+ * from its JSON as from the object. Whatever is stored of it is shown the same, decoded or not; and what a write changes is found without a look
+ * at the rest.
  */
 import assert from 'node:assert/strict'
 import type { KubeObject } from '../../src/api/object.ts'
 import { decodeBody } from '../../src/codec/decode-body.ts'
 import { ApiError } from '../../src/api/errors.ts'
+import { compare } from '../../src/apply/compare.ts'
+import { mergeTypeOfObjects } from '../../src/apply/object-merge-type.ts'
+import { changedWires, givenWire, storedWire } from '../../src/apply/wire.ts'
 import { anonymousUser } from '../../src/api/user.ts'
 import { decodeStored, encodeStored, printWire, UnreadableError } from '../../src/codec/object.ts'
 import { PrintedCheck } from '../../src/codec/printed.ts'
@@ -73,6 +77,7 @@ function check(
   checkProtobuf(resource, current)
   checkRow(resource, current)
   checkSettled(resource, current, random)
+  checkChanges(resource, current, decoded(resource, JSON.stringify(mutated(JSON.parse(text), 2, random))))
   const updated = resource.prepareUpdate(current, current, writer)
   assert.deepEqual(validateUpdate(updated, current, { resource, rules: resource }), [], 'accepted on create')
   resource.warnings(updated, current)
@@ -80,6 +85,18 @@ function check(
     const part = rules.prepareUpdate(current, current, writer)
     validateUpdate(part, current, { resource, rules })
     rules.warnings?.(part, current)
+  }
+}
+
+/** What differs between two objects, or between one and itself with a part of the other, is found in what was changed alone. */
+function checkChanges({ shape: { struct } }: Resource, before: KubeObject, other: KubeObject | undefined): void {
+  if (other === undefined) return
+  const type = mergeTypeOfObjects(struct)
+  const { metadata, spec = null, status = null } = other
+  for (const after of [other, { ...before, metadata }, { ...before, spec }, { ...before, status }]) {
+    const whole = compare(storedWire(before, struct), givenWire(after, struct, before), type)
+    const changed = changedWires(before, after, struct)
+    assert.deepEqual(compare(changed.before, changed.after, type), whole, 'differences')
   }
 }
 

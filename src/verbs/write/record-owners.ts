@@ -74,8 +74,9 @@ async function ownersAfterUpdate(
   try {
     const asked = await askWebhook(request, access, { owners, objects })
     const slices = new Slices()
-    const versions = versionsOf(request, access, { ...objects, asked })
-    if (mayBeUntyped(request)) {
+    const mustBeLookedOver = mayBeUntyped(request)
+    const versions = versionsOf(request, access, { ...objects, asked, isChangeOnly: !mustBeLookedOver })
+    if (mustBeLookedOver) {
       const own = versions(writerOf(request, options).apiVersion)
       if (own !== undefined && !isTyped(request, own)) return undefined
     }
