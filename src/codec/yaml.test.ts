@@ -94,6 +94,8 @@ describe('what is no YAML', () => {
     ['a: x\nb: - y', 'yaml: line 2: block sequence entries are not allowed in this context'],
     ['a: x\nb: "y', 'yaml: line 2: found unexpected end of stream'],
     ['a: .inf', 'json: unsupported value: +Inf'],
+    ['a: "\u007f"', 'yaml: control characters are not allowed'],
+    ['a: "\uffff"', 'yaml: control characters are not allowed'],
     ['? [a]\n: b', 'yaml: invalid map key: []interface {}'],
     ['['.repeat(100_000), 'yaml: exceeded max depth of 10000'],
   ]
