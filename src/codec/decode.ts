@@ -263,7 +263,7 @@ class Decoder {
       this.#path.push(MAP_KEY + key)
       const value = this.value(of, undefined)
       this.#path.pop()
-      into[key] = value ?? zeroOf(of)
+      into[key] = value ?? zeroInMap(of)
       own?.add(key)
     }
     return into
@@ -426,6 +426,9 @@ const isNullable = ({ type }: Schema): boolean => type === 'list' || type === 'm
 
 export const isTarget = (value: Json | undefined): value is Target =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Go tells no bytes from empty ones: that they were null is known until they are stored. */
+export const zeroInMap = (of: Schema): Json => (of.type === 'bytes' ? null : zeroOf(of))
 
 /** What stands for null in lists and maps, where something must stand. */
 export function zeroOf(schema: Schema): Json {

@@ -11,7 +11,7 @@ import { customStruct } from '../registry/custom/custom-schema.ts'
 import { typeOf } from '../registry/types.ts'
 import { readStructural } from '../schema/structural/read-structural.ts'
 import { jsonToYaml } from './yaml-print.ts'
-import { decodeStored, encodeStored, printWire, UnreadableError, wireOfStored } from './object.ts'
+import { decodeStored, encodeStored, isOutdated, printWire, UnreadableError, wireOfStored } from './object.ts'
 
 const configMap = plainSchema(typeOf('core/v1', 'ConfigMap'))
 const replicaSet = plainSchema(typeOf('apps/v1', 'ReplicaSet'))
@@ -49,6 +49,15 @@ test('what is stored as CBOR is read', () => {
   const stored = encodeCbor(parseJson(bytes), configMap.struct)
   assert.deepEqual(decodeStored(stored, configMap, 42), decodeStored(bytes, configMap, 42))
   assert.throws(() => decodeStored(stored.subarray(0, 30), configMap, 42), UnreadableError)
+})
+
+test('a null for bytes is read as empty, and stored so by the next write', () => {
+  const read = (value: string): KubeObject => {
+    const json = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"},"binaryData":{"a":${value}}}`
+    return decodeStored(Buffer.from(json), { ...configMap, bytesField: 'binaryData' }, 1)
+  }
+  assert.deepEqual({ ...fieldsOf(read('null')['binaryData']) }, { a: '' })
+  assert.deepEqual([isOutdated(read('null')), isOutdated(read('""'))], [true, false])
 })
 
 test('structs are written even when empty, and a time that is not set is null', () => {

@@ -1,4 +1,5 @@
 /** Whole objects to bytes and back: as clients see them, and as they are stored. */
+import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, type Json, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import { assert } from '../lib/assert.ts'
 import { isSame } from '../schema/equal.ts'
@@ -243,14 +244,25 @@ function decodeBuiltIn(bytes: Buffer, schema: ObjectSchema, revision: number): K
   const envelope = isProtobuf(bytes) ? readEnvelope(bytes) : undefined
   const form = formOf(envelope?.apiVersion ?? apiVersionOf(bytes), schema)
   const read = envelope === undefined ? readStored(bytes, form.struct) : readProtobuf(envelope, form.struct)
-  const stored = form.fromStored(read)
+  const given = form.fromStored(read)
+  const stored = withoutNullBytes(given, schema)
   const defaulted = setDefaults(stored)
   const object = numbered(completeStored?.(defaulted) ?? defaulted, revision)
   // What was printed for clients, which alone has a version, is as it should be.
   if (read.metadata.resourceVersion !== undefined) return object
   const isOld = read.apiVersion !== (schema.stored?.apiVersion ?? object.apiVersion)
-  if (isOld || (isDefaultedAgain === true && !isSame(defaulted, stored))) markOutdated(object)
+  const isOther = stored !== given || (isDefaultedAgain === true && !isSame(defaulted, stored))
+  if (isOld || isOther) markOutdated(object)
   return object
+}
+
+/** What a reader gets of an object that was stored with a null for bytes: the same object if there is none. */
+export function withoutNullBytes(object: KubeObject, { bytesField = '' }: ObjectSchema): KubeObject {
+  const bytes = bytesField === '' ? undefined : object[bytesField]
+  if (!isFields(bytes) || !Object.values(bytes).includes(null)) return object
+  const values = Object.assign(new JsonMap(), bytes)
+  for (const key of Object.keys(values)) values[key] ??= ''
+  return { ...object, [bytesField]: values }
 }
 
 /** Most values are in the version that is stored, or were printed for clients. */

@@ -5,7 +5,7 @@
 import { JsonMap } from '../api/json-map.ts'
 import { type Fields, fieldsOf, isFields, isNumber, type Json, listOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
-import { decodeStruct, readsItself, type Target, zeroOf } from '../codec/decode.ts'
+import { decodeStruct, readsItself, type Target, zeroInMap, zeroOf } from '../codec/decode.ts'
 import { newPathRoom } from '../codec/duplicates.ts'
 import { jsonTypeOf, printSorted } from '../codec/json.ts'
 import { isZeroTime, type Read, readBase64, readInteger, readQuantity, readTime } from '../codec/scalars.ts'
@@ -97,7 +97,7 @@ class Restorer {
   #map(value: Json, of: Schema): Json {
     if (!isFields(value)) throw new RestoreError(`cannot restore map from ${kindOf(value)}`)
     const target = new JsonMap()
-    for (const key in value) target[key] = this.#inside(key, value[key] ?? null, of) ?? zeroOf(of)
+    for (const key in value) target[key] = this.#inside(key, value[key] ?? null, of) ?? zeroInMap(of)
     return target
   }
 }

@@ -215,11 +215,13 @@ function schemaOf(
   const struct = typeOf(row.packageName, row.kind)
   const stored = row.storageVersion === undefined ? undefined : storedForm(row, row.storageVersion, rules)
   const { setDefaults, completeStored, refuse, isDefaultedAgain = false } = rules
+  const bytesField = struct.fields.find(({ schema }) => schema.type === 'map' && schema.of.type === 'bytes')?.name
   return {
     struct,
     ...(refuse === undefined ? {} : { refuse }),
     ...(completeStored === undefined ? {} : { completeStored: (object) => completeStored(object, cluster) }),
     ...(isDefaultedAgain ? { isDefaultedAgain } : {}),
+    ...(bytesField === undefined ? {} : { bytesField }),
     setDefaults: (object) => {
       const own = setDefaults?.(object, cluster.gates, cluster.now) ?? object
       const { metadata, kind, apiVersion } = own

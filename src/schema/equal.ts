@@ -65,6 +65,8 @@ export function isEqual(
     }
     case 'quantity':
       return nanosOf(textOf(now)) === nanosOf(textOf(stored))
+    case 'bytes':
+      return (equality === 'semantic' || isNull(now) === isNull(stored)) && isSame(unlessZero(now), unlessZero(stored))
     case 'any':
     case 'raw':
     case 'string':
@@ -72,7 +74,6 @@ export function isEqual(
     case 'int32':
     case 'int64':
     case 'float64':
-    case 'bytes':
     case 'time':
     case 'microTime':
     case 'intOrString':
@@ -95,6 +96,8 @@ function isEqualStruct({ fields }: Struct, now: Fields, stored: Fields, equality
 }
 
 const own = (fields: Fields, key: string): Json | undefined => (Object.hasOwn(fields, key) ? fields[key] : undefined)
+
+const isNull = (value: Json | undefined): boolean => value === null
 
 const isAbsent = (value: Json | undefined): boolean => value === undefined || value === null
 

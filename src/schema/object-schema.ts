@@ -10,6 +10,8 @@ export type ObjectSchema = {
   readonly completeStored?: (object: KubeObject) => KubeObject
   /** Whether a new object gets defaults that are not stored with it: they depend on what was made for it, such as its selector. */
   readonly isDefaultedAgain?: boolean
+  /** The field that maps keys to bytes: a null among these is read as empty once it is stored. */
+  readonly bytesField?: string
   /** Of kinds that clients define. */
   readonly custom?: CustomForm
   /** Why a body cannot be read as this kind although each of its fields can; undefined: it can. */

@@ -2,7 +2,7 @@
 import { isSameButTimes } from '../../apply/managers.ts'
 import { isEqual, isSurelyOther } from '../../apply/value.ts'
 import { type KubeObject, withManagedFields } from '../../api/object.ts'
-import { encodeStored, hasEmptyMetadata, isOutdated } from '../../codec/object.ts'
+import { encodeStored, hasEmptyMetadata, isOutdated, withoutNullBytes } from '../../codec/object.ts'
 import type { ObjectSchema } from '../../schema/object-schema.ts'
 import type { Decision } from '../../storage/store.ts'
 import type { Resource } from '../../registry/resource.ts'
@@ -26,10 +26,12 @@ function decidePut(object: KubeObject, before: KubeObject, shape: ObjectSchema):
   const isRetimed = isSameButTimes(object.metadata['managedFields'], managedFields)
   const same = isRetimed ? withManagedFields(object, managedFields) : object
   const [plain, plainBefore] = [withoutVersion(same), withoutVersion(before)]
-  const isStoredEmpty = shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object)
+  const isReadOtherwise =
+    withoutNullBytes(object, shape) !== object ||
+    (shape.custom !== undefined && shape.stored === undefined && hasEmptyMetadata(object))
   const isUnchanged = isEqual(plain, plainBefore)
   // What is stored otherwise than it would be now is stored anew.
-  if (isOutdated(before) || isStoredEmpty) {
+  if (isOutdated(before) || isReadOtherwise) {
     const kept = isUnchanged ? same : object
     return { object: kept, decision: { put: encodeStored(kept, shape) } }
   }

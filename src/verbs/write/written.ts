@@ -7,6 +7,7 @@ import {
   printWire,
   wireOfStored,
   withoutEmptyMetadata,
+  withoutNullBytes,
 } from '../../codec/object.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { isSame } from '../../schema/equal.ts'
@@ -62,7 +63,8 @@ type Stored = {
 function asStored(object: KubeObject, schema: ObjectSchema, mayHoldUnknown = false): Stored {
   const { custom, stored, setDefaults, isDefaultedAgain } = schema
   if (custom === undefined) {
-    if (isDefaultedAgain !== true) return { object, isOther: false }
+    const kept = withoutNullBytes(object, schema)
+    if (isDefaultedAgain !== true) return { object: kept, isOther: kept !== object }
     const whole = setDefaults(object)
     return { object: whole, isOther: !isSame(whole, object) }
   }

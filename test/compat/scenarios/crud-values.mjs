@@ -1,5 +1,5 @@
 // How scalar values are read and written back: numbers, quantities, int-or-string, times, base64, strings.
-import { scenario, GET, POST, PUT } from '../steps.ts';
+import { scenario, APPLY, GET, PATCH, POST, PUT } from '../steps.ts';
 
 const core = '/api/v1/namespaces/$ns';
 const cms = `${core}/configmaps`;
@@ -25,6 +25,25 @@ const strings = ['"<a>&\'"', '"\\u2028\\u2029"', '"tab\\tnew\\nline"', '"\\u0000
 
 /** One scenario for every six values, so that a failing one shows few others. */
 const table = (id, text, values, step) => Array.from({ length: Math.ceil(values.length / 6) }, (_, n) => scenario(`crud-values-${id}-${n + 1}`, about(text), values.slice(n * 6, n * 6 + 6).map((v, i) => step(v, n * 6 + i))));
+
+/** Go tells null from empty bytes until they are stored: what is written over and over is seen by versions and owners. */
+const bytes = (kind, field) => (values, more = {}) => ({ apiVersion: 'v1', kind, metadata: { name: 'x' }, [field]: values, ...more });
+const secret = bytes('Secret', 'data'), binary = bytes('ConfigMap', 'binaryData');
+const nulls = (id, text, steps, path = `${core}/secrets`) => scenario(`crud-values-null-bytes-${id}`, about(`a null for bytes: ${text}`), [...steps.flatMap(([method, body, o = {}]) => [
+  method === 'POST' ? POST(path, body, o) : method === 'PUT' ? PUT(`${path}/x`, body, o) : method === 'APPLY' ? APPLY(`${path}/x`, o.manager, body, o) : PATCH(`${path}/x`, method, body, o),
+]), GET(`${path}/x`)]);
+const by = (manager, force = false) => ({ manager, force });
+const nullBytes = [
+  nulls('create', 'in a new object, written again, as empty, as null', [['POST', secret({ a: null })], ['PUT', secret({ a: null })], ['PUT', secret({ a: '' })], ['PUT', secret({ a: '' })], ['PUT', secret({ a: null })]]),
+  nulls('update', 'in the place of a value, beside another', [['POST', secret({ a: 'eA==' })], ['PUT', secret({ a: null })], ['PUT', secret({ a: null, b: 'eA==' })], ['PUT', secret({ a: '', b: 'eA==' })], ['PUT', secret({ a: '', b: 'eA==' })]]),
+  nulls('dry-run', 'of a dry run', [['POST', secret({ a: '' })], ['PUT', secret({ a: null }), { query: { dryRun: 'All' } }]]),
+  nulls('json-patch', 'by patches', [['POST', secret({ b: 'eA==' })], ['json-patch', [{ op: 'add', path: '/data/a', value: null }]], ['json-patch', [{ op: 'replace', path: '/data/a', value: null }]], ['strategic', { data: { b: null } }], ['strategic', { stringData: { q: null } }], ['merge', { metadata: { labels: { a: null } } }]]),
+  nulls('immutable', 'in what cannot change any more', [['POST', secret({ a: '' }, { immutable: true })], ['PUT', secret({ a: null }, { immutable: true })], ['PUT', secret({ a: '' }, { immutable: true })]]),
+  nulls('string-data', 'beside stringData', [['POST', secret({ a: null }, { stringData: { a: null, b: null } })], ['PUT', secret({ a: null }, { stringData: { a: 'x' } })]]),
+  nulls('apply', 'applied twice, then as empty', [['APPLY', secret({ a: null }), by('m')], ['APPLY', secret({ a: null }), by('m')], ['merge', { data: { b: null } }], ['APPLY', secret({ a: '' }), by('m')], ['APPLY', secret({ a: '' }), by('m')], ['PUT', secret({ a: null })]]),
+  nulls('apply-conflict', 'conflicts with an empty value', [['APPLY', secret({ a: '' }), by('m')], ['APPLY', secret({ a: null }), by('n')], ['APPLY', secret({ a: null }), by('n', true)], ['APPLY', secret({}), by('n')]]),
+  nulls('config-map', 'in a ConfigMap', [['POST', binary({ a: null })], ['PUT', binary({ a: null })], ['PUT', binary({ a: '' })], ['PUT', binary({ a: '' })]], cms),
+];
 
 export default [
   ...table('int32', 'forms of an int32', ints, (v, i) => ask(deployments, deployment(`d${i}`, `,"replicas":${v}`), (b) => b.spec.replicas)),
@@ -71,4 +90,5 @@ export default [
     POST(cms, cm('a', ',"data":{},"binaryData":null'), { type: 'application/json' }),
     POST(`${core}/pods`, '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{},"annotations":null,"finalizers":[]},"spec":{"volumes":[],"nodeSelector":{},"tolerations":null,"containers":[{"name":"c","image":"i","env":[],"command":null,"args":[],"resources":{"limits":{}}}]}}', { type: 'application/json' }),
   ]),
+  ...nullBytes,
 ];
