@@ -134,3 +134,24 @@ test('versions that a flag turned off again are not announced any more', async (
   await until('taken back', async () => (await announced(plain, version)) === 404)
   assert.equal(await announced(plain, 'v1.storage.k8s.io'), 200)
 })
+
+test('field owners of a version that a flag turned off again are shown until the next write, which drops them', async () => {
+  await using server = await startTestServer(['--runtime-config=networking.k8s.io/v1beta1=true'])
+  await using client = (clients['HTTP/2'] ?? assert.fail())(server.url)
+  const beta = '/apis/networking.k8s.io/v1beta1/servicecidrs'
+  const body = { metadata: { name: 'c' }, spec: { cidrs: ['10.77.0.0/24'] } }
+  assert.equal((await client.call({ method: 'POST', path: beta, body })).status, 201)
+  await using plain = await startReplica(server)
+  await using other = (clients['HTTP/2'] ?? assert.fail())(plain.url)
+  const path = '/apis/networking.k8s.io/v1/servicecidrs/c'
+  const before = JSON.parse((await other.call({ path })).text).metadata
+  assert.deepEqual(
+    before.managedFields.map(({ apiVersion }: { apiVersion: string }) => apiVersion),
+    ['networking.k8s.io/v1beta1'],
+  )
+  // As the reference: a patch that changes nothing else is a write, too.
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const after = JSON.parse((await other.call({ method: 'PATCH', path, headers, body: {} })).text).metadata
+  assert.equal(after.managedFields, undefined)
+  assert.notEqual(after.resourceVersion, before.resourceVersion)
+})

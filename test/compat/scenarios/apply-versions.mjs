@@ -80,4 +80,29 @@ const custom = [
   ]),
 ];
 
-export default [...autoscalers, ...events, ...custom];
+/** Kinds of which the server knows another version that it does not serve, or knows no more: list, object, that version. */
+const meta = { metadata: { name: '$ns-x' } };
+const unserved = {
+  'service-cidr': ['/apis/networking.k8s.io/v1/servicecidrs', { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', ...meta, spec: { cidrs: ['10.77.0.0/24'] } }, 'networking.k8s.io/v1beta1'],
+  'admission-policy': ['/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies', { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicy', ...meta, spec: { failurePolicy: 'Ignore', matchConstraints: { resourceRules: [{ apiGroups: ['none.example.com'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['none'] }] }, validations: [{ expression: 'true' }] } }, 'admissionregistration.k8s.io/v1beta1'],
+  'admission-policy-alpha': ['/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies', { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicy', ...meta, spec: { failurePolicy: 'Ignore', matchConstraints: { resourceRules: [{ apiGroups: ['none.example.com'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['none'] }] }, validations: [{ expression: 'true' }] } }, 'admissionregistration.k8s.io/v1alpha1'],
+  'deployment-extensions': ['/apis/apps/v1/namespaces/$ns/deployments', { apiVersion: 'apps/v1', kind: 'Deployment', ...meta, spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } } }, 'extensions/v1beta1'],
+  'deployment-apps': ['/apis/apps/v1/namespaces/$ns/deployments', { apiVersion: 'apps/v1', kind: 'Deployment', ...meta, spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } } }, 'apps/v1beta2'],
+  lease: ['/apis/coordination.k8s.io/v1/namespaces/$ns/leases', { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...meta, spec: { holderIdentity: 'h' } }, 'coordination.k8s.io/v1beta1'],
+  'cron-job': ['/apis/batch/v1/namespaces/$ns/cronjobs', { apiVersion: 'batch/v1', kind: 'CronJob', ...meta, spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } } } } }, 'batch/v1beta1'],
+  'other-group': ['/api/v1/namespaces/$ns/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', ...meta, data: { a: 'b' } }, 'apps/v1'],
+  'unknown-group': ['/api/v1/namespaces/$ns/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', ...meta, data: { a: 'b' } }, 'none.example.com/v1'],
+};
+const shown = { pick: owners };
+const entries = (id, [list, object, other], o = {}) =>
+  one(id, `an entry of ${other} in the managed fields of a ${object.kind}: kept or dropped by an update, a merge patch that changes nothing, an apply`, [
+    POST(list, object, by('u', quiet)),
+    PATCH(`${list}/$ns-x`, 'json-patch', [{ op: 'replace', path: '/metadata/managedFields/0/apiVersion', value: other }], by('x', shown)),
+    GET(`${list}/$ns-x`, shown),
+    PATCH(`${list}/$ns-x`, 'merge', {}, by('y', shown)),
+    APPLY(`${list}/$ns-x`, 'm', { apiVersion: object.apiVersion, kind: object.kind, metadata: { name: '$ns-x', labels: { l: 'v' } } }, shown),
+  ], { cleanup: [`${list}/$ns-x`], ...o });
+const ofUnserved = Object.entries(unserved).map(([id, row]) => entries(`unserved-${id}`, row));
+const ofServed = ['service-cidr', 'admission-policy', 'admission-policy-alpha', 'lease'].map((id) => entries(`all-served-${id}`, unserved[id], { needs: 'all-versions' }));
+
+export default [...autoscalers, ...events, ...custom, ...ofUnserved, ...ofServed];
