@@ -51,13 +51,14 @@ test('what is stored as CBOR is read', () => {
   assert.throws(() => decodeStored(stored.subarray(0, 30), configMap, 42), UnreadableError)
 })
 
+function readBinaryData(value: string): KubeObject {
+  const json = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"},"binaryData":{"a":${value}}}`
+  return decodeStored(Buffer.from(json), { ...configMap, bytesField: 'binaryData' }, 1)
+}
+
 test('a null for bytes is read as empty, and stored so by the next write', () => {
-  const read = (value: string): KubeObject => {
-    const json = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"},"binaryData":{"a":${value}}}`
-    return decodeStored(Buffer.from(json), { ...configMap, bytesField: 'binaryData' }, 1)
-  }
-  assert.deepEqual({ ...fieldsOf(read('null')['binaryData']) }, { a: '' })
-  assert.deepEqual([isOutdated(read('null')), isOutdated(read('""'))], [true, false])
+  assert.deepEqual({ ...fieldsOf(readBinaryData('null')['binaryData']) }, { a: '' })
+  assert.deepEqual([isOutdated(readBinaryData('null')), isOutdated(readBinaryData('""'))], [true, false])
 })
 
 test('structs are written even when empty, and a time that is not set is null', () => {
