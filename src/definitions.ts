@@ -17,13 +17,13 @@ const apiServicesId = { group: 'apiregistration.k8s.io', version: 'v1', plural: 
 type Parts = {
   readonly registry: Registry
   readonly accessOf: (resource: Resource) => WriteAccess
-  /** Without making anything that would have to be kept. */
+  /** Unlike `accessOf`, creates nothing that is kept for the resource. */
   readonly keysOf: (resource: Resource) => ResourceKeys
-  /** To objects in whatever versions they were stored in. */
+  /** Access to objects in the versions that they are stored in. */
   readonly storedAccessOf: (resource: Resource) => WriteAccess
-  /** The resource is no longer served as it was: what is cached of it goes. */
+  /** The definition changed: drops what is cached of the resource. */
   readonly retire: (resource: Resource) => void
-  /** The resource is gone for good, and what was counted of it. */
+  /** The resource is deleted: removes its metrics. */
   readonly uncount: (resource: Resource) => void
   readonly handle: HandleAs
   readonly log: Log
@@ -57,7 +57,7 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
         if (next === undefined) return
         const sent = { method: 'PATCH', path, body: statusPatch(next), isMergePatch: true, signal }
         const answered = await request(handle, sent)
-        // Another replica does the same.
+        // Another replica wrote the status first.
         if (answered.status === CONFLICT) continue
         expectStatus(answered, [200, 404])
         return
@@ -89,9 +89,9 @@ export function createDefinitions(parts: Parts): Definitions | undefined {
   })
 }
 
-/** Of APIServices that the server makes itself; those of clients stay. */
+/** The label of APIServices that the server creates; those that clients create do not have it. */
 const managedLabel = 'kube-aggregator.kubernetes.io/automanaged'
-/** Of those that come and go with definitions; those of built-in groups have another. */
+/** For groups of definitions; APIServices of built-in groups have `onstart`. */
 const managedValue = 'true'
 
 const CONFLICT = 409

@@ -4,12 +4,12 @@ import { badRequest } from './errors.ts'
 
 export type FieldTerm = { readonly field: string; readonly isEqual: boolean; readonly value: string }
 
-/** No kind has more than a few fields to select by; each term is asked of each object. */
+/** Each term is evaluated for each object, and no kind has more than a few selectable fields. */
 const TERMS_MAX = 1000
 
 const EQUALS = 0x3d
 
-/** Refuses with a BadRequest what is no selector. An empty one has no terms. */
+/** Fails with a BadRequest if the text is not a field selector. An empty text has no terms. */
 export function parseFieldSelector(text: string): readonly FieldTerm[] {
   const terms: FieldTerm[] = []
   for (let from = 0, end = 0; from < text.length; from = end + 1) {
@@ -21,7 +21,7 @@ export function parseFieldSelector(text: string): readonly FieldTerm[] {
   return terms.filter(({ field, value }) => field !== '' || value !== '')
 }
 
-/** The next comma that no backslash protects. */
+/** The next comma that is not escaped. */
 function endOfTerm(text: string, from: number): number {
   let at = from
   for (; at < text.length; at++) {
@@ -33,7 +33,7 @@ function endOfTerm(text: string, from: number): number {
 }
 
 function parseTerm(selector: string, term: string): FieldTerm {
-  // The first operator decides; a field's name has none in it.
+  // The first operator ends the name of the field, which cannot contain one.
   const mark = term.indexOf('=')
   if (mark === -1) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`)
   const isEqual = term[mark - 1] !== '!'

@@ -13,7 +13,7 @@ export type Column = {
 
 export type Cell = string | number | boolean | null | Age | AgedText
 
-/** A time, in milliseconds since 1970, of which is shown how long ago it was. */
+/** A cell that shows how long ago a time was, in milliseconds since 1970. */
 export type Age = { readonly sinceMs: number }
 
 /** A text with times in it: `3 (5m ago)`. */
@@ -22,11 +22,11 @@ export type AgedText = { readonly parts: readonly (string | Age)[] }
 export type TableKind = {
   readonly columns: readonly Column[]
   readonly cells: (object: KubeObject) => readonly Cell[]
-  /** Of a row that stands for something finished. */
+  /** Conditions of the row; pods that have ended get `Completed`. */
   readonly conditions?: (object: KubeObject) => readonly Fields[]
-  /** Lists in this order, where that is not the order of names. */
+  /** The order of rows in a list, where it is not the order of names. */
   readonly compare?: (one: KubeObject, other: KubeObject) => number
-  /** Kinds that nobody gave columns to write a list of no rows in another way. */
+  /** The table of kinds that have no columns of their own, which prints an empty list in another way. */
   readonly isDefault?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The owners of an object after a create, an update or a patch: who wrote takes what it changed from all others, and what is gone is
- * nobody's.
+ * The field owners of an object after a create, an update or a patch: the writer owns what it changed, and nobody else does; fields that are
+ * gone have no owner.
  */
 import { taken } from './compare.ts'
 import type { Differences } from './differences.ts'
@@ -9,7 +9,7 @@ import { difference, type FieldSet, isEmptySet, noFields, union, unionOf } from 
 import { neverOwned } from './field-paths.ts'
 import { identityOf, type Owner, type Owners, type Writer } from './managers.ts'
 
-/** Entries of Update that an object may have, as upstream; the oldest of more become one. */
+/** How many entries of operation Update an object may have, as upstream; beyond that the oldest are merged into one. */
 const UPDATE_OWNERS_MAX = 10
 const ancientManager = 'ancient-changes'
 
@@ -27,7 +27,7 @@ export function recordUpdate(owners: Owners, { writer, now, differences }: Updat
   return capped(left)
 }
 
-/** The oldest updaters of a version are merged, two at first, until few enough are left. */
+/** Merges the oldest Update entries of an apiVersion into one, ancient-changes, until UPDATE_OWNERS_MAX are left. */
 function capped(owners: Map<string, Owner>): Owners {
   if (owners.size <= UPDATE_OWNERS_MAX) return owners
   const updaters = [...owners].filter(([, { operation }]) => operation === 'Update')
@@ -58,7 +58,7 @@ function capped(owners: Map<string, Owner>): Owners {
     merged.set(ancient, sets)
     count--
   }
-  // At the end: there may be thousands, and what is united grows with each.
+  // One union at the end: there may be thousands of sets, and a running union would be copied for each.
   for (const [ancient, sets] of merged) {
     const owner = owners.get(ancient)
     if (owner !== undefined) owners.set(ancient, { ...owner, fields: unionOf(sets) })

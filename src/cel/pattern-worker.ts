@@ -12,7 +12,7 @@ port.on('message', ({ pattern, text, use }: PatternQuestion) => {
   port.postMessage(answer(new PatternQuestion(pattern, text, use)))
 })
 
-/** One object asks for the same pattern with many texts. */
+/** Compiled patterns that are kept: the rules of one object match the same pattern against many texts. */
 const PATTERNS_MAX = 16
 const compiled = new Map<string, ReturnType<typeof compilePattern>>()
 

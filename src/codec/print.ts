@@ -76,13 +76,13 @@ function fieldPrinter({ name, schema, isPointer, omit }: Field, owner: Struct): 
     nextKey: `,"${name}":`,
     print,
     zero: omit === 'never' ? zero : undefined,
-    // A schema or a list of them that has neither is null in Go, which nobody reads.
+    // An empty JSONSchemaPropsOrArray would be written as null, as in Go; no reader tells that from an absent field.
     omitsZero: omit === 'empty' || (schema.type === 'any' && schema.goName === 'v1.JSONSchemaPropsOrArray'),
     omitsBraces: omit === 'empty',
   }
 }
 
-/** Of a list or a map that is always written: an empty one is the same as none, since protobuf does not tell them apart. */
+/** For a list or a map that is always written: an empty one is printed as null, since protobuf cannot tell it from an absent one. */
 function orNull(schema: Schema, owner: Struct): Print {
   const print = printerOf(schema, owner)
   if (schema.type === 'list') return (value) => (Array.isArray(value) && value.length === 0 ? 'null' : print(value))
@@ -93,7 +93,7 @@ function orNull(schema: Schema, owner: Struct): Print {
   }
 }
 
-/** Only ever added to: taking a part of a text would copy what it was put together from. */
+/** The text is only appended to: a slice of it would make V8 flatten the rope, which copies it. */
 function printInside(value: Fields, fields: readonly FieldPrinter[], skip: number): string {
   let text = ''
   for (let at = skip; at < fields.length; at++) {
@@ -111,13 +111,13 @@ function printInside(value: Fields, fields: readonly FieldPrinter[], skip: numbe
   return text
 }
 
-/** An empty map is seen only when it is printed. */
+/** Empty maps are recognized by their printed text, `{}`. */
 function isEmpty(value: Json): boolean {
   if (typeof value !== 'object') return value === '' || value === 0 || value === false
   return Array.isArray(value) && value.length === 0
 }
 
-/** Of null it prints the zero value of the type. `owner`: the struct whose fields it stands in. */
+/** The printer writes null as the zero value of the type. `owner`: the struct that has the field. */
 function printerOf(schema: Schema, owner: Struct): Print {
   switch (schema.type) {
     case 'string':

@@ -25,13 +25,13 @@ import type { Field, Schema, Struct } from '../schema/schema.ts'
 import { printString } from './json.ts'
 import { readBase64, readQuantity, readTime } from './scalars.ts'
 
-/** Every number of so many digits is in range. */
+/** Every number of at most so many digits fits the type. */
 const DIGITS_MAX = { int32: 9, int64: 15 } as const
 const DEPTH_MAX = 100
 
 const notPrinted = new Error('it is not as it would be printed')
 
-/** Bytes of strings that stand for themselves. */
+/** Bytes that a JSON string has without an escape: ASCII but `"`, `\`, `<`, `>` and `&`. */
 const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[ !#-%'-;=?-[\]-~]/.test(String.fromCharCode(byte)) ? 1 : 0,
 )
@@ -46,7 +46,7 @@ type FieldPlan = {
 
 export class PrintedCheck {
   readonly #plans = new WeakMap<Struct, FieldPlan[]>()
-  /** Of the plans. */
+  /** Holds the keys of all plans. */
   readonly #bytes = new PackedBytes()
   #json: Buffer = Buffer.alloc(0)
   #at = 0
@@ -54,7 +54,7 @@ export class PrintedCheck {
   /** Inside of the object's own status. */
   #isStatus = false
 
-  /** Of an object with a newline behind it. */
+  /** `json`: an object and a newline. */
   isPrinted(json: Buffer, struct: Struct): boolean {
     this.#json = json
     this.#at = 0
@@ -129,14 +129,14 @@ export class PrintedCheck {
     if (struct === undefined) this.#value(schema)
     else this.#struct(struct)
     if (!this.#isZero(start)) return
-    // An empty struct is something behind a pointer, or where it is always written.
+    // An empty struct is printed behind a pointer, or where the field is never omitted.
     const isCollection = schema.type === 'list' || schema.type === 'map'
     if (omit === 'empty' || (!isPointer && isCollection) || (!isPointer && omit === 'absent')) throw notPrinted
-    // It would not be told from an absent one, which may have a default.
+    // Decoding cannot tell it from an absent field, which may have a default.
     if (!isPointer && schema.type !== 'struct' && !this.#isStatus) throw notPrinted
   }
 
-  /** Of what ends here: `""`, `0`, `false`, `[]`, `{}`. */
+  /** Whether the value from `start` to here is `""`, `0`, `false`, `[]` or `{}`. */
   #isZero(start: number): boolean {
     const length = this.#at - start
     const first = this.#json[start]
@@ -232,7 +232,7 @@ export class PrintedCheck {
     if (!this.#passPlain()) throw notPrinted
   }
 
-  /** False: there is something in it that needs a closer look. */
+  /** Past a string of plain bytes. False: it has others, which #checkText looks at. */
   #passPlain(): boolean {
     const json = this.#json
     this.#pass(QUOTE)
@@ -324,7 +324,7 @@ function isSameText(json: string): boolean {
     const text: unknown = JSON.parse(json)
     return typeof text === 'string' && printString(text) === json
   } catch {
-    // It is no JSON.
+    // The text is not JSON.
     return false
   }
 }

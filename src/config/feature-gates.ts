@@ -81,7 +81,7 @@ export const gatesActedOn: readonly string[] = [
   'WatchList',
 ]
 
-/** Of parts of the API server that are not here: they are off, whatever the flag says. */
+/** Gates of parts that Keelson does not have: always off, whatever the flag says. */
 const absentGates: ReadonlySet<string> = new Set([
   'APIServerTracing',
   'AnonymousAuthConfigurableEndpoints',
@@ -102,7 +102,7 @@ const absentGates: ReadonlySet<string> = new Set([
 
 const groupGates: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta'])
 
-/** `Name=bool` each; the last one of a name counts. */
+/** Entries are `Name=bool`; of several with the same name the last counts. */
 export function parseFeatureGates(entries: readonly string[]): ParsedGates {
   const known = knownGates()
   const set = new Map<string, boolean>()
@@ -132,7 +132,7 @@ function knownGates(): Map<string, Gate> {
   return new Map(gateRows.flatMap(({ names, ...gate }) => names.map((name) => [name, gate])))
 }
 
-/** A gate may carry the name of its component, of which there is one: `kube:WatchList=true`. */
+/** An entry may name the component, of which there is one: `kube:WatchList=true`. */
 function splitEntry(entry: string): { name: string; value: string | undefined } {
   const [left = '', ...right] = entry.split('=')
   const name = left.trim().replace(/^kube:/, '')

@@ -13,10 +13,10 @@ const RETRY_MS = 1000
 
 export type BootstrapParts = {
   readonly handle: HandleAs
-  /** The server is ready when these are there and this has been done, … */
+  /** The server is not ready before these exist and `prepare` has run. */
   readonly first: readonly Wanted[]
   readonly prepare: (signal: AbortSignal) => Promise<void>
-  /** … and goes on with these. */
+  /** Created after that. */
   readonly later: readonly Wanted[]
   readonly log: Log
 }
@@ -31,7 +31,7 @@ export class Bootstrap implements AsyncDisposable {
     this.#parts = parts
   }
 
-  /** Comes back when the first objects are there, or could not be written; everything else goes on behind it. */
+  /** Resolves after the first attempt at `first`. Retries and `later` go on in the background. */
   async start(): Promise<void> {
     this.#isDone = await this.#ensureFirst()
     this.#running = this.#goOn()
@@ -54,11 +54,11 @@ export class Bootstrap implements AsyncDisposable {
     await this.#repeat(() => removeOldApiServices(handle, later, this.#stopping.signal))
   }
 
-  /** Until all is there, or the server stops. */
+  /** Retries until `ensure` succeeds or the server stops. */
   async #repeat(ensure: () => Promise<boolean>): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted && !(await ensure())) {
-      // Woken early only by the end.
+      // Rejects only when the server stops, which the loop checks.
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
     }
   }

@@ -13,7 +13,7 @@ export type Condition = {
   readonly message: string
 }
 
-/** The object with the next status; undefined: it has it already. Names are accepted in one write, serving is told in the next. */
+/** The object with its next status; undefined: nothing changes. NamesAccepted is written first, Established in the write after it. */
 export function nextStatus(object: KubeObject, inUse: NamesInUse, now: string): KubeObject | undefined {
   const before = readNames(fieldsOf(fieldsOf(object['status'])['acceptedNames']))
   const { names, conflict } = acceptNames({ owner: object.metadata.name ?? '', ...claimOf(object) }, inUse)
@@ -29,7 +29,7 @@ export function nextStatus(object: KubeObject, inUse: NamesInUse, now: string): 
   return withStatus(object, { acceptedNames: printNames(names) }, { conditions: changed, now })
 }
 
-/** What a definition has of names, and what it wants. */
+/** The names that a definition was granted (status.acceptedNames), and those that it asks for (spec.names). */
 export function claimOf(object: KubeObject): Claim {
   const spec = fieldsOf(object['spec'])
   return {
@@ -40,7 +40,7 @@ export function claimOf(object: KubeObject): Claim {
   }
 }
 
-/** Looked at when all else is settled: it takes a walk through the schemas. Undefined: what is told of them holds. */
+/** Sets or removes NonStructuralSchema. Checked last, since it walks all schemas. Undefined: the condition is right as it is. */
 function withStructural(object: KubeObject, now: string): KubeObject | undefined {
   const type = 'NonStructuralSchema'
   const message = nonStructural(fieldsOf(object['spec']))
@@ -54,7 +54,7 @@ function withStructural(object: KubeObject, now: string): KubeObject | undefined
   return { ...object, status: { ...status, conditions: itemsOf(status['conditions']).filter((one) => one !== told) } }
 }
 
-/** Objects can be served from when the names are accepted; only then clients are told. */
+/** Established follows one write after NamesAccepted, when the objects can be served. */
 function establishedOf(
   object: KubeObject,
   { isFirst, isAccepted }: { readonly isFirst: boolean; readonly isAccepted: boolean },
@@ -83,7 +83,7 @@ function hasReadableCa(object: KubeObject): boolean {
 
 const approvalAnnotation = 'api-approved.kubernetes.io'
 
-/** Of groups that are Kubernetes' own. */
+/** The API approval condition, which only groups under k8s.io and kubernetes.io have. */
 function approvalOf({ metadata, ...object }: KubeObject): readonly Condition[] {
   const group = textOf(fieldsOf(object['spec'])['group'])
   if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(group)) return []

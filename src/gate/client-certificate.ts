@@ -7,10 +7,10 @@ import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../api/request.ts'
 import type { User } from '../api/user.ts'
 
-/** The part of the subject that holds a uid, as upstream defines it. */
+/** The OID of the subject's attribute that holds a uid, as upstream defines it. */
 const uidPart = '1.3.6.1.4.1.57683.2'
 
-/** 'unverified': there is a certificate, but nobody we trust vouches for it. Undefined: it names nobody. */
+/** 'unverified': no client authority signed it, or it is out of its time. Undefined: its subject has no common name. */
 export type VerifyCertificate = (peer: PeerCertificate) => User | 'unverified' | undefined
 
 export function createVerifyCertificate(wallMs: () => number): VerifyCertificate {
@@ -32,7 +32,7 @@ const subjectOf = ({ certificate }: PeerCertificate): Subject => ({
   user: userOf(certificate),
 })
 
-/** Without a common name it stands for nobody; with two uids, or an empty one, for nobody who could be told apart. */
+/** Undefined without a common name. A certificate with several uids, or an empty one, is refused. */
 function userOf(certificate: X509Certificate): User | 'unverified' | undefined {
   const { subject } = certificate.toLegacyObject()
   const parts: { readonly [part: string]: string | readonly string[] | undefined } = { ...subject }

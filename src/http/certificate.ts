@@ -1,4 +1,4 @@
-/** The server's certificate in its folder: used when it is there, made when it is not. File names are kube-apiserver's. */
+/** The serving certificate in --cert-dir: read if it is there, else created, self-signed. File names are kube-apiserver's. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readIfThere } from '../lib/read-if-there.ts'

@@ -6,10 +6,10 @@ import { systemTime, type Time } from './timers.ts'
 
 const SLICE_MS = 1
 
-/** Work that can be left between any two steps and gone on with later. A step that takes longer than a slice holds everybody up. */
+/** Work that can be paused at each yield. A step between two yields that takes longer than a slice blocks the event loop. */
 export type Steps<T> = Generator<undefined, T, void>
 
-/** Others get their turns between steps. */
+/** Runs the work, and lets the event loop go on whenever a slice is over. */
 export async function inSlices<T>(steps: Steps<T>): Promise<T> {
   const slices = new Slices()
   for (;;) {
@@ -30,12 +30,12 @@ export class Slices {
     this.#since = time.monotonicMs()
   }
 
-  /** Call often; it is cheap. True when others should get a turn: then await `turn()`. */
+  /** Cheap, to be called often. True when the slice is over: then await `turn()`. */
   get isOver(): boolean {
     return this.#time.monotonicMs() - this.#since > SLICE_MS
   }
 
-  /** A slice begins only now, if what was done before was not the work itself. */
+  /** Begins a new slice: the time since the last one was not spent on this work. */
   begin(): void {
     this.#since = this.#time.monotonicMs()
   }

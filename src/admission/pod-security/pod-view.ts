@@ -1,4 +1,4 @@
-/** A pod as the controls look at it, and the words in which they complain. */
+/** A pod as the controls of the Pod Security Standards see it, and the wording of their violations. */
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../api/object.ts'
 
@@ -8,14 +8,14 @@ export type PodView = {
   readonly annotations: Fields
   readonly spec: Fields
   readonly security: Fields
-  /** In the order in which they are named: those of the start, the regular ones, those that were added later. */
+  /** Init containers, containers, ephemeral containers: in this order violations name them. */
   readonly containers: readonly ContainerView[]
   readonly isWindows: boolean
-  /** Root of the pod is nobody on the node, and the standards ask less of it (gate UserNamespacesPodSecurityStandards). */
+  /** The pod has a user namespace (hostUsers: false), so that some controls do not apply (gate UserNamespacesPodSecurityStandards). */
   readonly isRelaxed: boolean
 }
 
-/** Of a pod, or of the template of one. */
+/** The view of a pod or a pod template. */
 export function viewPod(metadata: Json | undefined, podSpec: Json | undefined, gates: Gates = defaultGates): PodView {
   const spec = fieldsOf(podSpec)
   return {
@@ -34,7 +34,7 @@ export function viewPod(metadata: Json | undefined, podSpec: Json | undefined, g
   }
 }
 
-/** What a control says against a pod: in short, and what exactly. */
+/** `reason` names the control, `detail` the fields and containers that violate it. */
 export type Violation = { readonly reason: string; readonly detail: string }
 
 export type Control = (pod: PodView) => Violation | undefined
@@ -47,7 +47,7 @@ export const sorted = (words: Iterable<string>): readonly string[] => [...new Se
 export const named = (word: string, names: readonly string[]): string =>
   `${word}${names.length === 1 ? '' : 's'} ${quoted(names)}`
 
-/** `pod and container "a"`: who set what is forbidden; empty when nobody did. */
+/** `pod and container "a"`: what sets a forbidden value; empty if nothing does. */
 export function setters(isPod: boolean, containers: readonly ContainerView[], ...others: readonly string[]): string {
   const who = [...(isPod ? ['pod'] : []), ...(containers.length === 0 ? [] : [containersNamed(containers)]), ...others]
   return who.join(' and ')

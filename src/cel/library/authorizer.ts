@@ -1,6 +1,6 @@
 /**
- * Questions to the authorizer: `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. Who
- * answers is handed in with the variable `authorizer`; here are the words only.
+ * Questions to the authorizer: `authorizer.group("apps").resource("deployments").namespace("a").check("get").allowed()`. The
+ * authorizer that answers comes with the variable `authorizer`; this file declares the functions.
  */
 import { sizeOf, traversal } from '../cost.ts'
 import type { Library } from '../environment.ts'
@@ -73,7 +73,7 @@ const decisionType = opaque('kubernetes.authorization.Decision')
 export const authorizerType: Type = stages.Authorizer
 export const resourceCheckType: Type = stages.ResourceCheck
 
-/** Asking is far dearer than anything else. */
+/** Upstream's cost of a check: an authorizer may call a webhook. */
 const CHECK_COST = 350_000
 
 type Next = { readonly from: Stage; readonly to: Stage; readonly set: (text: string) => Asked | CelError }

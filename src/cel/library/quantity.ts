@@ -14,7 +14,7 @@ const INT_MAX = 2n ** 63n - 1n
 class QuantityValue implements Opaque {
   readonly typeName = 'kubernetes.Quantity'
   readonly quantity: Quantity
-  /** `1000m` and `1.0` are not written as integers, and upstream does not take them for such. */
+  /** False for `1000m` and `1.0`: upstream does not treat a quantity as an integer unless it is written as one. */
   readonly isWhole: boolean
 
   constructor(quantity: Quantity, isWhole = true) {
@@ -39,7 +39,7 @@ function read(text: Value): Result {
   return 'fault' in quantity ? new CelError(quantity.fault) : new QuantityValue(quantity, !/\.|[mun]$|[eE]-/.test(text))
 }
 
-/** Undefined: it has a fraction or does not fit. */
+/** Undefined: it has a fraction, or does not fit an int64. */
 function integerOf({ quantity: { nanos }, isWhole }: QuantityValue): bigint | undefined {
   const whole = nanos / NANO
   return isWhole && nanos % NANO === 0n && whole >= INT_MIN && whole <= INT_MAX ? whole : undefined
@@ -57,7 +57,7 @@ const onTwo =
     return other instanceof QuantityValue ? run(one.quantity, other.quantity) : noSuchOverload
   }
 
-/** The other may be a plain number. */
+/** `add` and `sub`: the argument is a quantity or an int. */
 const calculation = (name: string, run: (one: Quantity, other: Quantity) => Quantity): FunctionPart => ({
   name,
   overloads: [member(`quantity_${name}`, [type, type], type), member(`quantity_${name}_int`, [type, int], type)],
@@ -68,7 +68,7 @@ const calculation = (name: string, run: (one: Quantity, other: Quantity) => Quan
   },
 })
 
-/** A sum is written with as many digits as the one that has more of them; nothing is added by zero. */
+/** A sum has the scale of the operand with more fractional digits; adding zero changes nothing. */
 function isSumWhole(one: QuantityValue, other: QuantityValue): boolean {
   if (other.quantity.nanos === 0n) return one.isWhole
   if (one.quantity.nanos === 0n) return other.isWhole

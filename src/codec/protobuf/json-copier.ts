@@ -21,9 +21,9 @@ const DOT = 0x2e
 const LETTER_T = 0x54
 const LETTER_Z = 0x5a
 
-/** Room for a message of which little is said in JSON: zero values take more bytes than none. */
+/** Room besides the length of the JSON: a message has zero values that the JSON leaves out. */
 const SPARE_BYTES = 4 << 10
-/** More is not kept for the next message. */
+/** A larger buffer is not kept for the next message. */
 const KEPT_BYTES_MAX = 1 << 20
 /** Up to here a loop over the bytes is faster than a call into the runtime. */
 const SHORT_BYTES = 48
@@ -33,7 +33,7 @@ const NANO_DIGITS = 9
 const DAY_SECONDS = 86_400
 const EPOCH_YEAR = 1970
 
-/** It is not as expected: it must be decoded. */
+/** The JSON is not of the expected form: the caller must decode and encode it instead. */
 export class UnexpectedJson extends Error {
   override readonly name = 'UnexpectedJson'
 }
@@ -42,7 +42,7 @@ export class JsonCopier {
   #json: Buffer = Buffer.alloc(0)
   #at = 0
   #out = Buffer.alloc(0)
-  /** May lie behind the end of the room: what was written there is lost, and all is written again with more. */
+  /** May be larger than the buffer: bytes past its end are lost, and `run` starts again with a larger one. */
   #used = 0
 
   /** What `copy` writes of the JSON from `start` on. Fails with an UnexpectedJson. */
@@ -144,7 +144,7 @@ export class JsonCopier {
     return true
   }
 
-  /** In lists and maps something else may stand for null. */
+  /** A null item of a list or a map may stand for another value, so it is left to the decoder. */
   #isValue(): true {
     if (this.#json[this.#at] === SMALL_N) throw new UnexpectedJson()
     return true
@@ -162,7 +162,7 @@ export class JsonCopier {
     this.#used = used
   }
 
-  /** Its length has one byte of room, and mostly needs no more. Returns where it begins. */
+  /** Leaves one byte for the length, which mostly is enough. Returns where the message begins. */
   openMessage(tag: Buffer): number {
     this.bytes(tag)
     return ++this.#used
@@ -189,7 +189,7 @@ export class JsonCopier {
   /** Puts what was written between these places in another order. */
   reorder(places: readonly number[], order: readonly number[]): void {
     const [begin = 0] = places
-    // What lies behind the room is lost anyway, and all is written again.
+    // The buffer was too small: `run` starts again.
     if (this.#used > this.#out.length) return
     const written = Buffer.from(this.#out.subarray(begin, this.#used))
     let at = begin

@@ -1,4 +1,4 @@
-/** Access to a resource whose objects are stored in another version, which only a webhook can convert. The verbs do not notice. */
+/** Access to a resource whose objects are stored in another version, which only a webhook can convert. To the verbs it is like any other. */
 import { assert } from '../../lib/assert.ts'
 import { type KubeObject, omit } from '../../api/object.ts'
 import type { Item, Matches } from '../../cache/item.ts'
@@ -47,13 +47,13 @@ function convertedReader(reader: ObjectReader, converter: Converter): ObjectRead
   }
 }
 
-/** Objects that are looked at together for those that are selected. */
+/** Page size of a list with a selector. */
 const LOOKED_AT_ONCE = 500
 
 type Converted = { readonly reader: ObjectReader; readonly converter: Converter; readonly range: KeyRange }
 type Chosen = { readonly matches: Matches; readonly limit: number }
 
-/** Which objects are selected is seen only when they are converted: so many as it takes to fill the page. */
+/** A selector is evaluated on converted objects, so pages are read and converted until the limit is reached. */
 async function listSelected(
   { reader, converter, range }: Converted,
   at: At,
@@ -80,7 +80,7 @@ async function listSelected(
 class ConvertedStore implements ObjectStore {
   readonly #stored: { readonly resource: Resource; readonly access: Access }
   readonly #converter: Converter
-  /** By what the verbs wrote: what of it was stored, so that an answer need not convert it a second time. */
+  /** From the bytes that a verb wrote to the bytes that were stored, so that the answer need not convert again. */
   readonly #storedAs = new WeakMap<Buffer, Buffer>()
 
   constructor(stored: { readonly resource: Resource; readonly access: Access }, converter: Converter) {
@@ -92,11 +92,11 @@ class ConvertedStore implements ObjectStore {
     const { revision, found } = await this.#stored.access.store.get(key, options)
     if (found === undefined) return { revision, found }
     const object = await this.#converter.object(this.#stored.access.decode(found))
-    // Printed as for clients: such bytes are read as they are.
+    // The wire form: `decode` of the resource reads it, too.
     return { revision, found: { ...found, value: printWire(object, this.#converter.resource.shape).bytes } }
   }
 
-  /** Whether it can be converted is not asked: it is about what is stored. */
+  /** Readable means readable in the stored version; the webhook is not asked. */
   deleteUnreadable: ObjectStore['deleteUnreadable'] = async (key, _decode, options) => {
     const { store, decode } = this.#stored.access
     return store.deleteUnreadable(key, decode, options)
@@ -124,7 +124,7 @@ class ConvertedStore implements ObjectStore {
     return { ...result, previous: result.previous === undefined ? undefined : last }
   }
 
-  /** The answer to a write: with the defaults of the stored version, and what the webhook changes both ways. */
+  /** The answer to a write: converted to the stored version, defaulted there, and converted back. */
   readonly readBack = async (value: Buffer): Promise<KubeObject> => {
     const stored = this.#storedAs.get(value) ?? (await this.#toStored(value))
     return this.#converter.object(this.#decode(stored))
@@ -153,14 +153,14 @@ class ConvertedStore implements ObjectStore {
     return stored
   }
 
-  /** Without a version: it is yet to be written. */
+  /** Without a resourceVersion, since it is not stored yet. */
   #decode(value: Buffer): KubeObject {
     const object = this.#stored.access.decode({ key: '', value, revision: 0, createRevision: 0, stale: false })
     return { ...object, metadata: omit(object.metadata, 'resourceVersion') }
   }
 }
 
-/** A value that is yet to be converted. */
+/** A stored value that has not been converted yet. */
 class Raw {
   readonly stored: Stored
 

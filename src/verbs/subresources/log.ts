@@ -1,4 +1,4 @@
-/** pods/log: what a container wrote, as the kubelet of its node tells it. */
+/** pods/log: the log of a container, streamed from the kubelet of its node. */
 import { badRequest, internalError, notFound, unclassified } from '../../api/errors.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import type { ApiResponse } from '../../api/request.ts'
@@ -20,12 +20,12 @@ export const readLog: SubresourceHandler = async (request, parts) => {
   const pod = await podOf(request, parts)
   const container = containerOf(pod, http.query.get('container') ?? '')
   const nodeName = textOf(fieldsOf(pod['spec'])['nodeName'])
-  // Nothing has been written yet.
+  // The pod is not scheduled, so there is no log.
   if (nodeName === '') return { status: 204, headers: {}, body: Buffer.alloc(0) }
   const address = await addressOf(nodeName, parts.pods.resource, parts)
   const path = `containerLogs/${namespace}/${name}/${container}`
   const url = new URL(`https://${hostPort(address)}/${path}?${options.toString()}`)
-  // Who asks for it takes a log from whoever answers; the kubelet is still shown who asks.
+  // The client asked not to verify the kubelet's certificate; the API server still presents its own.
   const isUnchecked = parseBoolean(http.query.get('insecureSkipTLSVerifyBackend'))
   const kubelet = isUnchecked ? { ...parts.kubelet, caPem: null } : parts.kubelet
   return streamLog({ url, method: 'GET', headers: {}, signal: http.signal, kubelet })
@@ -45,7 +45,7 @@ export async function podOf(
   })
 }
 
-/** A refusal of the kubelet is a short text. */
+/** How much of an error response of the kubelet is read for the message. */
 const REFUSAL_BYTES_MAX = 2048
 
 async function streamLog(asked: Forwarded): Promise<ApiResponse> {

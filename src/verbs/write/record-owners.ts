@@ -19,7 +19,7 @@ import type { Write } from './write.ts'
 
 type Recording = Pick<Write, 'options' | 'access'>
 
-/** `given` is in the shape of the path. */
+/** `given`: as the path shows it (an object, or a view such as Scale). */
 export async function recordOwners(
   write: Write,
   given: KubeObject,
@@ -38,7 +38,7 @@ export async function recordOwners(
   return withManagedFields(given, created)
 }
 
-/** The list of a new object; undefined: none. What the client sent of it counts where the object itself does not take it. */
+/** managedFields of a new object; undefined: none. Entries that the client sent are kept as far as the writer does not take their fields. */
 export function ownersAfterCreate(
   request: ResourceRequest,
   object: KubeObject,
@@ -55,7 +55,7 @@ export function ownersAfterCreate(
   return printOwners(recordUpdate(given, { writer, now: access.now(), differences }))
 }
 
-/** The list after an update or a patch; `after` is in the shape of the path. */
+/** managedFields after an update or a patch. `after`: as the path shows it. */
 async function ownersAfterUpdate(
   request: ResourceRequest,
   { stored, after }: { readonly stored: KubeObject; readonly after: KubeObject },
@@ -65,7 +65,7 @@ async function ownersAfterUpdate(
   const tracking = trackingOf(request, stored)
   const isKept = isEqual(after.metadata['managedFields'], stored.metadata['managedFields'])
   const owners = (isKept ? undefined : givenOwners(request, after)) ?? tracking.owners
-  // What was never tracked begins to be with the first apply.
+  // An object without managedFields gets none by an update: the first apply begins them.
   if (owners.size === 0) return tracking.finish(owners)
   const before = shownAt(request, stored)
   if (viewOf(request) === undefined && [before, after].some((one) => isUnfitElsewhere(request, one, owners)))
@@ -86,7 +86,7 @@ async function ownersAfterUpdate(
     if (slices.isOver) await slices.turn()
     return recorded
   } catch (error) {
-    // Upstream would rather have no owners than wrong ones.
+    // Upstream drops all managedFields where it cannot convert the object to the version of an entry.
     if (error instanceof UnknownVersionError) return undefined
     throw error
   }
@@ -131,7 +131,7 @@ function mayBeUntyped(request: ResourceRequest): boolean {
 const isTyped = (request: ResourceRequest, { type, before, after }: Versions): boolean =>
   !mayBeUntyped(request) || [before, after].every((wire) => validateTyped(wire, type).length === 0)
 
-/** An update may write the list itself, all of it or nothing; one that cannot be read does not count. */
+/** An update may replace managedFields as a whole; a list that cannot be decoded is ignored. */
 function givenOwners({ subresource }: ResourceRequest, after: KubeObject): Owners | undefined {
   const given = after.metadata['managedFields']
   if (subresource !== '' || given === undefined) return undefined

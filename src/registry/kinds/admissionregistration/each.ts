@@ -1,10 +1,10 @@
-/** Long lists of webhooks, policies and what they have: each item may have an expression, so others get their turns between them. */
+/** Validates long lists (webhooks, match conditions, validations) in slices: each item may have a CEL expression that takes long. */
 import { FAULTS_MAX, type FieldFault } from '../../../api/field-fault.ts'
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { addAll } from '../../../lib/long-lists.ts'
 
-/** `faultsOfEach` in turns. */
+/** `faultsOfEach`, but it yields between items. */
 export function* eachOf<T>(
   items: readonly T[],
   slice: Slice,

@@ -1,6 +1,6 @@
 /**
- * Definitions are stored in a version that is no longer served. There, what all versions of a kind have in common stands
- * once, above them; each of the four parts by itself. Faults are told with the paths of that form.
+ * CustomResourceDefinitions are stored as v1beta1, which is no longer served. There a schema, subresources, printer columns or selectable
+ * fields that all versions share stand once, in the spec itself. Messages of faults have the paths of that form.
  */
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, present } from '../../../api/object.ts'
 import { isSame } from '../../../schema/equal.ts'
@@ -30,7 +30,7 @@ export function toStoredSpec(spec: Fields): Fields {
     ...spec,
     ...above,
     version: versions[0]?.['name'],
-    // Faults show whether there is a list at all.
+    // Messages of faults show whether the list was given.
     versions: spec['versions'] === undefined ? undefined : versions,
     conversion: isFields(conversion)
       ? present({ ...strategy, webhookClientConfig: clientConfig, conversionReviewVersions })
@@ -39,7 +39,7 @@ export function toStoredSpec(spec: Fields): Fields {
   })
 }
 
-/** Defaults and subresources are pointers: an empty one is not the same as none. */
+/** Defaults and the status subresource are pointers in Go: an empty one differs from an absent one. */
 const isSamePart = (one: Json | undefined, other: Json): boolean =>
   one === other || (isSame(one, other) && hasSamePointers(one, other))
 
@@ -60,7 +60,7 @@ function hasSamePointers(one: Json | undefined, other: Json | undefined, isTop =
 export function fromStoredSpec(spec: Fields): Fields {
   const { version, validation, subresources, additionalPrinterColumns, selectableFields, ...rest } = spec
   const above: Fields = { validation, subresources, additionalPrinterColumns, selectableFields }
-  // The oldest ones have a version, and no list of them.
+  // Definitions from before spec.versions have spec.version alone.
   const given = itemsOf(rest['versions'])
   const all = given.length > 0 || version === undefined ? given : [{ name: version, served: true, storage: true }]
   const versions = all.map((own) => {
@@ -75,7 +75,7 @@ export function fromStoredSpec(spec: Fields): Fields {
     ...rest,
     versions,
     conversion: isFields(conversion) ? present({ ...strategy, webhook }) : undefined,
-    // That was what it said of itself by saying nothing.
+    // In v1beta1 the default is true.
     preserveUnknownFields: preserveUnknownFields === false ? undefined : true,
   })
 }

@@ -57,7 +57,7 @@ export function validateStatus(object: KubeObject): FieldFault[] {
   return faultsOfEach(points, (point, at) => validateIngressPoint(`${path}[${at}]`, point))
 }
 
-/** Also of an update, which asks once more. */
+/** Updates check it a second time, as upstream does. */
 export function validateClass(spec: Fields): FieldFault[] {
   const { loadBalancerClass: name } = spec
   if (typeof name !== 'string') return []
@@ -114,7 +114,7 @@ function validateExternalIp(path: string, ip: string): FieldFault[] {
   return faults.length > 0 ? faults : validateTarget(path, ip)
 }
 
-/** The field wins over the annotation. Blanks around a range are an old habit of the latter. */
+/** The annotation is checked only where the field is absent. Blanks around a range are accepted, as the annotation always allowed. */
 function validateSourceRanges(object: KubeObject): FieldFault[] {
   const spec = specOf(object)
   const isBalanced = typeOf(spec) === 'LoadBalancer'

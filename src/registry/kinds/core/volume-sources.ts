@@ -1,4 +1,4 @@
-/** What a persistent volume may be made of. Most is as in Pods; what refers to secrets names their namespaces, too. */
+/** The volume sources of a PersistentVolume. Most are those of Pods; references to Secrets have a namespace here. */
 import { forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../api/names.ts'
 import { fieldsOf, textOf } from '../../../api/object.ts'
@@ -39,7 +39,7 @@ const own: { readonly [source: string]: VolumeSource } = {
   },
 }
 
-/** In the order in which they are looked at. */
+/** In the order in which upstream validates them. */
 export const sourceNames = [
   'hostPath',
   'gcePersistentDisk',
@@ -65,7 +65,7 @@ export const sourceNames = [
   'csi',
 ] as const
 
-/** Exactly one, but for flexVolume, which upstream takes after any other. */
+/** Exactly one is allowed; but upstream accepts flexVolume beside another one that comes before it. */
 export const volumeSource: Rule = (value, path, check) => {
   const spec = fieldsOf(value)
   const sources = sourceNames.filter((name) => spec[name] !== undefined)
