@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { LateFrames, type WatchEvent } from '../cache/event.ts'
 import { Item } from '../cache/item.ts'
@@ -44,14 +44,14 @@ const definition = (plural: string, isAccepted: boolean): KubeObject => ({
   },
 })
 
-function itemOf(object: KubeObject): Item {
+function itemOf(object: KubeObject, revision = 1): Item {
   const home = {
     codec: { decode: () => object, print: () => ({ bytes: Buffer.alloc(0), headBytes: 0, versionAt: 0 }) },
     put: () => undefined,
     view: () => Buffer.alloc(0),
     keep: () => undefined,
   }
-  const item = new Item(home, { key: `/r/${object.metadata.name}`, revision: 1, createRevision: 1 })
+  const item = new Item(home, { key: `/r/${object.metadata.name}`, revision, createRevision: 1 })
   item.decoded = object
   return item
 }
@@ -82,7 +82,7 @@ function sourceOf(...told: WatchEvent[][]): EventSource & { readonly tell: (even
 }
 
 const frames = new LateFrames(new EvictionQueue(0))
-const added = (object: KubeObject): WatchEvent => frames.shown('ADDED', 1, itemOf(object))
+const added = (object: KubeObject, revision = 1): WatchEvent => frames.shown('ADDED', 1, itemOf(object, revision))
 const listEnd: WatchEvent = { type: 'BOOKMARK', revision: 1, initialEventsEnd: true }
 
 const unused = async (): Promise<never> => {
@@ -153,6 +153,27 @@ test('what a list shows again is cleaned up again', { timeout: 5_000 }, async ()
   await using definitions = new Definitions(partsOf(watch, { release, deleteObjects: async () => 0 }))
   await definitions.start()
   await again.promise
+})
+
+test('what a list shows at another revision is served anew: of a restored database it may be another one', {
+  timeout: 5_000,
+}, async () => {
+  const widgets = definition('widgets', true)
+  const [first, second] = [sourceOf([added(widgets), listEnd]), sourceOf([added(widgets), listEnd])]
+  const lists = [first, second, sourceOf([added(widgets, 2), listEnd])]
+  const again = Promise.withResolvers<void>()
+  const watch = async (): Promise<EventSource> => lists.shift() ?? sourceOf()
+  const parts = partsOf(watch, { forget: () => again.resolve() })
+  await using definitions = new Definitions(parts)
+  await definitions.start()
+  const [served] = parts.registry.inGroup('example.com')
+  first.close()
+  while (lists.length > 1) await sleep(10)
+  await turn()
+  assert.equal(parts.registry.inGroup('example.com')[0], served)
+  second.close()
+  await again.promise
+  assert.notEqual(parts.registry.inGroup('example.com')[0], served)
 })
 
 test('what is still there after it was cleaned up is cleaned up again', { timeout: 5_000 }, async () => {

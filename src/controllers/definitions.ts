@@ -239,7 +239,9 @@ export class Definitions implements AsyncDisposable {
     const isServed = isTrue(object, 'NamesAccepted') || isTrue(object, 'Established')
     const form = `${formOf(definition)} ${isServed}`
     const mark = `${form} ${definition.isTerminating}`
-    if (before?.mark === mark) {
+    // What a list shows at another revision may be of a restored database, where the same generation was another schema.
+    const isSameHistory = this.#isListed || before?.source.item.revision === item.revision
+    if (before?.mark === mark && isSameHistory) {
       // The older one would hold on to memory.
       before.source.item = item
       return
@@ -249,7 +251,8 @@ export class Definitions implements AsyncDisposable {
     this.#known.set(name, { source, definition, resources, mark, formMark: form, isDoomed })
     const was = before?.resources ?? []
     registry.replace(definition.group, { before: was.filter(isShown), after: resources.filter(isShown) })
-    if (before !== undefined && before.formMark !== form) for (const resource of was) forget(resource, false)
+    if (before !== undefined && (before.formMark !== form || !isSameHistory))
+      for (const resource of was) forget(resource, false)
     this.#announceChanges(definition.group, was, resources)
   }
 
