@@ -182,7 +182,7 @@ class Decoder {
     return into
   }
 
-  #field({ name, schema, isPointer }: Field, into: Target): void {
+  #field({ name, schema, isPointer, omit }: Field, into: Target): void {
     const existing = into[name]
     const value = this.value(schema, existing)
     if (value === null) {
@@ -191,9 +191,9 @@ class Decoder {
       // Of what cannot be absent in Go, null changes nothing.
       else if (isPointer || isNullable(schema)) delete into[name]
     } else if (value !== undefined) {
-      // The empty name of a port is not the same as no port.
-      const isEmpty =
-        (value === '' && schema.type !== 'intOrString') || value === 0 || value === false || isZeroTime(value, schema)
+      // The empty name of a port is not the same as no port, and Go's messages tell empty bytes from none.
+      const isKept = schema.type === 'intOrString' || (schema.type === 'bytes' && omit === 'never' && !this.#isStored)
+      const isEmpty = (value === '' && !isKept) || value === 0 || value === false || isZeroTime(value, schema)
       // What is printed as any JSON is not looked at again.
       const isVoid = this.#selfReadingDepth > 0 && typeof value === 'object' && Object.keys(value).length === 0
       if (!isPointer && (isEmpty || isVoid)) delete into[name]
