@@ -51,14 +51,14 @@ test('what is stored as CBOR is read', () => {
   assert.throws(() => decodeStored(stored.subarray(0, 30), configMap, 42), UnreadableError)
 })
 
-function readBinaryData(value: string): KubeObject {
+const withBytes = (value: string): KubeObject => {
   const json = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"},"binaryData":{"a":${value}}}`
   return decodeStored(Buffer.from(json), { ...configMap, bytesField: 'binaryData' }, 1)
 }
 
 test('a null for bytes is read as empty, and stored so by the next write', () => {
-  assert.deepEqual({ ...fieldsOf(readBinaryData('null')['binaryData']) }, { a: '' })
-  assert.deepEqual([isOutdated(readBinaryData('null')), isOutdated(readBinaryData('""'))], [true, false])
+  assert.deepEqual({ ...fieldsOf(withBytes('null')['binaryData']) }, { a: '' })
+  assert.deepEqual([isOutdated(withBytes('null')), isOutdated(withBytes('""'))], [true, false])
 })
 
 test('structs are written even when empty, and a time that is not set is null', () => {
@@ -120,6 +120,7 @@ test('integers of 64 bits keep every digit, longer ones are floats', () => {
   assert.equal(printOrdered(parseJson(Buffer.from(text))), text)
   const longer = parseJson(Buffer.from('[18446744073709551616,-9223372036854775809,100000000000000000000]'))
   assert.deepEqual(longer, [2 ** 64, -(2 ** 63), 1e20])
+  assert.equal(jsonToYaml([1e308 * 10, -1e308 * 10]), '- .inf\n- -.inf\n')
   assert.equal(jsonToYaml(longer), '- 1.8446744073709552e+19\n- -9.223372036854776e+18\n- 1e+20\n')
   assert.ok(inCbor('9223372036854775807').endsWith('1b7fffffffffffffff'))
   assert.ok(inCbor('9223372036854775808').endsWith('fa5f000000'))

@@ -207,6 +207,7 @@ const INTEGER_END = 2 ** 64
 
 /** Go's shortest form: with an exponent from a million on and below a ten-thousandth. */
 function printNumber(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf'
   if (Number.isInteger(value) && value > -INTEGER_END / 2 && value < INTEGER_END) return `${value}`
   const [mantissa = '', exponentText = '0'] = value.toExponential().split('e')
   const exponent = Number(exponentText)
