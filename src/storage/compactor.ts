@@ -1,7 +1,7 @@
 /**
- * Makes etcd forget old history, so that it does not grow for ever. All servers of one etcd, kube-apiserver included, agree by
- * a marker key who does it: at each interval the first to raise the marker's version compacts, to the revision that it noted
- * one interval ago; the others adopt the new version. History so is kept for one to two intervals.
+ * Compacts etcd's history, so that it does not grow for ever. All servers of one etcd, kube-apiserver included, agree by a marker
+ * key which of them compacts: at each interval the first to raise the marker's version compacts, to the revision that it noted one
+ * interval ago; the others adopt the new version. History is therefore kept for one to two intervals.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EtcdClient } from '../etcd/client.ts'
@@ -28,7 +28,7 @@ export class Compactor implements AsyncDisposable {
   readonly #running: Promise<void>
   /** The version of the marker that this server has seen last. */
   #version = 0
-  /** The revision of etcd at that time; 0 as long as nothing was seen. */
+  /** The revision of etcd at that time; 0 before the first interval. */
   #noted = 0
 
   constructor({ client, log, intervalMs = COMPACTION_INTERVAL_MS }: CompactorOptions) {
@@ -82,7 +82,7 @@ export class Compactor implements AsyncDisposable {
       await this.#client.kv.compact({ revision }, { signal: this.#stopping.signal })
       this.#log('debug', 'compacted', { revision })
     } catch (error) {
-      // Somebody else, perhaps an operator, has gone further already.
+      // Another client, perhaps an operator, has compacted further already.
       if (!(error instanceof EtcdError && error.code === 'OutOfRange')) throw error
     }
   }

@@ -1,11 +1,11 @@
 /**
- * The seam between objects and the database that keeps them. etcd is one engine (etcd-engine.ts); a store inside the
- * process can be another. `store.ts` and `feed.ts` stand on this and on nothing else, so their logic is written once.
+ * The interface between objects and the database that keeps them. etcd is one engine (etcd-engine.ts); a store inside the process
+ * can be another. `store.ts` and `feed.ts` depend on this interface only, so their logic is written once.
  *
- * An engine keeps versioned values under ordered keys. Every change moves one revision counter for all keys.
+ * An engine keeps versioned values under ordered keys. Every change increments one revision counter for all keys.
  */
 
-/** The database's counter. What clients see as a resourceVersion is this number as text. */
+/** The database's revision counter. Clients see it, as text, as the resourceVersion. */
 export type Revision = number
 
 /**
@@ -24,7 +24,7 @@ export type Versioned = {
 }
 
 export type Found = {
-  /** The revision of the database at which the answer is true. */
+  /** The revision of the database that the answer reflects. */
   readonly revision: Revision
   readonly values: readonly Versioned[]
   /** Whether the range holds more than the limit let through. */
@@ -60,7 +60,7 @@ export type Outcome =
 export type FeedRange = {
   readonly from: Key
   readonly to: Key
-  /** Everything after this revision is told. */
+  /** Events after this revision are delivered. */
   readonly after: Revision
 }
 
@@ -80,18 +80,18 @@ export type FeedEvent = {
 export type FeedSink = {
   /** Events of one range in the order of their revisions; all events of a revision are in one call. */
   readonly onEvents: (range: number, events: readonly FeedEvent[]) => void
-  /** Every range has been told everything up to and with this revision. */
+  /** All events of all ranges up to and including this revision have been delivered. */
   readonly onProgress: (revision: Revision) => void
-  /** The history after `after` of this range is gone; the range is told nothing more. The others go on. */
+  /** The history after `after` of this range is compacted: the range gets no more events. The other ranges do. */
   readonly onCompacted: (range: number, oldest: Revision) => void
-  /** The stream is over; nothing more is told. Also after close(), with no cause. */
+  /** The stream has ended and no call follows. Also called after close(), without a cause. */
   readonly onEnd: (cause: Error | undefined) => void
 }
 
 export type FeedOptions = {
-  /** Moves to another member of the database than the last stream had, if there is one. */
+  /** Opens the stream on another member of the database than the last stream, if there is one. */
   readonly away?: boolean
-  /** Events carry the value before them. */
+  /** Events carry the previous value of their key. */
   readonly previous?: boolean
 }
 
@@ -105,14 +105,17 @@ export type CallOptions = { readonly signal?: AbortSignal | undefined; readonly 
 
 /** Every method fails with a StorageError (errors.ts). */
 export interface Engine extends AsyncDisposable {
-  /** Names the database that answered `latest` last, where databases have names. Another one has other objects under the same revisions. */
+  /**
+   * Identifies the database that answered `latest` last (etcd: the cluster ID), if the engine has IDs. Another database has other
+   * objects at the same revisions.
+   */
   readonly databaseId?: string | undefined
   range(query: RangeQuery, options?: CallOptions): Promise<Found>
-  /** Also fails with 'missing' when the lease is not there (any more); nothing is written then. */
+  /** Also fails with 'missing', without a write, if the lease does not exist (any more). */
   change(change: ConditionalWrite, options?: CallOptions): Promise<Outcome>
-  /** The revision of the last change acknowledged to anybody before this call: the proof of a consistent read. */
+  /** The revision of the last change acknowledged to any client before this call: the proof of a consistent read. */
   latest(options?: CallOptions): Promise<Revision>
   openFeed(ranges: readonly FeedRange[], sink: FeedSink, options?: FeedOptions): FeedStream
-  /** A lease that takes the values attached to it away when it ends. */
+  /** Grants a lease: when it expires, the database deletes the keys attached to it. */
   grantLease(ttlSeconds: number, options?: CallOptions): Promise<bigint>
 }

@@ -1,24 +1,22 @@
-/**
- * What can go wrong in the database, as a small closed set. It becomes an ApiError in one place: toApiError below.
- */
+/** The failures of the database, as a small closed set. toApiError (verbs/storage-errors.ts) maps them to ApiErrors. */
 export type StorageErrorCode =
-  | 'exists' // create: the key is there already
-  | 'missing' // update, delete: the key is not there; a write with a lease: the lease is not there
+  | 'exists' // create: the key exists already
+  | 'missing' // update, delete: the key does not exist; a write with a lease: the lease does not exist
   | 'conflict' // a precondition does not hold on the latest state
-  | 'compacted' // the revision asked for is no longer kept
-  | 'too-new' // the revision asked for has not happened yet
+  | 'compacted' // the requested revision is compacted
+  | 'too-new' // the requested revision has not happened yet
   | 'unavailable' // the database cannot be reached, or did not answer in time
   | 'busy' // too much of this kind is under way: worth another try in a moment
   | 'no-space' // the database refuses writes: its quota is used up
-  | 'too-large' // the database refuses a value of this size
+  | 'too-large' // the database refuses a value of this size, or its answer exceeds our limit
   | 'corrupt' // a stored value cannot be read
-  | 'cancelled' // the caller went away
+  | 'cancelled' // the caller aborted the call
 
 export class StorageError extends Error {
   readonly code: StorageErrorCode
   /** Whether a write may have happened although it failed. */
   readonly ambiguous: boolean
-  /** Where known: with 'compacted' the oldest revision still kept, with 'too-new' the newest there is. */
+  /** If known: with 'compacted' the oldest revision still kept, with 'too-new' the newest one. */
   readonly bound: number | undefined
 
   constructor(

@@ -28,7 +28,7 @@ export class EtcdEngine implements Engine {
   readonly #emptyKey: Buffer
   databaseId: string | undefined
 
-  /** The client is the engine's from now on: both end together. */
+  /** The engine owns the client: it closes it when it is disposed. */
   constructor(client: EtcdClient, options: EtcdEngineOptions = { emptyKey: '\0' }) {
     this.#client = client
     this.#emptyKey = toBytes(options.emptyKey)
@@ -39,7 +39,7 @@ export class EtcdEngine implements Engine {
       const { revision, kvs, more, count } = await this.#client.kv.range(
         {
           key: toBytes(query.from),
-          // etcd looks one key up faster than a range of one.
+          // etcd looks up a single key faster than a range of one key.
           rangeEnd: query.to === keyAfter(query.from) ? undefined : toBytes(query.to),
           revision: query.revision,
           limit: query.limit,
@@ -97,7 +97,7 @@ export class EtcdEngine implements Engine {
       const { id } = await this.#client.lease.grant({ ttlSeconds }, options)
       return id
     } catch (error) {
-      // A lease that nobody knows of holds nothing and ends by itself: no write is in doubt.
+      // A lease that was granted without an answer has no keys and expires by itself, so the failure is not ambiguous.
       throw toStorageError(error, { isWrite: false, signal: options.signal })
     }
   }

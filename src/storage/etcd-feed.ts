@@ -1,9 +1,9 @@
 /**
  * A feed on etcd: one watch stream with a watch for each range.
  *
- * Progress is taken only from answers for the whole stream, and asked for only when every watch is there: etcd answers for
- * the watches that it has when the question comes, so an earlier answer would leave some out. Answers and events share one
- * queue in etcd, so an answer never overtakes the events it vouches for.
+ * Progress is taken only from notifications for the whole stream (watch ID -1), and requested only after every watch has been
+ * created: a notification covers the watches that exist when etcd gets the request, so an earlier one would leave some out.
+ * Notifications and events share one queue in etcd, so a notification never overtakes the events that it covers.
  */
 import type { EtcdClient } from '../etcd/client.ts'
 import type { KeyValue } from '../etcd/codec/kv-response.ts'
@@ -23,7 +23,7 @@ export class EtcdFeed implements FeedStream {
   readonly #sink: FeedSink
   readonly #previous: boolean
   readonly #stream: WatchStream
-  /** Ranges whose watch etcd has not answered for yet. */
+  /** Ranges whose watch etcd has neither created nor cancelled yet. */
   readonly #awaited: Set<number>
   #isProgressWanted = false
   #isEnded = false
@@ -51,11 +51,12 @@ export class EtcdFeed implements FeedStream {
   }
 
   /**
-   * A watch starts with the revision already known, whose events are left out: etcd tells no progress before the first revision
-   * of a watch has happened, so one that starts with the next revision would be silent in a database where nothing happens.
+   * A watch starts at the revision already known, whose events are left out: etcd sends no progress notification before the
+   * database has reached the start revision of a watch, so a watch that starts at the next revision would be silent in an idle
+   * database.
    *
-   * If etcd has compacted the next revision, the range has lost its history, although etcd would still tell that revision:
-   * before 3.5.19 it forgets a deletion that happened in the very revision it compacts to.
+   * If etcd has compacted to the next revision, the range has lost its history, although a watch could still start there: before
+   * 3.5.19 etcd drops a deletion at the very revision that it compacts to.
    */
   #watch(index: number, { from, to, after }: FeedRange): void {
     let told = after
@@ -107,7 +108,7 @@ export class EtcdFeed implements FeedStream {
   }
 }
 
-/** A revision in two parts would be taken for two by who reads it; etcd promises not to do that. */
+/** All events of a revision must come in one delivery, since consumers take a revision as complete; etcd guarantees it. */
 const repeated = (told: Revision): StorageError =>
   new StorageError('unavailable', `events of a revision up to ${told}, which was told as a whole, came after it`)
 

@@ -1,12 +1,15 @@
-/** Says at the start, and to the operator, what every stream that is opened later checks again for its own connection. */
+/**
+ * Checks the versions of etcd's members at the start and warns the operator. Every watch stream opened later checks its own member
+ * again.
+ */
 import { EtcdClient, type EtcdOptions } from '../etcd/client.ts'
 import { isProgressReliable, unreliable } from '../etcd/version.ts'
 import type { Log } from '../lib/log.ts'
 
-/** A member that does not answer by then may be down; that is no reason not to start. */
+/** A member that does not answer in time may be down, which is no reason not to start. */
 const STATUS_TIMEOUT_MS = 3_000
 
-/** Comes back with the first member that can be used. Fails if members answer but none of them can; each of those is logged. */
+/** Resolves as soon as one member is usable. Fails if members answer but none of them is usable; each unusable one is logged. */
 export async function checkVersions(options: EtcdOptions, log: Log): Promise<void> {
   const faults: string[] = []
   const checks = options.endpoints.map(async (endpoint) => {
@@ -20,7 +23,7 @@ export async function checkVersions(options: EtcdOptions, log: Log): Promise<voi
   try {
     await Promise.any(checks)
   } catch {
-    // If none answers, the first call that has to be answered says why.
+    // If no member answers, the first call that needs an answer fails and says why.
     const [fault] = faults
     if (fault !== undefined) throw new Error(fault)
   }

@@ -1,8 +1,7 @@
 /**
- * One stream of everything that happens in the database, for all resources of the process. It survives lost connections,
- * hangs and compaction: it opens again where each range was told last, on another member if this one is silent. What it
- * knows at any moment is `revision`: everything up to it has been told, for every key. A resource can be further than that,
- * by its own events.
+ * One watch stream of all changes in the database, for all resources of the process. It survives lost connections, hangs and
+ * compaction: it is reopened after the last revision that each range got, on another member if this one is silent. All events up to
+ * `revision` have been delivered, for every key. A resource can be ahead of it by its own events.
  */
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -14,23 +13,23 @@ import { Prover } from './proof.ts'
 import { planRanges } from './ranges.ts'
 import { type FeedConsumer, Subscription } from './subscription.ts'
 
-/** A stream that tells nothing for this long, although asked, is given up for one to the next member. */
+/** A stream that stays silent for this long in spite of progress requests is replaced by one to the next member. */
 export const SILENCE_MAX_MS = 5_000
-/** A silent stream is asked for progress this often: a live one then always has something to tell. */
+/** Progress is requested on a stream that has been silent for this long, so that a live stream never stays silent. */
 const ASK_AFTER_MS = 1_000
 const TICK_MS = 250
-/** While somebody waits for a revision, progress is asked for again at this pace: etcd does not answer while it catches up. */
+/** While a reader waits for a revision, progress is requested again at this interval: etcd does not answer while a watch catches up. */
 const ASK_AGAIN_MS = 20
-/** Between attempts to open; doubled from the first to the last. */
+/** The wait between attempts to open a stream doubles from the first value to the second. */
 const RETRY_MIN_MS = 20
 const RETRY_MAX_MS = 1_000
-/** Prefixes that nobody subscribed to, counted for the plan of ranges. */
+/** How many prefixes without a subscription are counted for the plan of ranges. */
 const STRANGERS_MAX = 1_000
 /** A resource prefix has one or two segments below the root: pods/, services/specs/, example.com/widgets/. */
 const PREFIX_SEGMENTS_MAX = 2
 /**
- * No single call is in use longer: one of the database has a deadline of seconds, whatever --request-timeout says, and one of a webhook
- * 30 s. Who makes many of them compares the life of the database.
+ * No answer of a single call is in use longer: a database call has a deadline of seconds, whatever --request-timeout says, and a
+ * webhook call one of 30 s. Callers that make many calls compare `life` instead.
  */
 const REQUEST_MS_MAX = 60_000
 
@@ -55,20 +54,20 @@ export class Feed implements AsyncDisposable {
   #ranges: RangeState[] = []
   #state: State = { state: 'new' }
   #revision: Revision = 0
-  /** The newest revision that a proof has shown: the stream must get there. */
+  /** The newest revision that a linearizable read returned: the stream must reach it. */
   #proven: Revision = 0
-  /** The newest write that was acknowledged to this process. */
+  /** The revision of the newest write acknowledged to this process. */
   #acknowledged: Revision = 0
   #provenAtMs = 0
-  /** Whether the last proof showed news. */
+  /** Whether the last proof was newer than what the stream had delivered. */
   #isMoving = false
   #openedAtMs = 0
-  /** Of the database, by any stream: opening another one is not hearing from it. */
+  /** When the database was last heard from, on any stream. Opening a stream does not count. */
   #heardAtMs = 0
   #databaseId: string | undefined
   #life = 0
   #lifeSinceMs = Number.NEGATIVE_INFINITY
-  /** Revisions of databases that are no more: those up to `until` for sure, those up to `newest` while this one is not there yet. */
+  /** Revisions of lost databases: those up to `until` for sure, those up to `newest` while this database has not reached them. */
   #lost: { readonly until: Revision; readonly newest: Revision } = { until: 0, newest: 0 }
   #advancedAtMs = 0
   #askedAtMs = 0
@@ -77,7 +76,7 @@ export class Feed implements AsyncDisposable {
   #asker: Timer | undefined
   #retry: Timer | undefined
   #recent: Subscription | undefined
-  /** Whether events came since the ranges were planned: attempts to connect that fail change nothing. */
+  /** Whether events came since the ranges were planned: attempts to connect that fail do not change the plan. */
   #hasNews = false
 
   constructor(options: {
@@ -95,7 +94,7 @@ export class Feed implements AsyncDisposable {
     this.#prover = new Prover(() => this.#ask(), this.#timers)
   }
 
-  /** Finds out where the database is and opens the stream from there on. Fails if the database cannot be reached. */
+  /** Reads the latest revision and opens the stream after it. Fails if the database cannot be reached. */
   async start(signal?: AbortSignal): Promise<void> {
     assert(this.#state.state === 'new', 'a feed is started once')
     const revision = await this.#engine.latest({ signal })
@@ -108,27 +107,27 @@ export class Feed implements AsyncDisposable {
     this.#ticker = this.#timers.every(TICK_MS, () => this.#tick())
   }
 
-  /** Everything up to this revision has been told. */
+  /** All events up to this revision have been delivered. */
   get revision(): Revision {
     return this.#revision
   }
 
-  /** Moves when the database turns out to be another one. */
+  /** Increases when the database turns out to be another one. */
   get life(): number {
     return this.#life
   }
 
-  /** Whether that is so long ago that nobody still has an answer of the database before. */
+  /** Whether the last change of `life` is so long ago that no caller still uses an answer of the former database. */
   get isSettled(): boolean {
     return this.#clock.monotonicMs() >= this.#lifeSinceMs + REQUEST_MS_MAX
   }
 
-  /** Whether the stream is open and has been heard of lately. */
+  /** Whether the stream is open and the database was heard from lately. */
   get isLive(): boolean {
     return this.#state.state === 'live' && this.#clock.monotonicMs() - this.#heardAtMs < SILENCE_MAX_MS
   }
 
-  /** From this moment on the consumer is told every event under the prefix. */
+  /** From now on the consumer gets every event under the prefix. */
   subscribe(prefix: Key, consumer: FeedConsumer): Subscription {
     assert(!this.#subscriptions.has(prefix), `${prefix} is subscribed to once`)
     const range = this.#rangeOf(prefix)
@@ -167,8 +166,8 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * For who was shown this revision by a linearizable read of its own: the stream must get there, too. `known` is what the feed
-   * knew when that read began: an answer below it is of another database.
+   * For callers that got this revision by a linearizable read of their own: the stream must reach it, too. `known` is the feed's
+   * `known` when that read began: a lower answer comes from another database.
    */
   noteRead(revision: Revision, known: Revision): void {
     this.#compare(revision, known)
@@ -180,7 +179,7 @@ export class Feed implements AsyncDisposable {
     return Math.max(this.#revision, this.#proven, this.#acknowledged, ...this.#ranges.map((range) => range.revision))
   }
 
-  /** A write of this process has this revision: a database that is older is another one. */
+  /** A write of this process was acknowledged at this revision: a database with a lower revision is another one. */
   noteWrite(revision: Revision): void {
     this.#acknowledged = Math.max(this.#acknowledged, revision)
   }
@@ -191,12 +190,12 @@ export class Feed implements AsyncDisposable {
     this.#provenAtMs = this.#clock.monotonicMs()
   }
 
-  /** Whether a revision is of a database that is no more. `current` is what the asker has seen of this one. */
+  /** Whether a revision belongs to a lost database. `current`: the revision of this database that the caller has reached. */
   isLost(revision: Revision, current: Revision): boolean {
     return revision <= this.#lost.until || (revision > current && revision <= this.#lost.newest)
   }
 
-  /** While others write, progress is asked for beside the proof, so that both arrive together; else the proof alone will do. */
+  /** While there are writes, progress is requested along with the proof, so that both arrive together; else the proof alone is enough. */
   async #ask(): Promise<Revision> {
     const told = this.#revision
     const { known } = this
@@ -209,16 +208,16 @@ export class Feed implements AsyncDisposable {
   }
 
   /**
-   * A linearizable answer of another cluster, or below what was known before it was asked for, since somebody has restored an
-   * older backup: this is another database, which gives other changes the same revisions. Nothing that is known may be kept.
-   * A member that lags behind the others never answers so; its stream may, and that means nothing.
+   * An answer to a linearizable read that comes from another cluster, or has a revision below what was known before the read (an
+   * older backup was restored), comes from another database, which gives the same revisions to other changes: nothing that is known
+   * may be kept. A member that lags behind the others never answers so; its watch stream may, which means nothing.
    */
   #compare(latest: Revision, known: Revision): void {
     const { databaseId } = this.#engine
     const isOther = this.#databaseId !== undefined && databaseId !== this.#databaseId
     this.#databaseId = databaseId
     if (!isOther && latest >= known) return
-    // A backup has the same past as what was lost; of another cluster that is not known.
+    // A restored backup shares its past with the lost database; another cluster may not.
     const until = isOther ? Math.min(known, latest - 1) : 0
     this.#lost = { until: Math.max(this.#lost.until, until), newest: Math.max(this.#lost.newest, known) }
     this.#startOver(latest, known)
@@ -237,7 +236,7 @@ export class Feed implements AsyncDisposable {
     this.#acknowledged = latest
     for (const range of this.#ranges) range.revision = latest
     for (const subscription of this.#subscriptions.values()) subscription.tellReset(latest)
-    // Between two streams somebody is about to open the next one.
+    // Between two streams the next one is about to be opened anyway.
     if (this.#state.state !== 'live') return
     const { stream } = this.#state
     this.#state = { state: 'away' }
@@ -264,7 +263,7 @@ export class Feed implements AsyncDisposable {
     this.#requestProgress()
   }
 
-  /** New ranges by the traffic seen, each starting where the least advanced of the old ones under it was. */
+  /** New ranges by the traffic seen. Each starts at the lowest revision of the old ranges that it overlaps. */
   #plan(): RangeState[] {
     if (!this.#hasNews) return this.#ranges
     this.#hasNews = false
@@ -286,7 +285,7 @@ export class Feed implements AsyncDisposable {
     this.#retry = this.#timers.after(this.#retryMs, () => {
       if (this.#state.state !== 'away') return
       this.#open(away)
-      // Whatever interrupted the stream may have put another database in place of this one, and that would be silent.
+      // What interrupted the stream may have replaced the database by another one, whose stream would be silent.
       this.prove().catch((error: unknown) =>
         this.#log('debug', 'the database does not answer', { error: String(error) }),
       )
@@ -306,7 +305,7 @@ export class Feed implements AsyncDisposable {
     this.#advancedAtMs = this.#heardAtMs
   }
 
-  /** Hands the run of events that starts here and is of one resource to it; returns where the run ends. */
+  /** Delivers the run of events that starts here and belongs to one resource; returns where the run ends. */
   #deliver(events: readonly FeedEvent[], start: number): number {
     const subscription = this.#route(events[start]?.key ?? '')
     if (subscription === undefined) return start + 1
@@ -348,7 +347,7 @@ export class Feed implements AsyncDisposable {
     for (const subscription of this.#waiting) subscription.settle()
   }
 
-  /** The history that a range still needed is gone. Its resources list again; the other ranges go on where they were. */
+  /** History that a range still needed is compacted. Its resources are listed again; the other ranges go on where they were. */
   #onCompacted(oldest: Revision): void {
     const lost = this.#ranges.filter((range) => range.revision < oldest)
     this.#reopenAfter(lost).catch((error: unknown) => {
@@ -387,7 +386,7 @@ export class Feed implements AsyncDisposable {
     return undefined
   }
 
-  /** Calls, not comparisons: they may have become true during any await. */
+  /** Methods, since TypeScript would narrow a comparison across an await, during which the state may change. */
   #isClosed(): boolean {
     return this.#state.state === 'closed'
   }
@@ -409,7 +408,7 @@ export class Feed implements AsyncDisposable {
       this.#reopen('the stream is silent', true)
       return
     }
-    // A member cut off from the others may go on telling that nothing happens.
+    // A member that is partitioned from the others may keep answering progress requests with the same revision.
     const stuckMs = now - Math.max(this.#advancedAtMs, this.#provenAtMs)
     if (this.#proven > this.#revision && stuckMs > SILENCE_MAX_MS) {
       this.#reopen('the stream does not reach a proven revision', true)

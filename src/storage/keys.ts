@@ -1,7 +1,7 @@
 /**
- * Where an object lives: `<root><resource prefix>/[<namespace>/]<name>`, byte for byte as kube-apiserver 1.33 has it, so that
- * both can serve one etcd. A key is a string with one character per byte (latin1), which sorts as the database does. Names are
- * nearly always ASCII, where text and key are the same string and nothing is converted.
+ * The key of an object: `<root><resource prefix>/[<namespace>/]<name>`, byte for byte as in kube-apiserver 1.33, so that both can
+ * serve one etcd. A key is a string with one character per byte (latin1), which sorts as the database does. Names are nearly always
+ * ASCII, where text and key are the same string and nothing is converted.
  */
 import { posix } from 'node:path'
 import { assert } from '../lib/assert.ts'
@@ -12,7 +12,7 @@ export type KeyRange = { readonly from: Key; readonly to: Key }
 
 type Place = { readonly namespace: string | undefined; readonly name: string }
 
-/** Built-in resources whose place is not simply their plural, by `<group>/<resource>`. */
+/** Built-in resources whose prefix is not simply their plural, by `<group>/<resource>`. */
 const irregularPrefixes: ReadonlyMap<string, string> = new Map([
   ['/nodes', 'minions'],
   ['/replicationcontrollers', 'controllers'],
@@ -32,7 +32,7 @@ export const serverRecords = {
   masterLeases: 'masterleases',
 } as const
 
-/** The marker by which replicas agree who compacts. It has no root: all servers of one etcd share it. */
+/** The marker key by which replicas agree which of them compacts. It is not below the root: all servers of one etcd share it. */
 export const compactionMarker: Key = 'compact_rev_key'
 
 /** The folder of a resource below the root, without slashes around it. Events of both groups share one. */
@@ -45,7 +45,7 @@ export function resourcePrefix(resource: {
   return irregularPrefixes.get(`${resource.group}/${resource.plural}`) ?? resource.plural
 }
 
-/** What all keys begin with, for a value of --etcd-prefix: a clean path with a slash at both ends. */
+/** The prefix of all keys for a value of --etcd-prefix: a clean path with a slash at both ends. */
 export function rootOf(etcdPrefix: string): Key {
   const path = toKey(posix.join('/', etcdPrefix))
   return path.endsWith('/') ? path : `${path}/`
@@ -79,13 +79,13 @@ export class ResourceKeys {
     return rangeOf(this.folder(namespace))
   }
 
-  /** Whether a key of this resource is that of an object of this name. */
+  /** Matches keys of this resource whose object has this name. */
   hasName(name: string): (key: Key) => boolean {
     const end = `/${toKey(name)}`
     return isSegment(name) ? (key) => key.endsWith(end) : () => false
   }
 
-  /** What has no namespace is in the empty one. */
+  /** Matches keys in this namespace. Objects of a cluster-scoped resource are in the empty one. */
   hasNamespace(namespace: string): (key: Key) => boolean {
     if (!this.isNamespaced) return () => namespace === ''
     const folder = isSegment(namespace) ? this.folder(namespace) : ''
@@ -122,7 +122,6 @@ export function rangeOf(prefix: Key): KeyRange {
   throw new Error('broken invariant: a range of everything has no end')
 }
 
-/** The one key. */
 export const rangeOfKey = (key: Key): KeyRange => ({ from: key, to: keyAfter(key) })
 
 /** The least key that sorts after this one. */
@@ -143,7 +142,7 @@ export const toBytes = (key: Key): Buffer => Buffer.from(key, 'latin1')
 
 export const fromBytes = (bytes: Buffer): Key => bytes.toString('latin1')
 
-/** `%` harms no key; upstream refuses it in requests because of its URLs. */
+/** `%` does no harm in a key; upstream refuses it in requests because of URLs. */
 function isSegment(text: string): boolean {
   const fault = segmentFault(text)
   return fault === undefined || fault.includes('%')

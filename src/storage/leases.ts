@@ -1,16 +1,16 @@
 /**
- * Leases for values that end by themselves (events, the records of servers that are up). A lease costs etcd as much as a
- * write, so neighbours in time share one: it is granted a little longer than asked for, and serves until that surplus is
- * used up. The figures are upstream's, so that an event lives as long here as there.
+ * Leases for values that expire (events, the records of running servers). A lease costs etcd as much as a write, so writes close in
+ * time share one: it is granted a little longer than requested, and is shared until that surplus is used up. The figures are
+ * upstream's, so that an event lives as long here as there.
  */
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { CallOptions } from './engine.ts'
 
-/** Of the time to live: how much longer than asked for a shared lease may hold a value. */
+/** By which share of the time to live a shared lease may outlast it. */
 const SURPLUS_SHARE = 0.05
-/** The same, as a bound for long times to live (upstream: --lease-reuse-duration-seconds). */
+/** The upper bound of that surplus (upstream: --lease-reuse-duration-seconds). */
 const SURPLUS_SECONDS_MAX = 60
-/** When a lease ends, etcd deletes all that hang on it in one step: more would be felt by other writers. */
+/** When a lease expires, etcd deletes all its keys in one transaction: more keys would delay other writers. */
 const OBJECTS_PER_LEASE_MAX = 1000
 /** Times to live come from configuration, so there are two or three; this only keeps a mistake from growing the map. */
 const TTLS_MAX = 64
@@ -40,7 +40,7 @@ export class Leases {
     return this.#start(ttlSeconds, nowMs)
   }
 
-  /** The database does not know the lease (any more): nobody may get it again. */
+  /** The database does not know the lease (any more): it is not handed out again. */
   async forget(lease: bigint): Promise<void> {
     for (const [ttlSeconds, shared] of this.#shared) {
       const id = await shared.id.catch(() => undefined)
@@ -50,7 +50,7 @@ export class Leases {
 
   #start(ttlSeconds: number, nowMs: number): Promise<bigint> {
     const surplusSeconds = Math.min(Math.floor(ttlSeconds * SURPLUS_SHARE), SURPLUS_SECONDS_MAX)
-    // No caller's signal goes in: others may come to wait for the same lease. The engine has its own time limit.
+    // No caller's signal is passed on: other callers may wait for the same lease. The engine has its own time limit.
     const id = this.#grant(ttlSeconds + surplusSeconds)
     if (surplusSeconds === 0) return id
     if (this.#shared.size >= TTLS_MAX) this.#shared.clear()

@@ -1,4 +1,4 @@
-/** An engine that counts what is asked of the one behind it and how long that takes, under upstream's names. */
+/** Wraps an engine and measures its requests and their latency, under upstream's metric names. */
 import type { Count, Counter, Distribution, Histogram, Metrics } from '../lib/metrics.ts'
 import type {
   CallOptions,
@@ -33,7 +33,7 @@ export class MeasuredEngine implements Engine {
   readonly #errors: Counter
   readonly #types = new Map<string, OfType>()
 
-  /** `root` is what all keys begin with; the words after it tell which resource a key is of. */
+  /** `root` is the prefix of all keys; the path segments after it name the resource. */
   constructor(
     engine: Engine,
     {
@@ -83,7 +83,7 @@ export class MeasuredEngine implements Engine {
     return Promise.resolve(this.#engine[Symbol.asyncDispose]())
   }
 
-  /** Nothing is stored below this key any longer, and what was counted of it is gone. */
+  /** Nothing is stored below this key any longer: its metrics are removed. */
   forget(key: Key): void {
     const type = this.#typeOf(key)
     for (const operation of this.#types.get(type)?.keys() ?? []) {
@@ -106,7 +106,7 @@ export class MeasuredEngine implements Engine {
     }
   }
 
-  /** The first word after the root, which is the resource or, for custom ones, its group. */
+  /** The first path segment after the root: the resource or, for custom resources, its group. */
   #typeOf(key: Key): string {
     const from = this.#root.length
     const slash = key.indexOf('/', from)

@@ -1,5 +1,5 @@
 /**
- * How many rows to ask for, when what matters is how many bytes come. The database takes a limit of rows only, so the limit
+ * Chooses the limit of rows for a page of about a given number of bytes. The database takes a limit of rows only, so the limit
  * follows the size of the rows seen so far.
  */
 
@@ -24,14 +24,14 @@ export class PageSize {
     return this.#rows
   }
 
-  /** What came with the last limit. */
+  /** Records the size of the page that was read with the last limit. */
   saw(rows: number, bytes: number): void {
     if (rows === 0) return
     const fitting = Math.floor((this.#targetBytes * rows) / Math.max(bytes, 1))
     this.#rows = Math.max(1, Math.min(fitting, this.#rows * GROWTH_MAX, ROWS_MAX))
   }
 
-  /** The answer was too large to take. False: one row already is. */
+  /** The answer exceeded the limit of bytes. False: the limit of rows is 1 already. */
   shrink(): boolean {
     if (this.#rows === 1) return false
     this.#rows = Math.max(1, Math.floor(this.#rows / GROWTH_MAX))

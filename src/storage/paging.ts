@@ -11,13 +11,13 @@ import { type JsonType, type Member, scanJson, unquote } from './token-json.ts'
 
 const TOKEN_VERSION = 'meta.k8s.io/v1'
 
-/** In a token: go on with the latest state. It is what a client is offered whose revision is gone. */
+/** In a token: continue with the latest state. A client whose revision is compacted is offered such a token. */
 const REVISION_LATEST = -1
 
-/** Where a page starts. `revision` undefined: at the latest state, not consistent with the pages before. */
+/** Where a page starts. `revision` undefined: read the latest state, which is not consistent with the pages before. */
 export type PageStart = { readonly fault?: never; readonly from: Key; readonly revision: Revision | undefined }
 
-/** A token that is not one of ours; the text is upstream's, for after `invalid continue token: `. */
+/** The token is invalid; the text is upstream's, which follows `invalid continue token: `. */
 export type TokenFault = { readonly fault: string }
 
 /** The token for the page after `last`, in a list of all keys below `folder`. */
@@ -25,7 +25,7 @@ export function encodeContinue(folder: Key, last: Key, revision: Revision | 'lat
   return encodeContinueFrom(folder, keyAfter(last), revision)
 }
 
-/** The token for a page that begins at the key `from`; with 'latest' it is the one that an expired token is answered with. */
+/** The token for a page that starts at the key `from`; with 'latest' it is the one offered in the answer to an expired token. */
 export function encodeContinueFrom(folder: Key, from: Key, revision: Revision | 'latest'): string {
   assert(from.startsWith(folder) && from.length > folder.length, 'a page starts within what is listed')
   const start = toText(from.slice(folder.length))
@@ -33,7 +33,7 @@ export function encodeContinueFrom(folder: Key, from: Key, revision: Revision | 
   return Buffer.from(escapeLikeGo(JSON.stringify({ v: TOKEN_VERSION, rv, start }))).toString('base64url')
 }
 
-/** The first key of the page that a token asks for, always below `folder`. */
+/** The first key of the page that a token stands for, always below `folder`. */
 export function decodeContinue(folder: Key, token: string): PageStart | TokenFault {
   const read = decodeToken(token)
   if (typeof read === 'string') return invalid(read)
@@ -47,7 +47,7 @@ export function decodeContinue(folder: Key, token: string): PageStart | TokenFau
 
 type Token = { version: string; revision: number; start: string }
 
-/** The fields, absent ones as zero values; or the words for what cannot be read. */
+/** The fields, absent ones as zero values; or the message why the token cannot be read. */
 function decodeToken(token: string): Token | string {
   const bytes = decodeBase64Url(token)
   if (typeof bytes === 'number') return `illegal base64 data at input byte ${bytes}`
@@ -62,7 +62,7 @@ function decodeToken(token: string): Token | string {
   return firstFault ?? fields
 }
 
-/** Field names match in any case; null leaves a field alone. */
+/** Field names match in any case, and null leaves a field unset, as in Go. */
 function readMember(fields: Token, member: Member): string | undefined {
   if (member.type === 'null') return undefined
   switch (member.name.toLowerCase()) {
@@ -95,20 +95,20 @@ function isInt64(literal: string): boolean {
 
 const invalid = (what: string): TokenFault => ({ fault: `continue key is not valid: ${what}` })
 
-/** A trailing slash is unclean too. */
+/** As Go's path.Clean, which removes a trailing slash, too. */
 function cleanPath(path: string): string {
   const normal = posix.normalize(path)
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
 }
 
-/** Go's JSON is safe inside HTML: three signs and two line ends are escaped that JSON.stringify leaves. */
+/** Go's JSON is safe inside HTML: it escapes `<`, `>`, `&` and two line separators, which JSON.stringify does not. */
 function escapeLikeGo(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Unpadded base64 in the URL alphabet; line ends are skipped. A number: the position of the byte that does not belong. */
+/** Unpadded base64 in the URL alphabet; line ends are skipped, as in Go. A number: the position of the first invalid byte. */
 function decodeBase64Url(token: string): Buffer | number {
-  // What is before the first that does not belong has one byte for each character.
+  // Everything before the first invalid character is ASCII, so its index counts bytes.
   const position = token.search(/[^A-Za-z0-9_\-\r\n]/)
   if (position !== -1) return position
   const digits = token.replace(/[\r\n]+/g, '')

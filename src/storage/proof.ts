@@ -1,7 +1,7 @@
 /**
- * Consistent reads without asking the database for each. A proof is the revision of everything acknowledged before it was
- * asked for. All callers of one turn of the event loop, and all that come while another proof is on its way, share the next
- * one: it starts after they came, so it is good for all of them.
+ * Consistent reads without a request to the database for each. A proof is the revision of the last write acknowledged before the
+ * proof was requested. All callers of one turn of the event loop, and all that come while another proof is under way, share the
+ * next one: it is requested after they came, so it holds for all of them.
  */
 import type { Timers } from '../lib/timers.ts'
 import type { Revision } from './engine.ts'
@@ -9,7 +9,7 @@ import type { Revision } from './engine.ts'
 export class Prover {
   readonly #ask: () => Promise<Revision>
   readonly #timers: Timers
-  /** Ends with the proof that is on its way; never fails. */
+  /** Resolves when the proof under way has ended; never rejects. */
   #running: Promise<unknown> = Promise.resolve()
   #next: Promise<Revision> | undefined
 
@@ -18,7 +18,7 @@ export class Prover {
     this.#timers = timers
   }
 
-  /** The revision of the last change acknowledged to anybody before this call. */
+  /** The revision of the last change acknowledged to any client before this call. */
   prove(): Promise<Revision> {
     this.#next ??= this.#start()
     return this.#next
@@ -26,7 +26,7 @@ export class Prover {
 
   async #start(): Promise<Revision> {
     await this.#running
-    // The requests that arrived together are handled one after the other in this turn.
+    // Requests that arrived together are handled in this turn of the event loop, so they share the proof.
     await new Promise<void>((resolve) => this.#timers.soon(resolve))
     this.#next = undefined
     const proof = this.#ask()

@@ -1,8 +1,8 @@
 /**
- * How the feed's key space is cut into watches. etcd replays a lagging watch at some thousand events a second, and several
- * watches beside each other, so the load is spread: ranges are contiguous, disjoint, cover everything, cut only between
- * resources (one resource's events must stay in one order), and carry about the same traffic. A resource with more than
- * its share ends up alone.
+ * How the feed's key space is split into watches. etcd replays a lagging watch at some thousand events a second, and several
+ * watches in parallel, so the load is spread: ranges are contiguous, disjoint, cover everything, are split only between resources
+ * (one resource's events must stay in one order), and carry about the same traffic. A resource with more than its share gets a
+ * range of its own.
  */
 import type { Key } from './engine.ts'
 import { type KeyRange, rangeOf } from './keys.ts'

@@ -1,12 +1,12 @@
 /**
- * The addresses at which servers of this etcd can be reached: a record for each, as upstream keeps them, that ends by itself when its
- * server no longer renews it.
+ * The addresses at which the servers of this etcd can be reached: a record for each, as upstream keeps them, which expires unless
+ * its server renews it.
  */
 import type { Key } from './engine.ts'
 import { rangeOf, serverRecords, toKey, toText } from './keys.ts'
 import type { Store, Stored } from './store.ts'
 
-/** Upstream's: one renewal may be missed. */
+/** Upstream's value: one renewal may be missed. */
 const RECORD_SECONDS = 15
 
 export class ServerAddresses {

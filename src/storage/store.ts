@@ -1,9 +1,9 @@
 /**
- * Objects as bytes under keys, with optimistic writes. Every write is one transaction that compares the revision the caller
- * decided on; the caller's decision runs again when somebody else was first.
+ * Objects as bytes under keys, with optimistic writes. Every write is one transaction that compares the revision that the caller's
+ * decision is based on; the decision runs again when another writer was first.
  *
- * A decision may start from a cached object, which can be old. So only a won compare ends a write on cached state: a refusal
- * or a "nothing changed" on cached state is decided again on the state read from the database, and only that is reported.
+ * A decision may start from a cached object, which can be stale. So only a successful compare ends a write on cached state: a
+ * refusal or a "nothing changed" on cached state is decided again on the state read from the database, and only that is reported.
  */
 import { assert } from '../lib/assert.ts'
 import { Lines } from '../lib/lines.ts'
@@ -15,13 +15,13 @@ import type { Leases } from './leases.ts'
 import { PageSize } from './page-size.ts'
 import { identity, type Plain, type Transformer } from './transform.ts'
 
-/** A writer that lost this often stands in a queue too long for its client to wait; 20 writers at once lose about 20 times. */
+/** A writer that lost so many compares contends with too many others for its client to wait; 20 concurrent writers lose about 20 times. */
 const LOST_COMPARES_MAX = 100
 /** Each loss means that another writer got through, so the first retries are at once. */
 const PROMPT_RETRIES = 4
-/** Then writers spread out: waits double from the first to the longest, each by chance between half and whole. */
+/** After those retries waits double from the first value to the longest, with jitter between half and the whole. */
 const BACKOFF_MS_FIRST = 2
-/** Whoever waits for others to write the same key waits no longer than this: one of them may wait for somebody else. */
+/** A writer waits no longer than this for other writers of the same key: one of them may itself be waiting for something else. */
 const LINE_MS_MAX = 2000
 const BACKOFF_MS_MAX = 64
 
@@ -32,11 +32,11 @@ export type Stored = {
   readonly value: Buffer
   readonly revision: Revision
   readonly createRevision: Revision
-  /** Encrypted with other than the current key: an unchanged update writes it anew. */
+  /** Not encrypted with the current key: an unchanged update writes it again. */
   readonly stale: boolean
 }
 
-/** What a write is decided on: an object and the revision it has. */
+/** What a write is decided on: an object and its revision. */
 export type Current<T> = {
   readonly revision: Revision
   readonly createRevision: Revision
@@ -44,30 +44,30 @@ export type Current<T> = {
   readonly stale: boolean
 }
 
-/** What to do with the current state. `ttlSeconds` wins over that of the options. */
+/** What to do with the current state. `ttlSeconds` takes precedence over that of the options. */
 export type Decision = { readonly put: Buffer; readonly ttlSeconds?: number } | 'delete' | 'unchanged'
 
 type ReadOptions = { readonly revision?: Revision | undefined; readonly signal?: AbortSignal | undefined }
 
 type WriteOptions = {
-  /** The value ends by itself after this time. */
+  /** The value expires after this time. */
   readonly ttlSeconds?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 export type UpdateOptions<T> = WriteOptions & {
-  /** What the cache has, or that it has nothing. Without it the latest state is read first. */
+  /** The cached state; 'absent': the cache has no such object. Without it the latest state is read first. */
   readonly cached?: Current<T> | 'absent' | undefined
-  /** Whether the key certainly has this revision still, for whoever can tell that more cheaply than by reading it. */
+  /** Whether the key is certainly still at this revision, for callers that can tell so more cheaply than by a read. */
   readonly isStill?: ((revision: Revision) => Promise<boolean>) | undefined
   readonly decode: (stored: Stored) => T
 }
 
 export type UpdateResult<T> = {
   readonly outcome: 'put' | 'deleted' | 'unchanged'
-  /** Of the write; for 'unchanged' that of the object as it is. */
+  /** The revision of the write; for 'unchanged' that of the object. */
   readonly revision: Revision
-  /** What the write replaced, deleted or left alone; undefined when there was nothing. */
+  /** What the write replaced, deleted or left unchanged; undefined if the key did not exist. */
   readonly previous: Current<T> | undefined
 }
 
@@ -80,14 +80,14 @@ type ListOptions = ReadOptions & {
 }
 
 export type WalkOptions = ReadOptions & {
-  /** About how large a page may get; see PageSize. */
+  /** The approximate size of a page; see PageSize. */
   readonly pageBytes?: number | undefined
-  /** Asks for the next page while one is looked at: for who will look at all of them. */
+  /** Requests the next page while the caller processes one: for callers that read all pages. */
   readonly readsAhead?: boolean
 }
 
 export type Page = {
-  /** The revision at which the whole list is true, also for the following pages if they ask for it. */
+  /** The revision of the list. The following pages are consistent with this one if they are read at it. */
   readonly revision: Revision
   readonly values: readonly Stored[]
   readonly more: boolean
@@ -98,17 +98,17 @@ export type Page = {
 export type StoreOptions = {
   readonly transformer: Transformer
   readonly leases: Leases
-  /** 0 to 1, for the spread of retries. */
+  /** A number from 0 to 1, for the jitter of retries. */
   readonly random?: () => number
   readonly timers?: Timers
 }
 
-/** The state a decision stands on, and whether the database vouches for it. */
+/** The state that a decision is based on, and whether the database has confirmed it. */
 type Basis<T> = {
   readonly current: Current<T> | undefined
-  /** The bytes behind `current`; only where they came from the database. */
+  /** The bytes of `current`, if they were read from the database. */
   readonly value: Buffer | undefined
-  /** Of the read; what "unchanged" reports when there is nothing. */
+  /** The revision of the read, which 'unchanged' reports if the key does not exist. */
   readonly revision: Revision
   readonly isProven: boolean
 }
@@ -116,7 +116,7 @@ type Basis<T> = {
 /** One key as the database has it, and the revision of that answer. */
 type FoundOne = { readonly entry: Versioned | undefined; readonly revision: Revision }
 
-/** What reads and writes single objects. */
+/** The part of the store that reads and writes single objects. */
 export type ObjectStore = Pick<Store, 'get' | 'create' | 'update' | 'deleteUnreadable'>
 
 export class Store {
@@ -124,7 +124,7 @@ export class Store {
   readonly #transformer: Transformer
   readonly #leases: Leases
   readonly #random: () => number
-  /** Of writers that were not first, by key. */
+  /** Queues of the writers that lost a compare, by key. */
   readonly #lines: Lines
   readonly #timers: Timers
 
@@ -144,7 +144,7 @@ export class Store {
     return { revision: answer.revision, found: first && (await this.#read(first)) }
   }
 
-  /** Fails with 'exists' when the key is there. */
+  /** Fails with 'exists' if the key exists. */
   async create(key: Key, value: Buffer, options: WriteOptions = {}): Promise<Revision> {
     const outcome = await this.#put(key, { expected: 0, value, ttlSeconds: options.ttlSeconds }, options)
     if (!outcome.won) throw new StorageError('exists', 'the key already exists')
@@ -152,9 +152,9 @@ export class Store {
   }
 
   /**
-   * Changes one key by a decision on its current state (undefined: it is not there). The decision may run several times,
-   * always on another state; what it throws is thrown only if it was made on the latest one. Fails with 'missing' when it
-   * deletes what is not there, and with 'conflict' when others were first too often.
+   * Changes one key by a decision on its current state (undefined: the key does not exist). The decision may run several times,
+   * always on another state; what it throws is thrown only if it was made on the latest one. Fails with 'missing' when it deletes a
+   * key that does not exist, and with 'conflict' when others were first too often.
    */
   async update<T>(
     key: Key,
@@ -192,7 +192,7 @@ export class Store {
       if (outcome.won) {
         return { outcome: write === 'delete' ? 'deleted' : 'put', revision: outcome.revision, previous: current }
       }
-      // Of a crowd that tries again at once one wins each time, and all others have tried in vain: so they stand in line.
+      // If all losers retried at once, one would win and all others would have tried in vain, each time: so they queue up.
       const isLate = lost === 0 && turn.use(await this.#lines.enter(toText(key), LINE_MS_MAX)).hasWaited
       const found = isLate ? await this.#found(key, options) : { entry: outcome.current, revision: outcome.revision }
       basis = await this.#proven(found, options.decode)
@@ -200,7 +200,7 @@ export class Store {
     throw new StorageError('conflict', 'the object was changed by others at every attempt')
   }
 
-  /** Deletes a key unless `check` throws on its latest state. Fails with 'missing' when it is not there. */
+  /** Deletes a key unless `check` throws on its latest state. Fails with 'missing' if the key does not exist. */
   async delete<T>(
     key: Key,
     options: UpdateOptions<T>,
@@ -214,7 +214,7 @@ export class Store {
     return { revision, previous }
   }
 
-  /** Deletes a value that `decode` or the transformer cannot read. False: it can be read, or it is not there. */
+  /** Deletes a value that `decode` or the transformer cannot read. False: it can be read, or the key does not exist. */
   async deleteUnreadable(key: Key, decode: (stored: Stored) => unknown, options: CallOptions = {}): Promise<boolean> {
     const { entry } = await this.#found(key, options)
     if (entry === undefined || (await this.#isReadable(entry, decode))) return false
@@ -266,7 +266,7 @@ export class Store {
       const rest = page.more && last !== undefined ? { revision: page.revision, after: last.key, signal } : undefined
       if (rest !== undefined && readsAhead) {
         next = this.#walkPage(size, range, rest)
-        // Its failure is told to who asks for the page; who does not is not concerned.
+        // If the caller stops early, nobody awaits this page: its failure must not be an unhandled rejection.
         next.catch(() => undefined)
       }
       yield page
@@ -302,10 +302,10 @@ export class Store {
     return { current, value, revision, isProven: true }
   }
 
-  /** What the database has; if that is what the cache had, it need not be decoded again. */
+  /** The state in the database. It is not decoded again if the cached state has the same revision. */
   async #proof<T>(key: Key, basis: Basis<T>, options: UpdateOptions<T>): Promise<Basis<T>> {
     const { current } = basis
-    // Only the value itself tells whether it was written by another key.
+    // With encryption the value must be read: only the value itself tells whether it is stale.
     if (current !== undefined && this.#transformer === identity && (await options.isStill?.(current.revision))) {
       return { ...basis, isProven: true }
     }
@@ -329,7 +329,8 @@ export class Store {
       return await this.#engine.change({ key, expected, write: { put: value, lease } }, options)
     } catch (error) {
       if (!isCode(error, 'missing')) throw error
-      // The database lost the lease (it was revoked, or restored from a backup), and so has not written: once more with a new one.
+      // The database does not have the lease (it was revoked, or a backup was restored) and has written nothing: retry with a new
+      // one.
       await this.#leases.forget(lease)
       const fresh = await this.#leases.get(ttlSeconds)
       return this.#engine.change({ key, expected, write: { put: value, lease: fresh } }, options)
@@ -369,7 +370,7 @@ function startOf<T>(cached: Current<T> | 'absent' | undefined): Basis<T> | undef
   return { current: cached === 'absent' ? undefined : cached, value: undefined, revision: 0, isProven: false }
 }
 
-/** What was decided. If that is not final, it was made on a cached state, and counts only if the database has the same. */
+/** A decision that is not final was made on cached state, and counts only if the database has the same state. */
 type Attempt = { readonly decision: Decision | undefined; readonly isFinal: boolean; readonly error?: unknown }
 
 async function decideOn<T>(
@@ -386,7 +387,7 @@ async function decideOn<T>(
   }
 }
 
-/** A value that is stale by encryption is written anew, as it is, although nothing changed. */
+/** A value that is not encrypted with the current key is written again as it is, although nothing changed. */
 function writeOf<T>(decision: Decision, basis: Basis<T>): Decision {
   if (decision === 'delete' && basis.current === undefined) throw missing()
   if (decision === 'unchanged' && basis.current?.stale && basis.value !== undefined) return { put: basis.value }
@@ -403,7 +404,7 @@ const toStored = (found: Versioned, plain: Plain): Stored => ({
   stale: plain.stale,
 })
 
-/** Upstream names the key where a list stumbles over a value, and only there. */
+/** Upstream names the key of an unreadable value only in a list. */
 function throwListed(key: Key, cause: unknown): never {
   if (!(cause instanceof StorageError)) throw cause
   throw new StorageError(cause.code, `unable to transform key ${JSON.stringify(toText(key))}: ${cause.message}`, {

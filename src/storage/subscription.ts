@@ -1,17 +1,17 @@
-/** One resource's place in the feed: how far it has been told, and who waits for it to get further. */
+/** One resource's position in the feed: up to which revision its events were delivered, and the readers that wait for a later one. */
 import { systemTimers, type Timers } from '../lib/timers.ts'
 import type { FeedEvent, Key, Revision } from './engine.ts'
 
 export type FeedConsumer = {
   /** The events of this resource in one delivery, in order. A revision is never split over two calls. */
   readonly onEvents: (events: readonly FeedEvent[]) => void
-  /** What happened after the last event told is lost. List again; events that follow are newer than the loss. */
+  /** Events after the last delivered one are lost. List again; the events that follow are newer than the gap. */
   readonly onGap: () => void
-  /** This is another database: nothing that was told or listed is true. */
+  /** The database is another one: nothing that was delivered or listed is valid. */
   readonly onReset: () => void
 }
 
-/** Readers of one moment share a wait, and a timer; who comes later, or has less time, waits for itself. */
+/** Readers that wait for the same revision, with deadlines less than this apart, share a wait and its timer. */
 const SHARED_MS = 50
 
 type Waiter = {
@@ -38,7 +38,10 @@ export class Subscription {
     readonly consumer: FeedConsumer
     readonly revision: Revision
     readonly timers?: Timers
-    /** What every subscription of the feed has been told: ten thousand of them are not moved one by one. */
+    /**
+     * The revision that all subscriptions have reached. It is the feed's, so that ten thousand subscriptions need not be updated
+     * one by one.
+     */
     readonly feedRevision: () => Revision
     readonly monotonicMs: () => number
     readonly onWait: () => void
@@ -54,7 +57,7 @@ export class Subscription {
     this.#onEnd = options.onEnd
   }
 
-  /** The consumer has been told everything up to this revision. */
+  /** All events up to this revision have been delivered to the consumer. */
   get revision(): Revision {
     return Math.max(this.#revision, this.#feedRevision())
   }
@@ -63,7 +66,7 @@ export class Subscription {
     return this.#waiters.length > 0
   }
 
-  /** True once everything up to this revision has been told; false if that takes longer than the time given. */
+  /** True once all events up to this revision have been delivered; false after the timeout, or when the subscription ends. */
   reach(revision: Revision, timeoutMs: number): Promise<boolean> {
     if (this.revision >= revision) return Promise.resolve(true)
     const untilMs = this.#monotonicMs() + timeoutMs
@@ -88,15 +91,15 @@ export class Subscription {
     return promise
   }
 
-  /** The consumer is told nothing more. */
+  /** The consumer gets no more calls. */
   end(): void {
     this.giveUp()
     this.#onEnd()
   }
 
-  // What follows is the feed's.
+  // The methods below are for the feed only.
 
-  /** Events that a stream opened again repeats are left out. */
+  /** Skips events that a reopened stream repeats. */
   tell(events: readonly FeedEvent[]): void {
     this.#traffic += events.length
     const known = this.revision
@@ -114,14 +117,14 @@ export class Subscription {
     this.settle()
   }
 
-  /** What is waited for may never come. */
+  /** Ends all waits: the new database may never reach the revisions that they are for. */
   tellReset(revision: Revision): void {
     this.#revision = revision
     this.giveUp()
     this.#consumer.onReset()
   }
 
-  /** Ends the waits that are over. */
+  /** Resolves the waits whose revision is reached. */
   settle(): void {
     if (this.#waiters.length === 0) return
     const { revision } = this
@@ -132,7 +135,7 @@ export class Subscription {
     for (const waiter of [...this.#waiters]) waiter.end(false)
   }
 
-  /** How many events came since the last plan; half of them count again in the next. */
+  /** A decaying count of events for the plan of ranges: half of it counts again in the next plan. */
   takeTraffic(): number {
     const traffic = this.#traffic
     this.#traffic = traffic >> 1

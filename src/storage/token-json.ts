@@ -1,6 +1,6 @@
 /**
- * Reads the JSON inside a continue token, with the words Go's encoding/json has for what is wrong with it: clients see them.
- * It checks the whole text and gives the members of the outermost object with their text; it builds no values.
+ * Reads the JSON inside a continue token, with the error messages of Go's encoding/json, which clients see. It checks the whole
+ * text and returns the members of the outermost object with their text; it builds no values.
  */
 
 export type JsonType = 'string' | 'number' | 'bool' | 'null' | 'array' | 'object'
@@ -32,7 +32,7 @@ const literals: ReadonlyMap<number, readonly [word: string, type: JsonType]> = n
   [0x6e, ['null', 'null']],
 ])
 
-/** Nested values are kept on a stack of our own: a token comes from outside and may nest as deep as it likes. */
+/** Nested values are tracked on an explicit stack: a token comes from a client and may be nested arbitrarily deep. */
 class Scanner {
   readonly #bytes: Buffer
   readonly #open: ('{' | '[')[] = []
@@ -164,7 +164,7 @@ class Scanner {
 
   #number(): void {
     if (this.#byte() === 0x2d) this.#at++
-    // After a leading zero the number is over: a further digit is a fault of what surrounds it.
+    // A number ends after a leading zero: a further digit is reported as an error of the surrounding value.
     if (this.#byte() === 0x30) this.#at++
     else this.#digits('in numeric literal')
     if (this.#bytes[this.#at] === 0x2e) {
@@ -203,7 +203,7 @@ class Scanner {
   }
 }
 
-/** A string literal that has passed the scanner, as text; half of a surrogate pair becomes U+FFFD as in Go. */
+/** Decodes a string literal that has passed the scanner; half of a surrogate pair becomes U+FFFD, as in Go. */
 export function unquote(literal: string): string {
   const value: unknown = JSON.parse(literal)
   return typeof value === 'string' ? value.toWellFormed() : ''
@@ -225,7 +225,7 @@ const namedBytes: ReadonlyMap<number, string> = new Map([
   [0x5c, '\\\\'],
 ])
 
-/** One byte as Go shows it: taken for the code point of the same number, escaped where that cannot be printed. */
+/** One byte as Go quotes it: as the code point of the same number, escaped if that is not printable. */
 function quoteByte(byte: number): string {
   const named = namedBytes.get(byte)
   if (named !== undefined) return `'${named}'`

@@ -1,19 +1,20 @@
 /**
- * What happens to a value between the server and the database: nothing (`identity`), or encryption. A transformer answers at
- * once where it can, so that the common path has no extra turn of the event loop; one that must ask a plugin gives a promise.
- * What the feed brings cannot wait: of a value that needs a promise the resource is listed again, so a transformer has to remember what it learned.
+ * Transforms values between the server and the database: not at all (`identity`), or by encryption. A transformer returns its
+ * result synchronously if it can, so that the common path has no extra turn of the event loop; one that must call a plugin returns
+ * a promise. Values from the feed cannot wait: if one needs a promise, the resource is listed again, so a transformer has to cache
+ * what it learned.
  */
 import type { Key } from './engine.ts'
 import { StorageError } from './errors.ts'
 
 export type Plain = {
   readonly value: Buffer
-  /** Written by other than the first key or provider: the next write must write it anew, even if nothing else changes. */
+  /** Not written with the first key or provider: the next write must write it again, even if nothing else changes. */
   readonly stale: boolean
 }
 
 export interface Transformer {
-  /** `key` is the whole key: some ciphers bind a value to its place. */
+  /** `key` is the whole key: some ciphers authenticate it along with the value. */
   toStorage(key: Key, plain: Buffer): Buffer | Promise<Buffer>
   /** Fails with a StorageError 'corrupt' for what it cannot read; the message is upstream's, without the key. */
   fromStorage(key: Key, stored: Buffer): Plain | Promise<Plain>
@@ -22,7 +23,7 @@ export interface Transformer {
 const encryptedPrefix = Buffer.from('k8s:enc:')
 
 const isEncrypted = (stored: Buffer): boolean =>
-  // The first byte decides nearly always, and costs less than a comparison.
+  // The first byte nearly always decides, and is cheaper than a comparison.
   stored[0] === 0x6b && stored.subarray(0, encryptedPrefix.length).equals(encryptedPrefix)
 
 /** For resources without encryption. It refuses what an encrypting provider wrote rather than serving it as garbage. */

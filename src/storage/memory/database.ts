@@ -1,6 +1,7 @@
 /**
  * etcd's rules for versioned keys, in memory: one revision counter for all keys, the history of each key since the last compaction,
- * leases that take their keys with them. Everything happens at once, in the turn of the call; `memory-engine.ts` makes calls of it.
+ * leases that delete their keys when they end. Writes take effect synchronously, large reads in slices; `memory-engine.ts` adds the
+ * asynchronous interface.
  */
 import BTreeModule from 'sorted-btree'
 import { Deque } from '../../lib/deque.ts'
@@ -10,18 +11,18 @@ import { StorageError } from '../errors.ts'
 import { keyAfter } from '../keys.ts'
 import { KeyHistory, type KeyVersion } from './key-history.ts'
 
-// The package is CommonJS: its class stands behind `default`, twice.
+// The package is CommonJS: its class is at `default.default`.
 const BTree = BTreeModule.default
 
 /** etcd's default of --max-request-bytes. */
 const REQUEST_BYTES_MAX = 1.5 * 1024 * 1024
-/** What etcd's request has around its key, three times over, and its value. */
+/** The size of an etcd Txn request besides its value and its key, which it contains three times. */
 const REQUEST_BYTES_AROUND = 64
 
-/** All that one revision changed, in the order of keys. */
+/** All changes of one revision, in the order of keys. */
 export type Commit = { readonly revision: Revision; readonly events: readonly FeedEvent[] }
 
-/** A copy of everything, as a backup has it. */
+/** A copy of the whole database, as a backup. */
 export type Snapshot = {
   readonly revision: Revision
   readonly compacted: Revision
@@ -42,16 +43,16 @@ export class MemoryDatabase {
   readonly #time: SlicesTime
   readonly #onCommit: (commit: Commit) => void
   #histories: Histories = new BTree<Key, KeyHistory>(undefined, byBytes)
-  /** What happened since the compaction, for feeds that begin in the past. */
+  /** The commits since the last compaction, for feeds that start in the past. */
   #commits = new Deque<Commit>()
   #revision: Revision = 1
   #compacted: Revision = 0
   readonly #leases = new Map<bigint, Lease>()
   readonly #leaseOf = new Map<Key, bigint>()
-  /** Revisions that lists under way read: their versions stay until the lists are done. */
+  /** Revisions at which lists are being read: versions that they need stay until they are done. */
   readonly #read: Revision[] = []
   #isSweeping = false
-  /** What a compaction could not drop yet, because of a list. */
+  /** Whether the last sweep had to keep versions because of a list. */
   #isSweepDue = false
 
   constructor(time: SlicesTime, onCommit: (commit: Commit) => void) {
@@ -72,7 +73,7 @@ export class MemoryDatabase {
     return this.#histories.size
   }
 
-  /** The state of one revision, in slices: versions are never changed, so writes may go on meanwhile. */
+  /** Reads the state at one revision, in slices: versions are immutable, so writes may happen meanwhile. */
   async range(query: RangeQuery): Promise<Found> {
     const { from, to, limit = 0 } = query
     const revision = this.#readable(query.revision)
@@ -103,7 +104,7 @@ export class MemoryDatabase {
     return { revision: query.revision ?? revision, values, more, count }
   }
 
-  /** One key as it is, or was at a revision that is still kept. */
+  /** One key at the latest revision, or at one that is not compacted. */
   get(key: Key, revision: Revision = this.#revision): Versioned | undefined {
     return revision < this.#compacted ? undefined : this.#histories.get(key)?.at(revision)
   }
@@ -123,7 +124,7 @@ export class MemoryDatabase {
     this.#attach(key, lease)
     const revision = this.#revision + 1
     const createRevision = current?.createRevision ?? revision
-    // The caller may use its buffer again.
+    // The caller may reuse its buffer.
     const version = { revision, createRevision, value: Buffer.from(write.put) }
     this.#historyOf(key).add(version)
     this.#commit([{ key, type: 'put', ...version }])
@@ -138,7 +139,7 @@ export class MemoryDatabase {
     for (const [id, { ttlSeconds }] of this.#leases) yield { id, ttlSeconds }
   }
 
-  /** Ends a lease; all its keys go with one revision. */
+  /** Ends a lease; all its keys are deleted in one revision. */
   revoke(id: bigint): void {
     const lease = this.#leases.get(id)
     if (lease === undefined) throw leaseNotFound()
@@ -146,7 +147,7 @@ export class MemoryDatabase {
     if (lease.keys.size > 0) this.#delete([...lease.keys].toSorted(byBytes))
   }
 
-  /** From now on nothing older than this revision can be read; memory is given back in slices. */
+  /** From now on nothing older than this revision can be read; memory is freed in slices. */
   compact(revision: Revision): void {
     if (revision <= this.#compacted) throw compacted()
     if (revision > this.#revision) throw tooNew()
@@ -156,14 +157,15 @@ export class MemoryDatabase {
   }
 
   /**
-   * The first commits after a revision; undefined if that revision is compacted. So etcd tells it to a feed (etcd-feed.ts), which
-   * starts with the revision that it knows, although the commit that was compacted to is still kept.
+   * The first commits after a revision; undefined if that revision is compacted. A feed on etcd (etcd-feed.ts) loses its history in
+   * the same case: its watches start at the revision that it knows, although etcd still has the events of the revision that it
+   * compacted to.
    */
   commitsAfter(revision: Revision, most: number): readonly Commit[] | undefined {
     if (revision < this.#compacted) return undefined
     const commits: Commit[] = []
     const first = (this.#commits.at(0)?.revision ?? this.#revision + 1) - 1
-    // Each commit is of the revision after the one before it.
+    // Commits have consecutive revisions.
     for (let i = Math.max(0, revision - first); commits.length < most; i++) {
       const commit = this.#commits.at(i)
       if (commit === undefined) break
@@ -179,7 +181,7 @@ export class MemoryDatabase {
     return { revision: this.#revision, compacted: this.#compacted, histories, commits, leases }
   }
 
-  /** Becomes what the snapshot was: its revisions are given out a second time. */
+  /** Becomes the database of the snapshot: revisions after it are assigned again, to other changes. */
   restore(snapshot: Snapshot): void {
     this.#revision = snapshot.revision
     this.#compacted = snapshot.compacted
@@ -239,7 +241,7 @@ export class MemoryDatabase {
     if (!this.#isSweeping) void this.#sweep()
   }
 
-  /** Again from the start when a further compaction came meanwhile. */
+  /** Starts again if there was another compaction meanwhile. */
   async #sweep(): Promise<void> {
     this.#isSweeping = true
     const slices = new Slices(this.#time)
@@ -256,7 +258,7 @@ export class MemoryDatabase {
     this.#isSweeping = false
   }
 
-  /** Where to go on; undefined at the end. */
+  /** Returns the key to go on from; undefined at the end. */
   #sweepSlice(from: Key, floor: Revision, slices: Slices): Key | undefined {
     const empty: Key[] = []
     let last: Key | undefined

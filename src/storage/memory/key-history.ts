@@ -3,7 +3,7 @@ import type { Key, Revision, Versioned } from '../engine.ts'
 
 export type KeyVersion = {
   readonly revision: Revision
-  /** Of the life that this version is part of. */
+  /** The revision that created the key; 0 for a deletion. */
   readonly createRevision: Revision
   readonly value: Buffer | undefined
 }
@@ -25,7 +25,7 @@ export class KeyHistory {
     this.#versions.push(version)
   }
 
-  /** The value at a revision; undefined where the key was not there. */
+  /** The value at a revision; undefined if the key did not exist then. */
   at(revision: Revision): Versioned | undefined {
     const version = this.#versions[this.#after(revision) - 1]
     if (version?.value === undefined) return undefined
@@ -34,8 +34,8 @@ export class KeyHistory {
   }
 
   /**
-   * Forgets what nobody can read from this revision on. A deletion at just this revision stays, so that who was told everything
-   * before it can still be told of it (etcd since 3.5.19). True if nothing is left.
+   * Drops versions that no read at this revision or later needs. A deletion at exactly this revision stays, so that a watch that
+   * has got everything before it can still get that event (etcd since 3.5.19). True if no version is left.
    */
   compact(revision: Revision): boolean {
     const last = this.#after(revision) - 1
@@ -51,7 +51,7 @@ export class KeyHistory {
   #after(revision: Revision): number {
     let low = 0
     let high = this.#versions.length
-    // Nearly every read wants the last one.
+    // Nearly every read wants the latest version.
     if ((this.#versions[high - 1]?.revision ?? 0) <= revision) return high
     while (low < high) {
       const middle = (low + high) >> 1

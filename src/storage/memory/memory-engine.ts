@@ -1,6 +1,6 @@
 /**
- * An engine in memory, by etcd's rules: what passes test/contract on etcd passes on this. It is for tests and simulations, which
- * give it their own time, and for servers that need no etcd. Beyond the seam it can do what an operator does to etcd.
+ * An in-memory engine with etcd's rules: both pass test/contract. It is for tests and simulations, which give it a clock of their
+ * own. Besides the Engine interface it has what an operator does to etcd: compaction, pause, backup, restore.
  */
 import { systemTime, type Time, type Timer } from '../../lib/timers.ts'
 import type {
@@ -22,7 +22,7 @@ import { MemoryFeed } from './memory-feed.ts'
 
 /** As long as the etcd client waits for an answer. */
 const CALL_TIMEOUT_MS = 10_000
-/** How often etcd looks for leases that have ended. */
+/** How often etcd looks for expired leases. */
 const LEASES_EVERY_MS = 500
 /** etcd's shortest lease with its default election timeout: one and a half of that, in whole seconds. */
 const TTL_SECONDS_MIN = 2
@@ -30,7 +30,7 @@ const TTL_SECONDS_MAX = 9_000_000_000
 
 export type MemoryEngineOptions = {
   readonly time?: Time
-  /** Told of each revision as it happens, before whoever caused it: for a record that no compaction shortens. */
+  /** Called for each revision, before its writer gets the answer: for a history that no compaction shortens. */
   readonly onCommit?: (commit: Commit) => void
 }
 
@@ -40,12 +40,12 @@ export class MemoryEngine implements Engine {
   readonly #database: MemoryDatabase
   readonly #feeds = new Set<MemoryFeed>()
   readonly #deadlines = new Map<bigint, number>()
-  /** Calls that wait for the database to go on. */
+  /** Calls that wait until the database is resumed. */
   readonly #waiting = new Set<() => void>()
   #leaseTicker: Timer | undefined
   #lastLease = 0n
   #isPaused = false
-  /** Answers of a life that is over are not given: moves with a restore and with the end. */
+  /** Incremented by a restore and at the end: calls that began before fail. */
   #life = 0
   #isClosed = false
 
@@ -101,13 +101,13 @@ export class MemoryEngine implements Engine {
     this.#database.compact(revision)
   }
 
-  /** Ends a lease now, and with it what hangs on it. */
+  /** Ends a lease now and deletes its keys. */
   revokeLease(id: bigint): void {
     this.#deadlines.delete(id)
     this.#database.revoke(id)
   }
 
-  /** The database stops answering, as a process that is halted: calls and feeds hang. */
+  /** The database stops answering, like a process that got SIGSTOP: calls and feeds hang. */
   pause(): void {
     this.#isPaused = true
   }
@@ -123,7 +123,7 @@ export class MemoryEngine implements Engine {
     return this.#database.snapshot()
   }
 
-  /** Becomes another database, as an etcd that is restored from a backup: feeds end, calls under way fail. */
+  /** Becomes another database, like an etcd that is restored from a backup: feeds end, calls under way fail. */
   restore(snapshot: Snapshot): void {
     this.#life++
     for (const feed of this.#feeds) feed.end(new StorageError('unavailable', 'the database was restored'))
@@ -132,7 +132,7 @@ export class MemoryEngine implements Engine {
     for (const { id, ttlSeconds } of this.#database.leases()) this.#startLease(id, ttlSeconds)
   }
 
-  /** What is held, for tests. */
+  /** Counts of what the database holds, for tests. */
   stats(): { readonly keys: number; readonly feeds: number; readonly leases: number; readonly revision: Revision } {
     const { keys, revision } = this.#database
     return { keys, revision, feeds: this.#feeds.size, leases: this.#deadlines.size }
@@ -146,7 +146,7 @@ export class MemoryEngine implements Engine {
     this.resume()
   }
 
-  /** The call happens at once, or when the database goes on; its answer comes in a later turn. */
+  /** Runs the call at once, or when the database is resumed; the answer comes in a later turn of the event loop. */
   async #call<T>(options: CallOptions, isWrite: boolean, act: () => T | Promise<T>): Promise<T> {
     const { signal } = options
     if (signal?.aborted) throw cancelled(signal, false)

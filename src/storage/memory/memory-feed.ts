@@ -1,16 +1,16 @@
 /**
- * A feed of the memory engine, with etcd's rules: a range that begins in the past is replayed in batches until it is synced and then
- * told each revision as it happens; events and progress share one queue, so progress never overtakes; progress is answered only
- * while all ranges are synced.
+ * A feed of the memory engine, with etcd's rules: a range that starts in the past is replayed in batches until it is synced, and
+ * then gets each revision as it happens; events and progress share one queue, so progress never overtakes events; progress is
+ * answered only while all ranges are synced.
  */
 import { Deque } from '../../lib/deque.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { FeedEvent, FeedOptions, FeedRange, FeedSink, FeedStream, Revision } from '../engine.ts'
 import type { Commit, MemoryDatabase } from './database.ts'
 
-/** Revisions that a range is told in one go while it catches up, as etcd does. */
+/** How many revisions a range gets at once while it is replayed, as in etcd. */
 const REPLAYED_AT_ONCE = 1_000
-/** Calls of the sink in one turn of the event loop. */
+/** How many calls of the sink there are in one turn of the event loop. */
 const TOLD_AT_ONCE = 64
 
 type RangeState = FeedRange & {
@@ -23,7 +23,7 @@ export type MemoryFeedParts = FeedOptions & {
   readonly timers: Timers
   readonly ranges: readonly FeedRange[]
   readonly sink: FeedSink
-  /** Whether the database is silent at the moment; `kick` is called when that is over. */
+  /** Whether the database is paused; `kick` is called when it is resumed. */
   readonly isPaused: () => boolean
   readonly onClosed: (feed: MemoryFeed) => void
 }
@@ -53,7 +53,6 @@ export class MemoryFeed implements FeedStream {
     this.end(undefined)
   }
 
-  /** The stream is over. */
   end(cause: Error | undefined): void {
     if (this.#isEnded) return
     this.#isEnded = true
@@ -61,14 +60,14 @@ export class MemoryFeed implements FeedStream {
     this.#parts.sink.onEnd(cause)
   }
 
-  /** Something happened: ranges that are synced are told so, the others will find it. */
+  /** Delivers a commit to the ranges that are synced; the others get it by their replay. */
   commit(commit: Commit): void {
     for (const [index, range] of this.#ranges.entries()) {
       if (range.state === 'synced') this.#tell(index, range, [commit])
     }
   }
 
-  /** Goes on in the next turn, if there is anything to do. */
+  /** Schedules the next turn. */
   kick(): void {
     if (this.#isScheduled || this.#isEnded) return
     this.#isScheduled = true
@@ -100,7 +99,7 @@ export class MemoryFeed implements FeedStream {
       return
     }
     this.#tell(index, range, commits)
-    // A range that begins in the future is synced from the start, and told when that has come.
+    // A range that starts at a future revision is synced at once; it gets events after that revision.
     if (range.told >= database.revision) range.state = 'synced'
   }
 
@@ -114,7 +113,7 @@ export class MemoryFeed implements FeedStream {
     this.#send(() => this.#parts.sink.onEvents(index, told))
   }
 
-  /** The value before is itself history, and may be gone before the event is. */
+  /** The previous value may be compacted although the event is not. */
   #withPrevious(event: FeedEvent): FeedEvent {
     if (event.type === 'put' && event.createRevision === event.revision) return event
     const previous = this.#parts.database.get(event.key, event.revision - 1)
