@@ -1,4 +1,4 @@
-/** What access is decided on: a part of RequestInfo, so that it can also be asked about what is not in the path. */
+/** What an authorizer decides on: the part of RequestInfo that a SubjectAccessReview can also describe, without a request for that path. */
 export type AccessAttributes =
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
   | {
@@ -12,10 +12,10 @@ export type AccessAttributes =
       readonly name: string
     }
 
-/** What no authorizer has an opinion on is refused. The reason goes into the refusal, or stays with the request's context. */
+/** If no authorizer has an opinion, the request is denied. The reason is part of the 403's message, or is kept in the request's context. */
 export type AccessDecision = {
   readonly verdict: 'allow' | 'deny' | 'no-opinion'
   readonly reason: string
-  /** What kept an authorizer from looking at everything. */
+  /** Why an authorizer could not evaluate all rules. */
   readonly error?: string
 }

@@ -1,4 +1,4 @@
-/** What a token says of the service account that it is for: issued by one part of the server, believed by another. */
+/** The claims of a service account token: issued by TokenRequest, checked by the authenticator. */
 
 export type ObjectClaim = { readonly name: string; readonly uid: string }
 
@@ -15,7 +15,7 @@ export type AccountClaims = {
     readonly pod?: ObjectClaim
     readonly secret?: ObjectClaim
     readonly serviceaccount: ObjectClaim
-    /** From then on its bearer should have got a newer one. */
+    /** After this time the client should have replaced the token by a newer one. */
     readonly warnafter?: number
   }
   readonly nbf: number

@@ -1,7 +1,6 @@
 /**
- * What goes with a request all the way down: who asks, about what, how long they wait, and what is gathered on the way for
- * the answer (warnings) and for the audit log (annotations). Most requests need little of it, so what costs is made when
- * it is first asked for.
+ * What accompanies a request through all layers: its user, its target, its deadline, and what is collected on the way for the response
+ * (warnings) and for the audit log (annotations). Most requests need little of it, so expensive parts are created on first use.
  */
 import { assert } from '../lib/assert.ts'
 import type { User } from './user.ts'
@@ -11,31 +10,31 @@ export type RequestInfo = PathInfo | ResourceInfo
 /** A path outside of the resources: discovery, health. */
 export type PathInfo = { readonly kind: 'path'; readonly verb: string; readonly path: string }
 
-/** What a path says about resources. Nothing is looked up: whether there is such a resource is another question. */
+/** What the path says about a resource. It is not resolved yet: the resource may not exist. */
 export type ResourceInfo = {
   readonly kind: 'resource'
-  /** A Kubernetes verb; empty for a method that means none. */
+  /** A Kubernetes verb; empty if the HTTP method stands for none. */
   readonly verb: string
   readonly group: string
   readonly version: string
   readonly plural: string
   readonly subresource: string
-  /** Empty: none was named. */
+  /** Empty if the path names no namespace. */
   readonly namespace: string
-  /** From the path, or, for lists and watches, the one name that a field selector lets through. */
+  /** From the path; for lists and watches also from a field selector that admits a single name. */
   readonly name: string
-  /** The words of the path after the version (and `watch`), as they were sent. */
+  /** The segments of the path after the version (and `watch`), as they were sent. */
   readonly segments: readonly string[]
-  /** `/watch/…`: the old way to ask for a watch. */
+  /** `/watch/…`: the deprecated path of a watch. */
   readonly isWatchPath: boolean
 }
 
 export type ContextOptions = {
   readonly auditId: string
   readonly info: RequestInfo
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly clientSignal: () => AbortSignal
-  /** How long the request may take, from now on. Infinity for watches, which have a time of their own. */
+  /** How long the request may take, from now on. Infinity for watches, which have a timeout of their own. */
   readonly timeoutMs: number
   readonly monotonicMs: () => number
 }
@@ -47,7 +46,7 @@ export class RequestContext {
   #impersonator: User | undefined
   /** Why the request was allowed, in the authorizer's words. */
   accessReason = ''
-  /** By the monotonic clock. */
+  /** On the monotonic clock. */
   readonly deadlineMs: number
   readonly #options: ContextOptions
   #signal: AbortSignal | undefined
@@ -63,47 +62,47 @@ export class RequestContext {
     this.#options = options
   }
 
-  /** Who the request is made as. Nobody asks before that is known. */
+  /** The user that the request is made as. To be read only after authentication. */
   get user(): User {
     assert(this.#user !== undefined, 'a request that goes on has been authenticated')
     return this.#user
   }
 
-  /** Undefined in a request that was refused before its user was known. */
+  /** Undefined if the request was refused before authentication. */
   get knownUser(): User | undefined {
     return this.#user
   }
 
-  /** Who was authenticated, where the request is made as somebody else. */
+  /** The authenticated user, if the request impersonates another one. */
   get impersonator(): User | undefined {
     return this.#impersonator
   }
 
-  /** `caller` was authenticated and acts as `user`, mostly the same. */
+  /** `caller` was authenticated and acts as `user`; without impersonation both are the same object. */
   identify(user: User, caller: User): void {
     this.#user = user
     if (caller !== user) this.#impersonator = caller
   }
 
-  /** Aborted when nobody waits for the answer any more: the client has gone, or the time is up (a TimeoutError). */
+  /** Aborted when nobody waits for the response any more: the client has disconnected, or the deadline has passed (a TimeoutError). */
   get signal(): AbortSignal {
     this.#signal ??= this.#createSignal()
     return this.#signal
   }
 
-  /** There is an answer: nobody needs the signal any more. */
+  /** The response is complete: releases the timer and the listener of the signal. */
   end(): void {
     this.#release?.()
     this.#release = undefined
   }
 
-  /** Sent with the answer, as a Warning header. The same words are sent once. */
+  /** Adds a Warning header to the response. A repeated text is sent once. */
   warn(text: string): void {
     this.#warnings ??= new Set()
     this.#warnings.add(text)
   }
 
-  /** As `warn`, for what is said of this server and not of the API: the header names who says it. */
+  /** As `warn`, for warnings about this server and not about the API: their warn-agent (RFC 7234, section 5.5) is `keelson`. */
   warnOfOwn(text: string): void {
     this.#ownWarnings ??= new Set()
     this.#ownWarnings.add(text)
@@ -117,7 +116,7 @@ export class RequestContext {
     return this.#warnings === undefined ? none : [...this.#warnings]
   }
 
-  /** The first value of a key stays. */
+  /** Sets an audit annotation; the first value of a key is kept. */
   annotate(key: string, value: string): void {
     this.#annotations ??= new Map()
     if (!this.#annotations.has(key)) this.#annotations.set(key, value)
@@ -132,7 +131,7 @@ export class RequestContext {
     if (this.deadlineMs === Infinity) return client
     if (client.aborted) return client
     const leftMs = Math.max(0, Math.ceil(this.deadlineMs - this.#options.monotonicMs()))
-    // By hand: AbortSignal.any with a timeout costs 30 µs, a quarter of a small request.
+    // Not AbortSignal.any with AbortSignal.timeout: that costs 30 µs, a quarter of a small request.
     const controller = new AbortController()
     const onGone = (): void => controller.abort(client.reason)
     const timer = setTimeout(() => controller.abort(new DOMException('the time is up', 'TimeoutError')), leftMs)

@@ -1,6 +1,6 @@
 /**
- * Every error that a client can see, made by the functions here and nowhere else. An ApiError is written as a Status
- * object; a TextError as a line of text, where kube-apiserver answers so.
+ * All errors that a client can see are created here and nowhere else. An ApiError is sent as a Status object; a TextError as plain text,
+ * where kube-apiserver answers so.
  */
 import { FAULTS_CHARACTERS_MAX, FAULTS_MAX, type FieldFault } from './field-fault.ts'
 import type { KubeObject } from './object.ts'
@@ -36,7 +36,7 @@ export type StatusDetails = {
   readonly retryAfterSeconds?: number
 }
 
-/** The Status object, its fields in the order in which they are written. */
+/** The Status object, its fields in the order in which they are serialized. */
 export type Status = {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
@@ -52,10 +52,10 @@ type Extra = { readonly details?: StatusDetails; readonly continue?: string; rea
 
 export class ApiError extends Error {
   readonly code: number
-  /** Absent in the few errors that kube-apiserver itself does not classify. */
+  /** Absent in the few errors that kube-apiserver itself gives no reason. */
   readonly reason: Reason | undefined
   readonly details: StatusDetails | undefined
-  /** A token to go on with, in the one error that offers it. */
+  /** A new continue token; only the 410 for an expired one may offer it. */
   readonly continue: string | undefined
 
   constructor(code: number, reason: Reason | undefined, message: string, extra: Extra = {}) {
@@ -70,7 +70,7 @@ export class ApiError extends Error {
 
 export class TextError extends Error {
   readonly code: number
-  /** 0: it does not say when to come again. */
+  /** 0: no Retry-After header. */
   readonly retryAfterSeconds: number
 
   constructor(code: number, text: string, { retryAfterSeconds = 0 } = {}) {
@@ -123,7 +123,7 @@ export function alreadyExists(resource: ResourceName, name: string, { isTerminat
   })
 }
 
-/** After as many attempts as the server makes, no free name was found below a generateName. */
+/** Every generated name was taken, in as many attempts as the server makes for a generateName. */
 export function nameNotGenerated(resource: ResourceName, name: string): ApiError {
   const text = `${ofResource(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`
   return new ApiError(409, 'AlreadyExists', text, { details: { ...detailsOf(resource, name), retryAfterSeconds: 1 } })
@@ -134,7 +134,7 @@ export function conflict(resource: ResourceName, name: string, why: string): Api
   return new ApiError(409, 'Conflict', text, { details: detailsOf(resource, name) })
 }
 
-/** Others own what an applier wants to set. */
+/** Other managers own fields that the applier wants to set. */
 export function applyConflict(message: string, causes: readonly StatusCause[]): ApiError {
   return new ApiError(409, 'Conflict', message, { details: { causes } })
 }
@@ -152,7 +152,7 @@ export function forbidden(resource: ResourceName, name: string, why: string): Ap
   return new ApiError(403, 'Forbidden', `${about}forbidden: ${why}`, { details: detailsOf(resource, name) })
 }
 
-/** What belongs into a namespace cannot be created while that goes away. */
+/** Nothing can be created in a namespace that is being deleted. */
 export function namespaceTerminating(resource: ResourceName, name: string, namespace: string): ApiError {
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`
   const { message, details } = forbidden(resource, name, why)
@@ -186,7 +186,7 @@ export function refuseInvalid(
   if (faults.length > 0) throw invalid({ group: faultGroup ?? group, kind }, metadata.name ?? '', faults)
 }
 
-/** What a client can still make use of. */
+/** As many faults as a response may contain. */
 function usable(faults: readonly FieldFault[]): readonly FieldFault[] {
   let characters = 0
   const end = faults.findIndex(({ path, message }, at) => {
@@ -197,7 +197,7 @@ function usable(faults: readonly FieldFault[]): readonly FieldFault[] {
   return end === -1 ? faults : faults.slice(0, end)
 }
 
-/** A patch that cannot be applied to what is there. Upstream says no more. */
+/** A patch that cannot be applied to the existing object. Upstream does not say more. */
 export function patchRejected(cause?: unknown): ApiError {
   const text = 'the server rejected our request due to an error in our request'
   return new ApiError(422, 'Invalid', text, { details: {}, cause })
@@ -216,18 +216,18 @@ export function methodNotAllowed(resource: ResourceName, verb: string): ApiError
   )
 }
 
-/** Nothing new is made of what is going to be gone. */
+/** No custom resource can be created while its definition is being deleted. */
 export function definitionTerminating(resource: ResourceName): ApiError {
   const text = 'create not allowed while custom resource definition is terminating'
   return new ApiError(405, 'MethodNotAllowed', text, { details: detailsOf(resource) })
 }
 
-/** The path lies in a group that is served, but nothing is there. */
+/** The path is below a group that is served, but no resource is served at it. */
 export function noSuchResource(): ApiError {
   return new ApiError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })
 }
 
-/** Something is there, but not for this HTTP method. */
+/** A resource is served at the path, but not for this HTTP method. */
 export function noSuchMethod(): ApiError {
   const text = 'the server does not allow this method on the requested resource'
   return new ApiError(405, 'MethodNotAllowed', text, { details: {} })
@@ -237,13 +237,15 @@ export function notAcceptable(accepted: readonly string[]): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted.join(', ')}`)
 }
 
-/** The same, as upstream's router says it where it chooses the form itself. */
+/** The same, with the text of upstream's router, for endpoints where it negotiates the representation itself. */
 export function notAcceptableHere(offered: readonly string[]): ApiError {
   const text = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`
   return new ApiError(406, 'NotAcceptable', text, { details: {} })
 }
 
-/** Metadata of one object was asked for, or of a list, where the answer is the other. `goType` is upstream's name of its type. */
+/**
+ * PartialObjectMetadata was requested of a list, or PartialObjectMetadataList of one object. `goType` is the Go type that upstream names.
+ */
 export const isAList = (goType: string): ApiError =>
   new ApiError(
     406,
@@ -262,7 +264,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', text)
 }
 
-/** The same, as upstream's router says it. */
+/** The same, with the text of upstream's router. */
 export function unsupportedMediaTypeHere(): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', { details: {} })
 }
@@ -288,7 +290,7 @@ export function expired(
   return new ApiError(410, 'Expired', message, extra)
 }
 
-/** `current` is what the server knows of; with `retries` the client is told to try again in a second. */
+/** `current` is the server's latest resource version; with `retries` the client is asked to retry after a second. */
 export function tooLargeResourceVersion(asked: number, current: number, { retries = true } = {}): ApiError {
   return new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     details: {
@@ -298,19 +300,19 @@ export function tooLargeResourceVersion(asked: number, current: number, { retrie
   })
 }
 
-/** The request took longer than its client, or the server, lets it. */
+/** The deadline of the request passed while it waited for storage. */
 export function deadlineExceeded(cause?: unknown): ApiError {
   const text = 'Timeout: request did not complete within requested timeout - context deadline exceeded'
   return new ApiError(504, 'Timeout', text, { details: {}, cause })
 }
 
-/** Nobody waits for the answer any longer. */
+/** The deadline of the request passed while its handler was still running. */
 export function requestTimedOut(): ApiError {
   const text = 'Timeout: request did not complete within the allotted timeout'
   return new ApiError(504, 'Timeout', text, { details: {} })
 }
 
-/** The database did not answer in time. */
+/** etcd did not answer in time. */
 export function storageTimeout(resource: ResourceName, operation: string, cause?: unknown): ApiError {
   const text = `The ${operation} operation against ${ofResource(resource)} could not be completed at this time, please try again.`
   return new ApiError(500, 'ServerTimeout', text, {
@@ -319,17 +321,17 @@ export function storageTimeout(resource: ResourceName, operation: string, cause?
   })
 }
 
-/** More of this at once than the server has room for. */
+/** One of the server's limits for concurrent work is reached. */
 export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
   return new ApiError(429, 'TooManyRequests', message, { details: { retryAfterSeconds } })
 }
 
-/** As many requests are under way as may be. */
+/** The limit of requests in flight is reached. */
 export function tooManyInFlight(): TextError {
   return new TextError(429, 'Too many requests, please try again later.\n', { retryAfterSeconds: 1 })
 }
 
-/** A budget does not allow to evict a pod now. 0 seconds: nobody knows when it will. */
+/** A PodDisruptionBudget does not allow the eviction now. 0 seconds: it is not known when it will. */
 export function evictionRefused(why: string, retryAfterSeconds: number): ApiError {
   const message = "Cannot evict pod as it would violate the pod's disruption budget."
   const causes = [{ reason: 'DisruptionBudget', message: why }]
@@ -342,7 +344,7 @@ export function serviceUnavailable(message: string, cause?: unknown): ApiError {
   return new ApiError(503, 'ServiceUnavailable', message, { cause })
 }
 
-/** A foreseen failure of the server, told as it is. */
+/** A failure of the server whose cause the client may see. */
 export function internalError(message: string, cause?: unknown): ApiError {
   return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, {
     details: { causes: [{ message }] },
@@ -350,39 +352,39 @@ export function internalError(message: string, cause?: unknown): ApiError {
   })
 }
 
-/** An error that kube-apiserver passes on without classifying it: code 500, no reason. */
+/** An error that kube-apiserver returns without a reason: code 500. */
 export function unclassified(message: string, cause?: unknown): ApiError {
   return new ApiError(500, undefined, message, { cause })
 }
 
-/** The path is not one of ours at all. */
+/** No handler serves this path. */
 export function pageNotFound(): TextError {
   return new TextError(404, '404 page not found\n')
 }
 
-/** A health endpoint that has bad news. */
+/** A health check failed. */
 export function unhealthy(text: string): TextError {
   return new TextError(500, text)
 }
 
-/** The request line itself cannot be read. */
+/** The request line cannot be parsed. */
 export function unreadableRequest(): TextError {
   return new TextError(400, '400 Bad Request')
 }
 
-/** A path that starts like one of a resource but names none. */
+/** A path that begins like that of a resource but names none. */
 export function noRequestInfo(path: string): TextError {
   const why = `unable to determine kind and namespace from url, ${path}`
   return new TextError(500, `Internal Server Error: ${quote(path)}: failed to create RequestInfo: ${why}\n`)
 }
 
-/** Groups or other parts of an identity were asked for, but no user that has them. */
+/** Groups, a uid or extras were impersonated without a user. */
 export function impersonatesNobody(target: string, parts: readonly string[]): TextError {
   const escaped = escapeHtml(quote(target))
   const why = `requested [${parts.join(' ')}] without impersonating a user`
   return new TextError(500, `Internal Server Error: ${escaped}: ${why}\n`)
 }
 
-/** Upstream takes care of clients that show its texts as HTML. */
+/** Upstream escapes its texts for clients that display them as HTML. */
 export const escapeHtml = (text: string): string =>
   /[&<>]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') : text

@@ -1,4 +1,4 @@
-/** What is wrong with one field of an object. Validation returns lists of these and never throws. */
+/** Validation errors of single fields. Validation returns lists of them and never throws. */
 import { quote } from './quote.ts'
 
 export type FaultReason =
@@ -16,14 +16,14 @@ export type FaultReason =
 export type FieldFault = { readonly path: string; readonly reason: FaultReason; readonly message: string }
 
 /**
- * Faults of one object that are looked for. Rules stop where so many are found: each item of a list of a million can have thousands,
- * and nobody reads as many.
+ * The maximum of faults of one object. Rules stop when it is reached: each item of a list of a million can have thousands, and nobody reads
+ * that many.
  */
 export const FAULTS_MAX = 10_000
-/** In their paths and messages: a schema of a client's can make a message of kilobytes for each. */
+/** Of the paths and messages together: the schema of a CRD can cause a message of kilobytes for each fault. */
 export const FAULTS_CHARACTERS_MAX = 4 << 20
 
-/** What is wrong with the items of a list that a client sent, as far as that is told. */
+/** The faults of the items of a list that a client sent, up to the item that reaches FAULTS_MAX. */
 export function faultsOfEach<T>(
   items: readonly T[],
   faultsOf: (item: T, at: number) => readonly FieldFault[],
@@ -46,13 +46,13 @@ export function invalidValue(path: string, value: Shown, detail: string): FieldF
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${show(value)}: ${detail}` }
 }
 
-/** For a value that is printed in a way of its own. */
+/** For a value that upstream prints in a special way. */
 export function invalidShown(path: string, shown: string, detail: string): FieldFault {
   const message = detail === '' ? `Invalid value: ${shown}` : `Invalid value: ${shown}: ${detail}`
   return { path, reason: 'FieldValueInvalid', message }
 }
 
-/** For a value that is not shown. */
+/** For a value that upstream does not print. */
 export function invalidWithoutValue(path: string, detail: string): FieldFault {
   return { path, reason: 'FieldValueInvalid', message: `Invalid value: ${detail}` }
 }
@@ -61,7 +61,7 @@ export function notSupported(path: string, value: Shown, supported: readonly str
   return notSupportedShown(path, show(value), supported)
 }
 
-/** For a value that is printed in a way of its own. */
+/** For a value that upstream prints in a special way. */
 export function notSupportedShown(path: string, shown: string, supported: readonly string[]): FieldFault {
   const list = supported.map(quote).join(', ')
   return { path, reason: 'FieldValueNotSupported', message: `Unsupported value: ${shown}: supported values: ${list}` }
@@ -71,13 +71,13 @@ export function duplicate(path: string, value: Shown): FieldFault {
   return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${show(value)}` }
 }
 
-/** For a value that is printed in a way of its own. */
+/** For a value that upstream prints in a special way. */
 export function duplicateShown(path: string, shown: string, detail = ''): FieldFault {
   const message = detail === '' ? `Duplicate value: ${shown}` : `Duplicate value: ${shown}: ${detail}`
   return { path, reason: 'FieldValueDuplicate', message }
 }
 
-/** What upstream tells as a failure of its own. */
+/** For what upstream reports as its own failure. */
 export function internalFault(path: string, detail: string): FieldFault {
   return { path, reason: 'InternalError', message: `Internal error: ${detail}` }
 }
@@ -96,16 +96,16 @@ export function tooMany(path: string, count: number, countMax: number): FieldFau
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${count}: ${why}` }
 }
 
-/** What is referred to is not there. */
+/** The referenced object does not exist. */
 export function notThere(path: string, value: Shown): FieldFault {
   return { path, reason: 'FieldValueNotFound', message: `Not found: ${show(value)}` }
 }
 
-/** What one of the checks in names.ts has to say of a text. */
+/** The faults that a check of names.ts finds in a text. */
 export function checked(path: string, value: string, check: (value: string) => readonly string[]): FieldFault[] {
   return check(value).map((why) => invalidValue(path, value, why))
 }
 
-/** An absent value shows as the quoted text "null". */
+/** An absent value is printed as the quoted text "null". */
 const show = (value: Shown): string =>
   typeof value === 'string' ? quote(value) : value === null ? '"null"' : `${value}`

@@ -1,6 +1,6 @@
 /**
- * Every feature gate that kube-apiserver v1.33 knows, by stage. A locked one cannot be changed any more. Gates are refused,
- * warned about and reported by this table; which of them Keelson acts on is said in config/feature-gates.ts.
+ * Every feature gate of kube-apiserver v1.33, by stage. A locked one cannot be changed any more. This table decides which names are
+ * refused, warned about and reported; config/feature-gates.ts says which of them Keelson acts on.
  */
 export type GateStage = 'ALPHA' | 'BETA' | 'GA' | 'DEPRECATED'
 

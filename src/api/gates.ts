@@ -1,4 +1,4 @@
-/** What the parts of the server ask of feature gates. `--feature-gates` sets them (config/feature-gates.ts). */
+/** The state of feature gates, as other parts of the server read it. `--feature-gates` sets them (config/feature-gates.ts). */
 import { gateRows } from './gate-rows.ts'
 
 export type Gates = { readonly isOn: (name: string) => boolean }
@@ -7,5 +7,5 @@ const onByDefault: ReadonlySet<string> = new Set(
   gateRows.filter(({ isOnByDefault }) => isOnByDefault).flatMap(({ names }) => names),
 )
 
-/** As they are when nothing is said. */
+/** The gates without `--feature-gates`. */
 export const defaultGates: Gates = { isOn: (name) => onByDefault.has(name) }

@@ -1,23 +1,23 @@
-/** Values as Go prints them, which some messages show: times with %v or %#v, all else with %#v. */
+/** Values as Go prints them in some messages: times with %v or %#v, all others with %#v. */
 import { isFields, isNumber, type Json, numberOf } from './object.ts'
 import { parseQuantity } from './quantity.ts'
 import { quote } from './quote.ts'
 
-/** `[]string{"a", "b"}`; none at all is `[]string(nil)`. */
+/** `[]string{"a", "b"}`; an empty list is `[]string(nil)`. */
 export function goStrings(list: readonly string[], type = 'string'): string {
   return list.length === 0 ? `[]${type}(nil)` : `[]${type}{${list.map(quote).join(', ')}}`
 }
 
-/** `[]byte{0x77, 0xa}` of a text in base64. */
+/** `[]byte{0x77, 0xa}` for bytes in base64. */
 export function goBytes(base64: string | undefined): string {
   if (base64 === undefined) return '[]byte(nil)'
   return `[]byte{${Array.from(Buffer.from(base64, 'base64'), (byte) => `0x${byte.toString(16)}`).join(', ')}}`
 }
 
-/** No time is longer, with all digits of a fraction. */
+/** Longer than any timestamp with all digits of its fraction. */
 const TIME_CHARACTERS_MAX = 64
 
-/** `2001-02-03 04:05:06 +0000 UTC` of a timestamp in UTC; a fraction without its last zeros. */
+/** `2001-02-03 04:05:06 +0000 UTC` for a timestamp in UTC; trailing zeros of the fraction are dropped. */
 export function goTime(timestamp: string): string {
   if (timestamp.length > TIME_CHARACTERS_MAX) return timestamp
   const [, date = '', time = '', fraction = ''] = /^(.*)T([^.Z]*)(\.\d*?)?0*Z$/.exec(timestamp) ?? []
@@ -26,7 +26,7 @@ export function goTime(timestamp: string): string {
 
 const months = 'January February March April May June July August September October November December'.split(' ')
 
-/** `time.Date(2001, time.February, 3, 4, 5, 6, 0, time.Local)` of a timestamp of metadata; an absent one is Go's zero. */
+/** `time.Date(2001, time.February, 3, 4, 5, 6, 0, time.Local)` for a timestamp of metadata; an absent one is Go's zero time. */
 export function goDate(timestamp: string): string {
   if (timestamp === '') return 'time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)'
   const at = new Date(timestamp)
@@ -36,7 +36,7 @@ export function goDate(timestamp: string): string {
 
 const formats = { decimal: 'DecimalSI', binary: 'BinarySI', exponent: 'DecimalExponent' } as const
 
-/** The inside of a quantity, which some messages show. */
+/** The Go struct of a quantity, with its unexported fields. */
 export function goQuantity(text: string): string {
   const quantity = parseQuantity(text)
   const format = formats['fault' in quantity ? 'decimal' : quantity.format]
@@ -46,13 +46,13 @@ export function goQuantity(text: string): string {
   return `resource.Quantity{${amount}, s:${quote(text)}, Format:${quote(format)}}`
 }
 
-/** Of a field that holds a number or a text. */
+/** The Go struct of an IntOrString. */
 export const goIntOrString = (value: Json | undefined): string =>
   typeof value === 'string'
     ? `intstr.IntOrString{Type:1, IntVal:0, StrVal:${quote(value)}}`
     : `intstr.IntOrString{Type:0, IntVal:${numberOf(value)}, StrVal:""}`
 
-/** A struct with `%#v`. What Go shows of a pointer is its address, which says nothing: ours is always the same. */
+/** A struct with `%#v`. Of a pointer Go prints the address, which means nothing: here it is always the same one. */
 export function goStruct(name: string, fields: { readonly [field: string]: string }): string {
   return `${name}{${Object.entries(fields)
     .map(([field, value]) => `${field}:${value}`)
@@ -72,7 +72,7 @@ export function goSyntax(value: Json): string {
   return `map[string]interface {}{${keys.map((key) => `${quote(key)}:${goSyntax(value[key] ?? null)}`).join(', ')}}`
 }
 
-/** As a fault of a field shows a value. */
+/** A value as it is printed in the fault of a field. */
 export const goShown = (value: Json): string => (value === null ? '"null"' : goSyntax(value))
 
 /** JSON with `%v`: `map[a:1]`, with the keys in the order of their bytes. */
@@ -85,11 +85,11 @@ export function goPlain(value: Json): string {
   return `map[${keys.map((key) => `${key}:${goPlain(value[key] ?? null)}`).join(' ')}]`
 }
 
-/** With `%v`. Whole numbers that Go reads as integers are printed as such. */
+/** With `%v`. Integers that Go decodes as int64 are printed without an exponent. */
 const goNumber = (value: number | bigint): string =>
   typeof value === 'bigint' || Number.isSafeInteger(value) ? `${value}` : goFloat(value)
 
-/** With an exponent of at least two digits below 1e-4 and from 1e6 on. */
+/** As `%v` prints a float64: with an exponent, of at least two digits, below 1e-4 and from 1e6 on. */
 export function goFloat(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e')
   const power = Number(exponent)

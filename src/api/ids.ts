@@ -1,21 +1,21 @@
-/** Identifiers that must not be guessed or repeat: uids, and the ends of generated names. */
+/** Unguessable, unique identifiers: uids, and the suffixes of generated names. */
 import { randomUUID } from 'node:crypto'
 
 export type Ids = {
   readonly uid: () => string
-  /** The random end of a generated name. */
+  /** The random suffix of a generated name. */
   readonly nameSuffix: () => string
 }
 
-/** Neither vowels nor digits that look like letters, so that no words come about. As upstream. */
+/** No vowels, and no digits that look like letters, so that suffixes do not form words. As upstream. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
-/** The last group of a UUID: 48 random bits, so many that no character is favoured. */
+/** The last group of a UUID has 48 random bits: enough for the modulo not to favour any character. */
 const RANDOM_AT = 24
 
 export const randomIds: Ids = { uid: () => randomUUID(), nameSuffix }
 
-/** Node keeps random bytes at hand for UUIDs: this costs a tenth of asking for a few bytes. */
+/** Node caches random bytes for UUIDs: this costs a tenth of a call of randomBytes. */
 function nameSuffix(): string {
   let random = Number.parseInt(randomUUID().slice(RANDOM_AT), 16)
   let suffix = ''

@@ -1,6 +1,6 @@
 /**
- * Addresses and ranges of addresses as numbers. Reading is as lenient as old clients need it (leading zeros, IPv4 inside of IPv6);
- * who wants one spelling only compares with what `formatIp` and `formatCidr` write, which is RFC 5952.
+ * IP addresses and CIDRs as numbers. Parsing is as lenient as upstream's for old clients (leading zeros, IPv4-mapped IPv6); to accept the
+ * canonical form only, a caller compares with `formatIp` and `formatCidr`, which print RFC 5952.
  */
 import { isIPv6 } from 'node:net'
 
@@ -9,13 +9,13 @@ export type IpFamily = 'IPv4' | 'IPv6'
 export type Ip = {
   readonly family: IpFamily
   readonly value: bigint
-  /** Written as IPv6, `::ffff:10.0.0.1`, but an IPv4 address all the same. */
+  /** An IPv4-mapped IPv6 address, `::ffff:10.0.0.1`, which counts as IPv4. */
   readonly isMapped: boolean
 }
 
 export type Cidr = {
   readonly family: IpFamily
-  /** As it was given, with the bits behind the prefix. */
+  /** As it was given, including host bits. */
   readonly address: Ip
   /** The first and the last address. */
   readonly first: bigint
@@ -24,13 +24,13 @@ export type Cidr = {
 }
 
 const ADDRESS_BITS: { readonly [family in IpFamily]: number } = { IPv4: 32, IPv6: 128 }
-/** What IPv4 addresses have before them where they stand as IPv6. */
+/** The prefix of IPv4-mapped IPv6 addresses. */
 const MAPPED_PREFIX = 0xffffn << 32n
 const MAPPED_PREFIX_BITS = 96
-/** No address is longer, zeros aside; it bounds what a hostile text costs. */
+/** Longer than any address without superfluous zeros; bounds the cost of a hostile text. */
 const TEXT_CHARACTERS_MAX = 64
 
-/** Undefined: it is no address. */
+/** Undefined if the text is not an address. */
 export function parseIp(text: string): Ip | undefined {
   if (text.length > TEXT_CHARACTERS_MAX) return undefined
   if (text.includes(':')) return parseIpv6(text)
@@ -38,7 +38,7 @@ export function parseIp(text: string): Ip | undefined {
   return value === undefined ? undefined : { family: 'IPv4', value, isMapped: false }
 }
 
-/** `10.0.0.0/8`; bits behind the prefix are allowed. Undefined: it is no range. */
+/** `10.0.0.0/8`; host bits may be set. Undefined if the text is not a CIDR. */
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf('/')
   if (slash === -1) return undefined
@@ -51,7 +51,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return cidrOf(address, prefixBits)
 }
 
-/** The range of all addresses that share the first bits with this one. */
+/** The CIDR of all addresses that share this prefix. */
 export function cidrOf(address: Ip, prefixBits: number): Cidr {
   const hostBits = BigInt(ADDRESS_BITS[address.family] - prefixBits)
   const first = (address.value >> hostBits) << hostBits
@@ -62,13 +62,13 @@ export function cidrOf(address: Ip, prefixBits: number): Cidr {
 export const contains = (cidr: Cidr, { family, value }: Pick<Ip, 'family' | 'value'>): boolean =>
   cidr.family === family && value >= cidr.first && value <= cidr.last
 
-/** Go's IsGlobalUnicast: neither unspecified, loopback, link-local, multicast nor broadcast. False for what is no address. */
+/** Go's IsGlobalUnicast: neither unspecified, loopback, link-local, multicast nor broadcast. False if the text is not an address. */
 export function isGlobalUnicast(text: string): boolean {
   const ip = parseIp(text)
   return ip !== undefined && !notGlobal.some((range) => contains(range, ip))
 }
 
-/** The one spelling; an IPv4 address inside of IPv6 is written as IPv4. */
+/** The canonical form; an IPv4-mapped address is printed as IPv4. */
 export function formatIp({ family, value }: Pick<Ip, 'family' | 'value'>): string {
   if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
   const groups = Array.from({ length: 8 }, (_, at) => ((value >> BigInt(112 - 16 * at)) & 0xffffn).toString(16))
@@ -77,7 +77,7 @@ export function formatIp({ family, value }: Pick<Ip, 'family' | 'value'>): strin
   return `${groups.slice(0, zeros.from).join(':')}::${groups.slice(zeros.to).join(':')}`
 }
 
-/** Without bits behind the prefix. */
+/** The canonical form, with host bits cleared. */
 export const formatCidr = ({ family, first, prefixBits }: Cidr): string =>
   `${formatIp({ family, value: first })}/${prefixBits}`
 
@@ -109,7 +109,7 @@ function ipv4AsGroups(text: string): string {
 
 const groupsOf = (text: string): bigint[] => (text === '' ? [] : text.split(':').map((group) => BigInt(`0x${group}`)))
 
-/** The first of the longest runs of two zeros or more. */
+/** The run of zero groups that `::` replaces: the first of the longest, of at least two. */
 function longestZeros(groups: readonly string[]): { readonly from: number; readonly to: number } | undefined {
   let best: { from: number; to: number } | undefined
   for (let from = 0; from < groups.length; from++) {
@@ -121,7 +121,7 @@ function longestZeros(groups: readonly string[]): { readonly from: number; reado
   return best
 }
 
-/** Behind the functions that read them. */
+/** Declared after the constants that parseCidr uses. */
 const notGlobal: readonly Cidr[] = [
   ...['0.0.0.0/32', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
   ...['::/128', '::1/128', 'fe80::/10', 'ff00::/8'],

@@ -1,7 +1,4 @@
-/**
- * Reads JSON token by token and tells what is wrong in the words of Go's decoder. What stands above it decides what the
- * tokens mean.
- */
+/** A JSON tokenizer whose errors have the texts of Go's decoder. Its callers decide what the tokens mean. */
 import {
   BACKSLASH,
   BRACE_CLOSE,
@@ -17,7 +14,7 @@ import {
 } from '../lib/ascii.ts'
 import { quote } from './quote.ts'
 
-/** How deep values may nest, as in Go. */
+/** The maximum depth of nesting, as in Go. */
 const DEPTH_MAX = 10_000
 
 /** The message is Go's. */
@@ -31,14 +28,14 @@ export type JsonType = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null
 
 const numberForm = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
-/** What a string cannot be skipped over by looking for its end alone. */
+/** A string without these ends at its next quote. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const special = /[\\\u0000-\u001f]/g
 
 export class JsonScanner {
   readonly text: string
   at = 0
-  /** Between these two stands no character of `special`. */
+  /** No character of `special` is between these two positions. */
   #searchedFrom = 0
   #specialAt = -1
 
@@ -46,7 +43,7 @@ export class JsonScanner {
     this.text = text
   }
 
-  /** The type of the value that begins here; blanks before it are skipped. */
+  /** The type of the value that begins here; skips whitespace before it. */
   peekType(): JsonType {
     this.#skipBlanks()
     const code = this.text.charCodeAt(this.at)
@@ -60,7 +57,7 @@ export class JsonScanner {
     throw this.#fault('looking for beginning of value')
   }
 
-  /** Past `{`; then false when the object ends at once. */
+  /** Skips `{`; false if the object is empty, which is then skipped too. */
   beginObject(): boolean {
     this.at++
     this.#skipBlanks()
@@ -69,7 +66,7 @@ export class JsonScanner {
     return false
   }
 
-  /** A key and its colon. */
+  /** Reads a key and skips its colon. */
   readKey(): string {
     this.#toKey()
     const key = this.readString()
@@ -94,7 +91,7 @@ export class JsonScanner {
     this.at++
   }
 
-  /** Past what stands after a value in an object; false when the object ends there. */
+  /** Skips the comma after a value in an object; false if the object ends instead. */
   nextInObject(): boolean {
     this.#skipBlanks()
     const code = this.text.charCodeAt(this.at)
@@ -119,7 +116,7 @@ export class JsonScanner {
     return code === COMMA
   }
 
-  /** Nothing but blanks may follow the value. */
+  /** Only whitespace may follow the value. */
   end(): void {
     this.#skipBlanks()
     if (this.at < this.text.length) throw this.#fault('after top-level value')
@@ -134,7 +131,7 @@ export class JsonScanner {
     return value.toWellFormed()
   }
 
-  /** To behind the closing quote; whether there were escapes on the way. */
+  /** Skips to after the closing quote; true if the string has escapes. */
   #skipString(): boolean {
     const { text } = this
     const start = this.at + 1
@@ -162,14 +159,14 @@ export class JsonScanner {
     }
   }
 
-  /** Each is found once, so that all searches together read the text once. */
+  /** Each special character is searched for once, so that all searches together scan the text once. */
   #findSpecial(from: number): void {
     special.lastIndex = from
     this.#searchedFrom = from
     this.#specialAt = special.exec(this.text)?.index ?? Infinity
   }
 
-  /** As it is written. */
+  /** The literal as it is written. */
   readNumber(): string {
     const start = this.at
     return this.#skipShortInteger() ? this.text.slice(start, this.at) : this.#readAnyNumber()
@@ -179,7 +176,7 @@ export class JsonScanner {
     if (!this.#skipShortInteger()) this.#readAnyNumber()
   }
 
-  /** What most numbers are, without an expression. False: it stays where it is. */
+  /** Most numbers are short integers, and need no regular expression. False, without moving, for any other number. */
   #skipShortInteger(): boolean {
     const { text, at } = this
     let end = at
@@ -203,7 +200,7 @@ export class JsonScanner {
       this.at++
       throw this.#fault('in numeric literal')
     }
-    // A number that goes on wrongly after a dot or an exponent was read only up to there.
+    // The expression matched only up to a fraction or an exponent that is malformed.
     if (next === '.' && !literal.includes('.') && !/[eE]/.test(literal)) {
       this.at++
       throw this.#fault('after decimal point in numeric literal')
@@ -225,14 +222,14 @@ export class JsonScanner {
     this.#skipWord('null')
   }
 
-  /** Past a value of any type. Needs no stack, whatever the value is. */
+  /** Skips a value of any type, without recursion. */
   skipValue(): void {
     this.skipPart([], Infinity)
   }
 
   /**
-   * Past so many of the values that a value is made of; false: there are more, for another call. `open`, which is empty at first: for
-   * each object or array that is open, whether it is an object.
+   * Skips up to so many values, counting nested ones; false if more are left for another call. `open`, empty at first, is the stack of open
+   * objects and arrays: true for an object.
    */
   skipPart(open: boolean[], values: number): boolean {
     for (let passed = 0; passed < values; passed++) {
@@ -250,7 +247,7 @@ export class JsonScanner {
     return false
   }
 
-  /** Past a scalar or into an object or array; true when a value comes next. */
+  /** Skips a scalar, or enters an object or array; true if a nested value comes next. */
   #skipStart(open: boolean[]): boolean {
     switch (this.peekType()) {
       case 'object':
@@ -282,13 +279,13 @@ export class JsonScanner {
     if (open.length >= DEPTH_MAX) throw this.tooDeep()
   }
 
-  /** Just after the bracket that was one too many. */
+  /** To be called just after the bracket that exceeds the depth. */
   tooDeep(): JsonSyntaxError {
     this.at--
     return this.#fault('exceeded max depth')
   }
 
-  /** From after a backslash to its last character. */
+  /** From after the backslash to the last character of the escape. */
   #skipEscape(): number {
     const { text } = this
     if (text[this.at] !== 'u') {
@@ -323,7 +320,7 @@ export class JsonScanner {
     return new JsonSyntaxError(`invalid character ${this.#shownCharacter()} ${where}`)
   }
 
-  /** Go looks at bytes, so of a character it shows what the first of its bytes would be alone. */
+  /** Go reports the byte, so of a character beyond ASCII the first byte of its UTF-8 is shown. */
   #shownCharacter(): string {
     const character = String.fromCodePoint(this.text.codePointAt(this.at) ?? 0)
     if (character === "'") return "'\\''"
@@ -333,7 +330,7 @@ export class JsonScanner {
   }
 }
 
-/** Why a text is no JSON of this type, in Go's words. Null is one of any type. */
+/** Why a text is not JSON of this type, in Go's words; undefined if it is. Null is accepted for any type. */
 export function jsonFault(text: string, wanted: 'object' | 'array'): string | undefined {
   const scanner = new JsonScanner(text)
   try {
@@ -349,7 +346,7 @@ export function jsonFault(text: string, wanted: 'object' | 'array'): string | un
   }
 }
 
-/** Whether it is one of 0-9, A-F, a-f. A bit tells letters of both cases apart. */
+/** Whether it is one of 0-9, A-F, a-f. Setting bit 0x20 makes a letter lower case. */
 function isHexDigit(code: number): boolean {
   const letter = code | 0x20
   return (code >= ZERO && code <= NINE) || (letter >= 0x61 && letter <= 0x66)

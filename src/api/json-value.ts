@@ -1,4 +1,4 @@
-/** Values of JSON, read as Go reads them. Integers beyond 2^53 keep every digit (as bigint), and a lone surrogate becomes U+FFFD. */
+/** JSON values, decoded as Go does. Integers beyond 2^53 keep every digit (as bigint), and a lone surrogate becomes U+FFFD. */
 import { BACKSLASH, COLON, QUOTE, SPACE } from '../lib/ascii.ts'
 import { JsonMap } from './json-map.ts'
 import { JsonScanner, JsonSyntaxError } from './json-scanner.ts'
@@ -7,14 +7,14 @@ import type { Json } from './object.ts'
 /** JSON.parse loses digits only in numbers at least this long. */
 const longNumber = /[0-9]{16}/
 /**
- * How deep a document may nest. Far above any real object, and far below what would use up the stack of the code that
- * walks it. (kube-apiserver refuses at 10,000.)
+ * The maximum depth of a document: far above any real object, and far below what would overflow the stack of recursive code.
+ * (kube-apiserver refuses at 10,000.)
  */
 export const DEPTH_MAX = 1000
 
 /**
- * A value of any type at the scanner's place. Objects have no prototype: their keys are whatever a client sent. `onRepeat` is told of
- * objects in which a key stands twice; the last one counts.
+ * Reads a value of any type at the scanner's position. Objects have no prototype: their keys are whatever a client sent. `onRepeat` is
+ * called for objects with a duplicate key; the last value counts.
  */
 export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void): Json {
   const type = scanner.peekType()
@@ -31,7 +31,7 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
         fields[key] = readAny(scanner, depth + 1, onRepeat)
         count++
       }
-      // To ask for each key whether it is there already would take as long as all the rest.
+      // Checking each key for a duplicate would take as long as all the rest.
       if (onRepeat !== undefined && Object.keys(fields).length < count) onRepeat()
       return fields
     }
@@ -53,10 +53,10 @@ export function readAny(scanner: JsonScanner, depth = 0, onRepeat?: () => void):
   }
 }
 
-/** A number that no 64 bits hold, in a text that is JSON otherwise. */
+/** A number out of float64's range, in a text that is otherwise JSON. */
 export class JsonNumberError extends JsonSyntaxError {}
 
-/** Of the longest that Go holds; longer ones it rounds. */
+/** The length of the smallest int64; longer integers Go decodes as float64. */
 const INTEGER_DIGITS_MAX = '-9223372036854775808'.length
 
 function readNumber(literal: string): number | bigint {
@@ -73,8 +73,9 @@ const isLongInteger = (value: number, literal: string): boolean =>
   !Number.isSafeInteger(value) && literal.length <= INTEGER_DIGITS_MAX && /^-?[0-9]+$/.test(literal)
 
 /**
- * Whether a key has an escape in it. V8 13.6 (Node 24) takes it for another key, of the same length and of the characters that it is written with, once it has
- * read an object that has that one in this place: a line feed for a backslash. One pass: most texts with backslashes have them in values only.
+ * Whether a key contains an escape. JSON.parse of V8 13.6 (Node 24) may confuse such a key with another one of the same length, whose
+ * characters are those of the escape as it is written, if it has parsed an object with that key in the same position: a line feed becomes a
+ * backslash. One pass: most texts with backslashes have them in values only.
  */
 export function hasEscapedKey(text: string): boolean {
   let backslash = text.indexOf('\\')
@@ -90,7 +91,7 @@ export function hasEscapedKey(text: string): boolean {
   return false
 }
 
-/** Where the quote is that ends it; -1: nowhere. */
+/** The position of the closing quote; -1 if there is none. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1
@@ -100,10 +101,10 @@ function endOfString(text: string, start: number): number {
   return -1
 }
 
-/** Fails with a SyntaxError on what is no JSON. */
+/** Fails with a SyntaxError if the bytes are not JSON. */
 export const parseJson = (bytes: Buffer): Json => parseText(bytes.toString('utf8'))
 
-/** The same of a text. Objects are plain ones. */
+/** The same for a text. Objects have the usual prototype. */
 export function parseText(text: string): Json {
   if (hasEscapedKey(text)) {
     const scanner = new JsonScanner(text)
@@ -116,7 +117,7 @@ export function parseText(text: string): Json {
 }
 
 /**
- * Of 64 bits with a sign or without: Go's YAML library writes both with every digit, and beyond them a float. The third argument (the text of
+ * Keeps all digits of int64 and uint64, as Go's YAML library does; beyond them a number is a float. The third argument (the source text of
  * a primitive) is in the language, but not yet in the library's types.
  */
 function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {

@@ -1,4 +1,4 @@
-/** Label selectors: `a=b,c!=d,e in (f,g),!h,i>3`. The grammar and the words of its errors are kube-apiserver's. */
+/** Label selectors: `a=b,c!=d,e in (f,g),!h,i>3`. The grammar and the texts of its errors are kube-apiserver's. */
 import { badRequest } from './errors.ts'
 import { checkLabelValue, checkQualifiedName } from './names.ts'
 import { quote } from './quote.ts'
@@ -10,7 +10,7 @@ export type Requirement =
   | { readonly key: string; readonly operator: 'in' | 'notin'; readonly values: ReadonlySet<string> }
   | { readonly key: string; readonly operator: 'gt' | 'lt'; readonly bound: bigint }
 
-/** Refuses with a BadRequest what is no selector. An empty or blank one selects everything: no requirements. */
+/** Fails with a BadRequest if the text is not a label selector. An empty or blank one selects everything: it has no requirements. */
 export function parseLabelSelector(text: string): readonly Requirement[] {
   return new Parser(text).parse()
 }
@@ -24,7 +24,7 @@ export function matchesLabels(requirements: readonly Requirement[], labels: Labe
   )
 }
 
-/** `value`: of the label that the requirement names; undefined where there is none. */
+/** `value`: the value of the label that the requirement names; undefined if the object has no such label. */
 export function matchesRequirement(requirement: Requirement, value: string | undefined): boolean {
   switch (requirement.operator) {
     case 'exists':
@@ -43,17 +43,17 @@ export function matchesRequirement(requirement: Requirement, value: string | und
 }
 
 const integer = /^[0-9]{1,18}$/
-/** Far more than anybody selects by; each is asked of each object. */
+/** Each requirement is evaluated for each object, and nobody needs nearly as many. */
 const REQUIREMENTS_MAX = 1000
-/** Of all requirements together. */
+/** The maximum for all requirements together. */
 const VALUES_MAX = 10_000
 const tokenPattern = /\s*(==|!=|[()!,=<>]|[^\s()!,=<>]+)/y
 const marks: ReadonlySet<string> = new Set(['(', ')', '!', ',', '=', '==', '!=', '<', '>'])
 
-/** Tokens are read one by one: what is refused is not read to its end. */
+/** Tokenizes lazily: the rest of a selector that is refused is not read. */
 class Parser {
   readonly #text: string
-  /** Empty: the end. */
+  /** Empty at the end of the text. */
   #token = ''
   #at = 0
   #values = 0
@@ -109,7 +109,7 @@ class Parser {
     }
   }
 
-  /** What stands after an operator; nothing means the empty value. */
+  /** The value after an operator; a missing one is the empty value. */
   #value(): string {
     if (this.#token === '' || this.#token === ',') return ''
     return this.#word('identifier')

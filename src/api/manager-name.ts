@@ -1,9 +1,9 @@
-/** The names of field managers: short, and nothing in them that cannot be printed. */
+/** The rules for names of field managers: at most 128 bytes, printable characters only. */
 import { type FieldFault, invalidValue, tooLong } from './field-fault.ts'
 
 const MANAGER_BYTES_MAX = 128
 
-/** As Go has it: letters, marks, numbers, punctuation, symbols and the plain space. */
+/** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
@@ -21,7 +21,7 @@ export function managerFaults(path: string, manager: string): FieldFault[] {
   return faults
 }
 
-/** The program in a User-Agent as the name of a manager. Headers are read byte by byte, but clients write UTF-8. */
+/** The program in a User-Agent, as the name of a field manager. Node decodes headers as Latin-1, but clients send UTF-8. */
 export function managerOfAgent(header: string): string {
   const isPlain = plain.test(header)
   const agent = isPlain ? header : Buffer.from(header, 'latin1').toString('utf8')
@@ -32,7 +32,7 @@ export function managerOfAgent(header: string): string {
 
 const plain = /^[ -~]*$/
 
-/** No character is cut in two. */
+/** Never cuts within a character. */
 function cutBytes(text: string, bytesMax: number): string {
   if (Buffer.byteLength(text) <= bytesMax) return text
   let cut = ''

@@ -1,4 +1,4 @@
-/** The rules for names, labels and keys, with kube-apiserver's words. Each returns what is wrong; nothing when all is well. */
+/** The rules for names, labels and keys, with kube-apiserver's messages. Each function returns the faults; none if the text is valid. */
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const subdomain = `${label}(\\.${label})*`
@@ -39,7 +39,7 @@ const wildcardRule =
 const labelTextRule =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 
-/** The two blanks after a comma are kube-apiserver's. */
+/** The two spaces after a comma are kube-apiserver's. */
 function broken(rule: string, examples: readonly string[], pattern: string): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ')
   return `${rule} (e.g. ${shown}regex used for validation is '${pattern}')`
@@ -59,7 +59,7 @@ export function checkDnsSubdomain(name: string): string[] {
   return patterns.subdomain.test(name) ? faults : [...faults, broken(subdomainRule, ['example.com'], subdomain)]
 }
 
-/** As a search path of DNS may be. The pattern that is named is that of the others. */
+/** A DNS search path, which may contain underscores. As upstream, the message names the pattern without them. */
 export function checkUnderscoredSubdomain(name: string): string[] {
   const faults = name.length > SUBDOMAIN_CHARACTERS_MAX ? [atMost(SUBDOMAIN_CHARACTERS_MAX)] : []
   if (patterns.underscoredSubdomain.test(name)) return faults
@@ -73,7 +73,7 @@ export function checkWildcardSubdomain(name: string): string[] {
   return [...faults, broken(wildcardRule, ['*.example.com'], wildcard)]
 }
 
-/** `example.com/a/path`, with a fault for the part that is wrong. */
+/** `example.com/a/path`, with faults for each part. */
 export function checkDomainPrefixedPath(path: string): { readonly value: string; readonly why: string }[] {
   const slash = path.indexOf('/')
   const [domain, rest] = [path.slice(0, Math.max(slash, 0)), path.slice(slash + 1)]
@@ -85,14 +85,14 @@ export function checkDomainPrefixedPath(path: string): { readonly value: string;
   return [...faults, { value: rest, why: `Invalid path (regex used for validation is '${urlPath}')` }]
 }
 
-/** What every name must pass, since it becomes a segment of a path. */
+/** The rules for every name, since it becomes a segment of a path. */
 export function checkPathSegment(name: string): string[] {
   if (name === '.') return ["may not be '.'"]
   if (name === '..') return ["may not be '..'"]
   return checkPathSegmentPrefix(name)
 }
 
-/** What follows makes a name of any dots. */
+/** The rules for a generateName: what is appended makes `.` and `..` valid. */
 export function checkPathSegmentPrefix(name: string): string[] {
   const faults: string[] = []
   if (name.includes('/')) faults.push("may not contain '/'")
@@ -102,7 +102,7 @@ export function checkPathSegmentPrefix(name: string): string[] {
 
 /** The key of a label or an annotation: `name` or `domain/name`. */
 export function checkQualifiedName(key: string): string[] {
-  // Most are; an object may have tens of thousands.
+  // Most keys have no prefix; an object may have tens of thousands of keys.
   if (key.length <= LABEL_CHARACTERS_MAX && patterns.qualifiedPart.test(key)) return []
   const parts = key.split('/')
   const [first = '', second] = parts
@@ -135,7 +135,7 @@ export function checkLabelValue(value: string): string[] {
   return [...faults, broken(labelTextRule, ['MyValue', 'my_value', '12345'], labelText)]
 }
 
-/** As a shell would take it, and dots and dashes. */
+/** The name of an environment variable: a C identifier that may also contain dots and dashes. */
 export function checkVariableName(name: string): string[] {
   const rule =
     "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit"
@@ -153,7 +153,7 @@ export function checkConfigKey(key: string): string[] {
   return [...faults, ...checkNoFolder(key)]
 }
 
-/** What becomes the name of a file must not lead out of its folder. */
+/** The name becomes a file name, which must not lead out of its directory. */
 function checkNoFolder(name: string): string[] {
   if (name === '.' || name === '..') return [`must not be '${name}'`]
   return name.startsWith('..') ? ["must not start with '..'"] : []
@@ -174,7 +174,7 @@ const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregrou
 
 export const isStandardFinalizer = (name: string): boolean => standardFinalizers.includes(name)
 
-/** A finalizer of a namespace: a qualified name, with a domain unless it is one of the server's own. */
+/** A finalizer of a namespace: a qualified name, with a domain unless it is a standard finalizer. */
 export function checkFinalizerName(name: string): string[] {
   const faults = checkQualifiedName(name)
   if (name.includes('/') || isStandardFinalizer(name)) return faults

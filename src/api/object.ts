@@ -32,7 +32,7 @@ export type KubeObject = {
 
 export type Fields = { readonly [field: string]: Json | undefined }
 
-/** A bigint where a number would be another one. */
+/** A bigint stands for an integer that a number cannot represent exactly. */
 export const isNumber = (value: Json | undefined): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint'
 
@@ -60,11 +60,14 @@ export const numberOf = (value: Json | undefined): number =>
 /** The entries of a map from texts to texts, or none. */
 export function entriesOf(map: Json | undefined): [string, string][] {
   const fields = fieldsOf(map)
-  // Of many, Object.entries takes several times as long.
+  // Object.entries takes several times as long for many entries.
   return Object.keys(fields).map((key) => [key, textOf(fields[key])])
 }
 
-/** Without what is absent, the same where nothing is: with exact optional properties, that and undefined are two things. */
+/**
+ * Drops fields that are undefined, which exactOptionalPropertyTypes distinguishes from absent ones. Returns the same object if there are
+ * none.
+ */
 export function present(fields: Fields): Fields {
   for (const name in fields) {
     if (fields[name] === undefined)
@@ -73,12 +76,11 @@ export function present(fields: Fields): Fields {
   return fields
 }
 
-/** All fields but these. */
 export function omit(fields: Fields, ...names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
 }
 
-/** The object with this list of field managers; undefined: with none. */
+/** The object with these managedFields; undefined removes the field. */
 export function withManagedFields(object: KubeObject, managedFields: Json | undefined): KubeObject {
   const { managedFields: given, ...metadata } = object.metadata
   if (given === managedFields) return object

@@ -1,30 +1,30 @@
-/** A request of the server to itself, so that what its own parts write goes the way of every other write. */
+/** Requests of the server to itself, so that its own writes pass through the same chain as those of clients. */
 import { parseJson } from './json-value.ts'
 import type { Fields, Json } from './object.ts'
 import type { ApiRequest, ApiResponse } from './request.ts'
 import { systemUser, type User } from './user.ts'
 
-/** Answers requests, taking them for those of the given user. */
+/** Handles a request as one of the given user, who needs no authentication. */
 export type HandleAs = (request: ApiRequest, user: User) => Promise<ApiResponse>
 
 export type OwnRequest = {
   readonly method: string
   readonly path: string
   readonly body?: Fields
-  /** Who owns the fields that are written; kube-apiserver if absent. */
+  /** The field manager; kube-apiserver if absent. */
   readonly manager?: string | undefined
   readonly query?: { readonly [name: string]: string }
-  /** A PATCH whose body is merged into what is there. */
+  /** A PATCH with a JSON merge patch. */
   readonly isMergePatch?: boolean
-  /** A PATCH that applies its body, whoever else owns the fields. */
+  /** A PATCH with a forced server-side apply. */
   readonly isApply?: boolean
   readonly signal: AbortSignal
 }
 
-/** The manager of the fields that the server writes itself, as upstream names it. */
+/** Its name is the field manager of the server's own writes, as upstream. */
 const userAgent = 'kube-apiserver'
 
-/** The object that was answered; undefined: the answer was something else. */
+/** The object in the response; undefined if the response has no body, or one that is produced asynchronously. */
 export function objectOf(response: ApiResponse): Json | undefined {
   if (!('body' in response)) return undefined
   const bytes = bytesOf(response.body)
@@ -35,7 +35,7 @@ function bytesOf(body: Extract<ApiResponse, { body: unknown }>['body']): Buffer 
   if (Buffer.isBuffer(body)) return body
   if (!('chunks' in body)) return Buffer.concat(body)
   if (!(Symbol.iterator in body.chunks)) return undefined
-  // A chunk's memory is used again for the next one.
+  // The memory of a chunk is reused for the next one.
   const copies: Buffer[] = []
   for (const chunk of body.chunks) copies.push(Buffer.concat(chunk))
   return Buffer.concat(copies)

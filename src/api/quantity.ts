@@ -3,7 +3,7 @@
  * suffix of the same family that leaves no fraction.
  */
 
-/** Digits may be missing: then there is nothing of it. */
+/** The integer or the fraction may be empty. */
 const form = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*)([+-]?[0-9]*)$/
 const quantityFault = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 const suffixFault = "unable to parse quantity's suffix"
@@ -24,7 +24,7 @@ const decimalSuffixes: readonly (readonly [string, number])[] = [
 /** Powers of 1024. */
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 
-/** Nothing is kept below a billionth: more exact values are rounded up. */
+/** Precision ends at 10^-9: more exact values are rounded up. */
 const NANO_EXPONENT = -9
 
 type Format = 'decimal' | 'binary' | 'exponent'
@@ -33,14 +33,14 @@ export type Quantity = { readonly nanos: bigint; readonly format: Format }
 
 export type ParsedQuantity = { readonly text: string } | { readonly fault: string }
 
-/** The canonical text; one that only adds plus signs, leading zeros or a dot to it is kept as it is. */
+/** The canonical text; a text that differs from it only in plus signs, leading zeros or a trailing dot is kept. */
 export function canonicalQuantity(given: string): ParsedQuantity {
   const text = given.trim()
   if (isPlain(text)) return { text }
   const quantity = parseQuantity(text)
   if ('fault' in quantity) return quantity
   const canonical = printQuantity(quantity)
-  // What is written has to be read again.
+  // What is stored must be parseable again.
   if (canonical.length > CHARACTERS_MAX) return { fault: quantityFault }
   if (quantity.nanos === 0n) return { text: canonical }
   const stripped = text
@@ -51,14 +51,14 @@ export function canonicalQuantity(given: string): ParsedQuantity {
   return { text: stripped === canonical ? text : canonical }
 }
 
-/** Small integers with a short suffix mostly are canonical already. */
+/** Small integers with a short suffix are mostly canonical already. */
 function isPlain(text: string): boolean {
   const [, digits = '', suffix = ''] = /^([1-9][0-9]{0,11})(Ki|Mi|Gi|m|k|M|G)?$/.exec(text) ?? []
   if (digits === '') return false
   return suffix.endsWith('i') ? Number(digits) % 1024 !== 0 : !digits.endsWith('000')
 }
 
-/** Far above any amount of anything; reading all digits of a megabyte would take seconds. */
+/** Far above any real amount; parsing the digits of a text of a megabyte would take seconds. */
 const CHARACTERS_MAX = 1000
 
 const commonForm = /^([0-9]{1,15})(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/
@@ -75,7 +75,7 @@ const commonUnits: { readonly [suffix: string]: bigint } = {
   Ti: 10n ** 9n * 1024n ** 4n,
 }
 
-/** Nearly all that people write, in a third of the time. */
+/** Nearly all quantities in practice, in a third of the time. */
 function parseCommon(text: string): Quantity | undefined {
   const match = commonForm.exec(text)
   if (match === null) return undefined
@@ -86,7 +86,7 @@ function parseCommon(text: string): Quantity | undefined {
   return { nanos: capped(BigInt(digits) * unit, format), format }
 }
 
-/** The most that upstream keeps of an amount in powers of 1024. */
+/** Upstream caps amounts with a binary suffix at the largest int64. */
 const BINARY_NANOS_MAX = (2n ** 63n - 1n) * 10n ** 9n
 
 const capped = (nanos: bigint, format: Format): bigint =>
@@ -125,10 +125,13 @@ function readSuffix(letters: string, exponentText: string): { format: Format; po
   return decimal === undefined ? undefined : { format: 'decimal', power: decimal[1] }
 }
 
-/** Beyond all sizes. */
+/** Larger than any real amount. */
 const EXPONENT_MAX = 400
 
-/** Times a power of ten; what does not fit is rounded away from zero. Beyond all sizes it does not matter how far. */
+/**
+ * Multiplies by a power of ten; a fraction is rounded away from zero. Exponents are capped: beyond any real amount the value does not
+ * matter.
+ */
 function scale(digits: bigint, exponent: number): bigint {
   if (exponent >= 0) return digits * 10n ** BigInt(Math.min(exponent, EXPONENT_MAX))
   return divideUp(digits, 10n ** BigInt(Math.min(-exponent, 400)))
@@ -166,13 +169,13 @@ function printDecimal(nanos: bigint, format: Format): string {
   return `${value}${suffix}`
 }
 
-/** The amount in billionths; what is no quantity is none. */
+/** The amount in billionths; 0 if the text is not a quantity. */
 export function nanosOf(text: string): bigint {
   const quantity = parseQuantity(text)
   return 'fault' in quantity ? 0n : quantity.nanos
 }
 
-/** Rounded up to a thousandth, which is as exact as resource lists are. */
+/** Rounds up to a thousandth, the precision of resource lists. */
 export function roundToMilli(text: string): string {
   const quantity = parseQuantity(text)
   if ('fault' in quantity || quantity.nanos % 1_000_000n === 0n) return text
@@ -182,11 +185,11 @@ export function roundToMilli(text: string): string {
   return printQuantity({ nanos: isNegative ? -millis : millis, format })
 }
 
-/** Negative, zero or positive, as `one` is less, the same or more. */
+/** Negative, zero or positive, if `one` is less than, equal to or more than `other`. */
 export const compareQuantities = (one: Quantity, other: Quantity): number =>
   one.nanos < other.nanos ? -1 : one.nanos > other.nanos ? 1 : 0
 
-/** In the format of `one`, unless that is nothing. */
+/** In the format of `one`, unless that is zero. */
 export function addQuantities(one: Quantity, other: Quantity): Quantity {
   return { nanos: one.nanos + other.nanos, format: one.nanos === 0n ? other.format : one.format }
 }

@@ -1,4 +1,4 @@
-/** Texts of the API quote strings as Go's %q does, and clients compare them. */
+/** Messages of the API quote strings as Go's %q does, and clients compare these texts. */
 const namedEscapes: { readonly [character: string]: string } = {
   '\u0007': '\\a',
   '\b': '\\b',
@@ -11,7 +11,7 @@ const namedEscapes: { readonly [character: string]: string } = {
   '\\': '\\\\',
 }
 
-/** Those of ASCII, by their codes. */
+/** The escapes of ASCII characters, by code. */
 const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_, code) => {
   const character = String.fromCharCode(code)
   const isPrintable = code >= 0x20 && code < 0x7f
@@ -19,12 +19,12 @@ const escapes: readonly (string | undefined)[] = Array.from({ length: 0x80 }, (_
 })
 
 /**
- * Beyond ASCII, letters, marks, numbers, punctuation and symbols stay as they are. So many at a time: V8 interprets the first match of
- * an expression and compiles it for those behind, which take a third of the time.
+ * Beyond ASCII, letters, marks, numbers, punctuation and symbols are printed as they are. Up to 100 at a time: V8 interprets the first
+ * execution of a regular expression and compiles it for later ones, which take a third of the time.
  */
 const printed = /[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[\0-\x7f]]{1,100}/vy
 
-/** A text may be megabytes, and all of it to be escaped. */
+/** Quotes as Go's %q. Linear in the length: a text may be megabytes of characters that have to be escaped. */
 export function quote(text: string): string {
   const pieces = ['"']
   let from = 0
@@ -46,7 +46,7 @@ export function quote(text: string): string {
   return pieces.join('')
 }
 
-/** `at`: what is there is not printed. */
+/** The end of the run of printable characters; `at` if there is none. */
 function endOfPrinted(text: string, at: number): number {
   printed.lastIndex = at
   return printed.test(text) ? printed.lastIndex : at

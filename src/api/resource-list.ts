@@ -1,10 +1,10 @@
-/** Amounts by the name of what they are of: `{ cpu: '500m', memory: '1Gi' }`. */
+/** Resource lists, amounts by name of the resource: `{ cpu: '500m', memory: '1Gi' }`. */
 import { fieldsOf, type Json, textOf } from './object.ts'
 import { addQuantities, compareQuantities, parseQuantity, printQuantity, type Quantity } from './quantity.ts'
 
 export type ResourceList = ReadonlyMap<string, Quantity>
 
-/** What is no quantity is left out: validation has refused it, or will. */
+/** Invalid quantities are left out: validation has refused them, or will. */
 export function readResourceList(list: Json | undefined): ResourceList {
   const amounts = new Map<string, Quantity>()
   for (const [name, text] of Object.entries(fieldsOf(list))) {
@@ -22,7 +22,7 @@ export function sum(lists: readonly ResourceList[]): ResourceList {
   return merge(lists, addQuantities)
 }
 
-/** Of each name the largest amount. */
+/** The largest amount of each resource. */
 export function largest(lists: readonly ResourceList[]): ResourceList {
   return merge(lists, (one, other) => (compareQuantities(one, other) >= 0 ? one : other))
 }

@@ -1,12 +1,12 @@
-/** Semantic versions (semver.org), read as strictly as the library that upstream uses, with its faults. */
+/** Semantic versions (semver.org), parsed as strictly as by the library that upstream uses, with its error texts. */
 import { quote } from './quote.ts'
 
 export type Semver = { readonly numbers: readonly bigint[]; readonly pre: readonly string[] }
 
-/** No number of a version is longer. */
+/** Longer than any real version. */
 const TEXT_CHARACTERS_MAX = 256
 
-/** The faults are those of the library that upstream uses, but for the limit of the length. */
+/** The error texts are those of upstream's library, except for the limit of the length. */
 export function parseSemver(text: string): Semver | { readonly fault: string } {
   if (text === '') return { fault: 'Version string empty' }
   if (text.length > TEXT_CHARACTERS_MAX) return { fault: 'the version is too long' }
@@ -49,7 +49,7 @@ function buildFault(part: string): string | undefined {
   return /[^0-9A-Za-z-]/.test(part) ? `Invalid character(s) found in build meta data ${quote(part)}` : undefined
 }
 
-/** Below, at or above zero. */
+/** Negative, zero or positive. */
 export function compareSemver(one: Semver, other: Semver): number {
   for (const [at, number] of one.numbers.entries()) {
     const wanted = other.numbers[at] ?? 0n
@@ -65,7 +65,7 @@ export function compareSemver(one: Semver, other: Semver): number {
   return one.pre.length < other.pre.length ? -1 : 0
 }
 
-/** Numbers come before words. */
+/** Numeric identifiers have lower precedence than alphanumeric ones. */
 function comparePart(one: string, other: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(one), /^\d+$/.test(other)]
   if (isNumber !== isOtherNumber) return isNumber ? -1 : 1

@@ -1,10 +1,10 @@
-/** Objects as rows of a table, for people: which columns a kind has, and what stands in them. */
+/** Tables, as `kubectl get` requests them: the columns of a kind and their cells. */
 import type { Fields, KubeObject } from './object.ts'
 
 export type Column = {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
-  /** `name` of the column that has the object's name. */
+  /** `name` for the column with the object's name. */
   readonly format: string
   readonly description: string
   /** 0: always shown; more: only in wide output. */
@@ -30,7 +30,7 @@ export type TableKind = {
   readonly isDefault?: boolean
 }
 
-/** How long ago a timestamp of an object was. */
+/** The age of a timestamp of an object. */
 export const ageOf = (timestamp: unknown): Age | '<unknown>' =>
   typeof timestamp === 'string' && timestamp !== '' ? { sinceMs: Date.parse(timestamp) } : '<unknown>'
 
@@ -40,7 +40,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const YEAR = 365 * DAY
 
-/** Two units at most, and only as exact as people care for: `95s`, `3m20s`, `26h`, `2y30d`. */
+/** At most two units, as upstream's HumanDuration: `95s`, `3m20s`, `26h`, `2y30d`. */
 export function durationText(ms: number): string {
   const seconds = Math.trunc(ms / SECOND_MS)
   if (seconds < -1) return '<invalid>'

@@ -1,38 +1,38 @@
-/** Times as the API writes them, and what Go says of those it cannot read. */
+/** Timestamps as the API writes them, with Go's error texts for those that it cannot parse. */
 import { quote } from './quote.ts'
 
-/** `text` is the time in UTC, `2006-01-02T15:04:05Z`; or why there is none, in Go's words. */
+/** `text` is the time in UTC, `2006-01-02T15:04:05Z`; `fault` is why it cannot be parsed, in Go's words. */
 export type ParsedTime = { readonly text: string } | { readonly fault: string }
 
 const secondsLayout = '2006-01-02T15:04:05Z07:00'
 const microLayout = '2006-01-02T15:04:05.000000Z07:00'
 
-/** Go's first instant, which stands for no time at all. */
+/** Go's zero time, which stands for an absent one. */
 export const zeroTime = '0001-01-01T00:00:00Z'
 
-/** Any day but the 29th of February, for which one has to know the year. */
+/** Any day but the 29th of February, whose validity depends on the year. */
 const anyDay = /(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31/.source
 const moment = `\\d{4}-(?:${anyDay})T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d`
-/** As all times are written: these need not be taken apart. */
+/** Timestamps in their canonical form need not be parsed. */
 const canonical = new RegExp(`^${moment}Z$`)
 const canonicalMicro = new RegExp(`^${moment}\\.\\d{6}Z$`)
 
-/** A fraction of a second is read and dropped. */
+/** A fraction of a second is accepted and dropped. */
 export function parseTime(text: string): ParsedTime {
   if (canonical.test(text)) return { text }
   return parse(text, secondsLayout, 0)
 }
 
-/** Exactly six digits of a second. */
+/** The fraction must have exactly six digits. */
 export function parseMicroTime(text: string): ParsedTime {
   if (canonicalMicro.test(text)) return { text }
   return parse(text, microLayout, 6)
 }
 
-/** Longer texts, which no client means as a time, are quoted as all others are: that takes a thirtieth of the time. */
+/** Longer texts, which no client means as a time, are quoted by `quote`, in a thirtieth of the time. */
 const QUOTED_CHARACTERS_MAX = 1000
 
-/** As Go's package for times quotes: all but printable ASCII by its bytes. */
+/** As Go's package time quotes: control characters and bytes beyond ASCII are escaped as \x. */
 function quoteTime(text: string): string {
   if (text.length > QUOTED_CHARACTERS_MAX) return quote(text)
   return `"${text.replace(/["\\]/g, '\\$&').replace(/[^ -\x7f]+/g, bytesOf)}"`
@@ -91,11 +91,11 @@ function parse(text: string, layout: string, digits: number): ParsedTime {
   rest = rest.slice(zone[0].length)
   if (rest !== '') return { fault: `parsing time ${quoteTime(text)}: extra text: ${quoteTime(rest)}` }
   const offsetMinutes = (zone[1] === '-' ? -1 : 1) * (zoneHours * 60 + zoneMinutes)
-  // Date.UTC would read a year below 100 as one of the last century.
+  // Date.UTC maps years below 100 to the 20th century.
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute - offsetMinutes, second)
-  // What is written has to be read again, and no text has a year of five digits.
+  // What is stored must be parseable again, and the layout has no years of five digits.
   const utcYear = date.getUTCFullYear()
   if (utcYear < 0 || utcYear > 9999) return outOfRange('year')
   const seconds = date.toISOString().slice(0, -5)

@@ -1,4 +1,4 @@
-/** Timestamps of metadata: whole seconds, in UTC. Many are made in the same second, so the last one is kept. */
+/** Timestamps of metadata: whole seconds, in UTC. Many are created in the same second, so the last one is cached. */
 export function createNow(wallMs: () => number): () => string {
   let second = Number.NaN
   let text = ''

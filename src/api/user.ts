@@ -1,13 +1,13 @@
-/** Who makes a request. */
+/** The user that makes a request. */
 export type User = {
   readonly name: string
   readonly uid: string
   readonly groups: readonly string[]
-  /** More about the user, for authorizers and the audit log. */
+  /** Additional attributes, for authorizers and the audit log. */
   readonly extra?: { readonly [key: string]: readonly string[] }
 }
 
-/** The server itself: what its own controllers write with. */
+/** The server itself: the user of its own controllers. */
 export const systemUser: User = { name: 'system:apiserver', uid: '', groups: ['system:masters'] }
 
 export const mastersGroup = 'system:masters'
@@ -15,5 +15,5 @@ export const authenticatedGroup = 'system:authenticated'
 export const unauthenticatedGroup = 'system:unauthenticated'
 export const anonymousUser: User = { name: 'system:anonymous', uid: '', groups: [unauthenticatedGroup] }
 
-/** A bearer token that the server was configured with, and whose it is. */
+/** A static bearer token and its user. */
 export type TokenEntry = { readonly token: string; readonly user: User }
