@@ -1,4 +1,4 @@
-/** Codes of characters, for who reads JSON and headers byte by byte. */
+/** Character codes, for code that parses JSON and headers byte by byte. */
 export const NEWLINE = 0x0a
 export const SPACE = 0x20
 export const QUOTE = 0x22

@@ -1,6 +1,6 @@
 /**
- * Room for texts of so many characters together: a long key stands in the path of everything below it. What fills it is the last
- * text that is taken.
+ * A limit for the total length of texts: the path of a field repeats every key above it, which may be long. The text that exceeds the limit
+ * is still taken, but is the last one.
  */
 export class TextRoom {
   #charactersLeft: number
@@ -18,7 +18,7 @@ export class TextRoom {
   }
 }
 
-/** Texts to be told, as far as there is room for them; what is beyond is left out. */
+/** Texts for a response, up to a total length; further ones are dropped. */
 export class BoundedTexts {
   readonly #texts: string[] = []
   readonly #room: TextRoom
@@ -35,7 +35,7 @@ export class BoundedTexts {
     return this.#room.isFull
   }
 
-  /** Made only if there is room for it. */
+  /** `make` is called only if there is room. */
   add(make: () => string): void {
     if (this.isFull) return
     const text = make()

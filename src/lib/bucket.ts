@@ -1,4 +1,4 @@
-/** A token bucket: so many at once, then so many a second. */
+/** A token bucket: a burst, then a rate per second. */
 export class Bucket {
   readonly #burst: number
   readonly #perMs: number
@@ -12,7 +12,7 @@ export class Bucket {
     this.#atMs = nowMs
   }
 
-  /** False when there is none left. */
+  /** False if no token is left. */
   take(nowMs: number): boolean {
     this.#level = Math.min(this.#burst, this.#level + (nowMs - this.#atMs) * this.#perMs)
     this.#atMs = nowMs

@@ -1,6 +1,6 @@
 /**
- * Time as a part that is handed in, so that a test can move it. Waiting and measuring use `monotonicMs`, which never
- * jumps; only what a client will read as a date uses `wallMs`.
+ * Clocks are injected, so that a test can control time. Waiting and measuring use `monotonicMs`, which never jumps; only dates that a
+ * client will read use `wallMs`.
  */
 export type Clock = {
   readonly wallMs: () => number

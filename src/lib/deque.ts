@@ -1,4 +1,4 @@
-/** A queue that is cheap at both ends and can be read by position. */
+/** A queue that is cheap at both ends and can be indexed. */
 export class Deque<T> {
   #slots: (T | undefined)[] = new Array(16)
   #head = 0
@@ -34,7 +34,7 @@ export class Deque<T> {
     this.#length = 0
   }
 
-  /** The length stays a power of two, so that a position is found by a mask. */
+  /** The length stays a power of two, so that an index wraps around by a mask. */
   #grow(): void {
     const slots: (T | undefined)[] = new Array(this.#slots.length * 2)
     for (let i = 0; i < this.#length; i++) slots[i] = this.at(i)

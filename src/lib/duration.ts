@@ -1,4 +1,4 @@
-/** Durations as Go writes and reads them: `1m30s`, `500ms`. Faults are in Go's words, which clients see. */
+/** Durations as Go prints and parses them: `1m30s`, `500ms`. Errors have Go's texts, which clients see. */
 const unitMs: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-6],
   ['us', 1e-3],
@@ -10,10 +10,10 @@ const unitMs: ReadonlyMap<string, number> = new Map([
   ['h', 3_600_000],
 ])
 
-/** The longest that Go can hold: 64 bits of nanoseconds. */
+/** The longest duration of Go: an int64 of nanoseconds. */
 const MS_MAX = 2 ** 63 / 1e6
 
-/** Go reads one of any length: `1ns1ns…`, of which a URL may have 1 MB. Nobody writes more than each unit once. */
+/** Go parses durations of any length: `1ns1ns…`, of which a URL may have 1 MB. A real one has each unit once. */
 const CHARACTERS_MAX = 1_000
 
 export function parseDuration(text: string): { readonly ms: number } | { readonly fault: string } {

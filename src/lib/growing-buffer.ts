@@ -1,6 +1,6 @@
 /**
- * Bytes that come in pieces and are wanted in one. They are copied together as they come: a list of the pieces would cost a
- * hundred bytes for each, and each would keep alive the chunk of the socket that it was cut from.
+ * Collects chunks into one buffer. They are copied as they arrive: a list of chunks would cost a hundred bytes for each, and each chunk
+ * would keep alive the socket's buffer that it is a view of.
  */
 const none: Buffer = Buffer.alloc(0)
 
@@ -12,7 +12,10 @@ export class GrowingBuffer {
     return this.#length
   }
 
-  /** A first piece that fills its memory is kept as it is: most bodies come in one. The caller bounds the length. */
+  /**
+   * A first chunk that uses at least half of its memory is kept without a copy: most bodies arrive in one chunk. The caller bounds the
+   * length.
+   */
   append(piece: Buffer): void {
     if (piece.length === 0) return
     const length = this.#length + piece.length
@@ -24,7 +27,7 @@ export class GrowingBuffer {
     this.#length = length
   }
 
-  /** What has come, and begins anew. */
+  /** Returns what was collected, and starts again. */
   take(): Buffer {
     const bytes = this.#bytes.subarray(0, this.#length)
     this.#bytes = none
@@ -32,7 +35,7 @@ export class GrowingBuffer {
     return bytes
   }
 
-  /** Twice as much as before, so that a byte is copied twice on the average. */
+  /** The size doubles, so that on the average a byte is copied twice. */
   #grow(length: number): void {
     const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#bytes.length))
     this.#bytes.copy(larger, 0, 0, this.#length)

@@ -1,8 +1,8 @@
-/** Of 2 to the power of 64. */
+/** The number of digits of 2^64. */
 const DIGITS_MAX = 20
 
 /**
- * Whether a text of digits, with or without a sign, is too long for a number of 64 bits. To be asked before BigInt, which takes
- * half a second for a text of a body's length.
+ * Whether a text of digits, with or without a sign, is too long for 64 bits. To be checked before BigInt, which takes half a second for a
+ * text as long as a body may be.
  */
 export const isBeyond64Bits = (text: string): boolean => text.replace(/^[+-]?0*/, '').length > DIGITS_MAX

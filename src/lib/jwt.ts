@@ -4,7 +4,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, ve
 export type JwtKey = {
   readonly key: KeyObject
   readonly algorithm: Algorithm
-  /** What a token's header calls it by: the digest of the public key. */
+  /** The `kid` of a token's header: the digest of the public key. */
   readonly id: string
 }
 
@@ -23,13 +23,13 @@ const curves: ReadonlyMap<string | undefined, Algorithm> = new Map([
   ['secp521r1', 'ES512'],
 ])
 
-/** Undefined for what is no private key, or one that signs no tokens. */
+/** Undefined if the text is not a private key, or one of a type that is not supported for tokens. */
 export function readSigningKey(pem: string): JwtKey | undefined {
   const key = orUndefined(() => createPrivateKey(pem))
   return key && jwtKeyOf(key)
 }
 
-/** The public keys of a file, which may hold several, private ones and certificates among them. */
+/** The public keys of a PEM file, which may contain several, and also private keys and certificates. */
 export function readVerifyingKeys(text: string): JwtKey[] {
   const blocks = text.match(/-----BEGIN ([^-]+)-----[\s\S]*?-----END \1-----/g) ?? []
   return blocks.flatMap((block) => {
@@ -42,7 +42,7 @@ function orUndefined(read: () => KeyObject): KeyObject | undefined {
   try {
     return read()
   } catch {
-    // What it cannot be read for is OpenSSL's own; the caller tells which file it was.
+    // OpenSSL's error says nothing useful; the caller reports which file it was.
     return undefined
   }
 }
@@ -62,25 +62,25 @@ export function signJwt(claims: object, { key, algorithm, id }: JwtKey): string 
   return `${signed}.${signature.toString('base64url')}`
 }
 
-/** What JSON can hold; lib/ knows no words of others for it. */
+/** A JSON value; lib/ does not import the type from api/. */
 type JsonValue = string | number | bigint | boolean | null | readonly JsonValue[] | JsonFields
 type JsonFields = { readonly [name: string]: JsonValue | undefined }
 
-/** Fails on what is no JSON. */
+/** Fails if the bytes are not JSON. */
 export type ParseJson = (bytes: Buffer) => JsonValue
 
 export type Jwt = {
-  /** Empty: it does not say. */
+  /** Empty if the header has no `kid`. */
   readonly keyId: string
   readonly algorithm: string
-  /** Whether its header demands an extension (RFC 7515, section 4.1.11): none is understood here. */
+  /** Whether its header has `crit` (RFC 7515, section 4.1.11): no extension is supported here. */
   readonly hasCritical: boolean
   readonly claims: JsonFields
   readonly signed: string
   readonly signature: Buffer
 }
 
-/** Undefined for what is none. Nothing of it is to be believed before verifyJwt has. */
+/** Undefined if the text is not a JWT. The claims must not be trusted before verifyJwt. */
 export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
   const [head = '', body = '', signature = '', ...more] = token.split('.', 4)
   if (head === '' || body === '' || signature === '' || more.length > 0) return undefined
@@ -99,13 +99,13 @@ export function parseJwt(token: string, parseJson: ParseJson): Jwt | undefined {
   }
 }
 
-/** The key says which algorithm it must be: a token that claims another is refused. */
+/** The key determines the algorithm: a token with another one is refused. */
 export function verifyJwt(jwt: Jwt, { key, algorithm }: JwtKey): boolean {
   if (jwt.hasCritical || jwt.algorithm !== algorithm) return false
   return verify(digests[algorithm], Buffer.from(jwt.signed), { key, dsaEncoding: 'ieee-p1363' }, jwt.signature)
 }
 
-/** Node's decoder skips what is no digit, takes the other alphabet too, and drops a digit that is left over. */
+/** Node's decoder ignores invalid characters, accepts the standard alphabet too, and drops a left-over character. */
 const isBase64Url = (part: string): boolean => part.length % 4 !== 1 && /^[A-Za-z0-9_-]+$/.test(part)
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -115,7 +115,7 @@ function decode(part: string, parseJson: ParseJson): JsonFields | undefined {
     const value = parseJson(Buffer.from(part, 'base64url'))
     return isFields(value) ? value : undefined
   } catch {
-    // Whatever else may have three parts.
+    // Any other text may have three parts.
     return undefined
   }
 }

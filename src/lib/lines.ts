@@ -1,21 +1,21 @@
 import { systemTimers, type Timers } from './timers.ts'
 
-/** Lets those who want the same thing go one after the other, where all at once would only be in each other's way. */
+/** Serializes work by name, where concurrent attempts would only conflict with each other. A turn is the lock. */
 type Turn = Disposable & {
-  /** Whether others were there first: things may have changed meanwhile. */
+  /** Whether others held it first: the state may have changed meanwhile. */
   readonly hasWaited: boolean
 }
 
 export class Lines {
   readonly #timers: Timers
-  /** Those who wait, by what they wait for; somebody has a turn as long as there is an entry. */
+  /** Waiters by name; as long as there is an entry, somebody holds the turn. */
   readonly #waiting = new Map<string, (() => void)[]>()
 
   constructor(timers: Timers = systemTimers) {
     this.#timers = timers
   }
 
-  /** Waits for a turn, which the caller must end; whoever has waited for `waitMsMax` goes on without one. */
+  /** Waits for a turn, which the caller must dispose of; after `waitMsMax` a caller proceeds without one. */
   async enter(name: string, waitMsMax: number): Promise<Turn> {
     const waiting = this.#waiting.get(name)
     if (waiting === undefined) {

@@ -1,4 +1,4 @@
-/** Things that are let go of when nobody has asked for them for a while. */
+/** A cache whose entries expire when they have not been read for a while. */
 export class Lingering<K, V> {
   readonly #ms: number
   readonly #entries = new Map<K, { readonly value: V; readonly timer: NodeJS.Timeout }>()
@@ -26,7 +26,7 @@ export class Lingering<K, V> {
   }
 }
 
-/** One that is made when it is asked for, and again when it was let go of. */
+/** A value that is created on demand and expires when it has not been read for a while. */
 export class Remade<V extends object> {
   readonly #make: () => V
   readonly #ms: number
@@ -49,7 +49,7 @@ export class Remade<V extends object> {
     return this.keep(this.#make())
   }
 
-  /** For who has made one in another way. */
+  /** Stores a value that was created in another way. */
   keep(value: V): V {
     this.drop()
     const timer = setTimeout(() => {
@@ -60,7 +60,7 @@ export class Remade<V extends object> {
     return value
   }
 
-  /** The next one who asks gets another. */
+  /** The next reader gets a new value. */
   drop(): void {
     clearTimeout(this.#made?.timer)
     this.#made = undefined

@@ -1,6 +1,6 @@
 /**
- * Where log lines go: as one-liners for a person at a terminal, else as JSON. JSON is written through pino, which never
- * waits for who reads it; pino takes 30 ms to load, so until it is there lines are written directly, in the same form.
+ * The destination of log lines: one-liners for a person at a terminal, else JSON. JSON is written through pino, which never blocks on the
+ * reader; pino takes 30 ms to load, so until then lines are written directly, in the same format.
  */
 import type { Clock } from './clock.ts'
 import type { Level, Log } from './log.ts'
@@ -14,7 +14,7 @@ export type LogOptions = {
   readonly hasColours?: boolean
 }
 
-/** Lines that nobody reads are kept up to this many bytes, then dropped. */
+/** Lines that the reader has not taken are buffered up to this many bytes, then dropped. */
 const UNREAD_BYTES_MAX = 8 << 20
 
 type Fields = Record<string, unknown>
@@ -34,7 +34,7 @@ export class LogSink {
     else write(format === 'json' ? this.#asJson(level, message, fields) : this.#asText(level, message, fields))
   }
 
-  /** From when it comes back, lines are written without waiting. `fd` is where `write` writes to. */
+  /** Once the promise resolves, lines are written asynchronously. `fd` is where `write` writes to. */
   async usePino(fd: number): Promise<void> {
     if (this.#options.format !== 'json') return
     const { pino } = await import('pino')
@@ -78,7 +78,7 @@ const colours: { readonly [level in Level]: string } = {
 }
 const plain = '\u001b[0m'
 
-/** Words stay as they are; what has blanks or line ends in it is quoted, so that a line stays a line. */
+/** A value with whitespace or quotes in it is quoted, so that an entry stays on one line. */
 function showValue(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
   return /^[^\s"]+$/.test(text) ? text : JSON.stringify(text)

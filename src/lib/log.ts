@@ -1,4 +1,4 @@
-/** What a part says to its operator: one line with fields. Secrets and object bodies never go in. */
+/** A log entry for the operator: one line with fields. Secrets and object bodies are never logged. */
 export type Log = (level: Level, message: string, fields?: Record<string, unknown>) => void
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'

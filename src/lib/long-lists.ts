@@ -1,12 +1,12 @@
 /**
- * Lists as clients send them: tens of thousands of items fit into a body. To look through the whole list for each of its items would
- * hold up everybody else for seconds.
+ * Helpers for lists that clients send: tens of thousands of items fit into a body. Searching the whole list for each of its items would
+ * block the event loop for seconds.
  */
 
-/** Of what each pair of items can add to: warnings, or faults. Nobody reads as many. */
+/** The maximum of warnings or faults where each pair of items can cause one. Nobody reads that many. */
 export const TOLD_MAX = 4096
 
-/** The places of those that were in the list before. */
+/** The indexes of items that occur earlier in the list. */
 export function repeatsIn(list: readonly (string | number)[]): ReadonlySet<number> {
   const seen = new Set<string | number>()
   const repeats = new Set<number>()
@@ -17,7 +17,7 @@ export function repeatsIn(list: readonly (string | number)[]): ReadonlySet<numbe
   return repeats
 }
 
-/** To be used in place of `to.push(...more)`, which fails beyond some 120,000 items: they are the arguments of a call. */
+/** Instead of `to.push(...more)`, which fails beyond some 120,000 items, because they are passed as arguments. */
 export function addAll<T>(to: T[], more: readonly T[], lengthMax = Infinity): void {
   for (const item of more) {
     if (to.length >= lengthMax) return

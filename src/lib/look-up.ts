@@ -1,4 +1,4 @@
-/** The addresses of a host, as the system resolves it: by the hosts file and DNS. None: there is no such host. */
+/** Resolves a host by the system's resolver: the hosts file and DNS. Empty if it cannot be resolved. */
 import { lookup } from 'node:dns/promises'
 
 export type LookUp = (host: string) => Promise<readonly string[]>
@@ -7,7 +7,7 @@ export const lookUp: LookUp = async (host) => {
   try {
     return (await lookup(host, { all: true })).map(({ address }) => address)
   } catch {
-    // Whether it is not known or nobody could be asked: it cannot be reached.
+    // The host is unknown or the resolver failed: either way it cannot be reached.
     return []
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Counters, gauges and histograms, printed as Prometheus text. Who counts often asks for a series once (`with`) and keeps
- * it: counting is then an addition to a field. (prom-client looks its labels up at every call, and cannot put `le` last.)
+ * Counters, gauges and histograms in the Prometheus text format. Frequent users get a series once (`with`) and keep it: counting is then an
+ * addition to a field. (prom-client looks its labels up at every call, and cannot print `le` last.)
  */
 
-/** How far a metric may be relied upon; stands in its help text. */
+/** The stability level of a metric, which is part of its help text. */
 export type Stability = 'STABLE' | 'BETA' | 'ALPHA'
 
 export type MetricOptions = {
@@ -14,7 +14,7 @@ export type MetricOptions = {
   readonly labels?: readonly string[]
 }
 
-/** A metric may have this many series; what comes beyond is counted under a series whose labels are all `other`. */
+/** The maximum number of series of a metric; beyond it, values are counted in a series whose labels are all `other`. */
 const SERIES_MAX = 20_000
 
 abstract class Metric<Series> {
@@ -29,7 +29,7 @@ abstract class Metric<Series> {
   protected abstract create(): Series
   protected abstract lines(series: Series, labels: string): string
 
-  /** The series with these values of the labels, in their order. */
+  /** The series with these label values, in the order of the labels. */
   with(...values: readonly string[]): Series {
     const key = values.join('\u0000')
     const found = this.#series.get(key)
@@ -45,7 +45,7 @@ abstract class Metric<Series> {
     return series
   }
 
-  /** What it counted is gone for good. */
+  /** Removes a series whose subject no longer exists. */
   remove(...values: readonly string[]): void {
     this.#series.delete(values.join('\u0000'))
   }
@@ -85,7 +85,7 @@ export class Counter extends Metric<Count> {
   }
 }
 
-/** `value` is set, or added to with `add`. */
+/** `value` is assigned, or changed with `add`. */
 export class Gauge extends Metric<Count> {
   override readonly type = 'gauge'
 
@@ -100,7 +100,7 @@ export class Gauge extends Metric<Count> {
 
 export class Distribution {
   readonly #bounds: readonly number[]
-  /** One for each bound and one for what lies above all; each value is counted in one place. */
+  /** One for each bound and one for values above all bounds; not cumulative. */
   readonly counts: number[]
   sum = 0
   count = 0
@@ -147,7 +147,7 @@ export class Histogram extends Metric<Distribution> {
   }
 }
 
-/** All metrics of one endpoint. `onPrint` runs before each printing, for what is only looked up then. */
+/** All metrics of one endpoint. `onPrint` callbacks run before each scrape, for values that are only read then. */
 export class Metrics {
   readonly #metrics: { readonly options: MetricOptions; readonly print: () => string }[] = []
   readonly #updates: (() => void)[] = []
@@ -174,7 +174,7 @@ export class Metrics {
     return sorted.map((metric) => metric.print()).join('')
   }
 
-  /** A metric without labels has its one series from the start. */
+  /** A metric without labels has its only series from the start. */
   #add<M extends Metric<unknown>>(metric: M): M {
     this.#metrics.push(metric)
     if ((metric.options.labels ?? []).length === 0) metric.with()
@@ -185,7 +185,7 @@ export class Metrics {
 const line = (name: string, labels: string, value: number): string =>
   `${name}${labels === '' ? '' : `{${labels}}`} ${formatNumber(value)}\n`
 
-/** As Go prints them: large and small numbers with an exponent of two digits. */
+/** As Go prints them: an exponent has at least two digits. */
 function formatNumber(value: number): string {
   if (value === Infinity) return '+Inf'
   const text = value !== 0 && (Math.abs(value) >= 1e21 || Math.abs(value) < 1e-4) ? value.toExponential() : `${value}`

@@ -1,6 +1,6 @@
 /**
- * Small pieces of bytes that stay for long, side by side. A small Buffer of Node's is a part of one of 64 KB, all of
- * which it holds on to, and those that are made now and then, between requests, each have one of their own.
+ * Packs small, long-lived pieces of bytes side by side. A small Buffer of Node's is a view of a pool of 64 KB, which it keeps alive as a
+ * whole, and of those that are created now and then, between requests, each has a pool of its own.
  */
 const BLOCK_BYTES = 16 << 10
 
@@ -8,7 +8,7 @@ export class PackedBytes {
   #block = Buffer.alloc(0)
   #used = 0
 
-  /** A copy that holds on to nothing but its neighbours. */
+  /** A copy that keeps alive nothing but its neighbours. */
   put(bytes: Buffer): Buffer {
     if (this.#used + bytes.length > this.#block.length) {
       this.#block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, bytes.length))

@@ -1,6 +1,6 @@
 /**
- * Cuts what is to be sent into pieces that a socket is given one after the other. What TLS is given it encrypts at once, into memory
- * of its own: a client that reads slowly should hold one piece of that, and of the rest nothing but the parts, which others share.
+ * Cuts a body into pieces that are written to a socket one after the other. TLS encrypts at once what is written to it, into memory of its
+ * own: a slow client should cost one encrypted piece; the rest stays in the parts, which are shared with other responses.
  */
 export const PIECE_BYTES = 64 * 1024
 

@@ -1,4 +1,4 @@
-/** What every process tells about itself, under the names that all exporters use. Looked up when somebody asks. */
+/** The usual metrics of a process, under the names that all exporters use. Read when they are scraped. */
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Clock } from './clock.ts'
 import type { Metrics } from './metrics.ts'

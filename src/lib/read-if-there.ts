@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Undefined: there is no such file. Fails when it is there and cannot be read. */
+/** Undefined if there is no such file. Fails if it exists but cannot be read. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')

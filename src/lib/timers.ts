@@ -1,18 +1,17 @@
 /**
- * Waiting as a part that is handed in, so that a simulation can decide when what happens. With a Clock it is all that a part
- * may know of time.
+ * Timers are injected, so that a simulation can decide in which order things happen. Clock and Timers are all that a part may know of time.
  */
 import { type Clock, systemClock } from './clock.ts'
 
-/** Something that will happen unless it is closed before. */
+/** A pending callback; `close` cancels it. */
 export type Timer = { close(): unknown }
 
 export type Timers = {
-  /** Once, after this many milliseconds. */
+  /** Calls once, after this many milliseconds. */
   readonly after: (ms: number, run: () => void) => Timer
-  /** Again and again; does not keep the process alive. */
+  /** Calls periodically; does not keep the process alive. */
   readonly every: (ms: number, run: () => void) => Timer
-  /** In a turn of the event loop of its own, after what has happened already. */
+  /** Calls in a later turn of the event loop. */
   readonly soon: (run: () => void) => void
 }
 
@@ -26,7 +25,7 @@ export const systemTimers: Timers = {
 
 export const systemTime: Time = { ...systemClock, ...systemTimers }
 
-/** Fails with the signal's reason when it is aborted meanwhile. */
+/** Fails with the signal's reason if it is aborted meanwhile. */
 export async function sleep({ after }: Pick<Timers, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -51,12 +50,15 @@ export function deadline({ after }: Pick<Timers, 'after'>, ms: number): Disposab
 }
 
 export type InTime<T> = {
-  /** The answer of who waits no longer: a value, or an error that it throws. */
+  /** Called when the time is up: returns the result, or throws. */
   readonly late: () => T
   readonly timers?: Pick<Timers, 'after'>
 }
 
-/** Told when a promise has settled. One reaction for all of them: those who gave up leave nothing with a promise that never settles. */
+/**
+ * The callbacks for when a promise settles. There is one reaction per promise for all of them, so that callers that time out leave no
+ * reactions behind on a promise that never settles.
+ */
 const waiting = new WeakMap<Promise<unknown>, Set<() => void>>()
 
 function waitersOf(work: Promise<unknown>): Set<() => void> {
@@ -72,7 +74,7 @@ function waitersOf(work: Promise<unknown>): Set<() => void> {
   return waiters
 }
 
-/** What the work comes to within this time. Of what becomes of it later nobody hears. */
+/** The result of the work if it comes within this time. A later result or error is ignored. */
 export function inTime<T>(work: Promise<T>, msMax: number, { late, timers = systemTimers }: InTime<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const waiters = waitersOf(work)
@@ -84,7 +86,7 @@ export function inTime<T>(work: Promise<T>, msMax: number, { late, timers = syst
       reject(error)
     }
   }
-  // Whole milliseconds: Node keeps one list of timers for each time that is asked for.
+  // Whole milliseconds: Node keeps one list of timers for each distinct duration.
   const timer = timers.after(Math.max(0, Math.ceil(msMax)), onLate)
   const onSettled = (): void => {
     timer.close()

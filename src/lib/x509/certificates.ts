@@ -1,6 +1,6 @@
 /**
- * Certificates for a server that was given none: self-signed ones, authorities, and what those issue. Node can read
- * certificates but not make them, so the few structures of RFC 5280 that they need are written here as DER.
+ * Certificates for a server that was given none: self-signed ones, CAs, and certificates that a CA issues. Node can parse certificates but
+ * not create them, so the few structures of RFC 5280 that are needed are encoded here as DER.
  */
 import {
   createHash,
@@ -16,7 +16,7 @@ import { bits, context, der, integer, objectId, octets, pem, sequence, set, text
 
 export type Certificate = { readonly certificatePem: string; readonly keyPem: string }
 
-/** Long enough that nobody's test cluster dies of it. */
+/** Longer than any test cluster lives. */
 const VALID_YEARS = 10
 
 const oid = {
@@ -33,7 +33,7 @@ const oid = {
   clientAuth: [1, 3, 6, 1, 5, 5, 7, 3, 2],
 } as const
 
-/** `hosts` are names and addresses that clients may know the server by. It is its own authority: clients can trust it as a CA file. */
+/** `hosts` are the DNS names and IP addresses of the server. The certificate is its own CA: clients can use it as a CA file. */
 export function createSelfSigned(commonName: string, hosts: readonly string[], nowMs: number): Certificate {
   const keys = createKeys()
   const name = distinguishedName(commonName, [])
@@ -48,7 +48,7 @@ export function createSelfSigned(commonName: string, hosts: readonly string[], n
   return build({ keys, subject: name, issuer: name, signer: keys.privateKey, extensions, nowMs })
 }
 
-/** An authority of its own, which signs nothing but what `issue` makes. */
+/** A CA that signs only what `issue` creates. */
 export function createAuthority(commonName: string, nowMs: number): Certificate {
   const keys = createKeys()
   const name = distinguishedName(commonName, [])
@@ -106,7 +106,7 @@ type Plan = {
 
 function build({ keys, subject, issuer, signer, extensions, nowMs }: Plan): Certificate {
   const algorithm = sequence(objectId(oid.ecdsaWithSha256))
-  // An hour back, for clients whose clock is behind.
+  // Valid from an hour ago, for clients whose clock is behind.
   const from = new Date(nowMs - 3_600_000)
   const to = new Date(nowMs)
   to.setUTCFullYear(to.getUTCFullYear() + VALID_YEARS)
@@ -126,7 +126,7 @@ function build({ keys, subject, issuer, signer, extensions, nowMs }: Plan): Cert
   }
 }
 
-/** Organizations before the common name, as upstream's tools write them. */
+/** Organizations come before the common name, as upstream's tools encode them. */
 function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
   const parts = organizations.map((organization) => part(oid.organization, organization))
   return sequence(...parts, ...(commonName === '' ? [] : [part(oid.commonName, commonName)]))

@@ -1,4 +1,4 @@
-/** Reads DER, one value after the other. Faults are told in the words of Go's encoding/asn1, which clients see. */
+/** Reads DER, one value after the other. Errors have the texts of Go's encoding/asn1, which clients see. */
 
 export class DerError extends Error {
   constructor(message: string) {
@@ -15,7 +15,7 @@ export type DerValue = {
 }
 
 const SEQUENCE = 0x30
-/** What Go says of how it wanted the value, when nothing is special about it. */
+/** How Go prints the parameters of a field that has none. */
 const plainParameters =
   '{optional:false explicit:false application:false private:false defaultValue:<nil> tag:<nil> stringType:0 timeType:0 set:false omitEmpty:false}'
 
@@ -42,7 +42,7 @@ export class DerReader {
     return { tag, content, whole: this.#bytes.subarray(start, end) }
   }
 
-  /** `type` is Go's name for what should be here. */
+  /** `type` is Go's name of the expected type. */
   expect(tag: number, type: string): DerValue {
     const start = this.#at
     const value = this.any()

@@ -1,4 +1,4 @@
-/** DER (X.690), as far as certificates need it: each function is one kind of value. */
+/** DER (X.690), as far as certificates need it: each function encodes one type. */
 
 export function der(tag: number, content: Buffer): Buffer {
   const { length } = content
@@ -16,13 +16,13 @@ export const bits = (content: Buffer): Buffer => der(0x03, Buffer.concat([Buffer
 export const text = (content: string): Buffer => der(0x0c, Buffer.from(content))
 export const yes = der(0x01, Buffer.from([0xff]))
 
-/** Positive and without leading zeros: the first byte is brought between 1 and 127. */
+/** Makes the integer positive and without leading zeros: the first byte is forced between 1 and 127. For random serial numbers. */
 export function integer(content: Buffer): Buffer {
   const first = (content[0] ?? 0) & 0x7f
   return der(0x02, Buffer.concat([Buffer.from([first === 0 ? 1 : first]), content.subarray(1)]))
 }
 
-/** Until 2049 a certificate's times have two-digit years. */
+/** RFC 5280, section 4.1.2.5: UTCTime, with two digits of the year, until 2049. */
 export function time(date: Date): Buffer {
   const digits = `${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`
   return date.getUTCFullYear() < 2050 ? der(0x17, Buffer.from(digits.slice(2))) : der(0x18, Buffer.from(digits))

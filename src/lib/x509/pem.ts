@@ -1,10 +1,10 @@
-/** Blocks of PEM (RFC 7468, with the headers of RFC 1421 that some tools still write). */
+/** PEM blocks (RFC 7468, with the headers of RFC 1421 that some tools still write). */
 
 export type PemBlock = { readonly label: string; readonly hasHeaders: boolean; readonly bytes: Buffer }
 
 const headerLines = /^((?:[^\r\n:]+:[^\r\n]*\r?\n)*)([\s\S]*)$/
 
-/** Text around blocks, and what only looks like one, is passed over. A block goes from the last beginning before an end to that end. */
+/** Ignores text around blocks and malformed blocks. A block extends from the last BEGIN before an END to that END. */
 export function decodePem(text: string): PemBlock[] {
   const blocks: PemBlock[] = []
   let open: { readonly label: string; readonly lines: string[] } | undefined

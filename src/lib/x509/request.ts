@@ -1,4 +1,7 @@
-/** Certificate requests (PKCS #10, RFC 2986): who asks, and whether they hold the key. Node reads certificates only. */
+/**
+ * Certificate signing requests (PKCS #10, RFC 2986): the subject, and whether the sender has the private key. Node parses certificates
+ * only.
+ */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { DerError, DerReader } from './der-reader.ts'
 
@@ -17,7 +20,7 @@ const INTEGER = 0x02
 const BIT_STRING = 0x03
 const OBJECT_ID = 0x06
 
-/** Digest by algorithm; object ids as DER has them, in hex. */
+/** The digest of each signature algorithm, by the DER of its object id, in hex. */
 const algorithms: ReadonlyMap<string, { readonly digest: string | null; readonly isPss?: true }> = new Map([
   ['2a864886f70d01010b', { digest: 'sha256' }],
   ['2a864886f70d01010c', { digest: 'sha384' }],
@@ -27,7 +30,7 @@ const algorithms: ReadonlyMap<string, { readonly digest: string | null; readonly
   ['2a8648ce3d040303', { digest: 'sha384' }],
   ['2a8648ce3d040304', { digest: 'sha512' }],
   ['2b6570', { digest: null }],
-  // Go still takes SHA-1 here: a request proves no more than that its sender has the key.
+  // Go still accepts SHA-1 here: the signature of a request only proves that its sender has the key.
   ['2a864886f70d010105', { digest: 'sha1' }],
   ['2b0e03021d', { digest: 'sha1' }],
   ['2a8648ce3d0401', { digest: 'sha1' }],
@@ -35,7 +38,7 @@ const algorithms: ReadonlyMap<string, { readonly digest: string | null; readonly
 
 const md5WithRsa = '2a864886f70d010104'
 
-/** Fails with a RequestError, also where the signature is not of the key that is asked about. */
+/** Fails with a RequestError, also if the signature was not made with the request's key. */
 export function readRequest(der: Buffer): CertificateRequest {
   try {
     return readSigned(der)
@@ -51,7 +54,7 @@ function readSigned(der: Buffer): CertificateRequest {
   if (!outer.isAtEnd) throw new RequestError('asn1: syntax error: trailing data')
   const info = request.expect(SEQUENCE, 'tbsCertificateRequest')
   const algorithm = request.sequence('AlgorithmIdentifier').expect(OBJECT_ID, 'ObjectIdentifier')
-  // The first byte counts bits at the end that do not count; a signature has none.
+  // The first byte is the number of unused bits; a signature has none.
   const [unusedBits, ...signature] = request.expect(BIT_STRING, 'BitString').content
   if (unusedBits !== 0) throw new RequestError('asn1: syntax error: invalid padding bits in BIT STRING')
   const fields = new DerReader(info.content)

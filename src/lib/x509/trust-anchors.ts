@@ -1,15 +1,15 @@
 /**
- * Trust anchors for client certificates in a form that OpenSSL takes as such. With a plain PEM it would follow a chain up to a
- * self-signed certificate and refuse an intermediate as anchor, which Go's verifier, and so kube-apiserver, accepts. OpenSSL's
- * own form for this is the TRUSTED CERTIFICATE: the certificate, then the usages it is trusted for (`openssl x509 -addtrust`).
- * `allowPartialTrustChain` would be the same thing by another name, but Node's tls.Server does not pass it on.
+ * Trust anchors for client certificates in a form that OpenSSL accepts as such. With a plain PEM it would follow a chain up to a
+ * self-signed certificate and refuse an intermediate as anchor, which Go's verifier, and so kube-apiserver, accepts. OpenSSL's own form for
+ * this is the TRUSTED CERTIFICATE: the certificate, then the usages it is trusted for (`openssl x509 -addtrust`). `allowPartialTrustChain`
+ * would do the same, but Node's tls.Server does not pass it on.
  */
 import { X509Certificate } from 'node:crypto'
 import { objectId, pem, sequence } from './der.ts'
 
 const clientAuth = [1, 3, 6, 1, 5, 5, 7, 3, 2] as const
 
-/** The certificates in a PEM file. Fails when there is none, or one cannot be read. */
+/** The certificates in a PEM file. Fails if there is none, or one cannot be parsed. */
 export function parseCertificates(text: string): X509Certificate[] {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
   if (blocks.length === 0) throw new Error('data does not contain any valid RSA or ECDSA certificates')
