@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts: signed by this server or one that shares its keys, for some audience, for some time. One
- * counts as long as the account, and the object that it is bound to, are those that it was issued for.
+ * Service account tokens: signed by this server or one that shares its keys, for some audiences, for some time. A token is valid as long as
+ * the service account, and the object that it is bound to, exist with the uids in its claims.
  */
 import { hash } from 'node:crypto'
 import { accountUserName } from '../api/account-claims.ts'
@@ -10,18 +10,18 @@ import type { User } from '../api/user.ts'
 import { parseJson } from '../api/json-value.ts'
 import { type JwtKey, parseJwt, verifyJwt } from '../lib/jwt.ts'
 
-/** Signatures that were found to be good are remembered for so many tokens: looking takes longer than all else here. */
+/** Digests of this many tokens with a valid signature are cached: verifying a signature takes longer than all else here. */
 const VERIFIED_MAX = 4096
-/** A token has a few hundred; what is longer than any header may be is not looked at. */
+/** A token has a few hundred characters; one that is longer than any header may be is not parsed. */
 const TOKEN_CHARACTERS_MAX = 64 * 1024
-/** The clocks of servers that share their keys may differ by so much, as upstream has it. */
+/** The clock skew between servers that share their keys that is tolerated, as upstream. */
 const LEEWAY_SECONDS = 60
-/** What goes away may still finish its work. */
+/** A pod, or another object, that is being deleted may still finish its work. */
 const GONE_GRACE_MS = 60_000
 
 export type TokenResult =
   | { readonly kind: 'known'; readonly user: User; readonly audiences: readonly string[] }
-  /** It is one of ours, but it does not count. */
+  /** Issued by this server or a peer, but not valid. */
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'unknown' }
 
@@ -30,9 +30,9 @@ type Place = { readonly plural: string; readonly namespace: string; readonly nam
 export type AccountTokenParts = {
   readonly issuers: readonly string[]
   readonly keys: readonly JwtKey[]
-  /** Those of the server, for who asks about none in particular. */
+  /** The server's audiences, for callers that request none in particular. */
   readonly audiences: readonly string[]
-  /** An object of the core group. */
+  /** Reads an object of the core group. */
   readonly read: (place: Place, at: 'any' | 'latest') => Promise<KubeObject | undefined>
   readonly wallMs: () => number
 }
@@ -57,7 +57,7 @@ export function createAuthenticateAccount(parts: AccountTokenParts): Authenticat
 
 const bad = (why: string): TokenResult => ({ kind: 'bad', why })
 
-/** The oldest is forgotten first. */
+/** Evicts the oldest digest. */
 function remember(verified: Set<string>, digest: string): void {
   const [oldest] = verified
   if (verified.size >= VERIFIED_MAX && oldest !== undefined) verified.delete(oldest)
@@ -97,7 +97,7 @@ async function accountFault(claims: Fields, parts: AccountTokenParts): Promise<s
   return found === uid ? undefined : `service account UID (${found}) does not match claim (${textOf(uid)})`
 }
 
-/** What a token may be bound to. A pod's node is told, not asked for: the pod is enough. */
+/** What a token may be bound to. The node of a token that is bound to a pod is informational: only the pod is checked. */
 const bindings = [
   { claim: 'secret', plural: 'secrets', isNamespaced: true },
   { claim: 'pod', plural: 'pods', isNamespaced: true },
@@ -117,7 +117,7 @@ async function boundFault(claims: Fields, parts: AccountTokenParts): Promise<str
   return `${claim} UID (${found}) does not match service account ${claim} ref claim (${textOf(uid)})`
 }
 
-/** Memory may be behind; what it has not, or has otherwise, the database is asked for. */
+/** The cache may lag behind: an object that it does not have, or has with another uid, is read from etcd. */
 async function find(place: Place, uid: string, { read }: AccountTokenParts): Promise<KubeObject | undefined> {
   const cached = await read(place, 'any')
   return cached?.metadata.uid === uid ? cached : read(place, 'latest')

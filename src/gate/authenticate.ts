@@ -1,6 +1,6 @@
 /**
- * Who makes the request. The ways are tried in upstream's order and the first that knows the caller wins; a credential that
- * nobody knows is refused, and only who shows none at all is anonymous.
+ * Authentication. The authenticators are tried in upstream's order and the first that recognizes the caller wins; an invalid credential is
+ * refused, and only a request without any is anonymous.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { unauthorized } from '../api/errors.ts'
@@ -10,7 +10,7 @@ import { type TokenFound, tokenInHeader, tokenInProtocols } from './bearer-token
 import { type LookUpToken, withGroup } from './look-up-token.ts'
 import type { VerifyCertificate } from './client-certificate.ts'
 
-/** What a request shows of its maker. */
+/** The parts of a request that may contain credentials. */
 export type Credentials = {
   readonly headers: IncomingHttpHeaders
   readonly peerCertificate: () => PeerCertificate | undefined
@@ -18,12 +18,12 @@ export type Credentials = {
 
 export type Authenticated = { readonly user: User; readonly warning?: string }
 
-/** Fails with Unauthorized. Some tokens take a look at other objects, so callers must be ready to wait. */
+/** Fails with Unauthorized. Returns a promise only if other objects have to be read, as for service account tokens. */
 export type Authenticate = (credentials: Credentials) => Authenticated | Promise<Authenticated>
 
 export type AuthenticateOptions = {
   readonly lookUpToken: LookUpToken
-  /** Absent: client certificates do not count. */
+  /** Absent: client certificates are ignored. */
   readonly verifyCertificate?: VerifyCertificate | undefined
   readonly allowsAnonymous: boolean
 }
@@ -64,7 +64,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   }
 }
 
-/** Without waiting where nobody has to. */
+/** Stays synchronous if there is no promise to wait for. */
 function orElse(looked: Looked, other: () => Authenticated | Promise<Authenticated>) {
   return looked instanceof Promise ? afterwards(looked, other) : (looked ?? other())
 }

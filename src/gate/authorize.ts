@@ -1,6 +1,6 @@
 /**
- * Whether the user may do it. Authorizers are asked in turn and the first that has an opinion decides; members of system:masters may do
- * everything, whatever the mode. `authorizeByBootstrapRoles` knows what every cluster begins with: the roles in `bootstrapRoles`.
+ * Authorization. Authorizers are tried in turn and the first that has an opinion decides; members of system:masters may do everything,
+ * whatever the mode. `authorizeByBootstrapRoles` knows the default roles of every cluster: `bootstrapRoles`.
  */
 import type { AccessAttributes, AccessDecision } from '../api/access.ts'
 import type { RequestInfo } from '../api/context.ts'
@@ -11,12 +11,12 @@ import { authenticatedGroup, mastersGroup, unauthenticatedGroup, type User } fro
 
 export type Authorize = (user: User, attributes: AccessAttributes) => AccessDecision | Promise<AccessDecision>
 
-/** How a mode decides, and all that a user may do by it, as a SelfSubjectRulesReview tells it. */
+/** How an authorization mode decides, and all that it allows to a user, as a SelfSubjectRulesReview lists it. */
 export type Authorizer = { readonly authorize: Authorize; readonly rightsOf: (user: User) => Rights }
 
 type Rights = { readonly resourceRules: readonly Fields[]; readonly nonResourceRules: readonly Fields[] }
 
-/** A role that every cluster has, and the groups that a binding of the same name gives it to. */
+/** A default ClusterRole, and the groups to which the ClusterRoleBinding of the same name grants it. */
 type BootstrapRole = {
   readonly name: string
   readonly groups: readonly string[]
@@ -35,7 +35,7 @@ const issuerPaths: readonly string[] = [
   ...['/openid/v1/jwks', '/openid/v1/jwks/'],
 ]
 
-/** By name, as they are looked through. */
+/** Sorted by name: the first role that allows the request gives the reason. */
 const bootstrapRoles: readonly BootstrapRole[] = [
   {
     name: 'system:basic-user',
@@ -58,7 +58,7 @@ const bootstrapRoles: readonly BootstrapRole[] = [
   { name: 'system:service-account-issuer-discovery', groups: ['system:serviceaccounts'], paths: issuerPaths },
 ]
 
-/** From memory: it answers at once. */
+/** Decides synchronously, from memory. */
 type AuthorizeNow = (user: User, attributes: AccessAttributes) => AccessDecision
 
 const allowed: AccessDecision = { verdict: 'allow', reason: '' }
@@ -66,7 +66,7 @@ const noOpinion: AccessDecision = { verdict: 'no-opinion', reason: '' }
 
 const allowMasters: AuthorizeNow = ({ groups }) => (groups.includes(mastersGroup) ? allowed : noOpinion)
 
-/** The decision of the first that has an opinion; without one, what the last one said. */
+/** The decision of the first authorizer that has an opinion; if none has, that of the last one. */
 const firstOpinion =
   (...authorizers: readonly AuthorizeNow[]): AuthorizeNow =>
   (user, attributes) => {
@@ -133,7 +133,7 @@ export const authorizers: { readonly [mode in 'roles' | 'always-allow' | 'always
   'always-deny': { authorize: firstOpinion(allowMasters, denyAll), rightsOf: () => nothing },
 }
 
-/** The refusal, in upstream's words. */
+/** The 403, with upstream's text. */
 export function refusal(user: User, attributes: AccessAttributes | RequestInfo, reason: string): ApiError {
   const who = `User ${quote(user.name)} cannot ${attributes.verb}`
   const because = reason === '' ? '' : `: ${reason}`

@@ -1,13 +1,13 @@
-/** Tokens as clients send them: in the Authorization header, or as a protocol of a websocket, for browsers. */
+/** Bearer tokens as clients send them: in the Authorization header, or as a WebSocket subprotocol, for browsers. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { elementsOf, firstHeader } from '../api/request.ts'
 
 export type TokenFound =
   | { readonly kind: 'none' }
   | { readonly kind: 'token'; readonly token: string }
-  /** There is one, but it is not as it should be: that is no anonymous request. */
+  /** Malformed: the request does not count as anonymous. */
   | { readonly kind: 'bad' }
-  /** Two blanks before the token: it does not count, and the client is told. */
+  /** Two spaces before the token: it is ignored, with a warning to the client. */
   | { readonly kind: 'ignored'; readonly warning: string }
 
 const none: TokenFound = { kind: 'none' }
@@ -15,7 +15,7 @@ const bad: TokenFound = { kind: 'bad' }
 
 const extraSpace = 'the provided Authorization header contains extra space before the bearer token, and is ignored'
 
-/** Other schemes count as no credentials at all. */
+/** Other authentication schemes count as no credentials at all. */
 export function tokenInHeader(headers: IncomingHttpHeaders): TokenFound {
   const header = firstHeader(headers, 'authorization')
   if (header === undefined) return none
@@ -27,7 +27,7 @@ export function tokenInHeader(headers: IncomingHttpHeaders): TokenFound {
 
 const protocolPrefix = 'base64url.bearer.authorization.k8s.io.'
 
-/** Beside the token the client must name a protocol that the server can agree to. */
+/** Beside the token the client must offer a subprotocol that the server can accept. */
 export function tokenInProtocols(headers: IncomingHttpHeaders): TokenFound {
   if (!isWebsocket(headers)) return none
   const protocols = elementsOf(headers['sec-websocket-protocol'] ?? '')
@@ -46,7 +46,7 @@ function isWebsocket({ connection = '', upgrade = '' }: IncomingHttpHeaders): bo
   return upgrade.toLowerCase() === 'websocket' && /(^|,)\s*upgrade\s*(,|$)/i.test(connection)
 }
 
-/** Undefined for padding, letters of another alphabet, and bytes that are no UTF-8. */
+/** Undefined if the text has padding or characters of another alphabet, or its bytes are not UTF-8. */
 function decodeBase64Url(text: string): string | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined
   const bytes = Buffer.from(text, 'base64url')

@@ -1,7 +1,7 @@
 /**
- * Who a client certificate stands for: the common name of its subject is the user, its organizations are the groups. Whether
- * it leads to one of the client authorities was OpenSSL's verdict in the handshake. A connection may outlive the certificate,
- * so its time is looked at with each request.
+ * The user of a client certificate: the common name of its subject is the user, its organizations are the groups. OpenSSL has verified in
+ * the handshake whether its chain leads to one of the client CAs. A connection may outlive the certificate, so its validity period is
+ * checked for each request.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from '../api/request.ts'

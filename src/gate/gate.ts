@@ -1,4 +1,4 @@
-/** What each request passes first: what is it about, who asks, may they, and does such a thing exist. */
+/** The first stages of each request: its RequestInfo, authentication, authorization, and the lookup of its resource. */
 import { RequestContext, type RequestInfo } from '../api/context.ts'
 import { badRequest, pageNotFound } from '../api/errors.ts'
 import type { ApiRequest } from '../api/request.ts'
@@ -22,24 +22,24 @@ export type GateParts = {
   readonly authorize: Authorize
   readonly registry: Registry
   readonly clock: Clock
-  /** What a request may take at most, watches aside. */
+  /** The request timeout, which does not apply to watches. */
   readonly requestTimeoutMs: number
 }
 
-/** A request on its way in: what is known of it before anybody asks who sent it. */
+/** A request before authentication. */
 export type Arrival = {
   readonly request: ApiRequest
   readonly info: RequestInfo
   readonly auditId: string
-  /** For the server's own requests, which show no credentials. */
+  /** The user of the server's own requests, which have no credentials. */
   readonly knownUser?: User
 }
 
-/** Who follows a request through the gate. */
+/** Callbacks for the stages of a request. */
 export type Follower = {
-  /** As soon as there is one: what is refused before anybody knows who asks has one, too. */
+  /** As soon as the context exists: a request that is refused before authentication has one, too. */
   readonly onContext: (context: RequestContext) => void
-  /** Between impersonation and authorization. May refuse the request: this is where requests are held back. */
+  /** Between impersonation and authorization. May refuse the request: the limits of requests in flight apply here. */
   readonly onIdentified: (user: User) => void
 }
 
@@ -69,7 +69,7 @@ export function createGate(parts: GateParts): Gate {
     if (verdict !== 'allow') throw refusal(user, info, reason)
     context.accessReason = reason
     if (info.kind === 'path') return { kind: 'path', http: request, context }
-    // Authorized like any other path, but the router knows none that begins so.
+    // Such a path is authorized like any other, but upstream's router serves none that begins with `//`.
     if (request.path.startsWith('//')) throw pageNotFound()
     const { fault, ...resolved } = resolve(info, request.method, registry)
     const { deprecation } = resolved.resource
@@ -79,7 +79,7 @@ export function createGate(parts: GateParts): Gate {
   }
 }
 
-/** Any request may say how long it wants to wait, as a Go duration; nobody waits longer than the server allows. */
+/** Any request may have a `timeout`, a Go duration; the server's own timeout is the maximum. */
 function timeoutOf(query: URLSearchParams, info: RequestInfo, maxMs: number): number {
   if (isLongRunning(info)) return Infinity
   const text = query.get('timeout') ?? ''

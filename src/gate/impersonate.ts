@@ -1,6 +1,6 @@
 /**
- * Acting as somebody else, by headers. Whoever asks needs the right `impersonate` on each part of the identity that they
- * take on; nothing of their own remains. Headers of the request itself, not who was impersonated, decide what is refused.
+ * Impersonation by headers. The caller needs the verb `impersonate` on each part of the identity; nothing of its own identity is kept.
+ * Which parts are authorized depends on the headers alone, not on groups that the impersonated user gets implicitly.
  */
 import type { AccessAttributes } from '../api/access.ts'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -23,13 +23,13 @@ type Asked = {
   readonly extra: readonly (readonly [key: string, value: string])[]
 }
 
-/** Cheap for the many requests that do not ask for it. */
+/** Cheap for the many requests without impersonation. */
 export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
   for (const name in headers) if (name.startsWith('impersonate-')) return true
   return false
 }
 
-/** Who the request is made as. Fails with Forbidden, or with a text when it names groups but no user. */
+/** The impersonated user. Fails with Forbidden, or with a TextError if the headers name groups but no user. */
 export async function impersonate(request: ApiRequest, user: User, authorize: Authorize): Promise<User> {
   const asked = readHeaders(request.headers)
   const isAsked = asked.name !== '' || asked.uid !== '' || asked.groups.length > 0 || asked.extra.length > 0
@@ -54,14 +54,14 @@ function readHeaders(headers: IncomingHttpHeaders): Asked {
   return { name, uid, groups: valuesOf(headers, GROUP), extra }
 }
 
-/** Each line of a header is one value, commas and all. */
+/** Each line of a header is one value, even if it contains commas. */
 function valuesOf(headers: IncomingHttpHeaders, name: string): string[] {
   const value = headers[name]
   if (value === undefined) return []
   return (typeof value === 'string' ? [value] : value).map((one) => utf8Header(one.trim()))
 }
 
-/** What cannot be decoded stays as it is. */
+/** A key that cannot be percent-decoded is kept as it is. */
 function decodeKey(key: string): string {
   try {
     return decodeURIComponent(key)
@@ -79,7 +79,7 @@ function accountOf(name: string): { namespace: string; account: string } | undef
   return isValid ? { namespace, account } : undefined
 }
 
-/** In the order in which they are asked about: the first that is refused is told. */
+/** In the order in which they are authorized: the first that is denied is reported. */
 function* rightsFor({ name, uid, groups, extra }: Asked): Generator<Extract<AccessAttributes, { kind: 'resource' }>> {
   const base = {
     kind: 'resource',
@@ -120,7 +120,7 @@ function withOwnGroup(name: string, groups: readonly string[]): readonly string[
   return groups.includes(authenticatedGroup) ? groups : [...groups, authenticatedGroup]
 }
 
-/** As upstream prints what it was asked for: kind, namespace, name, version and field, with blanks where there is none. */
+/** As Go prints the object references: kind, namespace, name, version and field path, with spaces for empty ones. */
 function partsOf({ uid, groups, extra }: Asked): string[] {
   const version = `${authenticationGroup}/v1`
   return [
@@ -130,7 +130,7 @@ function partsOf({ uid, groups, extra }: Asked): string[] {
   ]
 }
 
-/** As it was sent, as far as that can still be told. */
+/** The request target as it was sent, as far as it can be reconstructed. */
 function targetOf({ path, query }: ApiRequest): string {
   return query.size === 0 ? path : `${path}?${decodeURIComponent(query.toString().replaceAll('+', ' '))}`
 }

@@ -1,8 +1,7 @@
 /**
- * How many requests may be under way at once, so that a database that hangs, or clients that all come together, cannot make
- * the server hold requests without end. As kube-apiserver without priority and fairness: two pools, and who finds its pool
- * full is told to come again. Long-running requests are not counted; members of system:masters always get in, and so do
- * probes of health, which kube-apiserver's flow schemas exempt.
+ * Limits the number of requests in flight, so that a hanging etcd, or many clients at once, cannot make the server hold requests without
+ * bound. As kube-apiserver without priority and fairness: two pools, and a request that finds its pool full gets a 429. Long-running
+ * requests are not counted; members of system:masters are exempt, and so are health checks, which kube-apiserver's flow schemas exempt.
  */
 import type { RequestInfo } from '../api/context.ts'
 import { tooManyInFlight } from '../api/errors.ts'
@@ -27,7 +26,9 @@ export class InFlight {
     this.#mutating = new Pool(mutatingMax || Infinity)
   }
 
-  /** Fails when the pool is full, or long answers of this user keep their share of it. Undefined: it is not counted. */
+  /**
+   * Fails if the pool is full, or if unread long responses of this user occupy their share of it. Undefined: the request is not counted.
+   */
   enter(user: User, info: RequestInfo): RequestPlace | undefined {
     if (isExempt(user, info)) return undefined
     const pool = readOnlyVerbs.has(info.verb) ? this.#readOnly : this.#mutating
@@ -36,20 +37,20 @@ export class InFlight {
   }
 }
 
-/** Of a request that is being answered. */
+/** The slot of a request whose handler is running. */
 export interface RequestPlace extends InFlightPlace {
-  /** The place of its answer, which is long and still to be taken by its client; this one is left with it. */
+  /** Converts this slot into one of a long response, which its client has still to read; leaving the returned slot leaves this one. */
   readonly keep: (user: string) => InFlightPlace
 }
 
-/** What long answers of one user may keep of a pool: who takes them slowly must not keep out all others. */
+/** The share of a pool that unread long responses of one user may occupy: a user that reads slowly must not lock out all others. */
 const KEPT_SHARE = 1 / 4
 
-/** One place in it is as good as another, so that it stands for all of them: none is made for a request. */
+/** Slots are interchangeable, so the pool itself represents all of them, and none is allocated per request. */
 class Pool implements RequestPlace {
   readonly #max: number
   readonly #keptMax: number
-  /** Long answers of each user who has any. */
+  /** The number of unread long responses of each user that has any. */
   readonly #kept = new Map<string, number>()
   #open = 0
 
@@ -71,7 +72,7 @@ class Pool implements RequestPlace {
   keep(user: string): InFlightPlace {
     const kept = this.#keptBy(user) + 1
     this.#kept.set(user, kept)
-    // Those that were let in together may be more than the share: they count for their user alone.
+    // Requests that were admitted together may exceed the share: the excess counts against the user, but not against the pool.
     const isCounted = kept <= this.#keptMax
     if (!isCounted) this.leave()
     return {
@@ -89,7 +90,7 @@ class Pool implements RequestPlace {
   }
 }
 
-/** Others decide how long these take: they have no request timeout either. */
+/** The client or another server decides how long these take: they have no request timeout either. */
 export const isLongRunning = (info: RequestInfo): boolean =>
   longRunningVerbs.has(info.verb) || (info.kind === 'resource' && longRunningSubresources.has(info.subresource))
 

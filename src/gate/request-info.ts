@@ -1,6 +1,6 @@
 /**
- * What a request is about, read from its method, path and query alone: nothing is looked up. Access is decided on this,
- * so that who has no rights does not learn what exists.
+ * The RequestInfo: derived from method, path and query alone, without looking up whether the resource exists. Authorization is based on it,
+ * so that a caller without access does not learn what exists.
  */
 import type { RequestInfo, ResourceInfo } from '../api/context.ts'
 import { ApiError, noRequestInfo } from '../api/errors.ts'
@@ -9,7 +9,7 @@ import { parseLabelSelector } from '../api/label-selector.ts'
 import { checkPathSegment } from '../api/names.ts'
 import type { ApiRequest } from '../api/request.ts'
 
-/** A method may be any word, `constructor` too. */
+/** A Map, since a method may be any token, such as `constructor`. */
 const verbOfMethod: ReadonlyMap<string, string> = new Map([
   ['POST', 'create'],
   ['GET', 'get'],
@@ -19,14 +19,14 @@ const verbOfMethod: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'delete'],
 ])
 
-/** Words after the version that are verbs themselves: paths of the first releases. */
+/** Path segments after the version that are verbs themselves: paths of the first releases. */
 const verbWords: ReadonlySet<string> = new Set(['watch', 'proxy'])
-/** Below a namespace these are parts of the namespace itself, not resources in it. */
+/** Below a namespace these are subresources of the namespace itself, not resources in it. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
 
 type Request = Pick<ApiRequest, 'method' | 'path' | 'query'>
 
-/** Fails with the one text error that such a path can have. */
+/** Fails with the TextError for a path that names no resource. */
 export function requestInfo(request: Request): RequestInfo {
   const { method, path } = request
   const parts = splitPath(path)
@@ -43,7 +43,7 @@ export function requestInfo(request: Request): RequestInfo {
   return resourceInfo(request, { group, version, segments: rest.slice(1), verbWord: word })
 }
 
-/** Slashes at both ends do not count; those inside separate words, which may be empty. */
+/** Slashes at both ends are ignored; those inside separate segments, which may be empty. */
 function splitPath(path: string): string[] {
   let from = 0
   let to = path.length
@@ -95,13 +95,13 @@ function resolveVerb({ method, query }: Request, name: string): string {
   return verb === 'delete' ? 'deletecollection' : verb
 }
 
-/** Any value but these two is a yes, the empty one too. */
+/** As Go's conversion of query parameters: any value but these two is true, the empty one too. */
 const isTrue = (value: string | null): boolean => value !== null && value.toLowerCase() !== 'false' && value !== '0'
 
-/** A longer one is not read before it is known who asks: it names nobody. */
+/** A longer selector is not parsed before authentication, and yields no name. */
 const SELECTOR_CHARACTERS_MAX = 4096
 
-/** Options that cannot be read name nobody; the verb refuses them later. */
+/** A query that cannot be parsed yields no name; the verb refuses it later. */
 function nameInSelector(query: URLSearchParams): string {
   const selector = query.get('fieldSelector') ?? ''
   if (!selector.includes('metadata.name')) return ''

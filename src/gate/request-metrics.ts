@@ -1,4 +1,4 @@
-/** What is counted of each request that has passed the gate, under upstream's names. */
+/** The metrics of requests that have passed the gate, under upstream's names. */
 import type { ApiResponse, FrameSource } from '../api/request.ts'
 import type { Count, Counter, Distribution, Gauge, Histogram, Metrics } from '../lib/metrics.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -14,13 +14,13 @@ const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const common = ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 const withDryRun = ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 
-/** The verbs that have another name here. */
+/** Verbs that upstream's metrics name otherwise. */
 const reported: { readonly [verb: string]: string } = { create: 'POST', update: 'PUT' }
 const mutating: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection'])
-/** Paths that are told apart; others are one, so that a client cannot make series without end. */
+/** Paths with series of their own; all others share one, so that a client cannot create series without bound. */
 const toldApart: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/metrics', '/metrics/slis'])
 
-/** What is known of one kind of request: looked up once, then only added to. */
+/** The series of one kind of request: looked up once, then only added to. */
 type Series = {
   readonly seconds: Distribution
   readonly sliSeconds: Distribution
@@ -41,7 +41,7 @@ export class RequestMetrics {
   readonly #inFlight: Gauge
   readonly #events: Counter
   readonly #eventBytes: Histogram
-  /** A custom resource is another object after each change of its definition, and is counted as the same. */
+  /** A custom resource becomes a new object with each change of its CRD, but keeps its series. */
   readonly #ofResource = new WeakMap<Resource, Map<string, Series>>()
   readonly #ofId = new Map<string, Map<string, Series>>()
   readonly #ofPath = new Map<string, Series>()
@@ -82,7 +82,7 @@ export class RequestMetrics {
     this.#inFlight.with('readOnly')
   }
 
-  /** Counts what leaves for watchers of a resource. */
+  /** Counts the frames that are sent to watchers of a resource. */
   countEvents({ group, kind, version }: Resource): (frames: readonly Buffer[]) => void {
     const { total, bytes } = {
       total: this.#events.with(group, kind, version),
@@ -94,7 +94,7 @@ export class RequestMetrics {
     }
   }
 
-  /** The resource is gone for good, and what was counted of it. */
+  /** Removes the series of a resource that is no longer served. */
   forget(resource: Resource): void {
     const { group, kind, version } = resource
     const id = idOf(resource)
@@ -104,7 +104,7 @@ export class RequestMetrics {
     this.#eventBytes.remove(group, kind, version)
   }
 
-  /** Call the result with the answer, once, and send what it returns. */
+  /** The result is to be called once, with the response, and returns the response to send. */
   begin(passed: Passed, startMs: number, monotonicMs: () => number): (response: ApiResponse) => ApiResponse {
     const series =
       passed.kind === 'path' ? this.#pathSeries(passed.context.info.verb, passed.http.path) : this.#series(passed)
@@ -174,7 +174,7 @@ export class RequestMetrics {
         totals.set(code, count)
         return count
       },
-      // Shown only where there is one.
+      // The series is created only for requests that it counts, since a series is printed even if it is 0.
       longRunning: verb === 'WATCH' ? this.#longRunning.with(...values) : notShown(),
       inFlight: verb === 'WATCH' ? notShown() : this.#inFlight.with(isMutating ? 'mutating' : 'readOnly'),
       remove: () => {
@@ -188,7 +188,7 @@ export class RequestMetrics {
 
 const idOf = ({ group, version, plural }: Resource): string => `${group}/${version}/${plural}`
 
-/** Counts a stream as long as it goes on, whoever ends it. */
+/** Counts a stream until it ends, whichever side ends it. */
 function follow({ take, onReady, close }: FrameSource, longRunning: Count): FrameSource {
   let isOpen = true
   const end = (): void => {

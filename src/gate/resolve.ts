@@ -1,6 +1,6 @@
 /**
- * The router: from the words of a path and a method to a resource and a verb. The order is upstream's: is there such a
- * path, then is there such a method on it, then are the names in it possible.
+ * The router: maps the path segments and the method to a resource and a verb. The order of checks is upstream's: does the path exist, does
+ * it have such a method, are the names in it valid.
  */
 import type { ResourceInfo } from '../api/context.ts'
 import {
@@ -23,13 +23,13 @@ export type Route = {
   readonly namespace: string
   readonly name: string
   readonly subresource: string
-  /** Why it goes no further although the resource is there: its warnings are told all the same. */
+  /** Why the request fails although the resource exists: its deprecation warning is sent all the same. */
   readonly fault?: Error
 }
 
-/** Fails when there is no such path or no such method on it. */
+/** Fails if there is no such path or no such method on it. */
 export function resolve(info: ResourceInfo, method: string, registry: Registry): Route {
-  // The old way to reach a pod or a service through the server; it is gone, its verb is not.
+  // The removed proxy paths of pods and services: requests for them are still authorized as `proxy`.
   const place = info.verb === 'proxy' ? undefined : findPlace(info, registry)
   if (place === undefined) throw hasBuiltIn(registry, info.group) ? noSuchResource() : pageNotFound()
   if (place.resource.isCustom) return resolveCustom(place, info, method)
@@ -52,7 +52,7 @@ type Place = {
   readonly isNamed: boolean
 }
 
-/** At most `plural/name/subresource`, behind `namespaces/x` or not; behind `proxy` stands a path of somebody else. */
+/** At most `plural/name/subresource`, after `namespaces/x` or not; after `proxy` comes the path of the proxied server. */
 function findPlace({ group, version, segments }: ResourceInfo, registry: Registry): Place | undefined {
   const [first = '', second = '', third = ''] = segments
   const isInside = first === 'namespaces' && segments.length > 2 && !isSubresourceOfNamespace(registry, third)
@@ -66,7 +66,7 @@ function findPlace({ group, version, segments }: ResourceInfo, registry: Registr
   return { resource, scope, namespace: isInside ? second : '', name, subresource, isNamed: own.length > 1 }
 }
 
-/** As access was decided: whatever stands behind it, it is not a resource in the namespace. */
+/** As in RequestInfo, on which authorization was based: `namespaces/x/status` is not a resource in the namespace, whatever follows. */
 function isSubresourceOfNamespace(registry: Registry, word: string): boolean {
   const namespaces = registry.find({ group: '', version: 'v1', plural: 'namespaces' })
   return namespaces?.subresources.some(({ name }) => name === word) ?? false
@@ -75,14 +75,15 @@ function isSubresourceOfNamespace(registry: Registry, word: string): boolean {
 const hasBuiltIn = (registry: Registry, group: string): boolean =>
   registry.inGroup(group).some((resource) => !resource.isCustom)
 
-/** What clients have defined is served by a router of its own, which has other words for what it does not have. */
+/** Custom resources are served by a router of their own, with other error texts. */
 function resolveCustom(place: Place, info: ResourceInfo, sent: string): Route {
-  // It goes by the verb, and that of HEAD is that of GET; the router of built-in kinds goes by the method, and has no HEAD.
+  // It routes by the verb of RequestInfo, which is the same for HEAD and GET; the router of built-in kinds routes by the method, and has no
+  // HEAD.
   const method = sent === 'HEAD' ? 'GET' : sent
   const { resource, scope, namespace, name, subresource, isNamed } = place
   const isWatch = info.isWatchPath || info.verb === 'watch'
   if (isWatch && sent === 'HEAD') throw noSuchMethod()
-  // The verb that was allowed is the verb that is done: on the paths of old watches that is a watch, whatever the method.
+  // The verb that was authorized must be the one that is executed: on the deprecated watch paths that is a watch, whatever the method.
   const verb = info.isWatchPath
     ? 'watch'
     : method === 'POST' && isNamed
@@ -110,7 +111,7 @@ const collectionVerbs: readonly Verb[] = ['list', 'watch', 'create', 'deletecoll
 const objectVerbs: readonly Verb[] = ['get', 'update', 'patch', 'delete']
 const none: readonly Verb[] = []
 
-/** Which verbs have a route here; none means that there is no such path. */
+/** The verbs that have a route here; none if there is no such path. */
 function verbsAt({ resource, scope, subresource, isNamed }: Place, { isWatchPath }: ResourceInfo): readonly Verb[] {
   const { verbs } = resource
   if (isWatchPath) return verbs.includes('watch') && subresource === '' ? ['watch'] : none
@@ -120,7 +121,7 @@ function verbsAt({ resource, scope, subresource, isNamed }: Place, { isWatchPath
   return verbs.filter((verb) => own.includes(verb))
 }
 
-/** Methods lead to verbs on collections and on single objects; what is missing here has no route. */
+/** The verb of a method on a collection or an object; undefined if there is no such route. */
 function verbFor(
   method: string,
   { place, isWatch }: { readonly place: Place; readonly isWatch: boolean },

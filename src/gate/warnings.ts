@@ -1,6 +1,6 @@
-/** Warnings as headers: `299 - "text"`, one header line each. The middle is the agent (RFC 7234, section 5.5); upstream's is `-`. */
+/** Warning headers: `299 - "text"`, one header line for each. The middle is the warn-agent (RFC 7234, section 5.5); upstream's is `-`. */
 
-/** All texts together; beyond it each is cut. As upstream. */
+/** The limit for all texts together; if they exceed it, each is truncated. As upstream. */
 const TEXT_RUNES_MAX = 4096
 const CUT_RUNES = 256
 
@@ -8,7 +8,7 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
   const headerOf = headerBy(agent)
   const beyond = firstBeyond(texts)
   if (beyond === -1) return texts.filter(isSendable).map(headerOf)
-  // All up to the one that was too much are cut and sent; of the others so many that the last may still be beyond.
+  // Texts up to the one that exceeded the limit are truncated and all sent; of later ones, as many as begin within the limit.
   const headers: string[] = []
   let runes = 0
   for (const [at, text] of texts.entries()) {
@@ -23,7 +23,7 @@ export function warningHeaders(texts: readonly string[], agent: '-' | 'keelson' 
   return headers
 }
 
-/** Where the text stands that has no room with all before it; -1: all have room. */
+/** The index of the first text that exceeds the limit, together with those before; -1 if none does. */
 function firstBeyond(texts: readonly string[]): number {
   let runes = 0
   return texts.findIndex((text) => isSendable(text) && (runes += runesOf(text)) > TEXT_RUNES_MAX)
@@ -35,10 +35,10 @@ function runesOf(text: string): number {
   return runes
 }
 
-/** What could end the header or begin another is not sent at all. */
+/** A text with control characters, which could end the header, is not sent at all. */
 const isSendable = (text: string): boolean => !/\p{Cc}/u.test(text) && text.isWellFormed()
 
-/** Header values are bytes: what is beyond ASCII goes as UTF-8. */
+/** Node writes header values as Latin-1: UTF-8 is passed as one character per byte. */
 const headerBy =
   (agent: string) =>
   (text: string): string =>

@@ -16,7 +16,7 @@ export const bits = (content: Buffer): Buffer => der(0x03, Buffer.concat([Buffer
 export const text = (content: string): Buffer => der(0x0c, Buffer.from(content))
 export const yes = der(0x01, Buffer.from([0xff]))
 
-/** Makes the integer positive and without leading zeros: the first byte is forced between 1 and 127. For random serial numbers. */
+/** Makes the integer positive and without leading zeros: the first byte is forced between 1 and 127, which suits random serial numbers. */
 export function integer(content: Buffer): Buffer {
   const first = (content[0] ?? 0) & 0x7f
   return der(0x02, Buffer.concat([Buffer.from([first === 0 ? 1 : first]), content.subarray(1)]))
