@@ -1,20 +1,20 @@
 /**
- * What stands between a decoded request and the database: first all plugins that may change the object, then all that may
- * only refuse it, each in its fixed order. A plugin refuses by throwing an ApiError.
+ * The admission chain, between a decoded request and storage: first all mutating plugins, then all validating ones, each in a fixed order.
+ * A plugin refuses a request by throwing an ApiError.
  */
 import type { RequestContext } from '../api/context.ts'
 import { type ApiError, forbidden } from '../api/errors.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { Resource, ResourceRequest } from '../registry/resource.ts'
 
-/** What a plugin may know of a write. The user and the warnings are in the context. */
+/** What a plugin may know of a request. The user and the warnings are in the context. */
 export type Attributes = {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
   readonly resource: Resource
   readonly subresource: string
-  /** Empty for resources without namespaces. */
+  /** Empty for cluster-scoped resources. */
   readonly namespace: string
-  /** Empty where it is still to be generated. */
+  /** Empty if it is still to be generated. */
   readonly name: string
   /** As it is to be stored; undefined for a delete. */
   readonly object: KubeObject | undefined
@@ -31,7 +31,7 @@ type Asked = {
   readonly oldObject?: KubeObject | undefined
 }
 
-/** The one place where attributes are made. Where the path has no name, as that of a create, the object says it. */
+/** The only place where attributes are created. If the path has no name, as that of a create, it is taken from the object. */
 export function attributesOf(request: ResourceRequest, { operation, options, object, oldObject }: Asked): Attributes {
   const { resource, subresource, namespace, context } = request
   const name = request.name === '' ? (object?.metadata.name ?? '') : request.name
@@ -41,16 +41,16 @@ export function attributesOf(request: ResourceRequest, { operation, options, obj
 
 export interface Plugin {
   readonly name: string
-  /** The resources that it has anything to say about, such as `pods` or `deployments.apps`. Absent: all of them. */
+  /** The resources that the plugin handles, such as `pods` or `deployments.apps`. Absent: all. */
   readonly resources?: ReadonlySet<string>
-  /** The object, changed or not. Of a delete there is none, but the plugin may still refuse it. */
+  /** Returns the object, changed or not. A delete has none, but the plugin may still refuse it. */
   readonly mutate?: (attributes: Attributes) => Maybe<KubeObject | undefined>
   readonly validate?: (attributes: Attributes) => Maybe<void>
 }
 
 type Maybe<T> = T | Promise<T>
 
-/** The resource as errors name it, with the part that is written: `pods`, `deployments.apps`, `pods/resize`. */
+/** The resource as errors name it, with the subresource: `pods`, `deployments.apps`, `pods/resize`. */
 export function targetOf({ resource, subresource }: Attributes): string {
   const name = nameOf(resource)
   return subresource === '' ? name : `${name}/${subresource}`
@@ -58,13 +58,13 @@ export function targetOf({ resource, subresource }: Attributes): string {
 
 const nameOf = ({ group, plural }: Resource): string => (group === '' ? plural : `${plural}.${group}`)
 
-/** How a plugin refuses: `pods "p" is forbidden: …`. A name that is still to be generated is shown by its beginning. */
+/** The 403 of a plugin: `pods "p" is forbidden: …`. A name that is still to be generated is replaced by its generateName. */
 export function refusal({ resource, name, object }: Attributes, why: string): ApiError {
   const { name: given = '', generateName = '' } = object?.metadata ?? {}
   return forbidden(resource, name || given || generateName || 'Unknown', why)
 }
 
-/** The plugins that have a step and something to say about a resource, in their order. */
+/** The plugins that handle a resource, by step, in their order. */
 type Chain = {
   readonly mutators: readonly NonNullable<Plugin['mutate']>[]
   readonly validators: readonly NonNullable<Plugin['validate']>[]
@@ -72,7 +72,7 @@ type Chain = {
 
 export class Admission {
   readonly #plugins: readonly Plugin[]
-  /** Most plugins are about one kind: no other pays for them. */
+  /** Most plugins handle one kind: writes of other kinds do not pay for them. */
   readonly #chains = new WeakMap<Resource, Chain>()
 
   constructor(plugins: readonly Plugin[]) {

@@ -1,4 +1,6 @@
-/** The plugins about certificates: who may approve requests, sign them, or vouch for a signer's bundle, and what nobody may ask for. */
+/**
+ * The plugins for certificates: who may approve CSRs, sign them, or attest a signer's ClusterTrustBundle, and which subject is not allowed.
+ */
 import { type Fields, fieldsOf, type KubeObject, omit, textOf } from '../api/object.ts'
 import { quote } from '../api/quote.ts'
 import { mastersGroup, type User } from '../api/user.ts'
@@ -7,7 +9,7 @@ import { readRequest, RequestError } from '../lib/x509/request.ts'
 import { isSame } from '../schema/equal.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 
-/** Whether a user may do something that is not in the path of the request. */
+/** Whether a user has access to something that is not in the path of the request. */
 export type MayDo = (
   user: User,
   action: { readonly verb: string; readonly group: string; readonly plural: string; readonly name: string },
@@ -16,7 +18,7 @@ export type MayDo = (
 const group = 'certificates.k8s.io'
 const requests = `certificatesigningrequests.${group}`
 
-/** The right is one to a signer, or to all signers of its domain. */
+/** Access may be granted to a signer, or to all signers of its domain. */
 async function mayUseSigner(
   mayDo: MayDo,
   user: User,
@@ -66,7 +68,7 @@ export function createCertificateSigning(mayDo: MayDo): Plugin {
 
 const bundles = `clustertrustbundles.${group}`
 
-/** A bundle of a signer says what is trusted as its: only who may attest for it writes one. */
+/** A ClusterTrustBundle states which certificates belong to a signer: its writer needs the verb `attest` on that signer. */
 export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
   return {
     name: 'ClusterTrustBundleAttest',
@@ -82,13 +84,13 @@ export function createClusterTrustBundleAttest(mayDo: MayDo): Plugin {
   }
 }
 
-/** Without what the garbage collector and a migration of storage change. */
+/** Without the fields that the garbage collector and a storage migration change. */
 const lasting = (object: KubeObject): Fields => ({
   ...object,
   metadata: omit(object.metadata, 'finalizers', 'ownerReferences', 'managedFields', 'resourceVersion'),
 })
 
-/** Whom this signer makes a client is believed: nobody becomes a member of system:masters that way. */
+/** The API server trusts client certificates of this signer: they must not grant membership in system:masters. */
 const clientSigner = 'kubernetes.io/kube-apiserver-client'
 
 export const certificateSubjectRestriction: Plugin = {
@@ -108,7 +110,7 @@ function organizationsOf({ spec }: KubeObject, attributes: Attributes): readonly
   try {
     return readRequest(block?.bytes ?? Buffer.alloc(0)).organizations
   } catch (error) {
-    // Validation has read it before, so this is only for the day when it reads less.
+    // Validation has parsed the CSR before, so this fails only if validation ever becomes more lenient.
     if (!(error instanceof RequestError)) throw error
     throw refusal(attributes, `failed to parse CSR: ${error.message}`)
   }

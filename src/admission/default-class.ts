@@ -1,4 +1,4 @@
-/** Classes that an annotation makes the default of their kind: of several the newest is meant, then the first by name. */
+/** The default class of a kind, which an annotation marks: of several, the newest, then the first by name. */
 import type { KubeObject } from '../api/object.ts'
 
 export function defaultClass(classes: readonly KubeObject[], annotations: readonly string[]): KubeObject | undefined {

@@ -1,4 +1,4 @@
-/** An Ingress that names no class gets the default one. */
+/** Sets the default class of an Ingress that names none. */
 import { fieldsOf } from '../api/object.ts'
 import { type Plugin, targetOf } from './admission.ts'
 import { defaultClass } from './default-class.ts'
@@ -6,7 +6,7 @@ import type { Objects } from './objects.ts'
 
 const ingressClasses = { group: 'networking.k8s.io', version: 'v1', plural: 'ingressclasses' } as const
 const defaultAnnotation = 'ingressclass.kubernetes.io/is-default-class'
-/** Where the class stood before it had a field. */
+/** The annotation that named the class before there was a field. */
 const oldClassAnnotation = 'kubernetes.io/ingress.class'
 
 export function createDefaultIngressClass(objects: Pick<Objects, 'list'>): Plugin {

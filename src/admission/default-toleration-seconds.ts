@@ -1,4 +1,4 @@
-/** A pod bears a node that is not ready or cannot be reached for five minutes, unless it says something about that itself. */
+/** Pods tolerate a node that is not ready or unreachable for five minutes, unless they have a toleration for that themselves. */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { type Plugin, targetOf } from './admission.ts'
 
@@ -18,7 +18,7 @@ export const defaultTolerationSeconds: Plugin = {
   },
 }
 
-/** Operator and value do not matter. No key means all keys, no effect all effects. */
+/** Operator and value do not matter. An empty key means all keys, an empty effect all effects. */
 function isAbout(toleration: Fields, wanted: string): boolean {
   const [key, effect] = [textOf(toleration['key']), textOf(toleration['effect'])]
   return (key === '' || key === wanted) && (effect === '' || effect === 'NoExecute')

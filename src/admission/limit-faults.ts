@@ -1,12 +1,12 @@
-/** What one limit of a limit range says against a demand. */
+/** The violations of one limit of a LimitRange. */
 import type { Fields } from '../api/object.ts'
 import { compareQuantities, printQuantity, type Quantity } from '../api/quantity.ts'
 import { readResourceList, type ResourceList } from '../api/resource-list.ts'
 
-/** What somebody asks for, as limits of a type measure it. */
+/** The amounts that a container, a pod or a claim requests, for limits of that type. */
 export type Demand = { readonly type: string; readonly requests: ResourceList; readonly limits: ResourceList }
 
-/** Claims have no limits: of them the request is measured. */
+/** Claims have no limits: their request is compared with the maximum. */
 const claim = 'PersistentVolumeClaim'
 
 export function limitFaults(limit: Fields, demand: Demand): string[] {
@@ -61,5 +61,5 @@ function ratioFault({ type, requests, limits }: Demand, name: string, bound: Qua
   return `${rule}, but provided ratio is ${(Number(limit.nanos) / Number(request.nanos)).toFixed(6)}`
 }
 
-/** In one. */
+/** Billionths in one. */
 const NANOS = 10n ** 9n

@@ -1,4 +1,4 @@
-/** The limit ranges of a namespace: what its pods get when they ask for nothing, and how much pods and claims may ask for. */
+/** The LimitRanges of a namespace: default requests and limits of containers, and bounds for pods and claims. */
 import { FAULTS_MAX } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -9,16 +9,18 @@ import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { type Demand, limitFaults } from './limit-faults.ts'
 import type { Maybe } from './objects.ts'
 
-/** What was filled in is told here. */
+/** Lists the defaults that were set. */
 const annotation = 'kubernetes.io/limit-ranger'
-/** Amounts for all containers of a pod: with more it would not fit into etcd, which is found out late. */
+/**
+ * The maximum of amounts that are set in all containers of a pod: with more, the pod would not fit into etcd, which would fail only later.
+ */
 const FILLED_MAX = 200_000
 
 export function createLimitRanger(
   readRanges: (namespace: string) => Maybe<readonly KubeObject[]>,
   gates: Gates,
 ): Plugin {
-  // What a Pod says itself of huge pages is not looked at.
+  // Pod-level amounts of huge pages are not compared with limits.
   const isOwn = (name: string): boolean => gates.isOn('PodLevelResources') && (name === 'cpu' || name === 'memory')
   return {
     name: 'LimitRanger',
@@ -42,7 +44,7 @@ export function createLimitRanger(
   }
 }
 
-/** A namespace may have any number of ranges, and a pod as many containers as a body holds. */
+/** Runs in slices: a namespace may have any number of LimitRanges, and a pod as many containers as fit into a body. */
 async function faultsOf(limits: readonly Fields[], demands: readonly Demand[]): Promise<readonly string[]> {
   const slices = new Slices()
   const faults = new Set<string>()
@@ -56,7 +58,7 @@ async function faultsOf(limits: readonly Fields[], demands: readonly Demand[]): 
   return [...faults]
 }
 
-/** The containers of a pod change in no other way, and what goes away may do as it likes. */
+/** Only these writes can change the amounts. An object that is being deleted is not limited. */
 function isLimited(attributes: Attributes): boolean {
   const { operation, oldObject } = attributes
   if (oldObject?.metadata.deletionTimestamp !== undefined) return false
@@ -95,7 +97,7 @@ function withDefaults(pod: KubeObject, limits: readonly Fields[], refuse: (why: 
   return { ...pod, metadata: { ...pod.metadata, annotations }, spec: { ...spec, ...containers } }
 }
 
-/** What a container does not say is filled in, and told to `said`. */
+/** Sets the amounts that a container does not have, and describes them in `said`. */
 function withAmounts(
   container: Fields,
   defaults: { readonly requests: Fields; readonly limits: Fields },

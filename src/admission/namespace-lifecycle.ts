@@ -1,6 +1,6 @@
 /**
- * Nothing is written into a namespace that is not there, nothing new into one that goes away, and three namespaces never go
- * away. Namespaces are read from the cache; before a refusal, and for a while after a delete, the latest state decides.
+ * Refuses writes into a namespace that does not exist, creates in one that is being deleted, and the deletion of three namespaces.
+ * Namespaces are read from the cache; before a NotFound, and for a while after a delete, the latest state is read.
  */
 import { forbidden, namespaceTerminating, notFound } from '../api/errors.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
@@ -10,19 +10,19 @@ import type { Maybe } from './objects.ts'
 
 const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 
-/** For so long after a delete the cache of this replica is not believed when it says that the namespace lives. */
+/** For this long after a delete, the cache of this replica is not trusted if it says that the namespace is active. */
 const DOUBT_MS = 30_000
-/** How many deletes are remembered; with more in that time the oldest is forgotten. */
+/** How many deletes are remembered; beyond that, the oldest is forgotten. */
 const DOUBTED_MAX = 1000
 
 export type NamespaceLifecycleParts = {
-  /** Undefined: there is none. */
+  /** Undefined if there is no such namespace. */
   readonly readNamespace: (name: string, at: 'any' | 'latest') => Maybe<KubeObject | undefined>
   readonly clock: Clock
 }
 
 export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLifecycleParts): Plugin {
-  /** Until when the cache is not believed, by namespace. */
+  /** Until when the cache is not trusted, by namespace. */
   const doubted = new Map<string, number>()
 
   const doubt = (name: string): void => {
@@ -64,7 +64,7 @@ export function createNamespaceLifecycle({ readNamespace, clock }: NamespaceLife
       const { operation, resource, namespace, object } = attributes
       const isNamespace = resource.kind === 'Namespace' && resource.group === ''
       if (isNamespace) checkOwn(attributes)
-      // An answer about the namespace would tell who may not see it whether there is one.
+      // An access review must not reveal whether the namespace exists to a user who may not see it.
       const isReview = resource.group === 'authorization.k8s.io'
       if (isNamespace || namespace === '' || operation === 'DELETE' || operation === 'CONNECT' || isReview)
         return object

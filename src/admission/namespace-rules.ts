@@ -1,14 +1,14 @@
 /**
- * The objects of one kind that rule a namespace, such as its quotas. They are read from memory; a namespace that seems to have
- * none is looked up once in a while, since it may have got them just now, through another replica.
+ * The objects of one kind that apply to a namespace, such as its ResourceQuotas. They are read from the cache; for a namespace without any,
+ * etcd is read once in a while, since one may just have been created through another replica.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Maybe, Objects, ResourceId } from './objects.ts'
 
-/** How long "none" is believed, as upstream does. */
+/** How long the absence is cached, as upstream. */
 const NONE_MS = 30_000
-/** How many namespaces are remembered to have none; the oldest is forgotten first. */
+/** For how many namespaces the absence is cached; the oldest is evicted first. */
 const NONE_MAX = 10_000
 
 export function createNamespaceRules(
@@ -16,7 +16,7 @@ export function createNamespaceRules(
   resource: ResourceId,
   clock: Clock,
 ): (namespace: string) => Maybe<readonly KubeObject[]> {
-  /** Until when nothing is looked up, by namespace. */
+  /** Until when the absence is cached, by namespace. */
   const none = new Map<string, number>()
   const isEnough = (known: readonly KubeObject[], namespace: string): boolean =>
     known.length > 0 || (none.get(namespace) ?? 0) > clock.monotonicMs()

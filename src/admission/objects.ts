@@ -1,4 +1,4 @@
-/** How plugins see objects of other kinds: from memory, and, before they refuse something because of them, as they are now. */
+/** How plugins read other objects: from the cache and, before they refuse something because of them, in their latest state. */
 import type { KubeObject } from '../api/object.ts'
 
 type At = 'any' | 'latest'
@@ -7,17 +7,17 @@ export type ResourceId = { readonly group: string; readonly version: string; rea
 
 export type NamespacedName = { readonly namespace: string; readonly name: string }
 
-/** What memory has is there at once. */
+/** Synchronous if it comes from the cache. */
 export type Maybe<T> = T | Promise<T>
 
 export type Objects = {
-  /** Undefined: there is none. */
+  /** Undefined if there is no such object. */
   readonly get: (resource: ResourceId, place: NamespacedName, at: At) => Maybe<KubeObject | undefined>
-  /** Of one namespace, or of a resource without namespaces (''). Sorted by name. */
+  /** The objects of a namespace, or of a cluster-scoped resource (''). Sorted by name. */
   readonly list: (resource: ResourceId, namespace: string, at: At) => Maybe<readonly KubeObject[]>
   /**
-   * Stores the object with another status, which `decide` makes of it as it is now; undefined: it stays. Decided anew when somebody
-   * else was first. Comes back with the resourceVersion that the object has then; undefined: there is no such object.
+   * Stores the status that `decide` computes from the current object; undefined changes nothing. `decide` is called again after a conflict.
+   * Resolves to the resourceVersion that the object has then; undefined if there is no such object.
    */
   readonly changeStatus: (
     resource: ResourceId,
@@ -26,7 +26,7 @@ export type Objects = {
   ) => Promise<string | undefined>
 }
 
-/** What memory has; where it has none, what there is now. */
+/** From the cache; if it is not there, the latest state. */
 export async function getOrLatest(
   objects: Pick<Objects, 'get'>,
   resource: ResourceId,

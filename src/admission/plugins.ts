@@ -1,4 +1,4 @@
-/** The built-in plugins, in upstream's order, which no flag changes. */
+/** The built-in plugins, in upstream's order, which no flag can change. */
 import type { Gates } from '../api/gates.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Plugin } from './admission.ts'
@@ -30,7 +30,7 @@ import { unenforcedPlugins } from './unenforced.ts'
 export type PluginParts = {
   readonly objects: Objects
   readonly clock: Clock
-  /** The random end of a generated name. */
+  /** The random suffix of a generated name. */
   readonly nameSuffix: () => string
   readonly mayDo: MayDo
   readonly gates: Gates

@@ -1,6 +1,6 @@
 /**
- * The Pod Security Standards: labels of a namespace say which level its pods must meet, and below which level the writer is
- * warned or the audit log told. Only pods are refused; of workloads the writer learns that their pods would be.
+ * The Pod Security Standards: labels of a namespace say which level its pods must meet, and which levels only cause warnings or audit
+ * annotations. Only pods are refused; for a workload the writer is warned that its pods would be.
  */
 import { defaultGates, type Gates } from '../api/gates.ts'
 import { fieldsOf, isFields, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
@@ -11,7 +11,7 @@ import { checkNamespace } from './pod-security/namespace.ts'
 import { type PodView, viewPod } from './pod-security/pod-view.ts'
 import { policyOf, prefix, printLevel } from './pod-security/policy.ts'
 
-/** Who and what is left alone. */
+/** Users, namespaces and runtime classes that are exempt. */
 export type Exemptions = {
   readonly usernames: ReadonlySet<string>
   readonly namespaces: ReadonlySet<string>
@@ -22,7 +22,7 @@ export const noExemptions: Exemptions = { usernames: new Set(), namespaces: new 
 
 const namespaces = { group: '', version: 'v1', plural: 'namespaces' } as const
 
-/** Where the templates of pods are in the objects that have one. */
+/** Where each kind with a pod template has it. */
 const templates: ReadonlyMap<string, (object: KubeObject) => Json | undefined> = new Map([
   ['podtemplates', ({ template }) => template],
   ...[
@@ -78,7 +78,7 @@ export function createPodSecurity(
   }
 }
 
-/** The other parts of a pod have nothing to do with its security. */
+/** Other subresources of a pod do not affect its security. */
 const podTargets: ReadonlySet<string> = new Set(['pods', 'pods/ephemeralcontainers', 'pods/resize'])
 
 function isLeftAlone({ namespace, context }: Attributes, { spec }: PodView, exemptions: Exemptions): boolean {
@@ -92,7 +92,7 @@ function isLeftAlone({ namespace, context }: Attributes, { spec }: PodView, exem
   return true
 }
 
-/** Of what matters here only containers and images can change, and annotations that once were fields. */
+/** Only containers, images, and annotations that preceded fields are compared: nothing else that matters here can change. */
 function isChanged(pod: KubeObject, oldPod: KubeObject): boolean {
   return partsOf(pod) !== partsOf(oldPod)
 }

@@ -1,4 +1,4 @@
-/** A pod that gets onto a node has the zone and the region of the node as labels. */
+/** Copies the zone and region labels of a node to the pods that are bound to it. */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from './objects.ts'
@@ -21,7 +21,7 @@ export function createPodTopologyLabels(objects: Pick<Objects, 'get'>): Plugin {
   }
 }
 
-/** Empty: there is none, or it is not asked for. */
+/** Empty if the request names no node. */
 function nodeNameIn(attributes: Attributes): string {
   const { object, resource, subresource } = attributes
   if (targetOf(attributes) === 'pods') return textOf(fieldsOf(object?.['spec'])['nodeName'])

@@ -1,4 +1,4 @@
-/** What a pod's priority class says is written into the pod, which keeps it whatever becomes of the class. */
+/** Copies the priority of a pod's PriorityClass into the pod, which keeps it whatever becomes of the class. */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
 import { getOrLatest, type Objects } from './objects.ts'
@@ -7,7 +7,7 @@ const priorityClasses = { group: 'scheduling.k8s.io', version: 'v1', plural: 'pr
 
 type Priority = { readonly className: string; readonly value: number; readonly preemptionPolicy: string }
 
-/** Where no class is named and none is the default. */
+/** If no class is named and none is the default. */
 const none: Priority = { className: '', value: 0, preemptionPolicy: 'PreemptLowerPriority' }
 
 export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {
@@ -56,7 +56,7 @@ export function createPriority(objects: Pick<Objects, 'get' | 'list'>): Plugin {
   }
 }
 
-/** Should there be several, the one with the lowest value is meant. */
+/** Of several defaults, the one with the lowest value applies. */
 function defaultOf(classes: readonly KubeObject[]): KubeObject | undefined {
   const defaults = classes.filter((one) => one['globalDefault'] === true)
   return defaults.toSorted((one, other) => read(one).value - read(other).value)[0]

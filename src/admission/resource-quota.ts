@@ -1,6 +1,6 @@
 /**
- * No namespace gets more than its quotas allow. A write is charged before it is stored. What one costs that fails later, or an object that
- * is deleted, is not given back here: only the controller that counts what is there can know that something is gone.
+ * Enforces the ResourceQuotas of a namespace. A write is charged before it is stored. The charge of a write that fails later, or of an
+ * object that is deleted, is not released here: only the quota controller, which counts existing objects, can do that.
  */
 import type { Gates } from '../api/gates.ts'
 import type { KubeObject } from '../api/object.ts'
@@ -31,7 +31,7 @@ export function createResourceQuota(
       const evaluator = evaluators.of(attributes)
       if (evaluator === undefined || !evaluator.isCharged(attributes)) return undefined
       const quotas = readQuotas(namespace)
-      // Most namespaces have none, and that is known without waiting.
+      // Most namespaces have no quota, which is known without waiting.
       const hasNone = !(quotas instanceof Promise) && quotas.length === 0
       return hasNone ? undefined : chargeQuotas(quotas, { attributes, evaluator, object })
     },

@@ -1,4 +1,4 @@
-/** What the runtime class of a new pod costs, and where it can run, is written into the pod. */
+/** Copies the overhead and the scheduling constraints of a new pod's RuntimeClass into the pod. */
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../api/object.ts'
 import { isSameList, readResourceList } from '../api/resource-list.ts'
 import { type Attributes, type Plugin, refusal, targetOf } from './admission.ts'
@@ -8,7 +8,7 @@ import { mergeTolerations } from './tolerations.ts'
 const runtimeClasses = { group: 'node.k8s.io', version: 'v1', plural: 'runtimeclasses' } as const
 
 export function createRuntimeClass(objects: Pick<Objects, 'get'>): Plugin {
-  /** Undefined: the pod names none. */
+  /** Undefined if the pod names no class. */
   const classOf = async (attributes: Attributes, pod: KubeObject): Promise<KubeObject | undefined> => {
     const name = textOf(fieldsOf(pod['spec'])['runtimeClassName'])
     if (name === '') return undefined
@@ -48,7 +48,7 @@ const isNewPod = (attributes: Attributes): boolean =>
 
 const overheadDiffers = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
-/** Undefined: the class says nothing about it. */
+/** Undefined if the class has no overhead. */
 function overheadOf(runtimeClass: KubeObject | undefined): Json | undefined {
   const stated = runtimeClass?.['overhead']
   return stated === undefined ? undefined : (fieldsOf(stated)['podFixed'] ?? {})

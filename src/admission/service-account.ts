@@ -1,4 +1,4 @@
-/** A new pod runs as a service account of its namespace, which must be there, and finds the account's token in its containers. */
+/** A new pod runs as a service account of its namespace, which must exist, and gets the account's token mounted in its containers. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unclassified } from '../api/errors.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -9,16 +9,16 @@ import { withTokenVolume } from './service-account/token-volume.ts'
 
 const serviceAccounts = { group: '', version: 'v1', plural: 'serviceaccounts' } as const
 const defaultName = 'default'
-/** A kubelet tells with it about pods that it runs by itself: their spec must stay as it is. */
+/** Marks the mirror of a static pod, which a kubelet runs by itself: its spec must stay as it is. */
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
-/** A controller makes the account of a new namespace: the first pods may be a moment earlier. */
+/** A controller creates the default account of a new namespace: the first pods may come a moment earlier. */
 const LOOKUPS = 3
 const LOOKUP_MS = 150
 
 export type ServiceAccountParts = {
   readonly objects: Pick<Objects, 'get'>
-  /** The random end of the name of a volume. */
+  /** The random suffix of a volume's name. */
   readonly nameSuffix: () => string
 }
 
@@ -36,7 +36,7 @@ export function createServiceAccount({ objects, nameSuffix }: ServiceAccountPart
     throw refusal(attributes, `error looking up service account ${namespace}/${name}: ${why}`)
   }
 
-  /** Of a new pod; also before validation, so that this is what its client is told first. */
+  /** Checks a new pod; also before validation, so that this error is reported first. */
   const check = async (attributes: Attributes, pod: KubeObject): Promise<void> => {
     const spec = fieldsOf(pod['spec'])
     const refuse = (fault: string | undefined): void => {
@@ -76,7 +76,7 @@ export function createServiceAccount({ objects, nameSuffix }: ServiceAccountPart
       const spec = fieldsOf(object['spec'])
       const name = textOf(spec['serviceAccountName'])
       const fault = name === '' ? undefined : ephemeralFault(spec, await accountOf(attributes, name))
-      // Upstream forgets to say what kind of refusal this is.
+      // Upstream returns this error without a reason.
       if (fault !== undefined) throw unclassified(fault)
     },
   }
@@ -87,7 +87,7 @@ const isNewPod = (attributes: Attributes): boolean =>
 
 const isMirror = ({ metadata }: KubeObject): boolean => metadata.annotations?.[mirrorAnnotation] !== undefined
 
-/** The pod has the last word. */
+/** The pod's own field takes precedence. */
 const isMounted = (spec: Fields, account: KubeObject): boolean =>
   (spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken'] ?? true) === true
 

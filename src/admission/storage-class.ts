@@ -1,4 +1,4 @@
-/** The two plugins about the storage class of a claim. */
+/** The plugins for the storage class of a PersistentVolumeClaim. */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { compareQuantities, parseQuantity } from '../api/quantity.ts'
 import { type Plugin, refusal, targetOf } from './admission.ts'
@@ -10,10 +10,10 @@ const defaultAnnotations = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
 ] as const
-/** Where the class of a claim stood before it had a field. */
+/** The annotation that named the class before there was a field. */
 const oldClassAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-/** A claim without a class gets the default one. An empty class is a class: it means none. */
+/** A claim without a class gets the default one. An empty class counts as set: it means no class. */
 export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugin {
   return {
     name: 'DefaultStorageClass',
@@ -29,7 +29,7 @@ export function createDefaultStorageClass(objects: Pick<Objects, 'list'>): Plugi
   }
 }
 
-/** A claim grows only where its class says that its volumes can. */
+/** A claim may only be expanded if its class allows expansion. */
 export function createPersistentVolumeClaimResize(objects: Pick<Objects, 'get'>): Plugin {
   return {
     name: 'PersistentVolumeClaimResize',
@@ -54,7 +54,7 @@ export function createPersistentVolumeClaimResize(objects: Pick<Objects, 'get'>)
   }
 }
 
-/** Undefined: nothing is said. */
+/** Undefined if no class is set. */
 export function storageClassOf({ metadata, spec }: KubeObject): string | undefined {
   const old = metadata.annotations?.[oldClassAnnotation]
   if (old !== undefined) return old

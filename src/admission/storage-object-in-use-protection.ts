@@ -1,4 +1,4 @@
-/** A new volume, claim or class of attributes stays until the controllers have seen that nothing uses it any more. */
+/** Adds a finalizer to new PersistentVolumes, claims and VolumeAttributesClasses, which a controller removes when nothing uses them. */
 import type { Gates } from '../api/gates.ts'
 import { type Plugin, targetOf } from './admission.ts'
 

@@ -1,4 +1,4 @@
-/** A new node takes no pods before somebody has seen that it is ready. */
+/** A new node gets a taint that keeps pods away until the node controller finds it ready. */
 import { fieldsOf, itemsOf } from '../api/object.ts'
 import { type Plugin, targetOf } from './admission.ts'
 

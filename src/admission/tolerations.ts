@@ -1,8 +1,8 @@
-/** Tolerations of which some cover others: who tolerates more need not be told of less. */
+/** Merges tolerations: one that is covered by another is redundant. */
 import { type Fields, textOf } from '../api/object.ts'
 import { identityOf } from '../schema/equal.ts'
 
-/** Without those that others cover; of equal ones the first stays. */
+/** Drops tolerations that others cover; of equal ones the first is kept. */
 export function mergeTolerations(tolerations: readonly Fields[]): readonly Fields[] {
   const given = tolerations.map(tolerationOf)
   const later = new Covers()
@@ -25,7 +25,7 @@ export function mergeTolerations(tolerations: readonly Fields[]): readonly Field
 
 type Toleration = {
   readonly fields: Fields
-  /** The same of equal ones. */
+  /** The same for equal tolerations. */
   readonly id: string
   readonly key: string
   readonly operator: string
@@ -41,15 +41,15 @@ const tolerationOf = (fields: Fields): Toleration => ({
   operator: textOf(fields['operator']),
   value: textOf(fields['value']),
   effect: textOf(fields['effect']),
-  // Who says nothing bears it for ever.
+  // Without seconds, the taint is tolerated forever.
   seconds: fields['tolerationSeconds'] === undefined ? Infinity : Number(fields['tolerationSeconds']),
 })
 
-/** Where tolerations stand that differ in nothing but their seconds, or in what does not count. */
+/** The key of tolerations that differ only in their seconds, or in fields that do not matter. */
 const placeOf = ({ key, effect, operator, value }: Toleration): string =>
   printPlace(key, effect, operator === 'Exists' ? null : value)
 
-/** Where those that cover it would stand. An empty key means all, and so does an empty effect. */
+/** The keys of tolerations that could cover it. An empty key means all, and so does an empty effect. */
 const placesAround = ({ key, effect, operator, value }: Toleration): readonly string[] =>
   ['', effect].flatMap((wide) => [
     printPlace(key, wide, null),
@@ -59,7 +59,7 @@ const placesAround = ({ key, effect, operator, value }: Toleration): readonly st
 
 const printPlace = (key: string, effect: string, value: string | null): string => JSON.stringify([key, effect, value])
 
-/** By their places; of those at one place those that wait longest. */
+/** Tolerations by key; of those with the same key, the longest. */
 class Covers {
   readonly #places = new Map<string, Longest>()
 
@@ -74,7 +74,7 @@ class Covers {
     return this.#around(one).some(({ first }) => isLongEnough(first, one))
   }
 
-  /** Whether one that is not equal to it covers it. */
+  /** Whether a toleration that is not equal to it covers it. */
   hasOther(one: Toleration): boolean {
     return this.#around(one).some((longest) => {
       const other = longest.besides(one)
@@ -87,11 +87,11 @@ class Covers {
   }
 }
 
-/** The seconds count for one effect only. */
+/** The seconds apply to the effect NoExecute only. */
 const isLongEnough = (wide: Toleration, narrow: Toleration): boolean =>
   wide.effect !== 'NoExecute' || wide.seconds >= narrow.seconds
 
-/** The one that waits longest, and the next that is not equal to it. */
+/** The toleration with the most seconds, and the next one that is not equal to it. */
 class Longest {
   first: Toleration
   #second: Toleration | undefined

@@ -1,6 +1,6 @@
 /**
- * Plugins that are still to come. Their configurations are stored, as other servers on the same etcd may act on them; that this
- * server does not is told to who writes one, since a policy that is silently not enforced is worse than none.
+ * Plugins that are not implemented yet. Their configurations are stored, since other servers on the same etcd may act on them; the writer
+ * gets a warning that this server does not, since a policy that is silently not enforced is worse than none.
  */
 import type { Plugin } from './admission.ts'
 

@@ -1,4 +1,4 @@
-/** The controls of the level baseline, which forbids the known ways out of a container. Those of profiles are in profiles.ts. */
+/** The controls of the level baseline, which forbids known privilege escalations. Those about profiles are in profiles.ts. */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import {
   type Control,
@@ -32,7 +32,7 @@ export const capabilities: Control = ({ containers }) => {
   return detail === undefined ? undefined : { reason: 'non-default capabilities', detail }
 }
 
-/** Which containers ask for more than is allowed, and for what. */
+/** Which containers add capabilities that are not allowed, and which ones. */
 export function addedCapabilities(
   containers: readonly ContainerView[],
   allowed: ReadonlySet<string>,
@@ -94,7 +94,7 @@ const firstSysctls: readonly string[] = [
   'net.ipv4.ip_unprivileged_port_start',
 ]
 
-/** The sysctls that each version added. */
+/** The allowed sysctls by minor version. */
 export const sysctls = sysctlControl(firstSysctls)
 const sysctls27 = [...firstSysctls, 'net.ipv4.ip_local_reserved_ports']
 export const sysctlsFrom27 = sysctlControl(sysctls27)

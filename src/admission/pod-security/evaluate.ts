@@ -1,14 +1,14 @@
-/** Which controls each level has in each version, and what they say against a pod. */
+/** The controls of each level in each version, and the violations of a pod. */
 import * as baseline from './baseline.ts'
 import type { Control, PodView, Violation } from './pod-view.ts'
 import type { LevelVersion, PolicyVersion } from './policy.ts'
 import * as profiles from './profiles.ts'
 import * as restricted from './restricted.ts'
 
-/** A control as it was from a minor version on, until the next row. */
+/** A control from a minor version on, until the next row of the same name. */
 type Row = readonly [name: string, fromMinor: number, control: Control]
 
-/** In the order in which violations are told. */
+/** In the order in which violations are reported. */
 const baselineRows: readonly Row[] = [
   ['appArmorProfile', 0, profiles.appArmorProfile],
   ['capabilities', 0, baseline.capabilities],
@@ -28,7 +28,7 @@ const baselineRows: readonly Row[] = [
   ['windowsHostProcess', 0, baseline.windowsHostProcess],
 ]
 
-/** Those with the name of a control of baseline take its place. */
+/** A row with the name of a baseline control replaces it. */
 const restrictedRows: readonly Row[] = [
   ['allowPrivilegeEscalation', 8, restricted.allowPrivilegeEscalation],
   ['allowPrivilegeEscalation', 25, restricted.unlessWindows(restricted.allowPrivilegeEscalation)],

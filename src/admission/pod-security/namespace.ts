@@ -1,4 +1,4 @@
-/** What is checked of the namespaces that ask for levels: their labels, and whether the pods they have meet a stricter level. */
+/** Checks of namespaces with levels: the labels, and whether the existing pods meet a stricter level. */
 import type { Gates } from '../../api/gates.ts'
 import { invalid } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -10,12 +10,12 @@ import { isSameLevel, isStricter, type LevelVersion, policyOf, printLevel } from
 
 const pods = { group: '', version: 'v1', plural: 'pods' } as const
 
-/** Of a larger namespace only so many pods are looked at, as upstream does: the answer is not to wait for the rest. */
+/** Of a larger namespace only this many pods are evaluated, as upstream, so that the response is not delayed. */
 const PODS_MAX = 3000
 
 type Options = { readonly objects: Pick<Objects, 'list'>; readonly isExempt: boolean; readonly gates: Gates }
 
-/** Fails with Invalid; warns of pods that a stricter level would not let in again. */
+/** Fails with Invalid; warns about existing pods that a stricter level would refuse. */
 export async function checkNamespace(
   { oldObject, context }: Attributes,
   namespace: KubeObject,
@@ -36,7 +36,7 @@ function isTightened(level: LevelVersion, before: LevelVersion): boolean {
   return level.version !== before.version || isStricter(level.level, before.level)
 }
 
-/** Pods with the same violations are named together. */
+/** Pods with the same violations are reported together. */
 function warnings(
   namespace: string,
   found: readonly KubeObject[],

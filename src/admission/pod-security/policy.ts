@@ -1,4 +1,4 @@
-/** Levels, their versions, and the labels of a namespace that ask for them (KEP-2579). */
+/** Levels, their versions, and the labels of a namespace that select them (KEP-2579). */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import type { ObjectMeta } from '../../api/object.ts'
 
@@ -7,12 +7,12 @@ const levels = ['privileged', 'baseline', 'restricted'] as const
 
 type Level = (typeof levels)[number]
 
-/** The minor version; the latest has them all. */
+/** The minor version; `latest` has all controls. */
 export type PolicyVersion = number | 'latest'
 
 export type LevelVersion = { readonly level: Level; readonly version: PolicyVersion }
 
-/** What refuses pods, what is written to the audit log, and what warns. */
+/** The levels below which pods are refused, recorded in the audit log, and warned about. */
 export type Policy = { readonly enforce: LevelVersion; readonly audit: LevelVersion; readonly warn: LevelVersion }
 
 export const prefix = 'pod-security.kubernetes.io/'
@@ -68,7 +68,7 @@ type Mode = {
   readonly value: LevelVersion
 }
 
-/** What is refused is also warned about where it is only a template, unless the namespace says otherwise. */
+/** Without a label of its own, `warn` follows a stricter `enforce`, so that writers of workloads are warned too. */
 function warnedOf(warn: Mode, enforce: Mode): LevelVersion {
   const isImplied = !warn.hasLevel && enforce.isLevelGiven && isStricter(enforce.value.level, warn.value.level)
   if (!isImplied) return warn.value

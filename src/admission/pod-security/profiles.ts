@@ -28,10 +28,10 @@ export const appArmorProfile: Control = ({ annotations, security, containers }) 
 
 const appArmorTypeOf = (security: PodView['security']): string => textOf(fieldsOf(security['appArmorProfile'])['type'])
 
-/** The profiles of AppArmor and seccomp have the same types. */
+/** The types of AppArmor and seccomp profiles are the same. */
 const isForbidden = (type: string): boolean => type !== '' && !isProfile(type)
 
-/** Others mean that there is none. */
+/** Other types, such as Unconfined, are no profile. */
 export const isProfile = (type: string): boolean => type === 'RuntimeDefault' || type === 'Localhost'
 
 const seLinuxTypes: readonly string[] = ['', 'container_t', 'container_init_t', 'container_kvm_t']
@@ -67,7 +67,7 @@ function optionsOf(security: PodView['security']): Options {
   return { type: textOf(type), user: textOf(user), role: textOf(role) }
 }
 
-/** Before there were fields, annotations said it. */
+/** The control for versions in which annotations set the profile, before there were fields. */
 export const seccompByAnnotation: Control = ({ annotations, containers }) => {
   const keys = [
     'seccomp.security.alpha.kubernetes.io/pod',
@@ -88,7 +88,7 @@ export const seccompProfile: Control = (pod) => {
   return detail === undefined ? undefined : { reason: 'seccompProfile', detail }
 }
 
-/** Who asks for a profile that is none. */
+/** What sets a seccomp type that is not allowed. */
 export function forbiddenSeccomp({ security, containers }: PodView): string | undefined {
   const podType = seccompTypeOf(security)
   const bad = containers.filter((container) => isForbidden(seccompTypeOf(container.security)))

@@ -1,10 +1,10 @@
-/** The controls of the level restricted, which asks pods to give up what they do not need. */
+/** The controls of the level restricted, which requires pods to drop the privileges that they do not need. */
 import { fieldsOf, itemsOf, textOf, textsOf } from '../../api/object.ts'
 import { addedCapabilities } from './baseline.ts'
 import { type Control, containersNamed, named, quoted, setters, sorted } from './pod-view.ts'
 import { forbiddenSeccomp, isProfile, seccompTypeOf } from './profiles.ts'
 
-/** Pods for Windows have no Linux settings to restrict: since 1.25 they are not asked for any. */
+/** Linux settings do not apply to Windows pods: since 1.25 these controls skip them. */
 export const unlessWindows =
   (control: Control): Control =>
   (pod) =>

@@ -1,4 +1,7 @@
-/** What one write costs in one quota, and whether the quota allows it. The limits are those of the status, which a controller keeps. */
+/**
+ * What one write costs in one quota, and whether the quota allows it. The limits are those of the quota's status, which a controller
+ * maintains.
+ */
 import type { ApiError } from '../../api/errors.ts'
 import { fieldsOf, type Json, type KubeObject } from '../../api/object.ts'
 import { addQuantities, compareQuantities, printQuantity, type Quantity } from '../../api/quantity.ts'
@@ -9,13 +12,13 @@ import { scopesOf } from './scopes.ts'
 
 export type Charge = { readonly attributes: Attributes; readonly evaluator: Evaluator; readonly object: KubeObject }
 
-/** What a write costs in a quota: nothing where the quota is not about it. An update costs what it adds. */
+/** What a write costs in a quota: nothing if the quota does not apply to it. An update costs what it adds. */
 export function costIn(quota: KubeObject, { attributes, evaluator, object }: Charge): ResourceList {
   const limited = limitedIn(quota, object, evaluator)
   if (limited.length === 0) return nothing
   const usage = evaluator.usageOf(object)
   const { oldObject } = attributes
-  // What the object cost before counts only in quotas that it was charged to.
+  // The previous usage is subtracted only if the quota applied to the object before.
   const isKnown = oldObject !== undefined && isAbout(quota, oldObject, evaluator)
   const before = isKnown ? evaluator.usageOf(oldObject) : nothing
   const cost = new Map<string, Quantity>()
@@ -27,7 +30,7 @@ export function costIn(quota: KubeObject, { attributes, evaluator, object }: Cha
   return cost
 }
 
-/** Why the quota cannot tell whether it allows a write: what the object does not say, or what is not counted yet. Asked before any amount. */
+/** Why the quota cannot be evaluated: the object does not specify an amount, or its usage is not counted yet. Checked before any amount. */
 export function unknownOf(quota: KubeObject, { attributes, evaluator, object }: Charge): ApiError | undefined {
   const limited = limitedIn(quota, object, evaluator)
   if (limited.length === 0) return undefined
@@ -41,11 +44,11 @@ export function unknownOf(quota: KubeObject, { attributes, evaluator, object }: 
   return undefined
 }
 
-/** Why the quota does not allow a write that costs this; undefined when it does. */
+/** Why the quota does not allow a write with this cost; undefined if it does. */
 export function excessOf(quota: KubeObject, { attributes }: Charge, cost: ResourceList): ApiError | undefined {
   const { hard, used } = statusOf(quota)
   const name = quota.metadata.name ?? ''
-  // What the status tells has happened already: it is counted, not refused.
+  // A status reports what has already happened: it is charged, but not refused.
   if (attributes.subresource === 'status') return undefined
   const exceeded = new Set<string>()
   for (const [resource, amount] of cost) {
@@ -58,7 +61,7 @@ export function excessOf(quota: KubeObject, { attributes }: Charge, cost: Resour
   return refusal(attributes, `exceeded quota: ${name}, ${amounts}`)
 }
 
-/** The quota with more in use, or less; the same one where nothing changes. */
+/** The quota with a changed usage; the same object if nothing changes. */
 export function withUsed(quota: KubeObject, cost: ResourceList, sign: 1n | -1n = 1n): KubeObject {
   if (cost.size === 0) return quota
   const used = new Map(statusOf(quota).used)
@@ -75,7 +78,7 @@ function statusOf({ status }: KubeObject): { readonly hard: ResourceList; readon
   return { hard: listOf(hard), used: listOf(used) }
 }
 
-/** Objects never change, and a quota is asked several times for each write to its namespace. */
+/** Cached by identity: objects are immutable, and a quota is evaluated several times for each write to its namespace. */
 const known = new WeakMap<object, ResourceList>()
 
 function listOf(given: Json | undefined): ResourceList {
@@ -85,7 +88,7 @@ function listOf(given: Json | undefined): ResourceList {
   return list
 }
 
-/** What the quota limits of such objects, sorted; nothing for an object outside of its scopes. */
+/** The resources of such objects that the quota limits, sorted; none if the object is outside of its scopes. */
 function limitedIn(quota: KubeObject, object: KubeObject, evaluator: Evaluator): readonly string[] {
   const limited = [...statusOf(quota).hard.keys()].filter(evaluator.measures)
   return limited.length > 0 && isAbout(quota, object, evaluator) ? limited.toSorted() : []

@@ -1,4 +1,4 @@
-/** Claims cost storage, in all and of their class. */
+/** PersistentVolumeClaims are charged for storage, in total and per storage class. */
 import type { Gates } from '../../api/gates.ts'
 import { fieldsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { type ResourceList, largest, readResourceList } from '../../api/resource-list.ts'
@@ -9,11 +9,11 @@ import { count, type Evaluator, isWritten } from './evaluator.ts'
 import { isSelected } from './scopes.ts'
 
 const names: readonly string[] = ['persistentvolumeclaims', 'count/persistentvolumeclaims', 'requests.storage']
-/** Between the name of a class and what is limited of it. */
+/** Between the name of a storage class and the limited resource. */
 const ofClass = '.storageclass.storage.k8s.io/'
 
 export const createClaimEvaluator = (gates: Gates): Evaluator => ({
-  // What is set aside for a claim, and the class it has, change with its status.
+  // The allocated resources of a claim, and its current attributes class, change with its status.
   isCharged: (attributes) =>
     isWritten(attributes) || (attributes.subresource === 'status' && isChangedIn(attributes, gates)),
   usageOf: (claim) => usageOf(claim, gates),
@@ -32,7 +32,7 @@ const isChangedIn = ({ object, oldObject }: Attributes, gates: Gates): boolean =
   gates.isOn('RecoverVolumeExpansionFailure') ||
   (gates.isOn(ofAttributes) && classesOf(object).join() !== classesOf(oldObject).join())
 
-/** The classes of attributes that a claim has, had and will have. */
+/** The VolumeAttributesClasses that are requested, current and targeted. */
 function classesOf(claim: KubeObject | undefined): readonly string[] {
   const status = fieldsOf(claim?.['status'])
   const classes = [
@@ -57,7 +57,7 @@ function usageOf(claim: KubeObject, gates: Gates): ResourceList {
   return usage
 }
 
-/** A claim that shrinks again after it could not grow still holds what was set aside for it. */
+/** A claim whose request is reduced after a failed expansion still holds the allocated amount. */
 function sizeOf({ spec, status }: KubeObject, gates: Gates): Quantity | undefined {
   const asked = readResourceList(fieldsOf(fieldsOf(spec)['resources'])['requests'])
   if (!gates.isOn('RecoverVolumeExpansionFailure')) return asked.get('storage')

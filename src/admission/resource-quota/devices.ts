@@ -1,11 +1,11 @@
-/** Claims for devices cost as many of each class as they may get. */
+/** ResourceClaims are charged, per device class, for as many devices as they may be allocated. */
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import { type ResourceList, largest, sum } from '../../api/resource-list.ts'
 import { count, type Evaluator, isWritten } from './evaluator.ts'
 
 const name = 'count/resourceclaims.resource.k8s.io'
 const ofClass = '.deviceclass.resource.k8s.io/devices'
-/** What a claim can be given at most: who asks for all devices is charged with as many. */
+/** The maximum of devices of a claim: a request for all devices is charged for as many. */
 const DEVICES_MAX = 32
 
 export const deviceEvaluator: Evaluator = {
@@ -19,11 +19,11 @@ export const deviceEvaluator: Evaluator = {
   missing: () => undefined,
 }
 
-/** Of requests that stand for each other only one is met. */
+/** Of the alternatives of a request only one is allocated. */
 function costOf(request: Fields): ResourceList {
   const alternatives = itemsOf(request['firstAvailable'])
   if (alternatives.length > 0) return largest(alternatives.map(devicesOf))
-  // Versions differ in where they have a single one.
+  // v1beta2 has a single request in `exactly`; older versions have its fields directly.
   return devicesOf(request['exactly'] === undefined ? request : fieldsOf(request['exactly']))
 }
 

@@ -1,4 +1,4 @@
-/** What objects of a kind cost. */
+/** The usage of objects of one kind. */
 import type { KubeObject } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
@@ -6,19 +6,19 @@ import type { Attributes } from '../admission.ts'
 import type { Scope } from './scopes.ts'
 
 export type Evaluator = {
-  /** Whether this write can cost anything. */
+  /** Whether this write can be charged. */
   readonly isCharged: (attributes: Attributes) => boolean
   readonly usageOf: (object: KubeObject) => ResourceList
-  /** Whether objects of this kind can cost any of this. */
+  /** Whether objects of this kind can use this resource. */
   readonly measures: (resourceName: string) => boolean
-  /** Only objects in all scopes of a quota count. */
+  /** Only objects in all scopes of a quota are charged to it. */
   readonly isInScope: (object: KubeObject, scope: Scope) => boolean
-  /** What a quota that limits these amounts asks an object to say, if it does not. */
+  /** Why an object is refused by a quota that limits these resources: it does not specify their amounts. Undefined if it does. */
   readonly missing: (object: KubeObject, resourceNames: readonly string[]) => string | undefined
 }
 
 export const count = (number: number): Quantity => ({ nanos: BigInt(number) * 10n ** 9n, format: 'decimal' })
 
-/** The object itself is made, or changed. */
+/** The object itself is created or updated, not a subresource. */
 export const isWritten = ({ operation, subresource }: Attributes): boolean =>
   (operation === 'CREATE' || operation === 'UPDATE') && subresource === ''

@@ -1,4 +1,4 @@
-/** Which kinds cost what: each that a quota can limit by more than its number has a file of its own. */
+/** The evaluators by kind: each kind that quotas can limit by more than its number has a file of its own. */
 import { isEvents } from '../../api/events.ts'
 import type { Gates } from '../../api/gates.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -15,7 +15,7 @@ type WallClock = Pick<Clock, 'wallMs'>
 export class Evaluators {
   readonly #gates: Gates
   readonly #clock: WallClock
-  /** These depend on nothing but the resource. */
+  /** An evaluator depends on the resource alone. */
   readonly #known = new WeakMap<Resource, Evaluator | 'uncounted'>()
 
   constructor(gates: Gates, clock: WallClock) {
@@ -47,7 +47,7 @@ function createEvaluator({ group, plural }: Resource, gates: Gates, clock: WallC
   return group === '' ? countEvaluator(`count/${plural}`, plural) : countEvaluator(`count/${plural}.${group}`)
 }
 
-/** Of most kinds only the number of objects counts; some kinds of the core group also do under their old names. */
+/** For most kinds only the number of objects is counted; some kinds of the core group also under their old names. */
 function countEvaluator(...names: readonly string[]): Evaluator {
   return {
     isCharged: ({ operation, subresource }) => operation === 'CREATE' && subresource === '',

@@ -1,9 +1,12 @@
-/** What a node has given to the containers of a Pod counts until it has taken it back: a resize is a wish (gate InPlacePodVerticalScaling). */
+/**
+ * The resources that a node has allocated to the containers of a Pod are charged until it has released them: a resize only states the
+ * desired amounts (gate InPlacePodVerticalScaling).
+ */
 import { fieldsOf, itemsOf, type KubeObject, textOf } from '../../api/object.ts'
 import { largest, readResourceList } from '../../api/resource-list.ts'
 import { type AmountsOf, saidAmounts } from '../../registry/pod-resources.ts'
 
-/** Ordinary init containers cannot be resized. */
+/** Init containers cannot be resized, except sidecars. */
 export function amountsWithGiven({ spec, status }: KubeObject): AmountsOf {
   const { containerStatuses, initContainerStatuses, conditions } = fieldsOf(status)
   const statuses = [...itemsOf(containerStatuses), ...itemsOf(initContainerStatuses)]

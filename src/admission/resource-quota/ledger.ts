@@ -1,6 +1,6 @@
 /**
- * Charges writes to the quotas of their namespace, so that no two writes can spend the same amount: each quota is changed by
- * compare and swap on what was decided on. Writes of one replica to one namespace that come together share one change.
+ * Charges writes to the quotas of their namespace, so that no two writes can spend the same amount: each quota is updated by
+ * compare-and-swap on the state that was evaluated. Concurrent writes of one replica to one namespace share one update.
  */
 import type { ApiError } from '../../api/errors.ts'
 import type { KubeObject } from '../../api/object.ts'
@@ -18,7 +18,7 @@ type Waiting = {
 
 export class Ledger {
   readonly #objects: Pick<Objects, 'list' | 'changeStatus'>
-  /** Those who wait for the batch under way, by namespace. */
+  /** Charges that wait for the current batch, by namespace. */
   readonly #queues = new Map<string, Waiting[]>()
   #keptCharges = 0
 
@@ -26,12 +26,12 @@ export class Ledger {
     this.#objects = objects
   }
 
-  /** What refused writes were charged and could not be given back, counted once for each quota. */
+  /** The charges of refused writes that could not be released, counted once for each quota. */
   get keptCharges(): number {
     return this.#keptCharges
   }
 
-  /** Fails with Forbidden when a quota does not allow it; then no quota is charged, but where it cannot be given back. */
+  /** Fails with Forbidden if a quota does not allow it; then no quota stays charged, unless its charge could not be released. */
   charge(namespace: string, charge: Charge): Promise<void> {
     const queue = this.#queues.get(namespace)
     return new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ export class Ledger {
     })
   }
 
-  /** What `charge` would say, and nothing is charged. */
+  /** As `charge`, but nothing is charged. */
   async check(namespace: string, charge: Charge): Promise<void> {
     const { refusals } = await this.#settle(namespace, [charge])
     const refusal = refusals.get(charge)
@@ -83,7 +83,7 @@ export class Ledger {
         return settled.quotas.find((one) => one !== quota)
       })
       for (const [charge, refusal] of late) all.set(charge, refusal)
-      // Somebody else was first in this quota: what the ones before it were charged is given back.
+      // Another writer has used up this quota meanwhile: the charges to the quotas before it are released.
       if (late.size > 0) await this.#giveBack(namespace, charged, [...late.keys()])
       charged.set(name, version)
     }
@@ -91,8 +91,9 @@ export class Ledger {
   }
 
   /**
-   * `charged`: quotas by name, with the version that our charge made. Whoever wrote one since may have been the controller, which has
-   * counted only what is stored: nothing can be given back a second time, so it stays charged until the controller counts again.
+   * `charged`: quotas by name, with the resourceVersion that our charge produced. If a quota was written since, it may have been by the
+   * controller, which counts only stored objects and so has already released the charge: it must not be released twice, so the quota stays
+   * as it is until the controller counts again.
    */
   async #giveBack(
     namespace: string,
@@ -111,7 +112,7 @@ export class Ledger {
     }
   }
 
-  /** What the quotas say, and the names of those that are charged. What memory says is asked again before it refuses. */
+  /** The refusals, and the names of the quotas to charge. Before refusing on the cache's state, the latest is read. */
   async #settle(
     namespace: string,
     charges: readonly Charge[],
@@ -129,7 +130,7 @@ export class Ledger {
 
 type Refusals = ReadonlyMap<Charge, ApiError>
 
-/** The quotas after all charges that all of them allow, one after the other; and why the others are not allowed. */
+/** The quotas after all charges that every quota allows, one after the other; and the errors of the others. */
 function settle(
   before: readonly KubeObject[],
   charges: readonly Charge[],
@@ -138,7 +139,7 @@ function settle(
   const refusals = new Map<Charge, ApiError>()
   for (const charge of charges) {
     const costs = quotas.map((quota) => costIn(quota, charge))
-    // As upstream: no amount is compared before all quotas know what they need.
+    // As upstream: no amount is compared before every quota can be evaluated.
     const refusal =
       quotas.map((quota) => unknownOf(quota, charge)).find(isGiven) ??
       quotas.map((quota, at) => excessOf(quota, charge, costs[at] ?? nothing)).find(isGiven)

@@ -1,4 +1,4 @@
-/** Pods cost what their containers ask for and are limited to. One that has ended, or should have, costs nothing but its record. */
+/** Pods are charged for the requests and limits of their containers. A pod that has ended, or should have, is only counted as an object. */
 import type { Gates } from '../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf } from '../../api/object.ts'
 import type { Quantity } from '../../api/quantity.ts'
@@ -13,14 +13,14 @@ import { hasDeadline, isPodInScope } from './scopes.ts'
 
 const compute: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
 
-/** The names of these amounts without a prefix mean requests. */
+/** Names without a prefix mean requests. */
 const names: ReadonlySet<string> = new Set([
   'pods',
   'count/pods',
   ...compute.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 ])
 
-/** What a pod must say where a quota limits it; other amounts are nothing when they are not given. */
+/** The amounts that a pod must specify if a quota limits them; others are 0 if absent. */
 const required: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 )
@@ -37,17 +37,17 @@ export const createPodEvaluator = (gates: Gates, clock: Pick<Clock, 'wallMs'>): 
   missing: (pod, resourceNames) => (saysItself(pod, ownOf(gates)) ? undefined : missing(pod, resourceNames)),
 })
 
-/** Which amounts count as the Pod itself says them. */
+/** The resources whose pod-level amounts take precedence. */
 const ownOf = (gates: Gates): ((name: string) => boolean) =>
   gates.isOn('PodLevelResources') ? isPodLevel : () => false
 
-/** Then its containers need not say anything. */
+/** Whether the pod has pod-level amounts: then its containers need not specify any. */
 function saysItself({ spec }: KubeObject, isOwn: (name: string) => boolean): boolean {
   const { requests, limits } = fieldsOf(fieldsOf(spec)['resources'])
   return [requests, limits].some((list) => Object.keys(fieldsOf(list)).some(isOwn))
 }
 
-/** Of other updates nothing that costs can change; a deadline moves a pod from one scope into another. */
+/** No other update can change the usage; a deadline moves a pod from one scope to another. */
 function isCharged({ operation, subresource, object, oldObject }: Attributes): boolean {
   if (subresource === 'resize') return operation === 'UPDATE'
   if (subresource !== '') return false
@@ -57,7 +57,7 @@ function isCharged({ operation, subresource, object, oldObject }: Attributes): b
 
 const record: ResourceList = new Map([['count/pods', count(1)]])
 
-/** One that is still there when its time to end has passed twice is on a node that is lost. */
+/** A pod that still exists when its grace period has passed twice is on a lost node. */
 function isOver({ metadata, status }: KubeObject, nowMs: number): boolean {
   const { phase } = fieldsOf(status)
   if (phase === 'Failed' || phase === 'Succeeded') return true
@@ -73,12 +73,12 @@ function usageOf(pod: KubeObject, gates: Gates): ResourceList {
   const overhead = readResourceList(fields['overhead'])
   const requests = sum([podResources(fields, 'requests', { isOwn, amountsOf }), overhead])
   const own = podResources(fields, 'limits', { isOwn, amountsOf })
-  // Only who is limited can be limited to more.
+  // As upstream, overhead is added only to limits that are set.
   const limits = sum([own, new Map([...overhead].filter(([name]) => (own.get(name)?.nanos ?? 0n) !== 0n))])
   return new Map([['pods', count(1)], ...named(requests, limits)])
 }
 
-/** The amounts under the names that quotas have for them. */
+/** The amounts under the names that quotas use for them. */
 function* named(requests: ResourceList, limits: ResourceList): Generator<[string, Quantity]> {
   for (const [name, amount] of requests) {
     if (compute.includes(name) || isHugePages(name)) yield [name, amount]

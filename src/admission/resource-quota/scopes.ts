@@ -1,4 +1,4 @@
-/** The scopes of a quota: which objects it is about. */
+/** The scopes of a quota: which objects it applies to. */
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf, textsOf } from '../../api/object.ts'
 
 export type Scope = { readonly name: string; readonly operator: string; readonly values: readonly string[] }
@@ -41,7 +41,7 @@ export function isPodInScope(pod: KubeObject, scope: Scope): boolean {
 export const hasDeadline = (pod: KubeObject | undefined): boolean =>
   fieldsOf(pod?.['spec'])['activeDeadlineSeconds'] !== undefined
 
-/** Whether one of the classes of an object is meant. Of an object without a class it is true that its class is not one of these. */
+/** Whether one of the classes of an object is selected. An object without a class matches NotIn. */
 export function isSelected(classes: readonly string[], { operator, values }: Scope): boolean {
   switch (operator) {
     case 'In':
@@ -55,7 +55,7 @@ export function isSelected(classes: readonly string[], { operator, values }: Sco
   }
 }
 
-/** Whether the pod wants to be near to, or far from, pods of other namespaces. */
+/** Whether the pod has affinity or anti-affinity terms for pods of other namespaces. */
 function looksAbroad({ affinity }: Fields): boolean {
   const terms = ['podAffinity', 'podAntiAffinity'].flatMap((side) => {
     const { requiredDuringSchedulingIgnoredDuringExecution, preferredDuringSchedulingIgnoredDuringExecution } =

@@ -1,4 +1,4 @@
-/** Services cost ports of all nodes and load balancers. */
+/** Services are charged for node ports and load balancers. */
 import { fieldsOf, itemsOf, type KubeObject } from '../../api/object.ts'
 import type { ResourceList } from '../../api/resource-list.ts'
 import { count, type Evaluator, isWritten } from './evaluator.ts'
@@ -26,7 +26,7 @@ function usageOf({ spec }: KubeObject): ResourceList {
   function nodePorts(): number {
     if (type === 'NodePort') return itemsOf(ports).length
     if (!isBalanced) return 0
-    // Without ports of its own to give, it may still name some.
+    // A load balancer without allocated node ports may still request specific ones.
     if (allocateLoadBalancerNodePorts !== false) return itemsOf(ports).length
     return itemsOf(ports).filter(({ nodePort }) => Number(nodePort ?? 0) !== 0).length
   }

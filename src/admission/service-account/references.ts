@@ -1,4 +1,7 @@
-/** Which secrets a pod may name: none in a mirror pod; else those of its service account, where the account asks for that. */
+/**
+ * Which secrets a pod may reference: none in a mirror pod; else any, unless an annotation of its service account restricts pods to the
+ * secrets of the account.
+ */
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, textOf } from '../../api/object.ts'
 
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
@@ -11,7 +14,7 @@ export function mirrorPodFault(spec: Fields): string | undefined {
   return hasToken ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined
 }
 
-/** Secrets stand in fields of a few names only, wherever a pod has them. */
+/** The names of all fields of a pod that can reference secrets. */
 const secretFields: ReadonlySet<string> = new Set([
   'secret',
   'secretRef',
