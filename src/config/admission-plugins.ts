@@ -1,7 +1,10 @@
-/** `--enable-admission-plugins` and `--disable-admission-plugins`. Faults are in upstream's words. */
+/** `--enable-admission-plugins` and `--disable-admission-plugins`. Errors have upstream's texts. */
 import { quote } from '../api/quote.ts'
 
-/** On unless somebody says otherwise; on in kube-apiserver but not there yet; off in kube-apiserver, and not there yet either. */
+/**
+ * `on`: runs by default. `absent`: runs by default in kube-apiserver, but is not implemented. `off`: off by default in kube-apiserver, and
+ * not implemented.
+ */
 type State = 'on' | 'absent' | 'off'
 
 const plugins: ReadonlyMap<string, State> = new Map([
@@ -53,7 +56,7 @@ function names(state: State, list: readonly string[]): [string, State][] {
   return list.map((name) => [name, state])
 }
 
-/** Whether it runs; of one that is not there yet, whether the operator would have it. */
+/** Whether the plugin is on. For one that is not implemented: whether kube-apiserver would run it. */
 export type AdmissionPlugins = { readonly isOn: (name: string) => boolean }
 
 export function parseAdmissionPlugins(

@@ -1,6 +1,6 @@
 /**
- * Raw flags and files to one checked Config. All faults are found and told together, before anything starts; each says
- * what to do about it, in upstream's words where it has some.
+ * Converts flags and files to one validated Config. All errors are reported together, before anything starts; each says how to fix it, with
+ * upstream's text where there is one.
  */
 import type { TokenEntry } from '../api/user.ts'
 import { parseCertificates } from '../lib/x509/trust-anchors.ts'
@@ -19,59 +19,59 @@ export type Config = {
   readonly etcd: {
     readonly servers: readonly string[]
     readonly prefix: string
-    /** What built-in objects are stored as. */
+    /** The serialization of built-in objects in etcd. */
     readonly media: StorageMedia
-    /** Paths; null: etcd is spoken to without certificates. */
+    /** Paths; null: no CA or client certificate is configured for etcd. */
     readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null
-    /** 0: history is left to others. */
+    /** 0: this server does not compact etcd. */
     readonly compactionMs: number
   }
   readonly bindAddress: string
-  /** 0: any free one, which only tests ask for. */
+  /** 0: any free port; used by tests only. */
   readonly port: number
-  /** Where clients reach the server. */
+  /** The address at which clients reach the server. */
   readonly advertiseAddress: string
   /**
-   * What the endpoints of default/kubernetes name; unspecified: the first address of the host that others can reach, also where
-   * the server listens on its own machine alone, as upstream.
+   * The address in the endpoints of default/kubernetes; if unspecified, the first address of the host that others can reach, even if the
+   * server listens on loopback only, as upstream.
    */
   readonly endpointAddress: string
-  /** How discovery names the server; the advertised address unless it has a name. */
+  /** The server's name in discovery; the advertised address by default. */
   readonly externalHost: string
   readonly tls:
     | { readonly kind: 'files'; readonly certificatePath: string; readonly keyPath: string }
-    /** Used when it is there, made when it is not. */
+    /** The certificate in the folder is used if it exists, else created there. */
     | { readonly kind: 'folder'; readonly path: string }
   readonly tlsMinVersion: 'TLSv1.2' | 'TLSv1.3'
   /** Whether clients are offered HTTP/2. */
   readonly servesHttp2: boolean
-  /** HTTP/2 requests that may be open on one connection; null: as the listener has it. */
+  /** The maximum of concurrent streams of an HTTP/2 connection; null: the listener's default. */
   readonly streamsPerConnectionMax: number | null
   readonly tokens: readonly TokenEntry[]
-  /** Null: there are no tokens of service accounts. */
+  /** Null: service account tokens are not supported. */
   readonly serviceAccounts: ServiceAccounts | null
-  /** Authorities of client certificates, PEM; null: such certificates do not count. */
+  /** The CAs of client certificates, PEM; null: client certificates are ignored. */
   readonly clientCaPem: string | null
-  /** The file that they come from. */
+  /** The file of the client CAs. */
   readonly clientCaPath: string | null
   readonly allowsAnonymous: boolean
   readonly authorization: 'roles' | 'always-allow' | 'always-deny'
   readonly requestTimeoutMs: number
-  /** Requests that may be under way at once; 0: any number. */
+  /** The maximum of requests in flight; 0: unlimited. */
   readonly inFlight: { readonly readOnlyMax: number; readonly mutatingMax: number }
   readonly watchMsMin: number
   readonly eventTtlSeconds: number
-  /** From the order to stop until no more connections are taken. */
+  /** How long connections are still accepted after the signal to stop. */
   readonly stopDelayMs: number
-  /** Over how long the ends of watches are spread. */
+  /** The period over which watches are ended at shutdown. */
   readonly watchGraceMs: number
-  /** The value of Strict-Transport-Security on every answer; null: it is not sent. */
+  /** The value of Strict-Transport-Security in every response; null: the header is not sent. */
   readonly strictTransportSecurity: string | null
   readonly featureGates: FeatureGates
   readonly runtime: RuntimeConfig
   readonly services: ServicesConfig
   readonly kubelet: KubeletConfig
-  /** Whether pods may ask for privileged containers. */
+  /** Whether pods may have privileged containers. */
   readonly allowsPrivileged: boolean
   readonly admission: AdmissionPlugins
   readonly logging: { readonly format: 'text' | 'json' | 'auto'; readonly isVerbose: boolean }

@@ -1,11 +1,11 @@
-/** `--feature-gates`: a value in the configuration, like any other. Faults are in upstream's words. */
+/** `--feature-gates`. Errors have upstream's texts. */
 import { gateRows, type GateStage } from '../api/gate-rows.ts'
 import type { Gates } from '../api/gates.ts'
 
 type Gate = { readonly stage: GateStage; readonly isOnByDefault: boolean; readonly isLocked: boolean }
 
 export type FeatureGates = Gates & {
-  /** Every gate there is, for the metric that shows them. */
+  /** All gates, for the metric kubernetes_feature_enabled. */
   readonly all: readonly { readonly name: string; readonly stage: GateStage; readonly isOn: boolean }[]
 }
 
@@ -81,7 +81,7 @@ export const gatesActedOn: readonly string[] = [
   'WatchList',
 ]
 
-/** Gates of parts that Keelson does not have: always off, whatever the flag says. */
+/** Gates of features that Keelson does not have: always off, whatever the flag says. */
 const absentGates: ReadonlySet<string> = new Set([
   'APIServerTracing',
   'AnonymousAuthConfigurableEndpoints',
@@ -102,7 +102,7 @@ const absentGates: ReadonlySet<string> = new Set([
 
 const groupGates: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta'])
 
-/** Entries are `Name=bool`; of several with the same name the last counts. */
+/** Entries are `Name=bool`; if a name is repeated, the last one counts. */
 export function parseFeatureGates(entries: readonly string[]): ParsedGates {
   const known = knownGates()
   const set = new Map<string, boolean>()
@@ -132,7 +132,7 @@ function knownGates(): Map<string, Gate> {
   return new Map(gateRows.flatMap(({ names, ...gate }) => names.map((name) => [name, gate])))
 }
 
-/** An entry may name the component, of which there is one: `kube:WatchList=true`. */
+/** An entry may name the component, which can only be `kube`: `kube:WatchList=true`. */
 function splitEntry(entry: string): { name: string; value: string | undefined } {
   const [left = '', ...right] = entry.split('=')
   const name = left.trim().replace(/^kube:/, '')

@@ -1,6 +1,6 @@
 /**
- * The flags of `keelson serve`, as data: parsing, checking and the help text all read this table. Names and defaults are
- * kube-apiserver's; those of its flags that are not here are in unsupported-flags.ts.
+ * The flags of `keelson serve`: parsing, validation and the help text all use this table. Names and defaults are kube-apiserver's; flags of
+ * kube-apiserver that are missing here are in unsupported-flags.ts.
  */
 import { unsupportedFlags } from './unsupported-flags.ts'
 
@@ -9,7 +9,7 @@ export type FlagType = 'string' | 'list' | 'integer' | 'boolean' | 'address' | '
 export type Flag = {
   readonly section: string
   readonly type: FlagType
-  /** Shown in the help text; undefined: there is no default. */
+  /** Printed in the help text; undefined: there is no default. */
   readonly default?: string
   readonly help: string
 }
@@ -268,7 +268,7 @@ export const isFlagName = (name: string): name is FlagName => Object.hasOwn(flag
 
 const upstreamDefaults: ReadonlyMap<string, string> = new Map(Object.values(unsupportedFlags).flatMap(Object.entries))
 
-/** kube-apiserver's default of a flag that is known but not supported; undefined for a name that it does not have. */
+/** kube-apiserver's default of a flag that is not supported; undefined if it has no such flag. */
 export const upstreamDefault = (name: string): string | undefined => upstreamDefaults.get(name)
 
 export function helpText(gates: readonly string[]): string {

@@ -1,12 +1,12 @@
-/** How the server speaks to kubelets: which of a node's addresses it takes, and what it shows and trusts there. */
+/** How the server connects to kubelets: which address of a node it uses, its client certificate, and the CA it trusts. */
 import type { Values } from './values.ts'
 
 export type KubeletConfig = {
-  /** The first type that a node has an address of is taken. */
+  /** In order of preference: the first type that a node has an address of is used. */
   readonly addressTypes: readonly string[]
-  /** Who signs the certificates of kubelets; null: nobody is asked, as upstream. */
+  /** The CA of the kubelets' serving certificates; null: they are not verified, as upstream. */
   readonly caPem: string | null
-  /** What the server shows; null: nothing. */
+  /** The client certificate of the server; null: none. */
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | null
 }
 

@@ -1,4 +1,4 @@
-/** Arguments to flags and their raw values. Nothing is checked here but that the flags exist. */
+/** Converts arguments to flags and their raw values. Only unknown and unsupported flags are refused here. */
 import { type FlagName, flags, isFlagName, upstreamDefault } from './flags.ts'
 
 /** All values of each flag that was given, in order. */
@@ -26,14 +26,14 @@ export function parseArgs(args: readonly string[]): { readonly raw: RawFlags; re
   return { raw, faults }
 }
 
-/** The value of a flag that is not ours must not look like another mistake. */
+/** Takes the value of a flag that is not supported, so that it is not reported as another error. */
 function takeValue(name: string, rest: string[]): string | undefined {
   const isBoolean = /^(true|false)$/.test(upstreamDefault(name) ?? '')
   if (isBoolean) return 'true'
   return rest[0] === undefined || rest[0].startsWith('-') ? undefined : rest.shift()
 }
 
-/** Undefined for what asks for nothing: a flag of kube-apiserver's with its default. */
+/** Undefined if the flag has no effect: an unsupported flag with kube-apiserver's default. */
 function refuse(name: string, value: string | undefined): string | undefined {
   const byDefault = upstreamDefault(name)
   if (byDefault === undefined) {

@@ -1,8 +1,8 @@
-/** `--runtime-config`: which versions and resources are served. Faults are in upstream's words. */
+/** `--runtime-config`: which versions and resources are served. Errors have upstream's texts. */
 
 /**
- * The groups that are there, with all versions that have a name in them. Stable ones are served unless turned off, others only where
- * the flag says so; of some the kinds are gone, and turning them on serves nothing.
+ * The groups, with all versions that upstream's scheme has for them. Stable versions are served by default, others only if the flag enables
+ * them; some versions have no kinds any more, and enabling them serves nothing.
  */
 const versionsOf: { readonly [group: string]: readonly string[] } = {
   '': ['v1'],
@@ -55,7 +55,7 @@ export function parseRuntimeConfig(entries: readonly string[]): {
   return { runtime: { isServed: (resource) => isServed(resource, values) }, faults }
 }
 
-/** The most exact key that says something counts. */
+/** The most specific key takes precedence. */
 function isServed({ group, version, plural }: ResourceId, values: ReadonlyMap<string, boolean>): boolean {
   const groupVersion = group === '' ? version : `${group}/${version}`
   const stage = stageOf(version)

@@ -1,4 +1,4 @@
-/** Who issues tokens of service accounts, how they are signed, and which ones count. */
+/** Service account tokens: their issuers, their signing key, and the keys that verify them. */
 import { readSigningKey, readVerifyingKeys } from '../lib/jwt.ts'
 import type { Values } from './values.ts'
 
@@ -6,20 +6,20 @@ const HOUR_SECONDS = 3600
 const SECONDS_MAX = 2 ** 32
 
 export type ServiceAccounts = {
-  /** The first one issues. */
+  /** The first one is the issuer of new tokens. */
   readonly issuers: readonly [string, ...string[]]
   readonly audiences: readonly string[]
   readonly signingKeyPem: string
   readonly keyPems: readonly string[]
-  /** Whether tokens that kubelets put into pods live a year. */
+  /** Whether tokens that kubelets request for pods are valid for a year. */
   readonly extendsExpiration: boolean
-  /** Null: as long as was asked for. */
+  /** The maximum lifetime; null: unlimited. */
   readonly secondsMax: number | null
-  /** Null: at this server's own address. */
+  /** Null: this server's own address. */
   readonly jwksUri: string | null
 }
 
-/** Null where nothing was said of it at all. */
+/** Null if no flag configures it. */
 export function readServiceAccounts(values: Values): ServiceAccounts | null {
   const [issuer, ...others] = values.list('service-account-issuer')
   const signingKeyPem = values.file('service-account-signing-key-file')
@@ -52,7 +52,7 @@ export function readServiceAccounts(values: Values): ServiceAccounts | null {
   }
 }
 
-/** Files that could not be read have been told of. */
+/** Files that could not be read are reported already. */
 function checkKeys(values: Values, signingKeyPem: string, keyPems: readonly string[]): void {
   if (signingKeyPem !== '' && readSigningKey(signingKeyPem) === undefined) {
     const path = values.string('service-account-signing-key-file')

@@ -1,23 +1,23 @@
-/** The flags about addresses and ports of Services. */
+/** The flags for the addresses and ports of Services. */
 import { type Cidr, cidrOf, parseCidr } from '../api/ip.ts'
 import type { FeatureGates } from './feature-gates.ts'
 import type { Values } from './values.ts'
 
 export type ServicesConfig = {
-  /** Where Services get their addresses from; one range for each family of the cluster, the first one first. */
+  /** The service CIDRs, one for each IP family of the cluster, the primary one first. */
   readonly ranges: readonly Cidr[]
-  /** What says which are taken: IPAddress objects; the records that servers before them decide by, too, or alone. */
+  /** Where allocated addresses are recorded: as IPAddress objects, in the bitmaps of older servers, or both. */
   readonly addressesIn: 'objects' | 'objects and records' | 'records'
   readonly nodePorts: { readonly first: number; readonly last: number }
-  /** How the endpoints of the service default/kubernetes are kept. */
+  /** How the endpoints of the service default/kubernetes are maintained. */
   readonly endpoints: 'lease' | 'none'
 }
 
-/** Upstream's, too. */
+/** As upstream. */
 const defaultRange = '10.0.0.0/24'
-/** One for the network, one for the broadcast, one for the service kubernetes, and some to use. */
+/** The network address, the broadcast address, the service kubernetes, and some to allocate. */
 const HOST_BITS_MIN = 3
-/** A million addresses: a record has one bit for each. */
+/** A million addresses: a bitmap has one bit for each. */
 const RECORDED_HOST_BITS_MAX = 20
 const PORT_MAX = 65_535
 
@@ -72,7 +72,7 @@ function readRange(
   return [cidrOf({ ...range.address, value: range.first }, range.prefixBits)]
 }
 
-/** `30000-32767`, or `30000+100`: so many more. */
+/** `30000-32767`, or `30000+100`: a base and an offset. */
 function readNodePorts(values: Values): ServicesConfig['nodePorts'] {
   const text = values.string('service-node-port-range')
   const refuse = (why: string): ServicesConfig['nodePorts'] => {

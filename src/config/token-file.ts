@@ -1,9 +1,9 @@
-/** The CSV file of bearer tokens: token,user,uid[,"group1,group2"]. There are no comments in it. */
+/** The CSV file of static bearer tokens: token,user,uid[,"group1,group2"]. It has no comments. */
 import type { TokenEntry } from '../api/user.ts'
 
 const COLUMNS_MIN = 3
 
-/** Faults are in kube-apiserver's words where it has some. */
+/** Errors have kube-apiserver's texts where it has some. */
 export function parseTokenFile(path: string, text: string): { tokens: TokenEntry[]; faults: string[] } {
   const tokens: TokenEntry[] = []
   const faults: string[] = []
@@ -22,7 +22,7 @@ export function parseTokenFile(path: string, text: string): { tokens: TokenEntry
   return { tokens, faults }
 }
 
-/** RFC 4180: quoted fields may hold commas, line ends and doubled quotes. Blank lines are passed over. */
+/** RFC 4180: quoted fields may contain commas, line breaks and doubled quotes. Blank lines are skipped. */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []

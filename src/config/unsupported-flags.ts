@@ -1,7 +1,7 @@
 /**
- * Flags that kube-apiserver has and Keelson does not support yet, by upstream's sections: the name and upstream's default.
- * Who asks for the default asks for nothing; any other value is refused by the name of its flag, so that nobody believes
- * that it has an effect. Boolean flags are those whose default is true or false: they need no value.
+ * Flags of kube-apiserver that Keelson does not support yet, by upstream's sections: the name and upstream's default. The default is
+ * accepted, since it changes nothing; any other value is an error that names the flag, so that nobody believes that it has an effect.
+ * Boolean flags are those whose default is true or false: they need no value.
  */
 export const unsupportedFlags: { readonly [section: string]: { readonly [name: string]: string } } = {
   Admission: {

@@ -1,4 +1,4 @@
-/** The value of a flag as what it should be. What it cannot be is a fault, in the words in which Go says it. */
+/** The values of flags, converted to their types. A value that cannot be converted is an error with Go's text. */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseDuration } from '../lib/duration.ts'
@@ -18,12 +18,12 @@ export class Values {
     this.faults.push(text)
   }
 
-  /** The last value counts; empty when there is none and no default. */
+  /** If the flag is repeated, the last value counts; empty if there is neither a value nor a default. */
   string(name: FlagName): string {
     return this.#raw.get(name)?.at(-1) ?? flags[name].default ?? ''
   }
 
-  /** All values together, each of which may be several. Without any, those of the default. */
+  /** All values, each of which may be a comma-separated list; without any, the default. */
   list(name: FlagName): string[] {
     const given = this.#raw.get(name) ?? [flags[name].default ?? '']
     return given.flatMap((value) => value.split(',')).filter((value) => value !== '')
@@ -65,14 +65,14 @@ export class Values {
     return parsed.ms
   }
 
-  /** Empty when there is none. */
+  /** Empty if the flag is not set. */
   address(name: FlagName): string {
     const value = this.string(name)
     if (value !== '' && isIP(value) === 0) this.#refuse(name, `failed to parse IP: ${JSON.stringify(value)}`)
     return value
   }
 
-  /** The text of the file that the flag names; empty for none, and for one that cannot be read, which is a fault. */
+  /** The content of the file that the flag names; empty if there is none, or if it cannot be read, which is an error. */
   file(name: FlagName): string {
     return this.#read(name, this.string(name))
   }
@@ -81,7 +81,7 @@ export class Values {
     return this.list(name).map((path) => this.#read(name, path))
   }
 
-  /** The path of a file that can be read; its content is looked at later, perhaps more than once. */
+  /** The path of a file that is readable; its content is read later, perhaps more than once. */
   path(name: FlagName): string {
     this.file(name)
     return this.string(name)
