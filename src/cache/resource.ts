@@ -8,12 +8,13 @@
 import type { Wire } from '../codec/object.ts'
 import { assert } from '../lib/assert.ts'
 import type { Log } from '../lib/log.ts'
-import { inTime, type InTime, sleep, type Time } from '../lib/timers.ts'
+import { inTime, type InTime, sleep } from '../lib/timers.ts'
 import type { Engine, FeedEvent, Key, Revision, Versioned } from '../storage/engine.ts'
 import { StorageError } from '../storage/errors.ts'
 import { type KeyRange, rangeOf } from '../storage/keys.ts'
 import type { Store } from '../storage/store.ts'
 import type { Transformer } from '../storage/transform.ts'
+import { type ContentsParts, ResourceContents } from './contents.ts'
 import { ObjectChange } from './event.ts'
 import { FieldIndexes, type IndexLimits } from './field-index.ts'
 import type { HistoryBudget } from './history.ts'
@@ -21,18 +22,14 @@ import type { EvictionQueue } from './eviction-queue.ts'
 import { Item, type ItemHome, type ObjectCodec } from './item.ts'
 import { type Loaded, Listing, type Told } from './listing.ts'
 import { OwnWrites } from './own-writes.ts'
-import { Ring } from './ring.ts'
+import type { Ring } from './ring.ts'
 import type { Following, SharedFeed } from './shared-feed.ts'
 import type { DecodedObjects } from './decoded-objects.ts'
-import type { Slabs } from './slabs.ts'
 import { type IndexedValue, type KeySet, newTree, type Tree } from './tree.ts'
-import { type Snapshot, Snapshots } from './snapshots.ts'
+import type { Snapshot } from './snapshots.ts'
 import { Waker } from './wake.ts'
 import type { Watcher, WatchSource } from './watch.ts'
-import { WatchGroups } from './watch-groups.ts'
 
-/** What an event takes besides the bytes of the object it replaced. */
-const EVENT_BYTES = 200
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 2_000
 
@@ -46,23 +43,19 @@ export type ResourceSpec = ObjectCodec & {
 }
 
 /** What all resources of a cache share. */
-export type Parts = {
+export type Parts = ContentsParts & {
   readonly engine: Engine
   readonly store: Store
   readonly transformer: Transformer
   readonly feed: SharedFeed
-  readonly slabs: Slabs
   readonly decoded: DecodedObjects
   readonly frames: EvictionQueue
-  /** Events, over all resources: a quiet one loses nothing by the others but speed, since the database has its history. */
-  readonly past: EvictionQueue
   /** A number that nothing else of the process has. */
   readonly newListing: () => number
   readonly histories: HistoryBudget
   readonly indexes: IndexLimits
   /** How long a watch waits for its resource. */
   readonly watchReadyMs: number
-  readonly time: Time
   readonly log: Log
 }
 
@@ -85,13 +78,7 @@ export class CachedResource {
   #ownWrites = new OwnWrites()
   #phase: Phase = { phase: 'idle' }
   #subscription: Following | undefined
-  #tree: Tree = newTree()
-  #ring = this.#newRing(0)
-  #snapshots: Snapshots
-  #groups: WatchGroups
-  /** A copy of the tree for whoever needs one that stays; gone with the next change. */
-  #current: Snapshot | undefined
-  #listing = 0
+  #contents: ResourceContents
   /** The revision of the last list; the feed's is used beyond it. */
   #listed: Revision = 0
   #usedAtMs = 0
@@ -102,9 +89,8 @@ export class CachedResource {
     this.#parts = parts
     this.#late = { late: () => undefined, timers: parts.time }
     this.#waker = new Waker(parts.time)
-    this.#snapshots = new Snapshots(this.#ring, parts.time)
-    this.#groups = new WatchGroups(this.#ring, parts.time)
-    const current = () => ({ tree: this.#tree, ring: this.#ring, range: this.range })
+    this.#contents = new ResourceContents({ tree: newTree(), revision: 0, listing: 0 }, parts)
+    const current = () => ({ tree: this.tree, ring: this.ring, range: this.range })
     this.#indexes = spec.facts && new FieldIndexes(spec.facts, current, parts.time, parts.indexes)
     this.home = {
       codec: spec,
@@ -130,11 +116,11 @@ export class CachedResource {
   }
 
   get tree(): Tree {
-    return this.#tree
+    return this.#contents.tree
   }
 
   get ring(): Ring {
-    return this.#ring
+    return this.#contents.ring
   }
 
   /** The keys of all objects that have these values now, and of few others; undefined if no index can tell in this turn. */
@@ -149,7 +135,7 @@ export class CachedResource {
 
   /** Names the list that it began with: with a revision it names a state, also where two databases have the same revisions. */
   get listing(): number {
-    return this.#listing
+    return this.#contents.listing
   }
 
   get watcherCount(): number {
@@ -164,7 +150,7 @@ export class CachedResource {
   /** The objects there are to show without waiting. */
   known(): Tree | undefined {
     this.#usedAtMs = this.#parts.time.monotonicMs()
-    return this.#phase.phase === 'live' || this.#phase.phase === 'behind' ? this.#tree : undefined
+    return this.#phase.phase === 'live' || this.#phase.phase === 'behind' ? this.tree : undefined
   }
 
   /** Makes sure that there are objects to show, unless it is closed. True if they were listed just now, after the call. */
@@ -207,19 +193,17 @@ export class CachedResource {
   async stateAt(revision: Revision): Promise<Snapshot | undefined> {
     // What has no objects has no past, either.
     if (this.known() === undefined) return undefined
-    return this.#snapshots.at(revision, () => this.snapshot())
+    return this.#contents.stateAt(revision)
   }
 
   /** The current state, which stays as it is. */
   snapshot(): Snapshot {
-    const ring = this.#ring
-    this.#current ??= { ring, position: ring.end, tree: this.#tree.clone(), counts: new Map(), found: new Map() }
-    return this.#current
+    return this.#contents.snapshot()
   }
 
   /** For a snapshot that will be asked for again. */
   keep(snapshot: Snapshot): void {
-    this.#snapshots.keep(snapshot)
+    this.#contents.keep(snapshot)
   }
 
   /** For the writer of a version: the feed will bring it, and need not read it again. */
@@ -229,15 +213,14 @@ export class CachedResource {
     this.#parts.feed.noteWrite(revision)
     if (this.#phase.phase === 'idle' || this.#phase.phase === 'closed') return
     // Mostly the answer comes before the event: then there is nothing to look for.
-    const current = revision > this.revision ? undefined : this.#tree.get(key)
+    const current = revision > this.revision ? undefined : this.tree.get(key)
     if (current?.revision === revision) current.setWire(object, wire)
     else if (current === undefined || current.revision < revision) this.#ownWrites.add({ key, revision, object, wire })
   }
 
   /** `by`: the watcher wants only objects that have the values; it is woken for the first of them. */
   watchSource([by]: readonly IndexedValue[] = []): WatchSource {
-    const ring = this.#ring
-    const groups = this.#groups
+    const { ring, groups } = this.#contents
     const valueOf = by && this.#indexes?.readerOf(by)
     const group = by && valueOf && groups.join(by, valueOf)
     const waker = group?.waker ?? this.#waker
@@ -265,7 +248,7 @@ export class CachedResource {
   onSweep(): void {
     for (const watcher of this.#watchers) watcher.onSweep()
     this.#indexes?.onSweep()
-    this.#groups.onSweep()
+    this.#contents.groups.onSweep()
   }
 
   /** An item that lives outside of the cache, for one reader. */
@@ -309,15 +292,7 @@ export class CachedResource {
   }
 
   #release(): void {
-    const ring = this.#ring
-    this.#parts.slabs.releaseAll((release) => {
-      this.#tree.forEachPair((_, item) => release(item))
-      for (let at = ring.first; at < ring.end; at++) {
-        const previous = ring.at(at)?.previous
-        if (previous !== undefined) release(previous)
-      }
-    })
-    while (ring.end > ring.first) ring.evict()
+    this.#contents.release()
     this.#ownWrites = new OwnWrites()
     this.#indexes?.clear()
     this.#show(newTree(), 0)
@@ -325,13 +300,8 @@ export class CachedResource {
 
   /** A state of which no past is known. */
   #show(tree: Tree, revision: Revision): void {
-    this.#tree = tree
-    this.#current = undefined
-    this.#ring = this.#newRing(revision)
-    this.#snapshots = new Snapshots(this.#ring, this.#parts.time)
-    this.#groups = new WatchGroups(this.#ring, this.#parts.time)
+    this.#contents = new ResourceContents({ tree, revision, listing: this.#parts.newListing() }, this.#parts)
     this.#listed = revision
-    this.#listing = this.#parts.newListing()
   }
 
   #begin(): Promise<void> {
@@ -423,30 +393,13 @@ export class CachedResource {
       else this.#phase.listing.setAside({ key: event.key, item, revision: event.revision })
     }
     this.#waker.wake()
-    this.#groups.wake()
+    this.#contents.groups.wake()
   }
 
   #apply(event: Told): void {
-    const previous = this.#tree.get(event.key)
+    const previous = this.tree.get(event.key)
     if (event.item === undefined && previous === undefined) return
-    this.#record(new ObjectChange({ ...event, previous }))
-  }
-
-  #record(change: ObjectChange): void {
-    this.#current = undefined
-    // Who writes next begins with the new version; the old one is only shown, which takes its bytes.
-    if (change.previous !== undefined) change.previous.decoded = undefined
-    if (change.item === undefined) this.#tree.delete(change.key)
-    else this.#tree.set(change.key, change.item)
-    this.#ring.push(change)
-    this.#parts.past.add(this.#ring, EVENT_BYTES + (change.previous?.length ?? 0))
-  }
-
-  #newRing(completeAfter: Revision): Ring {
-    return new Ring(completeAfter, (change, first) => {
-      if (change.previous !== undefined) this.#parts.slabs.release(change.previous)
-      this.#snapshots.forgetBefore(first)
-    })
+    this.#contents.record(new ObjectChange({ ...event, previous }))
   }
 
   /** The value as it was before it was encrypted; undefined where the transformer has to ask somebody first. */
