@@ -10,7 +10,7 @@ import type { Gate } from './gate/gate.ts'
 import { asksToImpersonate } from './gate/impersonate.ts'
 import type { InFlight, RequestPlace } from './gate/in-flight.ts'
 import { requestInfo } from './gate/request-info.ts'
-import type { RequestMetrics } from './gate/request-metrics.ts'
+import type { Measured, RequestMetrics } from './gate/request-metrics.ts'
 import { warningHeaders } from './gate/warnings.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
@@ -56,9 +56,11 @@ class Life {
   readonly #parts: HandlerParts
   readonly #startMs: number
   #hasInfo = false
+  /** Of a part of this server, which does not tell when it has taken an answer. */
+  #isOwn = false
   #context: RequestContext | undefined
   #place: RequestPlace | undefined
-  #measured: ((response: ApiResponse) => ApiResponse) | undefined
+  #measured: Measured | undefined
 
   constructor(request: ApiRequest, auditId: string, parts: HandlerParts) {
     this.#request = request
@@ -68,6 +70,7 @@ class Life {
   }
 
   async run(knownUser: User | undefined): Promise<ApiResponse> {
+    this.#isOwn = knownUser !== undefined
     const { gate, inFlight, dispatch, documents, metrics, clock } = this.#parts
     const request = this.#request
     const info = requestInfo(request)
@@ -93,7 +96,7 @@ class Life {
   }
 
   finish(answered: ApiResponse): ApiResponse {
-    const response = this.#measured?.(answered) ?? answered
+    const response = this.#measured?.answer(answered) ?? answered
     this.#context?.end()
     if (this.#parts.logsRequests) this.#logRequest(response)
     const { warnings = [], ownWarnings = [] } = this.#context ?? {}
@@ -112,12 +115,20 @@ class Life {
 
   /** What a long answer keeps until it is written; any other leaves its place now. */
   #placeOf(response: ApiResponse): InFlightPlace | undefined {
-    const place = this.#place
+    const [place, measured] = [this.#place, this.#measured]
     this.#place = undefined
-    if (place === undefined) return undefined
-    if (isLong(response)) return place.keep(this.#context?.knownUser?.name ?? '')
-    place.leave()
-    return undefined
+    if (this.#isOwn || !isLong(response)) {
+      place?.leave()
+      measured?.end()
+      return undefined
+    }
+    const kept = place?.keep(this.#context?.knownUser?.name ?? '')
+    return {
+      leave: () => {
+        kept?.leave()
+        measured?.end()
+      },
+    }
   }
 
   /** Who was authenticated may ask to be taken for anybody. */

@@ -32,6 +32,14 @@ type Series = {
   readonly remove: () => void
 }
 
+/** One request, from when it has passed the gate. */
+export type Measured = {
+  /** Is to be called once, with the response, and returns the response to send. */
+  readonly answer: (response: ApiResponse) => ApiResponse
+  /** It is no longer under way. */
+  readonly end: () => void
+}
+
 export class RequestMetrics {
   readonly #total: Counter
   readonly #seconds: Histogram
@@ -104,21 +112,24 @@ export class RequestMetrics {
     this.#eventBytes.remove(group, kind, version)
   }
 
-  /** The result is to be called once, with the response, and returns the response to send. */
-  begin(passed: Passed, startMs: number, monotonicMs: () => number): (response: ApiResponse) => ApiResponse {
+  begin(passed: Passed, startMs: number, monotonicMs: () => number): Measured {
     const series =
       passed.kind === 'path' ? this.#pathSeries(passed.context.info.verb, passed.http.path) : this.#series(passed)
     series.inFlight.value++
-    return (response) => {
-      series.inFlight.value--
-      series.total(response.status).value++
-      if ('frames' in response) return { ...response, frames: follow(response.frames, series.longRunning) }
-      if (!('body' in response)) return response
-      const seconds = (monotonicMs() - startMs) / 1000
-      series.seconds.observe(seconds)
-      series.sliSeconds.observe(seconds)
-      series.bytes.observe(lengthOf(response.body))
-      return response
+    return {
+      answer: (response) => {
+        series.total(response.status).value++
+        if ('frames' in response) return { ...response, frames: follow(response.frames, series.longRunning) }
+        if (!('body' in response)) return response
+        const seconds = (monotonicMs() - startMs) / 1000
+        series.seconds.observe(seconds)
+        series.sliSeconds.observe(seconds)
+        series.bytes.observe(lengthOf(response.body))
+        return response
+      },
+      end: () => {
+        series.inFlight.value--
+      },
     }
   }
 

@@ -120,6 +120,28 @@ test('a long answer has its place until its client has taken it or has gone', as
   for (let count = 0; count < 3; count++) assert.equal(await statusOf('/openapi/v2'), 200)
 })
 
+test('a long answer is counted as under way until its client has taken it or has gone', async () => {
+  await using server = await startTestServer()
+  await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
+  const open = async (): Promise<number> => {
+    const { text } = await client.call({ path: '/metrics' })
+    const shown = /^apiserver_current_inflight_requests\{request_kind="readOnly"\} (\d+)$/m.exec(text)?.[1]
+    return Number(shown) - 1 // The one that asks.
+  }
+  using slow = await RawHttp2.open(
+    Number(new URL(server.url).port),
+    Buffer.concat([preface, settings([SETTING.INITIAL_WINDOW_SIZE, 0])]),
+  )
+  const asAdmin = field('authorization', `Bearer ${adminToken}`)
+  await slow.send(headersFrame(1, requestFields('GET', '/openapi/v2', asAdmin)))
+  assert.ok(await slow.until(({ type, stream }) => type === FRAME.HEADERS && stream === 1))
+  assert.equal(await open(), 1)
+  await slow.send(reset(1, CANCEL))
+  while ((await open()) !== 0) await sleep(5)
+  assert.equal((await client.call({ path: '/openapi/v2' })).status, 200)
+  while ((await open()) !== 0) await sleep(5)
+})
+
 test('a watch is counted while it goes on, and no longer', async () => {
   await using server = await startTestServer()
   await using client = clients['HTTP/2']?.(server.url) ?? assert.fail()
