@@ -1,8 +1,8 @@
 /**
- * etcd's Auth service: fetching a token for a user, and the few calls that set users and roles up.
+ * etcd's Auth service: fetching a token for a user, and the few calls that set up users and roles.
  *
- * A token is fetched before the first call and sent with each. etcd forgets tokens (after 5 minutes unused, at a
- * restart) and refuses them when roles have changed: then one new one is fetched and the call made again.
+ * A token is fetched before the first call and sent with each. etcd drops tokens (after 5 minutes unused, at a restart) and refuses
+ * them when roles have changed: then a new one is fetched and the call is made again, once.
  */
 import type { CallOptions, Channel, Method, TokenSource } from './channel.ts'
 import { encodeGrantPermission, encodeNames, type Permission, readToken } from './codec/auth.ts'
@@ -17,7 +17,7 @@ export class Auth {
     this.#channel = channel
   }
 
-  /** A token for this user. Clients with `user` set do this by themselves. */
+  /** Fetches a token for this user. Clients with `user` set do this by themselves. */
   authenticate(user: string, password: string, call?: CallOptions): Promise<string> {
     return this.#channel.unary(authenticate, encodeNames(user, password), call)
   }
@@ -48,8 +48,8 @@ export class Auth {
 }
 
 /**
- * What etcd says when a token is missing, forgotten or older than the last change of users and roles. When it cancels a
- * watch for it, the text has a prefix.
+ * etcd's messages when a token is missing, unknown, or older than the last change of users and roles. As the reason of a cancelled
+ * watch they have a prefix.
  */
 const refusals: readonly string[] = [
   'etcdserver: invalid auth token',
@@ -101,13 +101,13 @@ export class UserToken implements TokenSource {
   }
 }
 
-/** The call that needs the token has not been sent: whatever failed, that call is not in doubt. */
+/** The call that needs the token has not been sent, so it did not take effect, whatever failed here. */
 function unsent(error: unknown): unknown {
   if (!(error instanceof EtcdError)) return error
   return new EtcdError(error.code, error.message, { endpoint: error.endpoint, cause: error })
 }
 
-// Fetching a token twice does no harm, so it is a read.
+// Fetching a token twice does no harm, so the call counts as a read, which may be retried.
 const authenticate = { ...method('Authenticate', readToken), isRead: true, isTokenless: true }
 const enable = method('AuthEnable', readHeaderOnly)
 const disable = method('AuthDisable', readHeaderOnly)

@@ -1,7 +1,7 @@
 /**
- * What all services stand on: a call by method name that finds an endpoint, carries a token, keeps its deadline and is
- * tried again where that is safe. Reads are tried again whenever the member could not serve; writes only if the failure
- * is not ambiguous (errors.ts), so that nothing is ever written twice.
+ * The layer below all services: makes a call by method name, with an endpoint, a token, a deadline and retries where they are safe.
+ * Reads are retried whenever the member could not serve; writes only if the failure is not ambiguous (errors.ts), so that nothing
+ * is ever written twice.
  */
 import type { Clock } from '../lib/clock.ts'
 import type { WireReader } from './codec/reader.ts'
@@ -20,22 +20,22 @@ export type Method<T> = {
   readonly read: (reader: WireReader) => T
   /** Reads change nothing and may be sent twice. */
   readonly isRead: boolean
-  /** A member without a leader then answers at once that it has none, and the call moves to another member. */
+  /** A member without a leader then fails the call at once, and the call is retried on another member. */
   readonly requireLeader: boolean
-  /** Carries no token: the call that fetches one. */
+  /** The call that fetches a token, which carries none. */
   readonly isTokenless?: boolean
 }
 
 export type CallOptions = {
   readonly signal?: AbortSignal | undefined
-  /** The deadline of the whole call, connecting and further tries included. */
+  /** The deadline of the whole call, including connecting and retries. */
   readonly timeoutMs?: number | undefined
 }
 
 /** The token to send, and what to do when etcd refuses it. Implemented by auth.ts. */
 export type TokenSource = {
   readonly current: () => string | undefined
-  /** Whether a token must be fetched before the next call, and fetching it. */
+  /** Whether a token must be fetched before the next call. */
   readonly isNeeded: () => boolean
   readonly renew: () => Promise<void>
   /** Forgets the token, so that one is needed. */
@@ -52,7 +52,7 @@ export type ChannelOptions = {
 /** How often all endpoints are tried, with pauses of 50, 100, 200 ms between the rounds, before a call gives up. */
 const ROUNDS_MAX = 4
 const ROUND_PAUSE_FIRST_MS = 50
-/** Eight digits are the most that gRPC's timeout header holds: 27 hours. Timers of Node hold little more. */
+/** The gRPC timeout header holds at most eight digits, which are 27 hours. Node's timers hold more. */
 const TIMEOUT_MS_MAX = 99_999_999
 
 type CachedHeaders = {
@@ -73,7 +73,7 @@ export class Channel {
   readonly #endpoints: Endpoints
   readonly #clock: Clock
   readonly #timeoutMs: number
-  // The headers of the last call of each method: nearly always those of the next one too.
+  // The headers of the last call of each method, which are nearly always those of the next one, too.
   readonly #headers = new Map<object, CachedHeaders>()
   readonly #versions = new VersionCheck()
   #tokens: TokenSource | undefined
@@ -85,7 +85,7 @@ export class Channel {
     this.#timeoutMs = options.timeoutMs
   }
 
-  /** To be told why etcd ended something inside a stream: the token may be to blame, and the next stream needs another. */
+  /** Called with the reason for which etcd ended a watch: if it refused the token, the next stream needs a new one. */
   noteReason(reason: string): void {
     if (this.#tokens?.isRefusal(reason) === true) this.#tokens.drop()
   }
@@ -120,8 +120,8 @@ export class Channel {
   }
 
   /**
-   * Opens a stream. What is sent before the connection is there waits for it; a connection that cannot be made is told
-   * by `onEnd`. Streams are not tried again: who reads one knows where to go on.
+   * Opens a stream. Messages sent before there is a connection wait for it; a failure to connect is reported by `onEnd`. Streams
+   * are not reopened here: only their reader knows where to continue.
    */
   stream(options: StreamOptions): StreamHandle {
     return new StreamHandle(options, () => this.#openStream(options))
@@ -137,13 +137,13 @@ export class Channel {
         const headers = headersOf(connection.endpoint, options, undefined, this.#tokens?.current())
         return new Duplex(connection, { headers, onMessage: options.onMessage, onEnd: options.onEnd })
       } catch (error) {
-        // Nothing has been sent: each endpoint gets its chance.
+        // Nothing has been sent, so each endpoint is tried once.
         if (!(error instanceof EtcdError && isUnable(error)) || attempt >= this.#endpoints.count) throw error
       }
     }
   }
 
-  /** The stream of the connection that was acquired for the caller is given back if it cannot be used. */
+  /** The caller has acquired a stream of the connection, which is released if the connection cannot be used. */
   async #checkVersion(connection: EtcdConnection): Promise<void> {
     const headers = headersOf(connection.endpoint, statusMethod, this.#timeoutMs, this.#tokens?.current())
     try {
@@ -192,7 +192,7 @@ export class Channel {
     return headers
   }
 
-  /** Undefined: not to be tried again. */
+  /** Undefined: the call must not be retried. */
   #pauseBeforeRetry(error: EtcdError, isRead: boolean, attempt: number): number | undefined {
     if (!isUnable(error)) return undefined
     this.#endpoints.reportFailure(error.endpoint)

@@ -37,11 +37,11 @@ export type EtcdOptions = {
   readonly timeoutMs?: number | undefined
   readonly clock?: Clock | undefined
   readonly log?: Log | undefined
-  /** Of each connection; for tests, since a billion calls are the last one away. */
+  /** The first stream ID of each connection, for tests: the last one is a billion calls away. */
   readonly firstStreamId?: number | undefined
 }
 
-/** Above etcd's own limit for a proposal (about 7 s), so that etcd's answer is heard rather than our impatience. */
+/** Longer than etcd's own limit for a proposal (about 7 s), so that a slow call fails with etcd's answer rather than by our timeout. */
 const CALL_TIMEOUT_MS = 10_000
 
 export class EtcdClient implements AsyncDisposable {
@@ -69,7 +69,7 @@ export class EtcdClient implements AsyncDisposable {
     }
   }
 
-  /** New calls use new connections, which read the certificate files again. Running calls and streams end where they are. */
+  /** New calls use new connections, which read the certificate files again. Running calls and streams end on the old ones. */
   reload(): void {
     this.#endpoints.reload()
   }

@@ -1,4 +1,4 @@
-/** etcd's Cluster service, as far as a user of the cluster needs it: who is in it. */
+/** The part of etcd's Cluster service that a client needs: the list of members. */
 import type { CallOptions, Channel, Method } from './channel.ts'
 import { encodeMemberList, type Member, readMembers } from './codec/maintenance.ts'
 
@@ -9,7 +9,7 @@ export class EtcdCluster {
     this.#channel = channel
   }
 
-  /** Linearizable unless told otherwise: also a proof that the cluster has a quorum. */
+  /** Linearizable by default: then it also proves that the cluster has a quorum. */
   async memberList(options: { readonly linearizable?: boolean } = {}, call?: CallOptions): Promise<readonly Member[]> {
     const { members } = await this.#channel.unary(memberList, encodeMemberList(options.linearizable ?? true), call)
     return members

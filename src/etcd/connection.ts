@@ -1,8 +1,8 @@
 /**
- * One HTTP/2 session to one endpoint: opening it, counting its streams, noticing that it is dead.
+ * One HTTP/2 session to one endpoint: opens it, counts its streams, detects that it is dead.
  *
- * It counts as open only when the peer's SETTINGS have come: the kernel accepts connections for a process that is
- * stopped, a SETTINGS frame proves that somebody is there. Once open, quiet is probed with PING.
+ * It counts as open only when the peer's SETTINGS have come: the kernel accepts connections for a stopped process, while a SETTINGS
+ * frame proves that the process runs. Once it is open, a silent connection is probed with PING.
  */
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -18,37 +18,37 @@ import { loadTls, type TlsMaterial, type TlsOptions } from './tls.ts'
 
 /** With the default of 64 KB a client falls behind a live watch (measured: 8,000 events a second of 20,000). */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
-/** Several streams at once: a list must not hold up the watches beside it. */
+/** For several streams at once: a list must not delay the watches on the same connection. */
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024
 /** etcd's answers have a handful of short headers. */
 const HEADER_LIMITS = { headerBytesMax: 1024 * 1024, headersMax: 1000 }
 /** From the first SYN to the peer's SETTINGS. */
 const OPEN_TIMEOUT_MS = 3000
-/** How often quiet is looked at. */
+/** How often the connection is checked for silence. */
 const TICK_MS = 500
-/** Nothing heard for so long while an answer is awaited: ask. */
+/** After so long a silence, while an answer is awaited, a PING is sent. */
 const QUIET_MS = 2000
-/** Nothing heard for so long when a call times out: the endpoint is suspect. */
+/** After so long a silence, a call that times out makes the endpoint suspect. */
 const SUSPECT_QUIET_MS = 1000
 /**
  * etcd ends connections that ping more often than every 5 s (its flag --grpc-keepalive-min-time) or that ping
  * without an open stream, so neither is done.
  */
 const PING_INTERVAL_MS = 5500
-/** An unanswered ping for so long: the peer is gone or stopped. */
+/** If a PING is not answered for so long, the peer is gone or stopped. */
 const PING_TIMEOUT_MS = 3000
-/** Calls that wait for a free stream. More means that etcd is far behind; failing at once is then kinder. */
+/** How many calls may wait for a free stream. More means that etcd is far behind; then it is better to fail at once. */
 const WAITING_MAX = 10_000
 
 export type ConnectionOptions = {
   readonly endpoint: string
   readonly tls: TlsOptions | undefined
   readonly log: Log
-  /** For tests: a connection is left after its last stream id, which takes a billion calls. */
+  /** For tests: a connection is replaced after its last stream ID, which takes a billion calls. */
   readonly firstStreamId?: number | undefined
-  /** It was open and has ended without our doing, or does not answer: others are to be preferred. */
+  /** An open connection was ended by the peer or does not answer: other endpoints are to be preferred. */
   readonly onTrouble: () => void
-  /** It is over, whatever the reason; called once. */
+  /** Called once when the connection is closed, whatever the reason. */
   readonly onClosed: () => void
 }
 
@@ -56,7 +56,7 @@ export class EtcdConnection {
   readonly endpoint: string
   /** Fulfilled when open; rejected with an EtcdError that is not ambiguous. */
   readonly opened: Promise<void>
-  /** Set by whoever receives something on a stream: the peer is alive. */
+  /** Set when anything is received on a stream: the peer is alive. */
   heard = false
 
   readonly #log: Log
@@ -84,7 +84,7 @@ export class EtcdConnection {
     this.#onTrouble = options.onTrouble
     this.#onClosed = options.onClosed
     this.opened = this.#open(options)
-    // Who awaits `opened` hears of the failure; nobody may be left to await it.
+    // Callers that await `opened` get the failure; there may be none, which must not be an unhandled rejection.
     this.opened.catch(() => undefined)
   }
 
@@ -92,19 +92,19 @@ export class EtcdConnection {
     return this.#state === 'open'
   }
 
-  /** Open, or about to be. */
+  /** Open, or being opened. */
   get isUsable(): boolean {
     return this.#state === 'open' || this.#state === 'opening'
   }
 
-  /** Takes a stream if one is free now. Every taken stream is given back with `release`. */
+  /** Acquires a stream if one is free now. Every acquired stream is given back with `release`. */
   tryAcquire(): boolean {
     if (this.#streams >= this.#streamsMax) return false
     this.#streams++
     return true
   }
 
-  /** Waits for a free stream. It is taken when `onFree` runs; the returned function leaves the queue. */
+  /** Waits for a free stream. It is acquired when `onFree` runs; the returned function leaves the queue. */
   waitForStream(onFree: () => void): () => void {
     if (this.#waiting.length >= WAITING_MAX) {
       throw new EtcdError('ResourceExhausted', `${WAITING_MAX} calls already wait for a stream`, this)
@@ -132,7 +132,7 @@ export class EtcdConnection {
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const session = this.#session
     if (this.#state !== 'open' || session === undefined || session.isSpent) {
-      // The session may be over before its socket is.
+      // The session may have ended before its socket is closed.
       this.drain()
       throw this.#lost(false)
     }
@@ -142,21 +142,21 @@ export class EtcdConnection {
     return stream
   }
 
-  /** Why a stream ended without an answer. Ambiguous unless the peer said that it did not process it. */
+  /** The error of a stream that ended without an answer. Ambiguous unless the peer said that it did not process the stream. */
   streamLost({ id }: ClientStream, refused: boolean): EtcdError {
     return this.#lost(!refused && id <= this.#lastProcessedId)
   }
 
   /**
-   * Tells a long-lived stream that etcd wants the connection left. Unary calls are let run to their end; a stream
-   * without an end would hold up the member's shutdown and be cut off with it.
+   * Calls the listener of a long-lived stream when etcd sends GOAWAY. Unary calls run to their end; a stream without an end would
+   * delay the member's shutdown and be cut off by it.
    */
   onLeave(listener: (error: EtcdError) => void): () => void {
     this.#leaveListeners.add(listener)
     return () => this.#leaveListeners.delete(listener)
   }
 
-  /** A call timed out here. If all is quiet the peer may be stopped: no need to wait for the ping to tell. */
+  /** A call timed out here. If the connection is silent the peer may be stopped, and there is no need to wait for the PING. */
   suspect(): void {
     if (this.#quietMs >= SUSPECT_QUIET_MS) this.#onTrouble()
   }
@@ -247,7 +247,7 @@ export class EtcdConnection {
     }
   }
 
-  /** Whether the peer is still there is asked only while somebody awaits something from it. */
+  /** The peer is probed only while an answer is awaited. */
   #tick(): void {
     this.#sincePingMs += TICK_MS
     if (this.heard || this.#streams === 0) {
@@ -278,7 +278,7 @@ export class EtcdConnection {
     clearTimeout(this.#openTimer)
     clearInterval(this.#ticker)
     this.#onClosed()
-    // Those who wait find the connection closed and go elsewhere.
+    // Waiting calls find the connection closed and use another endpoint.
     for (const onFree of this.#waiting.splice(0)) {
       this.#streams++
       onFree()
@@ -302,12 +302,12 @@ function openSocket(endpoint: string, material: TlsMaterial): Socket {
   const host = hostname.replace(/^\[|\]$/g, '')
   const port = given === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(given)
   if (protocol !== 'https:') return connectPlain({ host, port, noDelay: true })
-  // Names of machines are told to the server, addresses are not (RFC 6066, 3).
+  // SNI carries host names, not addresses (RFC 6066, 3).
   const named = isIP(host) === 0 ? { servername: host } : {}
   return connectTls({ ...named, ...material, host, port, ALPNProtocols: ['h2'] }).setNoDelay(true)
 }
 
-/** The reason of a failed connection attempt to several addresses is in its parts. */
+/** If several addresses of the host failed, the reasons are in the parts of the AggregateError. */
 function reasonOf(error: Error): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(String).join('; ')
   return error.message

@@ -1,6 +1,6 @@
 /**
- * A call with many messages in either direction on an open connection. Messages are handed on synchronously, in order;
- * the end is told exactly once.
+ * A call with many messages in both directions on an open connection. Messages are delivered synchronously, in order; `onEnd` is
+ * called exactly once.
  */
 import type { AnswerListener, ClientStream } from '../http2/client-stream.ts'
 import type { HeaderField } from '../http2/field.ts'
@@ -14,11 +14,11 @@ export type DuplexOptions = {
   readonly headers: readonly string[]
   /** May throw: the call then ends with that as its error. */
   readonly onMessage: (message: Buffer) => void
-  /** No error: etcd ended the call in order, or we did. */
+  /** Without an error: etcd ended the call with status OK, or we closed it. */
   readonly onEnd: (error: EtcdError | undefined) => void
 }
 
-/** What is sent and not yet taken by the connection; beyond this the peer does not read, and the call is given up. */
+/** Limit of the bytes that the stream has not taken: beyond it the peer does not read, and the call is given up. */
 const UNSENT_BYTES_MAX = 16 * 1024 * 1024
 
 export class Duplex implements AnswerListener {
@@ -27,7 +27,7 @@ export class Duplex implements AnswerListener {
   readonly #stream: ClientStream
   readonly #frames: MessageFrames
   readonly #stopListening: () => void
-  /** What waits until the stream has taken what was sent before. */
+  /** Frames that wait until the stream has taken the ones before. */
   #unsent: Buffer[] = []
   #unsentBytes = 0
   #isFinishing = false
@@ -59,7 +59,7 @@ export class Duplex implements AnswerListener {
     } else this.#sendOn()
   }
 
-  /** No more is sent; answers may still come. */
+  /** Nothing more is sent; answers may still come. */
   finish(): void {
     this.#isFinishing = true
     this.#sendOn()
@@ -74,19 +74,19 @@ export class Duplex implements AnswerListener {
     if (isTaken && this.#isFinishing) this.#stream.end()
   }
 
-  /** Ends the call now, in order. */
+  /** Ends the call now, without an error. */
   close(): void {
     this.#giveUp(undefined)
   }
 
-  /** Ends the call now and tells nobody. */
+  /** Ends the call now, without `onEnd`. */
   abandon(): void {
     this.#isEnded = true
     this.#stopListening()
     this.#stream.cancel(CODE.CANCEL)
   }
 
-  /** Stops and goes on receiving: etcd is held up by its flow-control window. */
+  /** Receiving stops until `resume`; the flow-control window then holds etcd back. */
   pause(): void {
     this.#stream.pause()
   }
@@ -113,7 +113,7 @@ export class Duplex implements AnswerListener {
 
   #status: EtcdError | 'ok' | undefined
 
-  /** The end is told when the stream is over. */
+  /** `onEnd` is called when the stream is closed. */
   onTrailers(fields: readonly HeaderField[]): void {
     this.#status = statusFailure(fields, this.#connection.endpoint) ?? 'ok'
   }

@@ -1,7 +1,7 @@
 /**
- * The endpoints of one etcd cluster, with one connection to each that is in use. All calls go to one healthy endpoint
- * until it fails; then the next healthy one is taken. A failed endpoint is left alone for a while, unless it is the
- * only one: then calls wait until it may be tried again.
+ * The endpoints of one etcd cluster, with one connection to each that is in use. All calls go to one healthy endpoint until it
+ * fails; then the next healthy one is used. A failed endpoint is avoided for a while, unless it is the only one: then calls wait
+ * until it may be tried again.
  */
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -10,7 +10,7 @@ import { EtcdError } from './errors.ts'
 import type { TlsOptions } from './tls.ts'
 
 const BACKOFF_FIRST_MS = 50
-/** Short, since it is also the longest that an endpoint that is back again goes unnoticed. */
+/** Short, since it is also how long an endpoint that has recovered may go unnoticed. */
 const BACKOFF_MS_MAX = 1000
 
 export type EndpointsOptions = {
@@ -34,7 +34,7 @@ export class Endpoints {
   readonly #clock: Clock
   readonly #log: Log
   readonly #firstStreamId: number | undefined
-  // All that are not closed, those included that are only kept until their last call has ended.
+  // All connections that are not closed, including those that only finish their last calls.
   readonly #connections = new Set<EtcdConnection>()
   #current: Endpoint
   #isClosed = false
@@ -68,8 +68,8 @@ export class Endpoints {
   }
 
   /**
-   * An open connection to the endpoint that now looks best. `away`: another one than this, if there is another that is not
-   * known to fail. Fails with an EtcdError that is not ambiguous; another try then goes to another endpoint.
+   * An open connection to the endpoint that looks best now. `away`: not this endpoint, if there is another that has not failed
+   * lately. Fails with an EtcdError that is not ambiguous; the next attempt then uses another endpoint.
    */
   async connect(away?: string): Promise<EtcdConnection> {
     if (this.#isClosed) throw new EtcdError('Cancelled', 'the client is closed')
@@ -129,7 +129,7 @@ export class Endpoints {
     return connection
   }
 
-  /** The first of these, from the current one on, that need not be avoided; else the one to be tried again soonest. */
+  /** The first endpoint, from the current one on, that is not to be avoided; else the one that may be tried again soonest. */
   #best(away: string | undefined): Endpoint {
     const nowMs = this.#clock.monotonicMs()
     const from = this.#endpoints.indexOf(this.#current)

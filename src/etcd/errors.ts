@@ -79,14 +79,14 @@ const lostTrack: ReadonlySet<EtcdCode> = new Set([
   'Aborted',
 ])
 
-/** What a member answers before it proposes anything, because of a state of its own: another member may do it. */
+/** Answers that a member gives before it proposes anything, because of its own state: another member may serve the call. */
 const unableMessages: ReadonlySet<string> = new Set([
   'etcdserver: no leader',
   'etcdserver: not capable',
   'etcdserver: rpc not supported for learner',
 ])
 
-/** Whether the member that answered so cannot serve at the moment while another may. */
+/** Whether the member that answered cannot serve at the moment while another may. */
 export function isUnable(error: EtcdError): boolean {
   return error.code === 'Unavailable' || unableMessages.has(error.message)
 }

@@ -1,14 +1,14 @@
 /**
- * Puts the fragments of a watch answer together. etcd cuts anywhere between two events, so the events of one revision
- * may be spread over several fragments; they must be told together.
+ * Joins the fragments of a watch response. etcd splits anywhere between two events, so the events of one revision may be spread
+ * over several fragments; they must be delivered together.
  */
 import type { EtcdEvent } from './codec/watch.ts'
 import { EtcdError } from './errors.ts'
 
 /**
- * What is held back until the answer is complete. A watch that catches up is answered with up to 1,000 revisions at
- * once, so an answer can be longer; then the revisions that are complete are told. One revision alone cannot be: etcd
- * refuses such requests.
+ * How much is held back until the response is complete. A watch that catches up gets up to 1,000 revisions in one response, so a
+ * response can be longer; then the revisions that are complete are delivered. One revision alone cannot be longer: etcd refuses
+ * such requests.
  */
 const HELD_BYTES_MAX = 64 * 1024 * 1024
 
@@ -21,7 +21,7 @@ export class Fragments {
     this.#bytesMax = bytesMax
   }
 
-  /** Takes the events of an answer of this many bytes; returns those to be told now, if any. */
+  /** Takes the events of a response of this many bytes; returns those to be delivered now, if any. */
   add(
     answer: { readonly fragment: boolean; readonly events: readonly EtcdEvent[] },
     bytes: number,
@@ -44,7 +44,7 @@ export class Fragments {
   }
 }
 
-/** How many of the events belong to revisions of which all events are surely there. */
+/** How many of the events belong to revisions that are certainly complete. */
 function completeCount(events: readonly EtcdEvent[]): number {
   const last = events.at(-1)?.kv.modRevision
   return events.findIndex((event) => event.kv.modRevision === last)

@@ -37,7 +37,7 @@ export class Kv {
     return this.#channel.unary(request.serializable === true ? rangeSerializable : range, encodeRange(request), call)
   }
 
-  /** Where the cluster is, by a linearizable range of no values. The key must be one that may be read. */
+  /** The cluster's latest revision and ID, by a linearizable range without values. The client must be allowed to read the key. */
   head(key: Buffer, call?: CallOptions): Promise<Header> {
     return this.#channel.unary(head, encodeRange({ key, countOnly: true }), call)
   }
@@ -50,7 +50,7 @@ export class Kv {
     return this.#channel.unary(deleteRange, encodeDeleteRange(request), call)
   }
 
-  /** A txn of nothing but ranges is still counted as a write: it is not tried again when its outcome is unknown. */
+  /** A txn of ranges only counts as a write, too: it is not retried when its outcome is unknown. */
   txn(request: TxnRequest, call?: CallOptions): Promise<TxnResponse> {
     return this.#channel.unary(txn, encodeTxn(request), call)
   }

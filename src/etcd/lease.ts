@@ -1,4 +1,4 @@
-/** etcd's Lease service: a lease takes the keys attached to it away when it ends. */
+/** etcd's Lease service: when a lease expires, etcd deletes the keys attached to it. */
 import type { Clock } from '../lib/clock.ts'
 import type { CallOptions, Channel, Method } from './channel.ts'
 import { readHeaderOnly } from './codec/header.ts'
@@ -22,7 +22,7 @@ export type KeepAliveHandler = {
 
 export type KeepAlive = { readonly stop: () => void }
 
-/** A lease is renewed when a third of its time has passed, so that two failed tries do no harm. */
+/** A lease is renewed when a third of its time has passed, so that two failed attempts do no harm. */
 const RENEWALS_PER_TTL = 3
 
 export class EtcdLeases {
@@ -119,7 +119,7 @@ class KeepAliveLoop implements KeepAlive {
   }
 
   async #renew(): Promise<void> {
-    // Renewed as of the sending: the answer may have been long on its way.
+    // Counted from when the request was sent: the answer may have taken long.
     const sentMs = this.#clock.monotonicMs()
     try {
       const timeoutMs = this.#ttlMs / RENEWALS_PER_TTL

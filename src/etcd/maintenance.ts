@@ -14,7 +14,7 @@ import { EtcdError } from './errors.ts'
 
 /** A member rewrites its whole file before it answers: seconds per gigabyte. */
 const DEFRAGMENT_TIMEOUT_MS = 300_000
-/** Chunks of a snapshot that wait for their reader before etcd is held up; a chunk has 32 KB. */
+/** Chunks of a snapshot that are queued for the reader before etcd is paused; a chunk has 32 KB. */
 const SNAPSHOT_CHUNKS_MAX = 64
 
 export class Maintenance {
@@ -36,14 +36,14 @@ export class Maintenance {
     return this.#channel.unary(alarm, encodeAlarm('get', { memberId: 0n, alarm: 'none' }), call)
   }
 
-  /** With member id 0n and 'none': all alarms of all members. Returns those that were ended. */
+  /** With member ID 0n and 'none': all alarms of all members. Returns those that were deactivated. */
   deactivateAlarm(which: Alarm, call?: CallOptions): Promise<readonly Alarm[]> {
     return this.#channel.unary(alarm, encodeAlarm('deactivate', which), call)
   }
 
   /**
-   * The member's database file, followed by 32 bytes of SHA-256 over it. Chunks are borrowed until the next one is
-   * asked for. The reader sets the pace; leaving the loop ends the call.
+   * The member's database file, followed by its SHA-256 (32 bytes). A chunk is borrowed until the next one is requested. The reader
+   * sets the pace; leaving the loop ends the call.
    */
   async *snapshot(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Buffer, void, void> {
     const chunks: Buffer[] = []

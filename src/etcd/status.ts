@@ -1,12 +1,12 @@
-/** How an answer says that the call failed: in its trailers, in its HTTP status, or by being unreadable. */
+/** How a call fails: by the status in its trailers, by its HTTP status, or because its answer is unreadable. */
 import type { HeaderField } from '../http2/field.ts'
 import { NumberTooLarge } from './codec/reader.ts'
 import { answeredError, codeOfHttpStatus, EtcdError } from './errors.ts'
 
-/** Whether these headers tell how the call ended. */
+/** Whether these headers carry the gRPC status. They do so in a response without a message (trailers-only). */
 export const hasStatus = (fields: readonly HeaderField[]): boolean => valueOf(fields, 'grpc-status') !== undefined
 
-/** The failure that trailers tell, if any. */
+/** The failure in the trailers, if any. */
 export function statusFailure(fields: readonly HeaderField[], endpoint: string): EtcdError | undefined {
   const status = Number(valueOf(fields, 'grpc-status'))
   return status === 0 ? undefined : answeredError(status, decodeMessage(valueOf(fields, 'grpc-message')), endpoint)
@@ -14,13 +14,13 @@ export function statusFailure(fields: readonly HeaderField[], endpoint: string):
 
 export const isHttpOk = (fields: readonly HeaderField[]): boolean => valueOf(fields, ':status') === '200'
 
-/** The answer is not of gRPC: somebody in between gave it, and the request may have got through before. */
+/** The response is not gRPC: a proxy in between gave it, and the request may have reached etcd before. */
 export function notGrpc(fields: readonly HeaderField[], endpoint: string): EtcdError {
   const status = Number(valueOf(fields, ':status'))
   return new EtcdError(codeOfHttpStatus(status), `HTTP status ${status}`, { ambiguous: true, endpoint })
 }
 
-/** An answer came but could not be read: what was asked has most likely happened. */
+/** An answer came but could not be read: the request has most likely taken effect. */
 export function unreadable(cause: unknown, endpoint: string): EtcdError {
   const code = cause instanceof EtcdError ? cause.code : cause instanceof NumberTooLarge ? 'OutOfRange' : 'Internal'
   const reason = cause instanceof Error ? cause.message : String(cause)
@@ -32,7 +32,7 @@ function valueOf(fields: readonly HeaderField[], name: string): string | undefin
   return undefined
 }
 
-/** gRPC percent-encodes messages; what does not decode is shown as it is. */
+/** gRPC percent-encodes messages; one that cannot be decoded is kept as it is. */
 function decodeMessage(text = ''): string {
   try {
     return decodeURIComponent(text)

@@ -6,13 +6,13 @@ export type StreamOptions = {
   readonly requireLeader: boolean
   /** Prefer another endpoint than the one of the last such stream. */
   readonly away?: boolean
-  /** Only on a member whose answers about progress can be trusted (version.ts). */
+  /** Use only a member whose progress notifications can be trusted (version.ts). */
   readonly needsProgress?: boolean
   readonly onMessage: (message: Buffer) => void
   readonly onEnd: (error: EtcdError | undefined) => void
 }
 
-/** Messages that wait for the connection. Each is a request of somebody; so many at once are a mistake. */
+/** How many messages may wait for the connection. Each is a request of a caller; so many at once are a mistake. */
 const UNSENT_MAX = 10_000
 
 /** A stream that may not be connected yet. */
@@ -35,13 +35,13 @@ export class StreamHandle {
     else if (!this.#isClosed) this.#unsent.push(frame)
   }
 
-  /** No more is sent; answers may still come. */
+  /** Nothing more is sent; answers may still come. */
   finish(): void {
     this.#isFinished = true
     this.#duplex?.finish()
   }
 
-  /** The end is told before this returns, unless it has been told. */
+  /** `onEnd` is called before this returns, unless it was called before. */
   close(): void {
     if (this.#duplex !== undefined) this.#duplex.close()
     else this.#end(undefined)
@@ -68,7 +68,7 @@ export class StreamHandle {
     }
   }
 
-  /** The end of a stream that never got connected. */
+  /** Ends a stream that was never connected. */
   #end(error: EtcdError | undefined): void {
     if (this.#isClosed) return
     this.#isClosed = true

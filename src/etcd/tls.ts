@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 
-/** Files are named by path; Buffers are taken as they are (PEM). */
+/** Strings are paths of files; Buffers are used as they are (PEM). */
 export type TlsOptions = {
   readonly ca?: string | Buffer | undefined
   readonly cert?: string | Buffer | undefined

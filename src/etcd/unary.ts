@@ -63,7 +63,7 @@ class UnaryCall<T> implements AnswerListener {
 
   onHead(fields: readonly HeaderField[]): void {
     this.#connection.heard = true
-    // An answer without a message has its status in its first headers.
+    // A trailers-only response has its status in its first headers.
     if (hasStatus(fields)) this.onTrailers(fields)
     else if (!isHttpOk(fields)) this.#abandon(notGrpc(fields, this.#connection.endpoint))
   }
@@ -125,7 +125,7 @@ class UnaryCall<T> implements AnswerListener {
     )
   }
 
-  /** Fails, and tells etcd that nobody waits any more. */
+  /** Fails the call and cancels its stream. */
   #abandon(error: EtcdError): void {
     if (this.#isSettled) return
     this.#fail(error)

@@ -1,7 +1,8 @@
 /**
- * Which versions of etcd tell the progress of a watch stream in order with its events. In older ones an answer can overtake
- * events that it vouches for (etcd's issue 15220, mended in 3.4.25 and 3.5.8) or be that of another stream behind a proxy
- * (17507, mended in 3.4.31 and 3.5.13): who trusts it misses changes without knowing. kube-apiserver draws the same line.
+ * Which versions of etcd send the progress notifications of a watch stream in order with its events. In older ones a notification
+ * can overtake events that it covers (etcd's issue 15220, fixed in 3.4.25 and 3.5.8) or be that of another stream behind a proxy
+ * (17507, fixed in 3.4.31 and 3.5.13): a client that trusts it misses changes without noticing. kube-apiserver requires the same
+ * versions.
  */
 import { emptyRequest } from './codec/header.ts'
 import { readStatus } from './codec/maintenance.ts'
@@ -12,7 +13,7 @@ import { acquire } from './within.ts'
 
 export const statusMethod = { path: '/etcdserverpb.Maintenance/Status', requireLeader: false }
 
-/** A version that cannot be read may be any. */
+/** False for a version that cannot be parsed. */
 export function isProgressReliable(version: string): boolean {
   const parts = /^(\d+)\.(\d+)\.(\d+)/.exec(version)
   if (parts === null) return false
@@ -26,11 +27,11 @@ export function isProgressReliable(version: string): boolean {
 export const unreliable = (endpoint: string, version: string): string =>
   `etcd at ${endpoint} is of version ${version || 'unknown'}, which tells the progress of watches wrongly (etcd issues 15220 and 17507): upgrade it to 3.5.13 or newer`
 
-/** Asks each connection once: a member that was replaced by an older one gets a new connection. */
+/** Checks each connection once: if a member is replaced by an older one, there is a new connection. */
 export class VersionCheck {
   readonly #checks = new WeakMap<EtcdConnection, Promise<void>>()
 
-  /** Fails, not ambiguously, if progress told on this connection cannot be trusted; then another endpoint may serve. */
+  /** Fails, not ambiguously, if the progress notifications of this connection cannot be trusted; another endpoint may do. */
   check(connection: EtcdConnection, headers: readonly string[], timeoutMs: number): Promise<void> {
     const known = this.#checks.get(connection)
     if (known !== undefined) return known

@@ -1,10 +1,10 @@
 /**
- * Watch streams. One stream carries many watches; etcd answers for each of them by an id that we choose.
+ * Watch streams. One stream carries many watches; etcd answers for each of them by an ID that we choose.
  *
- * Progress: etcd answers `requestProgress` with one message for the whole stream (watch id -1), and only if every watch
- * of the stream is synced at that moment; otherwise it says nothing at all, now or later. Who needs an answer asks again.
+ * Progress: etcd answers `requestProgress` with one message for the whole stream (watch ID -1), and only if every watch of the
+ * stream is synced at that moment; otherwise it does not answer at all, now or later. Callers that need an answer request it again.
  *
- * A stream is not resumed here: who reads it knows up to where it has got, and opens another one from there.
+ * A stream is not resumed here: its reader knows which revision it has reached, and opens another stream from there.
  */
 import type { Channel } from './channel.ts'
 import { WireReader } from './codec/reader.ts'
@@ -25,20 +25,26 @@ import type { StreamHandle } from './stream-handle.ts'
 export type WatchHandler = {
   readonly onCreated?: (revision: number) => void
   /**
-   * Events in the order of their revisions; all events of one revision are in one call, fragments put together.
-   * `headerRevision` says nothing about other watches, and not that all up to it has been told.
+   * Events in the order of their revisions; all events of one revision are in one call, fragments joined. `headerRevision` says
+   * nothing about other watches, nor that all events up to it have been delivered.
    */
   readonly onEvents: (events: readonly EtcdEvent[], headerRevision: number) => void
-  /** All of this watch up to and with this revision has been told. */
+  /** All events of this watch up to and including this revision have been delivered. */
   readonly onProgress?: (revision: number) => void
-  /** The watch is over, the stream goes on. `compactRevision` is above 0 if the history asked for is gone. Not called after cancel(). */
+  /**
+   * The watch has ended, the stream goes on. `compactRevision` is above 0 if the requested history is compacted. Not called after
+   * cancel().
+   */
   readonly onCanceled: (end: { readonly reason: string; readonly compactRevision: number }) => void
 }
 
 export type WatchStreamHandler = {
-  /** All watches of the stream have been told everything up to and with this revision. Who wants it gets a member that tells the truth. */
+  /**
+   * All events of all watches up to and including this revision have been delivered. With this handler only members with reliable
+   * progress are used.
+   */
   readonly onProgressAll?: (revision: number) => void
-  /** Exactly once, whatever ends the stream; no error after close(). */
+  /** Called exactly once, whatever ends the stream; without an error after close(). */
   readonly onEnd: (error: EtcdError | undefined) => void
 }
 
@@ -51,7 +57,7 @@ export type WatchOpen = {
 
 export type WatchHandle = { readonly cancel: () => void }
 
-/** The watch id of answers for the whole stream, and of watches that etcd refused to create. */
+/** The watch ID of answers for the whole stream, and of watches that etcd refused to create. */
 const STREAM_WATCH_ID = -1
 
 export class Watches {
@@ -61,7 +67,7 @@ export class Watches {
     this.#channel = channel
   }
 
-  /** Returns at once; what is asked of the stream meanwhile waits for the connection. */
+  /** Returns at once; requests to the stream wait for the connection. */
   open(options: WatchOpen): WatchStream {
     return new WatchStream(this.#channel, options)
   }
@@ -78,7 +84,7 @@ export class WatchStream {
   readonly #handler: WatchStreamHandler
   readonly #stream: StreamHandle
   readonly #watches = new Map<number, Watch>()
-  // Watches that etcd has not answered for, in the order they were asked for, which is the order of its answers.
+  // Watches that etcd has not created yet, in the order of the requests, which is the order of its answers.
   readonly #uncreated: number[] = []
   #nextId = 1
 
@@ -110,7 +116,7 @@ export class WatchStream {
     }
   }
 
-  /** Answered with onProgressAll, or not at all: see above. */
+  /** Answered with onProgressAll, or not at all: see the top of this file. */
   requestProgress(): void {
     this.#stream.send(encodeWatchProgress())
   }
@@ -123,7 +129,7 @@ export class WatchStream {
     if (answer.created) this.#onCreated(answer)
     else if (answer.watchId === STREAM_WATCH_ID) this.#handler.onProgressAll?.(answer.revision)
     else {
-      // A cancelled watch may still be told what was on its way.
+      // Events of a cancelled watch may still be under way.
       const watch = this.#watches.get(answer.watchId)
       if (watch === undefined) return
       if (answer.events.length > 0) {
@@ -149,8 +155,8 @@ export class WatchStream {
 
   #cancel(watch: Watch, answer: WatchAnswer): void {
     this.#watches.delete(watch.id)
-    // A watch ended by compaction is still counted by etcd, as one that is never synced: no progress for the whole
-    // stream would be answered again. Cancelling it takes it out.
+    // etcd still counts a watch ended by compaction, as one that is never synced, and would not answer a progress request of this
+    // stream again. Cancelling the watch removes it.
     if (answer.watchId !== STREAM_WATCH_ID) this.#stream.send(encodeWatchCancel(watch.id))
     this.#channel.noteReason(answer.cancelReason)
     watch.handler.onCanceled({ reason: answer.cancelReason, compactRevision: answer.compactRevision })

@@ -1,8 +1,8 @@
-/** Waiting before anything is sent: bounded by the call's deadline and its signal. What fails here is not ambiguous. */
+/** Waits before a request is sent, bounded by the call's deadline and its signal. A failure here is not ambiguous. */
 import type { EtcdConnection } from './connection.ts'
 import { EtcdError } from './errors.ts'
 
-/** Waits for a free stream of the connection, which is taken then. */
+/** Waits for a free stream of the connection and acquires it. */
 export async function acquire(
   connection: EtcdConnection,
   timeoutMs: number,
@@ -23,7 +23,7 @@ export async function acquire(
   }
 }
 
-/** The promise's outcome, unless time runs out or the caller cancels first. Nothing has been sent then. */
+/** The promise's outcome, unless the time runs out or the caller cancels first. Nothing has been sent by then. */
 export function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {

@@ -1,15 +1,15 @@
 /**
- * Cuts a stream of received chunks into gRPC messages. The common case, a whole message in one chunk, is a view of it.
- * A message spread over chunks is copied once into a buffer of its announced size, so a long answer costs its length,
- * not its square.
+ * Splits a stream of received chunks into gRPC messages. In the common case, a whole message in one chunk, the message is a view of
+ * the chunk. A message spread over chunks is copied once into a buffer of its announced size, so that a long answer costs linear
+ * time, not quadratic.
  */
 import { EtcdError } from '../errors.ts'
 
 const FRAME_HEAD_BYTES = 5
 
 /**
- * The longest message we take. etcd does not cut range answers, so a page of large values can be long; what is beyond
- * this is asked for with a smaller limit.
+ * The longest message that is accepted. etcd does not split range responses, so a page of large values can be long; a page beyond
+ * this is requested again with a smaller limit.
  */
 export const MESSAGE_BYTES_MAX = 256 * 1024 * 1024
 
@@ -17,7 +17,7 @@ export class MessageFrames {
   readonly #onMessage: (message: Buffer) => void
   // The head of a frame when a chunk ended inside it.
   #head: Buffer | undefined
-  // The message being put together, and how much of it is there.
+  // The message being assembled, and how many of its bytes have come.
   #message: Buffer | undefined
   #filled = 0
 
@@ -26,7 +26,7 @@ export class MessageFrames {
     this.#onMessage = onMessage
   }
 
-  /** Whether a message has begun and not ended. */
+  /** Whether a message is incomplete. */
   get isPartial(): boolean {
     return this.#head !== undefined || this.#message !== undefined
   }

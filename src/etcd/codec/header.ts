@@ -1,7 +1,7 @@
 import { bytesTag, type WireReader, varintTag } from './reader.ts'
 import { WireWriter } from './writer.ts'
 
-/** Of the header of an answer only the revision is read: ids and the raft term serve nobody on the hot path. */
+/** Reads only the revision of a response header: IDs and the raft term are not needed on the hot path. */
 export function readHeaderRevision(reader: WireReader): number {
   const outer = reader.enter()
   let revision = 0
@@ -16,7 +16,7 @@ export function readHeaderRevision(reader: WireReader): number {
 
 export type Header = { readonly revision: number; readonly clusterId: bigint }
 
-/** The header of an answer of which nothing else counts, with the cluster that gave it. */
+/** The revision and the cluster ID of a response; nothing else of it is needed. */
 export function readClusterHeader(reader: WireReader): Header {
   let header: Header = { revision: 0, clusterId: 0n }
   while (reader.more()) {
@@ -41,7 +41,7 @@ function readHeader(reader: WireReader): Header {
   return { revision, clusterId }
 }
 
-/** An answer of which nothing but the header counts. */
+/** Reads a response of which only the header is needed. */
 export function readHeaderOnly(reader: WireReader): { readonly revision: number } {
   let revision = 0
   while (reader.more()) {

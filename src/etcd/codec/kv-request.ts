@@ -1,6 +1,6 @@
 /**
- * The requests of etcd's KV service. Field numbers are those of etcd's rpc.proto; fields are written in falling order,
- * see writer.ts. Zero and absent are the same to etcd in all fields here, compare targets included.
+ * The requests of etcd's KV service. Field numbers are those of etcd's rpc.proto; fields are written in descending order, see
+ * writer.ts. Zero and absent are the same to etcd in all fields here, compare targets included.
  */
 import { EtcdError } from '../errors.ts'
 import { WireWriter } from './writer.ts'
@@ -9,14 +9,14 @@ export type SortTarget = 'key' | 'version' | 'create' | 'mod' | 'value'
 
 export type RangeRequest = {
   readonly key: Uint8Array
-  /** Absent: the one key. Else all keys from `key` to before this; a single zero byte means "to the end". */
+  /** Absent: only `key`. Else all keys from `key` to before this; a single zero byte means "to the end". */
   readonly rangeEnd?: Uint8Array | undefined
   /** 0 or absent: no limit. */
   readonly limit?: number | undefined
   /** The state at this revision; 0 or absent: the latest. */
   readonly revision?: number | undefined
   readonly sort?: { readonly by: SortTarget; readonly descending?: boolean } | undefined
-  /** Answered from the member's own state, which may be old, without asking the others. */
+  /** The member answers from its own state, which may be stale, without a quorum. */
   readonly serializable?: boolean | undefined
   readonly keysOnly?: boolean | undefined
   readonly countOnly?: boolean | undefined
@@ -45,7 +45,7 @@ export type DeleteRangeRequest = {
 
 export type Compare = {
   readonly key: Uint8Array
-  /** With this, all keys of the range must fulfil the comparison. */
+  /** If present, the comparison must hold for all keys of the range. */
   readonly rangeEnd?: Uint8Array | undefined
   readonly result: '=' | '>' | '<' | '!='
 } & (
@@ -68,11 +68,11 @@ export type TxnRequest = {
 
 export type CompactRequest = {
   readonly revision: number
-  /** Answer only when the space has been given back, not already when the history is gone. */
+  /** Answer only when the space has been freed, not already when the history is unreadable. */
   readonly physical?: boolean | undefined
 }
 
-/** Nested transactions deeper than this are refused here: etcd would recurse, and nobody needs it. */
+/** Deeper nested transactions are refused here: etcd would recurse, and no caller needs them. */
 const TXN_DEPTH_MAX = 8
 
 export function encodeRange(request: RangeRequest): Buffer {
@@ -203,7 +203,7 @@ function writeCompare(writer: WireWriter, compare: Compare): void {
   writer.number(1, compareResults[compare.result])
 }
 
-/** Room that an op or a compare needs besides its bytes: tags, lengths, some numbers. A guess; the writer can grow. */
+/** An estimate of the bytes that an op or a compare has besides its key and value: tags, lengths, some numbers. The writer can grow. */
 const OP_SPARE_BYTES = 48
 
 function contentBytes(request: TxnRequest): number {

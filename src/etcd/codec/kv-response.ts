@@ -3,7 +3,7 @@ import { readHeaderOnly, readHeaderRevision } from './header.ts'
 import { bytesTag, MalformedMessage, type WireReader, varintTag } from './reader.ts'
 
 export type KeyValue = {
-  /** Key and value are views of the received bytes: borrowed. Copy them to keep them, else they hold all of the answer. */
+  /** Key and value are borrowed: views of the received bytes. Copy them to keep them, else they keep the whole response in memory. */
   readonly key: Buffer
   readonly value: Buffer
   readonly createRevision: number
@@ -43,7 +43,7 @@ export type TxnResponse = {
   readonly responses: readonly OpResponse[]
 }
 
-/** Answers nested deeper than requests can be are malformed: a bound on the recursion below. */
+/** Bounds the recursion below: a response nested deeper than any request can be is malformed. */
 const TXN_DEPTH_MAX = 16
 
 const noBytes: Buffer = Buffer.alloc(0)

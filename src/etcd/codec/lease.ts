@@ -4,13 +4,13 @@ import { WireWriter } from './writer.ts'
 
 export type Lease = {
   readonly id: bigint
-  /** What is left, in seconds. Below 0, or 0 from a keep-alive: the lease is gone. */
+  /** The remaining seconds. Below 0, or 0 in the answer to a keep-alive: the lease does not exist. */
   readonly ttlSeconds: number
 }
 
 export type LeaseStatus = Lease & {
   readonly grantedTtlSeconds: number
-  /** The keys attached, if they were asked for. Borrowed. */
+  /** The attached keys, if they were requested. Borrowed. */
   readonly keys: readonly Buffer[]
 }
 
@@ -21,7 +21,7 @@ export function encodeLeaseGrant(ttlSeconds: number, id: bigint | undefined): Bu
   return writer.frame()
 }
 
-/** Also the request of a keep-alive: both are an id. */
+/** The request of both a revoke and a keep-alive: an ID. */
 export function encodeLeaseId(id: bigint): Buffer {
   const writer = new WireWriter(0)
   writer.id(1, id)
@@ -35,7 +35,7 @@ export function encodeLeaseTimeToLive(id: bigint, withKeys: boolean): Buffer {
   return writer.frame()
 }
 
-/** Grants and keep-alives are answered in the same form. */
+/** Grants and keep-alives have responses with the same fields. */
 export function readLease(reader: WireReader): Lease {
   let id = 0n
   let ttlSeconds = 0

@@ -7,7 +7,7 @@ export type MemberStatus = {
   readonly revision: number
   readonly version: string
   readonly dbSizeBytes: number
-  /** What a defragmentation would leave. */
+  /** The size that a defragmentation would leave. */
   readonly dbSizeInUseBytes: number
   /** 0n: the member knows no leader. */
   readonly leader: bigint

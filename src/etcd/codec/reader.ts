@@ -1,6 +1,6 @@
 /**
- * Reads protobuf from one received message. Keys and values come out as views of that message, so nothing is copied.
- * Every step checks the limits it reads within: malformed input is a MalformedMessage, never a crash or a wrong view.
+ * Reads protobuf from one received message. Keys and values are returned as views of that message, so nothing is copied. Every step
+ * checks its bounds: malformed input is a MalformedMessage, never a crash or a wrong view.
  */
 
 /** The bytes are not the protobuf they should be. */
@@ -8,7 +8,7 @@ export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'
 }
 
-/** A number is well formed but beyond what JavaScript holds exactly. */
+/** A number is well formed but larger than JavaScript can hold exactly. */
 export class NumberTooLarge extends Error {
   override readonly name = 'NumberTooLarge'
 }
@@ -21,7 +21,7 @@ const VARINT_BYTES_MAX = 10
 const TWO_28 = 2 ** 28
 const TWO_32 = 2 ** 32
 
-/** The tag of a varint field, of a field with a length. Readers switch on these. */
+/** The tags of a varint field and of a length-delimited field. Readers switch on them. */
 export const varintTag = (field: number): number => field * 8 + WIRE_VARINT
 export const bytesTag = (field: number): number => field * 8 + WIRE_BYTES
 
@@ -86,7 +86,7 @@ export class WireReader {
     return this.#low | 0
   }
 
-  /** A revision or a count. Beyond 2^53 JavaScript would round it, and a rounded revision is a wrong one: refused. */
+  /** A revision or a count. Beyond 2^53 JavaScript would round it, and a rounded revision is a wrong one: it is refused. */
   number(): number {
     const byte = this.#buffer[this.#at]
     if (byte !== undefined && byte < 0x80 && this.#at < this.#end) {

@@ -7,21 +7,21 @@ import { WireWriter } from './writer.ts'
 export type WatchCreate = {
   readonly key: Uint8Array
   readonly rangeEnd?: Uint8Array | undefined
-  /** The first revision to be told; 0 or absent: from now on. */
+  /** The first revision whose events are delivered; 0 or absent: events from now on. */
   readonly startRevision?: number | undefined
-  /** Events carry the key-value before the change, where it is still kept. */
+  /** Events carry the key-value before the change, if it is not compacted. */
   readonly prevKv?: boolean | undefined
-  /** Ask etcd to tell the revision now and then (every 10 minutes unless configured) while there are no events. */
+  /** Requests a progress notification now and then (every 10 minutes unless configured) while there are no events. */
   readonly progressNotify?: boolean | undefined
-  /** Let etcd cut an answer beyond its request limit into several; they are put together again here. */
+  /** Lets etcd split a response beyond its request limit into fragments, which are joined here. */
   readonly fragment?: boolean | undefined
-  /** Events that need not be told. */
+  /** Events that are filtered out. */
   readonly without?: 'put' | 'delete' | undefined
 }
 
 export type EtcdEvent = {
   readonly type: 'put' | 'delete'
-  /** Of a delete: the key and the revision of the deletion, nothing else. */
+  /** For a delete: only the key and the revision of the deletion. */
   readonly kv: KeyValue
   readonly prevKv?: KeyValue
 }

@@ -1,12 +1,12 @@
 /**
- * Writes a protobuf message from its end to its start. A nested message is then complete before its length is written,
- * so one pass is enough: no sizes are computed first and no part is copied. Callers write fields in falling order of
- * their numbers. The five bytes of the gRPC frame go in front, so that a request is one Buffer.
+ * Writes a protobuf message from its end to its start. A nested message is then complete before its length is written, so one pass
+ * is enough: no sizes are computed first and no part is copied. Callers write fields in descending order of their numbers. The five
+ * bytes of the gRPC frame come first, so that a request is one Buffer.
  */
 import { EtcdError } from '../errors.ts'
 
 const FRAME_HEAD_BYTES = 5
-/** Room for the tags, lengths and numbers of a request besides its keys and values; more is found by growing. */
+/** Room for the tags, lengths and numbers of a request besides its keys and values; the buffer grows if it needs more. */
 const SPARE_BYTES = 128
 
 export class WireWriter {
@@ -24,7 +24,7 @@ export class WireWriter {
     return this.#buffer.length - this.#start
   }
 
-  /** Closes the nested message whose fields were written since `mark`. Written even if empty: presence has a meaning. */
+  /** Closes the nested message whose fields were written since `mark`. It is written even if empty: its presence has a meaning. */
   nested(field: number, mark: number): void {
     this.#varint(this.#buffer.length - this.#start - mark)
     this.#varint(field * 8 + 2)
