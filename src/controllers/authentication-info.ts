@@ -1,4 +1,4 @@
-/** The ConfigMap by which other servers of the API find out whom to trust, kept when the client authorities change. */
+/** Updates the ConfigMap extension-apiserver-authentication, from which extension API servers learn the client CAs, when the CAs change. */
 import { fieldsOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
@@ -6,12 +6,12 @@ import type { Log } from '../lib/log.ts'
 const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
 const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-/** Another replica may write at the same time, each once. */
+/** Attempts in spite of conflicts: every other replica may write once at the same time. */
 const TRIES = 5
 const FAILURE = 300
 const CONFLICT = 409
 
-/** Those that are there stay, as upstream: another replica may still go by them. Never fails. */
+/** Adds the CAs to the existing ones, which stay, as upstream: another replica may still use them. Never fails. */
 export async function addClientCa(handle: HandleAs, clientCaPem: string, log: Log, signal: AbortSignal): Promise<void> {
   let status = CONFLICT
   for (let tries = 0; tries < TRIES && status === CONFLICT; tries++) {
@@ -20,7 +20,7 @@ export async function addClientCa(handle: HandleAs, clientCaPem: string, log: Lo
   if (status >= FAILURE) log('warn', 'the client authorities could not be told to other servers', { path, status })
 }
 
-/** The status of the last answer. Nothing is written where it is not known what is there. */
+/** Returns the status of the last answer. Nothing is written if the ConfigMap could not be read. */
 async function addOnce(handle: HandleAs, clientCaPem: string, signal: AbortSignal): Promise<number> {
   const found = await request(handle, { method: 'GET', path, signal })
   if (found.status >= FAILURE) return found.status
@@ -33,5 +33,5 @@ async function addOnce(handle: HandleAs, clientCaPem: string, signal: AbortSigna
   return status
 }
 
-/** The same one is the same text, whatever ends its lines and whether a line ends after it. */
+/** Line ends are normalized, so that equal certificates are equal strings. */
 const certificatesOf = (pem: string): readonly string[] => pem.replaceAll('\r', '').match(certificate) ?? []

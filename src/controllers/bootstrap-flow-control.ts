@@ -1,4 +1,7 @@
-/** Who waits for whom when the server is busy, as upstream suggests it. `exempt` and `catch-all` must be there; the others may be changed. */
+/**
+ * The objects of API Priority and Fairness that upstream creates. `exempt` and `catch-all` are mandatory; the others are suggested
+ * and may be changed.
+ */
 import type { Fields } from '../api/object.ts'
 import type { Wanted } from './wanted.ts'
 

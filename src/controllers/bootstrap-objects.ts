@@ -1,4 +1,4 @@
-/** The objects that every cluster begins with, as upstream writes them. */
+/** The objects that every cluster starts with, as upstream writes them. */
 import { type Cidr, formatIp } from '../api/ip.ts'
 import { type Fields, textOf } from '../api/object.ts'
 import { groupPriority, versionPriority } from '../registry/priorities.ts'
@@ -33,25 +33,25 @@ const priorityClasses: readonly Wanted[] = [
 
 export type Cluster = {
   readonly registry: Registry
-  /** Where Services get their addresses from, and the port that the server itself has. */
+  /** The ranges of cluster IPs, and the port of the server itself. */
   readonly ranges: readonly Cidr[]
   readonly port: number
-  /** PEM; null: there are no client certificates. */
+  /** PEM; null: no client CA is configured. */
   readonly clientCaPem: string | null
   /** As a timestamp of metadata. */
   readonly now: string
 }
 
-/** What others cannot do without: a server is not ready before it is there. */
+/** The server is not ready before these exist. */
 export const firstObjects: readonly Wanted[] = namespaces
 
-/** What is made again when somebody deletes it. */
+/** Objects that are created again when they are deleted. */
 export const keptObjects = (cluster: Cluster): readonly Wanted[] => [
   ...namespaces,
   ...served(cluster, [kubernetesService(cluster)]),
 ]
 
-/** What is looked at later, by people and by a few tools. */
+/** Objects that are created after the server is ready. */
 export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
   served(cluster, [
     kubernetesService(cluster),
@@ -61,7 +61,7 @@ export const otherObjects = (cluster: Cluster): readonly Wanted[] =>
     ...apiServices(cluster.registry),
   ])
 
-/** Those whose resource is not turned off. */
+/** Leaves out objects whose resource is not served (--runtime-config). */
 const served = ({ registry }: Cluster, objects: readonly Wanted[]): Wanted[] => {
   const all = new Set(registry.all().map((resource) => `${resource.plural} ${apiVersionOf(resource)}`))
   return objects.filter(({ collection, object }) =>
@@ -69,7 +69,7 @@ const served = ({ registry }: Cluster, objects: readonly Wanted[]): Wanted[] => 
   )
 }
 
-/** The API itself, at the first address of the range. */
+/** The Service of the API server itself, at the first address of the range. */
 function kubernetesService({ ranges, port }: Cluster): Wanted {
   const [{ family, first }] = [...ranges, { family: 'IPv4', first: 0n } as const]
   return {
@@ -90,7 +90,7 @@ function kubernetesService({ ranges, port }: Cluster): Wanted {
   }
 }
 
-/** How other servers of the API find out whom to trust; and since when old tokens are watched. */
+/** The client CAs for extension API servers, and since when the use of legacy ServiceAccount tokens is tracked. */
 function configMaps({ clientCaPem, now }: Cluster): Wanted[] {
   const tracking = configMap('kube-apiserver-legacy-service-account-token-tracking', { since: now.slice(0, 10) })
   if (clientCaPem === null) return [tracking]
@@ -104,7 +104,7 @@ const configMap = (name: string, data: Fields): Wanted => ({
 
 const aggregatorGroup = 'apiregistration.k8s.io'
 
-/** One for each version of each group, but that of the APIServices themselves. */
+/** An APIService for each version of each group, except that of the APIServices themselves. */
 function apiServices(registry: Registry): Wanted[] {
   const versions = new Map(registry.all().map(({ group, version }) => [`${version}.${group}`, { group, version }]))
   return [...versions]

@@ -1,6 +1,6 @@
 /**
- * The objects that every cluster begins with, written when they are not there. Another server may write them at the same
- * time: who comes second finds them.
+ * Creates the objects that every cluster starts with, if they do not exist. Another server may create them at the same time: the
+ * second one then finds them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HandleAs } from '../api/own-request.ts'
@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 import { removeOldApiServices } from './old-api-services.ts'
 import { create, type Wanted } from './wanted.ts'
 
-/** Between two attempts. */
+/** The wait between two attempts. */
 const RETRY_MS = 1000
 
 export type BootstrapParts = {

@@ -1,13 +1,13 @@
 /**
- * The ServiceCIDR of the cluster itself, `kubernetes`: made when it is not there, given its second range when the cluster becomes
- * dual-stack, and declared ready when nobody has said whether it is. What does not fit the flags is left as it is, and logged.
+ * Keeps the default ServiceCIDR, `kubernetes`: creates it, adds the second range when the cluster becomes dual-stack, and sets the
+ * condition Ready if it has none. An object that does not match the flags is left as it is, and logged.
  */
 import { type Cidr, formatCidr } from '../api/ip.ts'
 import { fieldsOf, isFields, itemsOf, type Fields, textsOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import type { Log } from '../lib/log.ts'
 
-/** Upstream's. */
+/** Upstream's interval. */
 export const RANGE_CHECK_MS = 10_000
 
 const collection = '/apis/networking.k8s.io/v1/servicecidrs'
@@ -33,7 +33,7 @@ export class DefaultServiceRange {
     this.#cidrs = parts.ranges.map(formatCidr)
   }
 
-  /** Fails when the object could not be written; what another server did meanwhile is seen the next time. */
+  /** Fails if the object cannot be read or written. A conflict is no failure: the next check sees what another server wrote. */
   readonly check = async (signal: AbortSignal): Promise<void> => {
     if (!this.#parts.isServed) return
     const answer = await request(this.#parts.handle, { method: 'GET', path: `${collection}/${name}`, signal })

@@ -1,4 +1,7 @@
-/** The end of a CustomResourceDefinition: its objects are deleted, whoever holds one by a finalizer is waited for, then it goes itself. */
+/**
+ * Finalizes a CustomResourceDefinition: deletes its objects, waits for those that finalizers keep, then removes the definition's
+ * own finalizer.
+ */
 import { cleanupFinalizer } from '../registry/kinds/apiextensions/definition-deletion.ts'
 import type { KubeObject } from '../api/object.ts'
 import type { CustomResource } from '../registry/custom/custom-resource.ts'
@@ -10,13 +13,13 @@ const RETRY_MS = 1_000
 type Decide = (object: KubeObject) => KubeObject | undefined
 
 export type CleanupParts = {
-  /** Changes the status of a definition; undefined leaves it. */
+  /** Changes the status of a definition, unless `decide` returns undefined. False: the definition does not exist. */
   readonly changeStatus: (name: string, decide: Decide) => Promise<boolean>
-  /** Removes the finalizer, together with the last status. Fails if that could not be done. */
+  /** Writes the last status and removes the finalizer. Fails if that could not be done. */
   readonly release: (name: string, decide: Decide) => Promise<void>
-  /** Deletes all objects that there are while the definition still is to be cleaned up; how many are left, since finalizers keep them. */
+  /** Deletes all objects, as long as `isDoomed` is true. Returns how many are left because finalizers keep them. */
   readonly deleteObjects: (resource: CustomResource, isDoomed: () => Promise<boolean>) => Promise<number>
-  /** Whether a built-in resource has its objects at the same place. */
+  /** Whether a built-in resource stores its objects below the same prefix. */
   readonly isBuiltInPlace: (resource: CustomResource) => boolean
   readonly now: () => string
 }
@@ -31,7 +34,7 @@ export type Doomed = {
   readonly resources: readonly CustomResource[]
 }
 
-/** Undefined: done. A number: look again after so many ms. Fails if something could not be done, which the status tells. */
+/** Undefined: done. A number: call again after so many ms. If the deletion fails, the error is thrown and the status tells it. */
 export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<number | undefined> {
   const { name, object, resources } = doomed
   const { uid } = object.metadata
@@ -42,7 +45,7 @@ export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<numb
       isOurs(current) ? withStatus(current, {}, { conditions: [condition], now: parts.now() }) : undefined
   const isDoomed = async (): Promise<boolean> => {
     let isStill = false
-    // Nothing is changed, so this is decided on what the database has.
+    // Nothing is changed here, so `decide` sees the state in the database, not a cached one.
     const isThere = await parts.changeStatus(name, (current) => {
       isStill = isOurs(current)
       return undefined
@@ -54,7 +57,7 @@ export async function cleanUp(doomed: Doomed, parts: CleanupParts): Promise<numb
     const isTold = reason === inProgress.reason || reason === failedReason
     return isTold ? undefined : telling(inProgress)(current)
   })
-  // That version needs no webhook, which may have gone before its definition.
+  // Objects are deleted in the storage version, which needs no conversion webhook: that may be deleted before the definition.
   const stored = resources.find(({ storageVersion }) => storageVersion === undefined)
   let end = stored === undefined || !isTrue(object, 'Established') ? never : completed
   if (stored !== undefined && parts.isBuiltInPlace(stored)) end = overlapping

@@ -1,10 +1,10 @@
-/** Which names of a CustomResourceDefinition are accepted: within a group each stands for one resource, or for one kind. */
+/** Which names of a CustomResourceDefinition are accepted: within a group each name belongs to one resource, or to one kind. */
 import { quote } from '../api/quote.ts'
 import type { Names } from '../registry/custom/definition.ts'
 
 export type NameConflict = { readonly reason: string; readonly message: string }
 
-/** What a definition has of names, and what it wants, as of a revision. */
+/** The accepted and the requested names of a definition, at a revision. */
 export type Claim = {
   readonly group: string
   readonly accepted: Names
@@ -12,20 +12,20 @@ export type Claim = {
   readonly revision: number
 }
 
-/** A name that was asked for and is not accepted yet; it will be if all of these are free. */
+/** A requested name that is not accepted yet. It will be if all names in `together` are free. */
 type Wish = { readonly revision: number; readonly together: readonly string[] }
 
 /**
- * The names in use, by group. Plurals, singulars and short names are of one sort, kinds and list kinds of another. Names that were asked
- * for at an earlier revision count, too, although nobody has accepted them yet: replicas judge definitions at the same time, and all
- * of them see revisions in the same order.
+ * The names in use, by group. Plurals, singulars and short names share one namespace, kinds and list kinds another. Names that were
+ * requested at an earlier revision count, too, although they are not accepted yet: replicas decide about definitions concurrently,
+ * and all of them see revisions in the same order.
  */
 export class NamesInUse {
   readonly #claims = new Map<string, Claim>()
   readonly #owners = new Map<string, Set<string>>()
   readonly #wishes = new Map<string, Map<string, Wish>>()
 
-  /** In place of what the owner had. False: what others may have is the same as before, or less. */
+  /** Replaces the claim of the owner. False: no name can have become free for others. */
   set(owner: string, claim: Claim): boolean {
     const before = this.#claims.get(owner)
     this.delete(owner)
@@ -51,7 +51,7 @@ export class NamesInUse {
     for (const [key] of wishesOf(claim)) deleteFrom(this.#wishes, key, owner)
   }
 
-  /** To a definition as it is at this revision. */
+  /** Whether the name is taken for a definition at this revision. */
   isTaken(owner: string, key: string, revision: number): boolean {
     if (this.#hasOther(owner, key)) return true
     for (const [other, wish] of this.#wishes.get(key) ?? []) {
@@ -92,7 +92,7 @@ function wishesOf({ group, accepted, wanted, revision }: Claim): readonly (reado
   ]
 }
 
-/** Has all that it wants. */
+/** Whether all requested names are accepted. */
 const isSettled = (claim: Claim): boolean => wishesOf(claim).length === 0
 
 const hasSameNames = (one: Claim, other: Claim): boolean =>
@@ -100,7 +100,7 @@ const hasSameNames = (one: Claim, other: Claim): boolean =>
 
 type Asked = Claim & { readonly owner: string }
 
-/** What is accepted of the names that a definition wants; of what is not, it keeps what it had. */
+/** The names that a definition gets: requested names that are free; in place of the others it keeps those it had. */
 export function acceptNames(
   { owner, group, wanted, accepted, revision }: Asked,
   inUse: NamesInUse,

@@ -114,7 +114,7 @@ function isSet(object: KubeObject, wanted: Condition): boolean {
   return found?.['status'] === wanted.status && found['reason'] === wanted.reason && found['message'] === wanted.message
 }
 
-/** The time of a condition is when its status changed. */
+/** The lastTransitionTime of a condition changes only with its status. */
 export function withStatus(
   object: KubeObject,
   fields: Fields,

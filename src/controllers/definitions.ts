@@ -1,7 +1,7 @@
 /**
- * Serves what CustomResourceDefinitions define: follows them, accepts their names, puts their resources into the registry and takes them
- * out again, and removes the objects of those that go. Each replica follows by itself; who is first to write a status has written it.
- * What fails is tried again until it succeeds.
+ * Serves what CustomResourceDefinitions define: watches them, accepts their names, adds their resources to the registry and removes
+ * them, and deletes the objects of deleted definitions. Each replica does so by itself; the first to write a status wins. Failures
+ * are retried until they succeed.
  */
 import type { KubeObject } from '../api/object.ts'
 import type { Item } from '../cache/item.ts'
@@ -18,41 +18,41 @@ import { NamesInUse } from './definition-names.ts'
 import { claimOf, isTrue, nextStatus } from './definition-status.ts'
 import { WorkQueue } from './work-queue.ts'
 
-/** Status writes at once; more would only wait for the database together. */
+/** Concurrent status writes; more would only wait for the database. */
 const WRITES_MAX = 8
-/** Definitions whose objects are deleted at once: each lists its objects, and deletes several of them at a time. */
+/** Definitions that are cleaned up concurrently: each lists its objects, and deletes several of them at a time. */
 const CLEANUPS_MAX = 8
-/** After a clean-up is done, to see that the definition is gone: of a database that was restored it may be back, unseen. */
+/** How long after a clean-up the definition is checked again: if a backup was restored meanwhile, it may exist again without an event. */
 const LOOK_AGAIN_MS = 5_000
-/** After the watch of definitions was lost. */
+/** The wait before a lost watch of definitions is reopened. */
 const WATCH_RETRY_MS = 200
 
 export type DefinitionsParts = CleanupParts & {
   readonly registry: Registry
   readonly reader: ObjectReader
   readonly range: WatchOptions['range']
-  /** What was kept for the resource is of no use any longer; if it is gone for good, what was counted neither. */
+  /** Drops what is cached for the resource; if it is gone for good, its metrics, too. */
   readonly forget: (resource: Resource, isGone: boolean) => void
-  /** A version of a group is served now, or no longer. Fails if that could not be announced. */
+  /** Creates or deletes the APIService of a version of a group. Fails if that could not be done. */
   readonly announce: (place: { readonly group: string; readonly version: string }, isServed: boolean) => Promise<void>
-  /** Versions of groups, as `group/version`, that were announced by whichever server and may be served no longer. */
+  /** Versions of groups, as `group/version`, that have an APIService from any server and may no longer be served. */
   readonly listAnnounced: () => Promise<readonly string[]>
   readonly log: Log
   readonly timers?: Timers
 }
 
-/** Where a definition stands as bytes in the cache: schemas are large, and most are never used. */
+/** The encoded definition in the cache, which is decoded when needed: schemas are large, and most are never used. */
 type Source = { item: Item }
 
 type Known = {
   readonly source: Source
   readonly definition: Definition
   readonly resources: readonly CustomResource[]
-  /** By what the resources were made; another one needs others. */
+  /** What the resources were built from, as a string: if it changes, they are built again. */
   readonly mark: string
-  /** Cached objects are as good as before while this stays. */
+  /** Cached objects stay valid while this stays the same. */
   readonly formMark: string
-  /** Its objects are to be deleted. */
+  /** Whether its objects are to be deleted. */
   isDoomed: boolean
 }
 
@@ -60,18 +60,18 @@ export class Definitions implements AsyncDisposable {
   readonly #parts: DefinitionsParts
   readonly #known = new Map<string, Known>()
   readonly #inUse = new NamesInUse()
-  /** Those that wait for names which others have. */
+  /** Definitions that wait for names which others have. */
   readonly #refused = new Set<string>()
-  /** Those whose status may have to be written when the list is whole. */
+  /** Definitions whose status may have to be written once the initial list is complete. */
   readonly #unjudged = new Set<string>()
   readonly #stopping = new AbortController()
   readonly #statuses: WorkQueue
   readonly #cleanups: WorkQueue
   readonly #announcements: WorkQueue
-  /** What was announced before the list of definitions was begun. */
+  /** The APIServices that existed before definitions were listed. */
   #announced: readonly string[] = []
   #following: Promise<void> = Promise.resolve()
-  /** Whether the watch has shown all that there was when it began. */
+  /** Whether the watch has delivered its initial events. */
   #isListed = false
 
   constructor(parts: DefinitionsParts) {
@@ -84,7 +84,7 @@ export class Definitions implements AsyncDisposable {
     this.#announcements = queue('the APIService of a definition', WRITES_MAX, (place) => this.#announce(place))
   }
 
-  /** Comes back when everything that was defined before is served. */
+  /** Resolves when all existing definitions are served. */
   async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#following = this.#follow(resolve)
@@ -114,13 +114,13 @@ export class Definitions implements AsyncDisposable {
       } catch (error) {
         if (!signal.aborted) this.#parts.log('warn', 'definitions cannot be followed yet', { error: String(error) })
       }
-      // Woken early only by the end.
+      // Rejects only when the server stops, which the loop checks.
       await sleep(this.#parts.timers ?? systemTimers, WATCH_RETRY_MS, signal).catch(() => undefined)
     }
     onListed()
   }
 
-  /** Fails when it is stopped meanwhile: while the database is away, a watch is waited for long. */
+  /** Fails when the server stops meanwhile: while the database is unavailable, opening a watch takes long. */
   async #watch(): Promise<EventSource> {
     const { reader, range } = this.#parts
     const { signal } = this.#stopping
@@ -144,8 +144,9 @@ export class Definitions implements AsyncDisposable {
   }
 
   /**
-   * A definition that goes while no server is there to see it leaves what was announced of it. Before the list: what another replica
-   * announces later is of a definition that the list may not have. Never fails: definitions are served without it.
+   * A definition that is deleted while no server runs leaves its APIServices behind. They are listed before the definitions: an
+   * APIService that another replica creates later may belong to a definition that is not in the list. Never fails: definitions are
+   * served without it.
    */
   async #readAnnounced(): Promise<void> {
     try {
@@ -177,7 +178,7 @@ export class Definitions implements AsyncDisposable {
     }
   }
 
-  /** One that cannot be read must not keep the others from being served. */
+  /** A definition that cannot be read must not keep the others from being served. */
   #tryPut(name: string, item: Item): void {
     try {
       this.#put(name, item)
@@ -192,22 +193,22 @@ export class Definitions implements AsyncDisposable {
     const known = this.#known.get(name)
     const isDoomed = needsCleanUp(object)
     if (known !== undefined) {
-      // Once is enough: the queue does not let go of it before it is done. But it may have been done to a database that is no
-      // more, of which an older backup has been restored: then a list shows it again.
+      // One clean-up is enough: the queue retries it until it is done. But it may have been done in a database that an older backup
+      // has replaced since: then the definition is in a list again.
       if (isDoomed && !(known.isDoomed && this.#isListed)) this.#cleanups.add(name)
       known.isDoomed = isDoomed
     }
     this.#judge(name, object)
   }
 
-  /** What is told of it may have to be another thing, by itself or by the names of the others. */
+  /** Queues a status write if the definition, or the names of others, call for another status. */
   #judge(name: string, object: KubeObject): void {
     this.#refused.delete(name)
     if (nextStatus(object, this.#inUse, this.#parts.now()) !== undefined) this.#write(name)
     else if (!isTrue(object, 'NamesAccepted')) this.#refused.add(name)
   }
 
-  /** Not before all are known: a name that seems to be free may be another one's, which the list has yet to show. */
+  /** Not before the initial list is complete: a name that seems free may belong to a definition that is still to come. */
   #write(name: string): void {
     if (this.#isListed) this.#statuses.add(name)
     else this.#unjudged.add(name)
@@ -217,14 +218,14 @@ export class Definitions implements AsyncDisposable {
     const { changeStatus, now } = this.#parts
     await changeStatus(name, (object) => {
       const seen = this.#known.get(name)?.source.item.revision ?? 0
-      // It is judged again when the feed has brought it: by then all that was asked for before it is known, too.
+      // It is judged again when the watch has delivered this revision: by then all names requested before it are known, too.
       if (Number(object.metadata.resourceVersion) > seen) return undefined
       if (!this.#isListed) {
         this.#unjudged.add(name)
         return undefined
       }
       const next = nextStatus(object, this.#inUse, now())
-      // What it wants seemed to be free, and is not, or no longer.
+      // Its names seemed to be free when it was queued, but are not, or no longer.
       if (next === undefined && !isTrue(object, 'NamesAccepted')) this.#refused.add(name)
       return next
     })
@@ -242,7 +243,7 @@ export class Definitions implements AsyncDisposable {
     // What a list shows at another revision may be of a restored database, where the same generation was another schema.
     const isSameHistory = this.#isListed || before?.source.item.revision === item.revision
     if (before?.mark === mark && isSameHistory) {
-      // The older one would hold on to memory.
+      // The older item would keep its bytes in memory.
       before.source.item = item
       return
     }
@@ -256,7 +257,7 @@ export class Definitions implements AsyncDisposable {
     this.#announceChanges(definition.group, was, resources)
   }
 
-  /** Others may wait for names that it no longer has or wants. */
+  /** Others may wait for names that it no longer has or requests. */
   #claim(name: string, object: KubeObject, group: string): void {
     const claim = claimOf(object)
     if (this.#inUse.set(name, claim)) this.#judgeRefused(group, name)
@@ -283,7 +284,7 @@ export class Definitions implements AsyncDisposable {
     }
   }
 
-  /** A version of a group is there as long as any definition has it. */
+  /** Queues the versions that the definition has begun or ceased to serve; `#announce` checks whether another definition serves them. */
   #announceChanges(group: string, before: readonly CustomResource[], after: readonly CustomResource[]): void {
     for (const version of new Set([...before, ...after].filter(isShown).map((resource) => resource.version))) {
       const isThere = (resource: CustomResource): boolean => isShown(resource) && resource.version === version
@@ -294,7 +295,7 @@ export class Definitions implements AsyncDisposable {
   async #announce(place: string): Promise<undefined> {
     const { registry, announce } = this.#parts
     const [group = '', version = ''] = place.split('/')
-    // Built-in groups are announced by others.
+    // The bootstrap creates the APIServices of built-in groups.
     if (registry.inGroup(group).some(({ isCustom }) => !isCustom)) return
     await announce({ group, version }, this.#isServed(place))
   }

@@ -1,6 +1,6 @@
 /**
- * Says of each FlowSchema whether the priority level that it names is there: the condition Dangling. Follows both kinds, and
- * looks at all of them when one changes: there are few, and they change rarely.
+ * Sets the condition Dangling of each FlowSchema: whether the priority level that it references is missing. Watches both kinds, and
+ * checks all FlowSchemas when anything changes: there are few, and they change rarely.
  */
 import { type Fields, fieldsOf, itemsOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
@@ -12,7 +12,7 @@ const group = '/apis/flowcontrol.apiserver.k8s.io/v1'
 const schemas = `${group}/flowschemas`
 const levels = `${group}/prioritylevelconfigurations`
 const manager = 'api-priority-and-fairness-config-consumer-v1'
-/** After a watch has ended or failed. */
+/** The wait before a watch that ended or failed is reopened. */
 const RETRY_MS = 1000
 
 export type FlowSchemasParts = { readonly handle: HandleAs; readonly now: () => string; readonly log: Log }
@@ -22,7 +22,7 @@ export function followFlowSchemas(parts: FlowSchemasParts): AsyncDisposable {
   return new Loop({ name: 'telling which flow schemas dangle', intervalMs: RETRY_MS, run, log: parts.log })
 }
 
-/** Comes back when one of the watches has ended; fails when something could not be told. */
+/** Resolves when one of the watches has ended; fails if a list or a write of a condition failed. */
 async function followOnce(parts: FlowSchemasParts, signal: AbortSignal): Promise<void> {
   const ending = new AbortController()
   const both = AbortSignal.any([signal, ending.signal])
@@ -70,7 +70,7 @@ async function tell(
   }
   const path = `${schemas}/${name}/status`
   const { status } = await request(handle, { method: 'PATCH', path, body, manager, isApply: true, signal })
-  // One that is gone has nothing to be told.
+  // NotFound: the FlowSchema was deleted meanwhile.
   if (status !== OK && status !== NOT_FOUND) throw new Error(`${path} answers ${status}`)
 }
 
@@ -83,7 +83,7 @@ function conditionOf(level: string, isThere: boolean): { readonly status: string
 
 async function listed(handle: HandleAs, path: string, signal: AbortSignal): Promise<readonly Fields[]> {
   const response = await request(handle, { method: 'GET', path, query: { resourceVersion: '0' }, signal })
-  // What cannot be read is not gone.
+  // A failed list must not be taken for an empty one.
   if (response.status !== OK) throw new Error(`${path} answers ${response.status}`)
   return itemsOf(fieldsOf(objectOf(response))['items'])
 }

@@ -2,12 +2,12 @@ import { type HandleAs, request } from '../api/own-request.ts'
 
 export type Followed = {
   readonly path: string
-  /** Absent: from the state that memory has. */
+  /** Absent: the watch starts from the cached state. */
   readonly resourceVersion?: string
   readonly signal: AbortSignal
 }
 
-/** Hands over the events of a watch of the server on itself, framed as JSON lines, as they come; returns when it has ended. */
+/** Passes on the frames of a watch that the server makes on itself, which are JSON lines; resolves when the watch has ended. */
 export async function followWatch(
   handle: HandleAs,
   { path, resourceVersion, signal }: Followed,

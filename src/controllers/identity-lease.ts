@@ -1,9 +1,9 @@
-/** The Lease by which others see that this server is up. */
+/** The Lease in kube-system that shows that this server is up. */
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 
-/** Upstream's figures: renewed often, valid long, so that nobody is taken for dead by mistake. */
+/** Upstream's figures: renewed often, valid long, so that no server is taken for dead by mistake. */
 export const RENEW_MS = 10_000
 const VALID_SECONDS = 3600
 export const COLLECT_MS = 3_600_000
@@ -15,7 +15,7 @@ const folder = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases'
 
 export type Identity = {
   readonly hostname: string
-  /** Of this process. */
+  /** Identifies this process. */
   readonly uid: string
 }
 
@@ -40,11 +40,11 @@ export async function renewIdentity(
     spec,
   }
   const created = await request(handle, { method: 'POST', path: folder, body, signal })
-  // Another one of the same name was first; the next renewal will see.
+  // Another server of the same name created it first; the next renewal patches it.
   if (created.status !== CONFLICT) refuseFailure(created.status)
 }
 
-/** Deletes the leases of servers that have not renewed them for as long as they said. */
+/** Deletes the leases of servers that have not renewed them in time. */
 export async function collectExpired(
   handle: HandleAs,
   { nowMs, signal }: { readonly nowMs: number; readonly signal: AbortSignal },
@@ -54,22 +54,22 @@ export async function collectExpired(
   for (const { metadata, spec } of itemsOf(fieldsOf(list)['items'])) {
     if (!isExpired(fieldsOf(spec), nowMs)) continue
     const { name, resourceVersion } = fieldsOf(metadata)
-    // Not one that was renewed meanwhile.
+    // The precondition protects a lease that was renewed meanwhile.
     const preconditions = { resourceVersion: textOf(resourceVersion) }
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions }
     await request(handle, { method: 'DELETE', path: `${folder}/${textOf(name)}`, body, signal })
   }
 }
 
-/** One that does not say when it was renewed, or for how long it holds, never held. */
+/** A lease without renewTime or leaseDurationSeconds counts as expired. */
 function isExpired({ renewTime, leaseDurationSeconds }: Fields, nowMs: number): boolean {
   const renewedMs = Date.parse(textOf(renewTime))
   return !(renewedMs + 1000 * numberOf(leaseDurationSeconds) >= nowMs)
 }
 
 /**
- * The same for each start of a server, and upstream's: who is put in the place of a kube-apiserver renews its lease. Servers on one
- * host share it.
+ * The same name at each start of a server, and the same as upstream's: a server that replaces a kube-apiserver renews its lease.
+ * Servers on one host share it.
  */
 export function serverName(hostname: string): string {
   const hash = createHash('sha256').update(lengthPrefixed(hostname)).update(lengthPrefixed(component)).digest()

@@ -1,8 +1,8 @@
-/** Objects of the cluster itself that are made again when somebody deletes them. What is there stays as it is. */
+/** Objects of the cluster itself that are created again when they are deleted. Existing ones stay as they are. */
 import { type HandleAs, request } from '../api/own-request.ts'
 import { create, pathOf, type Wanted } from './wanted.ts'
 
-/** Upstream's, for the service kubernetes. */
+/** Upstream's interval for the Service kubernetes. */
 export const KEEP_MS = 10_000
 
 /** Fails when one of them is missing and could not be written. */

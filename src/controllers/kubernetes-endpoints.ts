@@ -1,4 +1,4 @@
-/** Keeps the endpoints of the service default/kubernetes: the addresses of the servers that are up, this one among them. */
+/** Keeps the endpoints of the Service default/kubernetes: the addresses of the running servers, including this one. */
 import { type Fields, fieldsOf, type Json } from '../api/object.ts'
 import { type HandleAs, objectOf, request } from '../api/own-request.ts'
 import { parseIp } from '../api/ip.ts'
@@ -7,13 +7,13 @@ import { validateTarget } from '../registry/rules/addresses.ts'
 import { isSame } from '../schema/equal.ts'
 import { Loop } from './loop.ts'
 
-/** Upstream's. */
+/** Upstream's interval. */
 const RECONCILE_MS = 10_000
 const STOP_MS_MAX = 5_000
 
 export type KubernetesEndpointsParts = {
   readonly handle: HandleAs
-  /** Records of the servers that are up. */
+  /** Records of the running servers (storage/server-addresses.ts). */
   readonly records: {
     readonly renew: (address: string, signal: AbortSignal) => Promise<void>
     readonly list: (signal: AbortSignal) => Promise<readonly string[]>
@@ -24,7 +24,7 @@ export type KubernetesEndpointsParts = {
   readonly log: Log
 }
 
-/** An address that nobody else can reach is none to tell. */
+/** Whether the address may be an endpoint: validation refuses unspecified, loopback and link-local addresses. */
 export const isReachable = (address: string): boolean => validateTarget('', address).length === 0
 
 export class KubernetesEndpoints implements AsyncDisposable {
@@ -41,7 +41,7 @@ export class KubernetesEndpoints implements AsyncDisposable {
     this.#loop = new Loop({ name, intervalMs: RECONCILE_MS, run, log: parts.log })
   }
 
-  /** Who leaves says so: clients need not find out by waiting. */
+  /** Removes this server from the endpoints, so that clients need not wait until its record expires. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loop[Symbol.asyncDispose]()
     try {
@@ -85,7 +85,7 @@ export class KubernetesEndpoints implements AsyncDisposable {
     )
   }
 
-  /** All fields but those of metadata are to be as wanted. */
+  /** Creates the object, or updates all its fields except metadata. */
   async #ensure(collection: string, wanted: Fields, signal: AbortSignal): Promise<void> {
     const { handle } = this.#parts
     const path = `${collection}/kubernetes`

@@ -5,13 +5,16 @@ export type LoopOptions = {
   /** For the log. */
   readonly name: string
   readonly intervalMs: number
-  /** What the start of the server has done just now need not be done at once again. */
+  /** The start of the server has just done it, so the first run is after one interval. */
   readonly isDoneAtStart?: boolean
   readonly run: (signal: AbortSignal) => Promise<void>
   readonly log: Log
 }
 
-/** Something that is done again and again while the server is up: at once, unless the start did it, then after each interval. A failure is logged. */
+/**
+ * Runs something repeatedly while the server is up: at once, unless the start has done it, then after each interval. Failures are
+ * logged.
+ */
 export class Loop implements AsyncDisposable {
   readonly #options: LoopOptions
   readonly #stopping = new AbortController()
@@ -30,7 +33,7 @@ export class Loop implements AsyncDisposable {
   async #go(): Promise<void> {
     const { signal } = this.#stopping
     const { name, intervalMs, isDoneAtStart = false, run, log } = this.#options
-    // Woken early only by the end.
+    // Rejects only when the server stops, which the loop checks.
     const pause = (): Promise<void> => sleep(intervalMs, undefined, { signal, ref: false }).catch(() => undefined)
     if (isDoneAtStart) await pause()
     while (!signal.aborted) {

@@ -1,4 +1,4 @@
-/** What a server does by itself while it is up, besides answering. */
+/** The background loops of a running server. */
 import { hostname, networkInterfaces } from 'node:os'
 import { parseIp } from '../api/ip.ts'
 import type { HandleAs } from '../api/own-request.ts'
@@ -13,21 +13,21 @@ import { Loop } from './loop.ts'
 import { followServiceAddresses, type ServiceAddressesParts } from './service-addresses.ts'
 import type { Wanted } from './wanted.ts'
 
-/** Upstream's. */
+/** Upstream's interval. */
 const REPAIR_MS = 3 * 60 * 1000
 
 export type OwnLoopsParts = {
   readonly handle: HandleAs
-  /** One pass over the addresses and node ports of all Services. */
+  /** Repairs the addresses and node ports of all Services once. */
   readonly repairServices: () => Promise<void>
-  /** Undefined: they are no objects. */
+  /** Undefined: there are no IPAddress objects (gate MultiCIDRServiceAllocator off). */
   readonly serviceAddresses: ServiceAddressesParts['addresses'] | undefined
   readonly keptObjects: readonly Wanted[]
-  /** Sees to the ServiceCIDR of the cluster itself. */
+  /** Checks the default ServiceCIDR. */
   readonly checkServiceRange: (signal: AbortSignal) => Promise<void>
   readonly records: KubernetesEndpointsParts['records']
   readonly keepsEndpoints: boolean
-  /** What the endpoints of the service kubernetes name; it may stand for all addresses of the host. */
+  /** The address for the endpoints of the Service kubernetes; may be unspecified (0.0.0.0 or ::). */
   readonly endpointAddress: string
   readonly port: number
   readonly uid: string
@@ -35,7 +35,7 @@ export type OwnLoopsParts = {
   readonly log: Log
 }
 
-/** To be called when the system's namespaces are there. */
+/** To be called when the system namespaces exist. */
 export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
   const { handle, records, repairServices, serviceAddresses, port, uid, clock, log } = parts
   const identity = { hostname: hostname(), uid }
@@ -55,7 +55,7 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
     new Loop({
       name: 'the check of the objects of the cluster itself',
       intervalMs: KEEP_MS,
-      // They are being written right now.
+      // The bootstrap is creating them right now.
       isDoneAtStart: true,
       run: (signal) => keepObjects(handle, parts.keptObjects, signal),
       log,
@@ -75,7 +75,7 @@ export function startOwnLoops(parts: OwnLoopsParts): AsyncDisposable[] {
 const secondTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/\.\d{3}Z$/, 'Z')
 const microTime = (wallMs: number): string => new Date(wallMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z')
 
-/** Undefined: nobody else can reach this server. */
+/** An address that clients can reach; undefined if there is none. */
 function publicAddress(advertised: string): string | undefined {
   if (isReachable(advertised)) return advertised
   const ip = parseIp(advertised)

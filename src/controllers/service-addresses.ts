@@ -1,7 +1,7 @@
 /**
- * Sees to it that the addresses of a Service are taken as soon as it is written, and again when a client deletes one of its IPAddresses.
- * A Service that an older server wrote has none, and until it has, its address can be given to another. Follows both kinds, as
- * upstream's repair controller; what came before, or while a watch was away, the pass over all Services finds.
+ * Takes the addresses of a Service as soon as it is written, and again when a client deletes one of its IPAddresses. A Service that
+ * an older server wrote has no IPAddress, and until it has one, its address can be given to another Service. Watches both kinds, as
+ * upstream's repair controller; what happened before, or while a watch was down, is found by the periodic repair.
  */
 import { parseText } from '../api/json-value.ts'
 import { type Fields, fieldsOf, textOf, textsOf } from '../api/object.ts'
@@ -13,15 +13,15 @@ import { WorkQueue } from './work-queue.ts'
 
 const servicesPath = '/api/v1/services'
 const addressesPath = '/apis/networking.k8s.io/v1/ipaddresses'
-/** After a watch has ended or failed. */
+/** The wait before a watch that ended or failed is reopened. */
 const RETRY_MS = 1000
-/** Services that are looked at at once. */
+/** Services that are checked concurrently. */
 const WORKERS_MAX = 4
 
 export type ServiceAddressesParts = {
   readonly handle: HandleAs
   readonly addresses: {
-    /** As far as memory knows. */
+    /** According to the cache. */
     readonly isTaken: (ip: string) => Promise<boolean>
     /** Takes those of the Service's addresses that are free. */
     readonly takeAddresses: (service: Fields) => Promise<void>
@@ -34,7 +34,7 @@ export function followServiceAddresses(parts: ServiceAddressesParts): AsyncDispo
   return new Loop({ name: 'following the addresses of services', intervalMs: RETRY_MS, run, log: parts.log })
 }
 
-/** Comes back when one of the watches has ended. */
+/** Resolves when one of the watches has ended. */
 async function followOnce(parts: ServiceAddressesParts, signal: AbortSignal): Promise<void> {
   const { handle, log } = parts
   const ending = new AbortController()
@@ -61,7 +61,7 @@ async function followOnce(parts: ServiceAddressesParts, signal: AbortSignal): Pr
   }
 }
 
-/** What memory said may be late: the Service is read again. */
+/** The cache may have been stale: the Service is read again. */
 async function check(parts: ServiceAddressesParts, key: string, signal: AbortSignal): Promise<undefined> {
   const [namespace = '', name = ''] = key.split('/')
   const path = `/api/v1/namespaces/${namespace}/services/${name}`
@@ -72,7 +72,7 @@ async function check(parts: ServiceAddressesParts, key: string, signal: AbortSig
 
 type Event = { readonly type: string; readonly object: Fields }
 
-/** Calls back for every change from now on until the watch ends. */
+/** Calls `onEvent` for every change from now on, until the watch ends. */
 async function events(
   handle: HandleAs,
   path: string,

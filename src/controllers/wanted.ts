@@ -1,24 +1,25 @@
 import { fieldsOf, textOf, type Fields } from '../api/object.ts'
 import { type HandleAs, request } from '../api/own-request.ts'
 
-/** An object that is to be there; what is there already stays as it is. */
+/** An object that must exist; an existing one stays as it is. */
 export type Wanted = {
   readonly collection: string
   readonly object: Fields
-  /** Who owns its fields; kube-apiserver if absent. */
+  /** The field manager; kube-apiserver if absent. */
   readonly manager?: string
 }
 
 export const pathOf = ({ collection, object }: Wanted): string =>
   `${collection}/${textOf(fieldsOf(object['metadata'])['name'])}`
 
-/** The status of the refusal when it is neither there now nor was there before. */
+/** Creates the object. Returns the status of the failure if it neither was created nor exists. */
 export async function create(handle: HandleAs, wanted: Wanted, signal: AbortSignal): Promise<number | undefined> {
   const { collection, object, manager } = wanted
   const { status } = await request(handle, { method: 'POST', path: collection, body: object, manager, signal })
   if (status === CREATED || status === CONFLICT) return undefined
   if (signal.aborted) return status
-  // What is refused may be there all the same: another writer holds the address of a service before the service is stored.
+  // The object may exist although it was refused: another server that creates the same Service takes its address before it stores
+  // it.
   const found = await request(handle, { method: 'GET', path: pathOf(wanted), signal })
   return found.status === OK ? undefined : status
 }

@@ -1,6 +1,6 @@
 /**
- * Work by key, as upstream's rate limited queues have it: a key that waits is not queued twice, one that is added while it is worked on
- * is worked on again, a failure is logged and tried again later and later until it succeeds.
+ * A queue of keys with the rules of client-go's rate limited queues: a waiting key is not queued twice, a key that is added while
+ * it is processed is processed again, a failure is logged and retried with exponential backoff until it succeeds.
  */
 import type { Log } from '../lib/log.ts'
 import { systemTimers, type Timer, type Timers } from '../lib/timers.ts'
@@ -12,9 +12,9 @@ const RETRY_MS_MAX = 10_000
 export type WorkQueueOptions = {
   /** For the log. */
   readonly name: string
-  /** Keys worked on at once; the others wait. */
+  /** How many keys are processed concurrently. */
   readonly workersMax: number
-  /** A number: it is not done yet, and wants to be looked at again after so many ms. */
+  /** A number: the key is not done, and is to be processed again after so many ms. */
   readonly work: (key: string) => Promise<number | undefined>
   readonly log: Log
   readonly timers?: Timers
@@ -24,7 +24,7 @@ export class WorkQueue implements AsyncDisposable {
   readonly #options: WorkQueueOptions
   readonly #waiting = new Set<string>()
   readonly #running = new Map<string, Promise<void>>()
-  /** Keys that come back later. */
+  /** The timers of keys that are queued again later. */
   readonly #timers = new Map<string, Timer>()
   readonly #failures = new Map<string, number>()
   #isStopped = false
@@ -41,7 +41,7 @@ export class WorkQueue implements AsyncDisposable {
     this.#start()
   }
 
-  /** What is being worked on is finished; nothing else is begun. */
+  /** Keys that are being processed are finished; no other is begun. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true
     this.#waiting.clear()
