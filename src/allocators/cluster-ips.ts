@@ -1,39 +1,39 @@
 /**
- * The addresses that Services have. An address is an IPAddress object of its name, so that it can be made only once, by whichever
- * server; where addresses may come from, ServiceCIDR objects say.
+ * Allocates the cluster IPs of Services. An allocated address is an IPAddress object with the address as its name, so that only one
+ * server can create it; ServiceCIDR objects say which addresses may be allocated.
  */
 import { type Cidr, contains, formatIp, type Ip, type IpFamily, parseCidr, parseIp } from '../api/ip.ts'
 import { fieldsOf, itemsOf, type Json, type KubeObject, textsOf } from '../api/object.ts'
 import { Slices } from '../lib/slices.ts'
 import type { IpRecords } from './ip-records.ts'
 
-/** Addresses that requests name are often low ones: those that the server chooses come from above, while there are any. */
+/** Requests often name low addresses: the server chooses from the part above them while it has free ones. */
 const NAMED_SHARE = 16n
 const NAMED_MIN = 16n
 const NAMED_MAX = 256n
-/** Of a range that is too large to look at every address, this many are tried from a random place on. */
+/** In a range that is too large to try every address, this many are tried from a random start. */
 const TRIES_MAX = 65_536
 
-/** The Service that an address is for. */
+/** The Service that has an address. */
 export type Parent = { readonly namespace: string; readonly name: string }
 
 export type ClusterIpsParts = {
-  /** The ServiceCIDRs there are. */
+  /** All ServiceCIDRs. */
   readonly listRanges: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** As far as memory knows. */
+  /** According to the cache. */
   readonly hasAddress: (ip: string) => Promise<boolean>
-  /** False: there is such an address. Any other failure throws. */
+  /** False: the address exists already. Any other failure throws. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
-  /** That it is not there, or is another by now, is fine. */
+  /** Succeeds also if the address does not exist, or has another UID by now. */
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
-  /** What servers that know no IPAddress objects decide by. */
+  /** The records by which servers without IPAddress objects allocate. */
   readonly records: Pick<IpRecords, 'take' | 'remove'>
   /** From 0 to below 1. */
   readonly random: () => number
 }
 
-/** Why an address cannot be had, in upstream's words. */
+/** An address cannot be allocated; the message is upstream's. */
 export class IpError extends Error {
   override readonly name = 'IpError'
 }
@@ -45,7 +45,7 @@ export class ClusterIps {
     this.#parts = parts
   }
 
-  /** This very address. Fails with an IpError. */
+  /** Allocates this address. Fails with an IpError. */
   async take(text: string, parent: Parent, { isDryRun }: { readonly isDryRun: boolean }): Promise<void> {
     const ip = parseIp(text)
     const isUsable = (range: Cidr): boolean => {
@@ -62,7 +62,7 @@ export class ClusterIps {
     if (!isFree) throw new IpError('provided IP is already allocated')
   }
 
-  /** Any free address of the family. Fails with an IpError. */
+  /** Allocates any free address of the family. Fails with an IpError. */
   async takeAny(family: IpFamily, parent: Parent, { isDryRun }: { readonly isDryRun: boolean }): Promise<string> {
     const known = (await this.#ranges('any')).filter((range) => range.family === family)
     const ranges = known.length > 0 ? known : (await this.#ranges('latest')).filter((range) => range.family === family)
@@ -75,20 +75,20 @@ export class ClusterIps {
     throw new IpError('range is full')
   }
 
-  /** Only if it still is this Service's. */
+  /** Releases the address if it still belongs to this Service. */
   async release(text: string, parent: Parent): Promise<void> {
     const ip = parseIp(text)
     if (ip === undefined) return
     const address = await this.#parts.readAddress(formatIp(ip), 'latest')
     if (address === undefined || !isOf(address, parent)) return
-    // In this order: who takes it next asks the record first, and then finds no object.
+    // In this order: the next allocation takes the record first, and must not find the object then.
     await this.#parts.deleteAddress(formatIp(ip), address.metadata.uid ?? '')
     await this.#parts.records.remove(ip)
   }
 
-  /** False: it is another's. */
+  /** False: the address is taken. */
   async #create(ip: Ip, parent: Parent): Promise<boolean> {
-    // First the record: servers that know no objects decide by it. What a crash leaves in it, the repair finds.
+    // The record first, since servers without IPAddress objects allocate by it. The repair removes what a crash leaves there.
     if (!(await this.#parts.records.take(ip))) return false
     let isOurs = false
     try {
@@ -99,7 +99,7 @@ export class ClusterIps {
     }
   }
 
-  /** From a random place on, once around. */
+  /** Tries the addresses from a random start, wrapping around. */
   async #takeFrom(
     { first, last }: Part,
     family: IpFamily,
@@ -113,14 +113,14 @@ export class ClusterIps {
     for (let step = 0n; step < steps; step++) {
       if (slices.isOver) await slices.turn()
       const ip = { family, value: first + ((start + step) % size), isMapped: false }
-      // What memory knows need not be tried.
+      // An address that is in the cache is taken.
       if (await this.#parts.hasAddress(formatIp(ip))) continue
       if (await take(ip)) return ip
     }
     return undefined
   }
 
-  /** Those that are ready: until somebody says otherwise, all are. */
+  /** The ranges that are ready. One without a Ready condition counts as ready. */
   async #ranges(at: 'any' | 'latest'): Promise<Cidr[]> {
     const objects = await this.#parts.listRanges(at)
     return objects
@@ -149,13 +149,13 @@ export const addressOf = (name: string, family: IpFamily, parent: Parent): KubeO
 
 type Part = { readonly first: bigint; readonly last: bigint }
 
-/** All but the address of the network, and of IPv4 that of the broadcast. */
+/** All addresses but the network address and, with IPv4, the broadcast address. */
 const usable = ({ first, last, family }: Cidr): Part => ({
   first: first + 1n,
   last: family === 'IPv4' ? last - 1n : last,
 })
 
-/** The upper part first. */
+/** The upper part first: see NAMED_SHARE. */
 function partsOf(range: Cidr): Part[] {
   const { first, last } = usable(range)
   const share = (range.last - range.first + 1n) / NAMED_SHARE
@@ -167,7 +167,7 @@ function partsOf(range: Cidr): Part[] {
   ]
 }
 
-/** Of a number from 0 to below 1 the first 32 bits are good; large ranges take more than one. */
+/** 32 bits of a random number are used; large ranges need more than one. */
 function randomBelow(size: bigint, random: () => number): bigint {
   let value = 0n
   for (let bits = 0; size >> BigInt(bits) > 0n; bits += 32)

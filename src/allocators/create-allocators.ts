@@ -1,6 +1,6 @@
 /**
- * The allocators of Services, put together: addresses are objects of the API or, with the gate MultiCIDRServiceAllocator off, a record of
- * the server's own; node ports are such a record.
+ * Creates the allocators of Services. Addresses are IPAddress objects or, with the gate MultiCIDRServiceAllocator off, a record of
+ * the server's own in etcd; node ports are such a record.
  */
 import { unclassified } from '../api/errors.ts'
 import type { Cidr } from '../api/ip.ts'
@@ -18,15 +18,15 @@ import { RecordedIps } from './recorded-ips.ts'
 import { Repair } from './repair.ts'
 import { ServiceAllocator } from './service-allocator.ts'
 
-/** How long a request to ourselves may take. */
+/** How long a request of the server to itself may take. */
 const REQUEST_MS_MAX = 15_000
 
 export type ServiceAddressesIn = 'objects' | 'objects and records' | 'records'
 
-/** Objects of one resource, from memory; by name where it has no namespaces. */
+/** The objects of one resource, from the cache. `get` and `has` are for cluster-scoped ones. */
 export type ResourceObjects = {
   readonly get: (name: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** As far as memory knows; nothing is decoded. */
+  /** According to the cache; nothing is decoded. */
   readonly has: (name: string) => Promise<boolean>
   readonly list: (at: 'any' | 'latest') => Promise<readonly KubeObject[]>
 }
@@ -34,18 +34,18 @@ export type ResourceObjects = {
 export type AllocatorsParts = {
   readonly handle: HandleAs
   readonly store: Store
-  /** What all keys begin with. */
+  /** The prefix of all keys. */
   readonly root: Key
   readonly addresses: ResourceObjects
   readonly ranges: ResourceObjects
   readonly services: ResourceObjects
-  /** Of addresses: one for each family of the cluster, the first one first. */
+  /** The ranges of cluster IPs: one for each family of the cluster, the primary one first. */
   readonly cidrs: readonly Cidr[]
-  /** What says which addresses are taken: objects alone, objects and the records of older servers, or those alone. */
+  /** Where allocated addresses are kept: in objects, in objects and the records of older servers, or in those records only. */
   readonly addressesIn: ServiceAddressesIn
   readonly nodePorts: NumberRange
   readonly random: () => number
-  /** Moves when the database becomes another one. */
+  /** Increases when the database is replaced by another one. */
   readonly life: () => number
   readonly wallMs: () => number
   readonly log: Log
@@ -89,7 +89,7 @@ export function createAllocators(parts: AllocatorsParts): ServiceAllocators {
 
 function createNodePorts({ store, root, nodePorts: range, random, life }: AllocatorsParts): RangeRecord {
   const { first, last } = range
-  // Where the range was another one, the ports that both have stay taken.
+  // If the range was another one, the ports in both ranges stay taken.
   const adopt = (text: string, bytes: Buffer): Buffer => {
     const from = Number.parseInt(text, 10)
     return Number.isNaN(from) ? Buffer.alloc(0) : adopted(bytes, from, range)

@@ -1,7 +1,7 @@
 /**
- * The addresses of Services in the records that servers before IPAddress objects decide by, and ours where the gate
- * MultiCIDRServiceAllocator is off (recorded-ips.ts). Where it is on, an address is taken in its record first: so replicas with and
- * without the gate can run at the same time, and one can go back.
+ * The addresses of Services in the records by which servers without IPAddress objects allocate: older ones, and this one if the
+ * gate MultiCIDRServiceAllocator is off (recorded-ips.ts). If it is on, an address is taken in its record first, so that replicas
+ * with and without the gate can run at the same time, and the gate can be turned off again.
  */
 import { type Cidr, contains, formatCidr, type Ip, parseCidr } from '../api/ip.ts'
 import type { Log } from '../lib/log.ts'
@@ -13,11 +13,11 @@ import { RangeRecord, UnrepairedError } from './range-record.ts'
 
 export type IpRecordsParts = {
   readonly store: Store
-  /** What all keys begin with. */
+  /** The prefix of all keys. */
   readonly root: Key
-  /** Of the flags: the first and, with two families, the second. */
+  /** The ranges of the flag: the primary one and, in a dual-stack cluster, the secondary. */
   readonly ranges: readonly Cidr[]
-  /** Moves when the database becomes another one. */
+  /** Increases when the database is replaced by another one. */
   readonly life: () => number
   /** From 0 to below 1. */
   readonly random: () => number
@@ -39,7 +39,7 @@ export class IpRecords {
         last: lastOf(cidr),
         named: namedOf(Number(cidr.last - cidr.first + 1n), namedAddresses),
       }
-      // Addresses that both ranges have stay taken: a Service may be on its way with one.
+      // Addresses in both ranges stay taken: a Service with one of them may be about to be stored.
       const adopt = (text: string, bytes: Buffer): Buffer => {
         const was = parseCidr(text)
         if (was?.family !== cidr.family) return Buffer.alloc(0)
@@ -50,7 +50,7 @@ export class IpRecords {
     })
   }
 
-  /** False: it is taken. What no record covers, or none that is repaired, is free as far as records know. */
+  /** False: the address is taken. True also if no record covers it, or the record is still to be repaired. */
   async take(ip: Ip): Promise<boolean> {
     const entry = this.#entryOf(ip)
     if (entry === undefined) return true
@@ -94,13 +94,13 @@ export class IpRecords {
   }
 }
 
-/** The address of the network is not counted. */
+/** The position of an address in its record. The network address has none. */
 export const offsetOf = ({ first }: Cidr, { value }: Ip): number => Number(value - first - 1n)
 
-/** Of IPv6 a record has no more than so many addresses, as upstream's. */
+/** A record of an IPv6 range has at most so many addresses, as upstream. */
 const IPV6_MAX = 65_536n
 
-/** Nor is that of the broadcast, which IPv6 has not. */
+/** The last position in a record. The broadcast address, which IPv6 does not have, has none. */
 export function lastOf({ family, first, last }: Cidr): number {
   const size = last - first + 1n
   if (family === 'IPv4') return Number(size) - 3

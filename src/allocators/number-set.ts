@@ -1,22 +1,22 @@
-/** Numbers out of a range that are taken, a bit for each: the form in which they are stored. */
+/** The set of taken numbers of a range, as a bitmap, which is also how it is stored. */
 export type NumberRange = {
   readonly first: number
   readonly last: number
-  /** So many low ones are left to clients that name them; absent: a share of the range. */
+  /** How many low numbers are left for clients that request one; absent: a share of the range. */
   readonly named?: number
 }
 
-/** Of numbers that clients name: of so many of the range one, and no more than `max`. */
+/** How many numbers are left for clients: one in each `of` of the range, at most `max`. */
 type NamedShare = { readonly of: number; readonly max: number }
 
 const NAMED_MIN = 16
 const namedPorts: NamedShare = { of: 32, max: 128 }
 
-/** Numbers that clients name are often low ones: those that the server chooses come from above so many, while there are any. */
+/** Clients often request low numbers: the server chooses above so many low ones while there are free ones. */
 export const namedOf = (size: number, share: NamedShare): number =>
   size <= NAMED_MIN ? 0 : Math.min(Math.max(NAMED_MIN, Math.floor(size / share.of)), share.max)
 
-/** Why a port cannot be had, in upstream's words. */
+/** A port cannot be allocated; the message is upstream's. */
 export class PortError extends Error {
   override readonly name = 'PortError'
 }
@@ -26,10 +26,10 @@ export class NumberSet {
   readonly #random: () => number
   /** The lowest number is the lowest bit of the last byte, as it is stored. Changed in place: a copy may have 128 KB. */
   readonly #bytes: Buffer
-  /** Where `attempt` keeps what was before. */
+  /** The buffer in which `attempt` saves the state before. */
   #spare: Buffer | undefined
 
-  /** `stored`: as `stored()` gives it; what is beyond the range is left out. `random` gives numbers from 0 to below 1. */
+  /** `stored`: as returned by `stored()`; numbers beyond the range are left out. `random` returns numbers from 0 to below 1. */
   constructor(range: NumberRange, stored: Buffer, random: () => number) {
     this.#range = range
     this.#random = random
@@ -42,13 +42,13 @@ export class NumberSet {
     this.#bytes[0] = (this.#bytes[0] ?? 0) & (0xff >> unused)
   }
 
-  /** Highest first, without zeros before them. A copy. */
+  /** A copy of the bitmap, highest numbers first, without leading zero bytes. */
   stored(): Buffer {
     const start = this.#bytes.findIndex((byte) => byte !== 0)
     return start < 0 ? Buffer.alloc(0) : Buffer.from(this.#bytes.subarray(start))
   }
 
-  /** All of the change, or nothing of it where it throws. */
+  /** Applies the whole change, or nothing of it if it throws. */
   attempt<T>(change: (set: NumberSet) => T): T {
     const before = (this.#spare ??= Buffer.alloc(this.#bytes.length))
     this.#bytes.copy(before)
@@ -60,7 +60,7 @@ export class NumberSet {
     }
   }
 
-  /** Whether it is one of the range. */
+  /** Whether the number is in the range. */
   includes(number: number): boolean {
     return number >= this.#range.first && number <= this.#range.last
   }
@@ -69,7 +69,7 @@ export class NumberSet {
     return this.includes(number) && this.#isSet(number - this.#range.first)
   }
 
-  /** Those that are taken. */
+  /** All taken numbers. */
   list(): number[] {
     const { first } = this.#range
     const taken: number[] = []
@@ -87,7 +87,7 @@ export class NumberSet {
     for (const number of numbers) this.add(number)
   }
 
-  /** A port that somebody wants. Fails with a PortError. */
+  /** Takes this port. Fails with a PortError. */
   take(port: number): void {
     const { first, last } = this.#range
     if (!this.includes(port)) {
@@ -97,7 +97,7 @@ export class NumberSet {
     this.add(port)
   }
 
-  /** Any free port. Fails with a PortError. */
+  /** Takes any free port. Fails with a PortError. */
   takeAny(): number {
     const { first, last } = this.#range
     const named = this.#range.named ?? namedOf(last - first + 1, namedPorts)
@@ -107,7 +107,7 @@ export class NumberSet {
     return port
   }
 
-  /** Whoever has it. */
+  /** Takes the number, whether or not it is taken already. */
   add(number: number): void {
     if (!this.includes(number)) return
     const { byte, mask } = this.#place(number - this.#range.first)
@@ -120,7 +120,7 @@ export class NumberSet {
     this.#bytes[byte] = (this.#bytes[byte] ?? 0) & ~mask
   }
 
-  /** From a random place on, once around. */
+  /** Searches from a random start, wrapping around. */
   #free(first: number, last: number): number | undefined {
     const size = last - first + 1
     if (size <= 0) return undefined
@@ -131,7 +131,7 @@ export class NumberSet {
   #firstFree(first: number, last: number): number | undefined {
     const end = last - this.#range.first
     for (let at = first - this.#range.first; at <= end; at++) {
-      // Eight that are taken at a time: a range may have a million.
+      // Skips eight taken numbers at a time: a range may have a million.
       while ((at & 7) === 0 && at <= end && this.#bytes[this.#place(at).byte] === 0xff) at += 8
       if (at <= end && !this.#isSet(at)) return this.#range.first + at
     }
@@ -148,7 +148,7 @@ export class NumberSet {
   }
 }
 
-/** The numbers of a stored set whose lowest one is `from`, as a stored set of this range. */
+/** Converts a stored set whose lowest number is `from` to a stored set of this range. */
 export function adopted(stored: Buffer, from: number, range: NumberRange): Buffer {
   const was = new NumberSet({ first: from, last: from + 8 * stored.length - 1 }, stored, Math.random)
   const now = new NumberSet(range, Buffer.alloc(0), Math.random)

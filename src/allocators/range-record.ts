@@ -1,6 +1,6 @@
 /**
- * A set of numbers that all servers of an etcd share, as upstream keeps it: a single value that every change compares and writes.
- * Changes that come while a write is under way go together with the next one, so that a crowd of them costs a few writes.
+ * A set of numbers that all servers of an etcd share, stored as upstream does: in one key, which every change compares and writes.
+ * Changes that come while a write is under way are batched into the next one, so that many of them cost a few writes.
  */
 import { fieldsOf, type KubeObject, textOf } from '../api/object.ts'
 import { decodeStored, encodeStored } from '../codec/object.ts'
@@ -19,30 +19,30 @@ export type RangeRecordParts = {
   readonly store: Store
   readonly key: Key
   readonly range: NumberRange
-  /** The range in words, as the record has it: `30000-32767`, `10.0.0.0/16`. */
+  /** The range as text, as the record has it: `30000-32767`, `10.0.0.0/16`. */
   readonly text: string
-  /** The bytes of a record whose range was another one, in this one. */
+  /** Converts the bitmap of a record with another range to this range. */
   readonly adopt: (text: string, bytes: Buffer) => Buffer
   /**
-   * The resource, as errors name it, where a record that is not there or has another range is refused until a repair (`changeAt`) has
-   * written it; absent: such a record is adopted by the first change.
+   * If set, a record that does not exist or has another range is refused until a repair (`changeAt`) has written it; the text is
+   * the resource as errors name it. Absent: the first change adopts such a record.
    */
   readonly repairedFirst?: string
   /** From 0 to below 1. */
   readonly random: () => number
-  /** Moves when the database becomes another one. */
+  /** Increases when the database is replaced by another one. */
   readonly life: () => number
   readonly time?: Timers & SlicesTime
 }
 
 type Wish = {
   readonly apply: (set: NumberSet) => void
-  /** Called once the set that `apply` has seen last is stored, or is the latest there is. */
+  /** Called when the set that `apply` saw last is stored, or turned out to be the stored one. */
   readonly settle: () => void
   readonly fail: (error: unknown) => void
 }
 
-/** The record is still to be repaired; in upstream's words. */
+/** The record is still to be repaired; the message is upstream's. */
 export class UnrepairedError extends Error {
   override readonly name = 'UnrepairedError'
 }
@@ -51,7 +51,7 @@ export class RangeRecord {
   readonly #parts: RangeRecordParts
   #wishes: Wish[] = []
   #isWriting = false
-  /** As it was written last, and to which database: another one can have another record of the same revision. */
+  /** The record as it was written last, and in which database: another one can have another record at the same revision. */
   #last: { readonly life: number; readonly current: Current<KubeObject> } | undefined
 
   constructor(parts: RangeRecordParts) {
@@ -85,19 +85,19 @@ export class RangeRecord {
     })
   }
 
-  /** Of the record as it is now; 0 while there is none. */
+  /** The current revision of the record; 0 if it does not exist. */
   async revision(): Promise<Revision> {
     const { found } = await this.#parts.store.get(this.#parts.key)
     return found?.revision ?? 0
   }
 
-  /** False: a repair has to write it first. */
+  /** False: a repair has to write the record first. */
   async isUsable(): Promise<boolean> {
     const { found } = await this.#parts.store.get(this.#parts.key)
     return this.#unusable(found && this.#decode(found)) === undefined
   }
 
-  /** Changes the set unless anybody has written it since it had this revision, be it what it was before; then undefined. */
+  /** Changes the set if the record is still at this revision; else undefined. */
   async changeAt<T>(revision: Revision, change: (set: NumberSet) => T): Promise<T | undefined> {
     let changed: T | undefined
     using limit = deadline(this.#parts.time ?? systemTime, CHANGE_MS_MAX)
@@ -116,16 +116,16 @@ export class RangeRecord {
     return changed
   }
 
-  /** What a change would come to, without changing anything. */
+  /** The result that a change would have, without a write. */
   async attempt<T>(change: (set: NumberSet) => T): Promise<T> {
     const { found } = await this.#parts.store.get(this.#parts.key)
     return change(this.#usableSetOf(found && this.#decode(found)))
   }
 
-  /** Never fails: whoever waits is told. */
+  /** Never fails: the waiting callers get the errors. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    // Who comes in the same turn goes along.
+    // Changes that are requested in the same synchronous run join this write.
     await Promise.resolve()
     while (this.#wishes.length > 0) {
       const wishes = this.#wishes
@@ -195,14 +195,14 @@ export class RangeRecord {
 
 const rangeSchema = (): ReturnType<typeof plainSchema> => plainSchema(typeOf('core/v1', 'RangeAllocation'))
 
-/** Others have their turns: a crowd of changes to a large set, some of which look through all of it, takes long. */
+/** In slices, which leave the event loop to others: many changes to a large set, some of which scan all of it, take long. */
 async function applyAll(wishes: readonly Wish[], set: NumberSet, slices: Slices): Promise<void> {
   for (const { apply } of wishes) {
     if (slices.isOver) await slices.turn()
     try {
       set.attempt(apply)
     } catch {
-      // Who asked for the change is told.
+      // The caller of the change gets the error.
     }
   }
 }

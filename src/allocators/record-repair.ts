@@ -1,10 +1,10 @@
-/** Brings one record of numbers in line with those that Services have. */
+/** Reconciles one record of numbers with those that Services have. */
 import type { NumberSet } from './number-set.ts'
 import type { RangeRecord } from './range-record.ts'
 
-/** A number that nobody has in so many passes is not that of a Service on its way. */
+/** A number that no Service has in so many passes does not belong to a Service that is just being written. */
 const PASSES_TILL_FREE = 3
-/** Of one pass, where others take and give back numbers all the time. The next pass is minutes away. */
+/** Attempts in one pass, if others change the record all the time. The next pass is minutes away. */
 const TRIES_MAX = 5
 
 export type RepairableRecord = Pick<RangeRecord, 'revision' | 'changeAt'>
@@ -12,16 +12,16 @@ export type RepairableRecord = Pick<RangeRecord, 'revision' | 'changeAt'>
 export class RecordRepair {
   readonly #record: RepairableRecord
   readonly #life: () => number
-  /** Of numbers that are taken: in how many passes nobody had them. What nobody had in another database says nothing of this one. */
+  /** In how many passes no Service had a taken number. The counts are valid for one database only. */
   #unowned: { readonly life: number; readonly passes: ReadonlyMap<number, number> } = { life: -1, passes: new Map() }
 
-  /** `life` moves when the database becomes another one. */
+  /** `life` increases when the database is replaced by another one. */
   constructor(record: RepairableRecord, life: () => number) {
     this.#record = record
     this.#life = life
   }
 
-  /** What was changed. `readHeld`: the numbers that Services have. */
+  /** Returns what was changed. `readHeld`: reads the numbers that Services have. */
   async pass(readHeld: () => Promise<ReadonlySet<number>>): Promise<Pick<Repaired, 'missing' | 'freed'>> {
     for (let tries = 1; tries <= TRIES_MAX; tries++) {
       const done = await this.#try(readHeld)
@@ -31,8 +31,9 @@ export class RecordRepair {
   }
 
   /**
-   * Undefined: numbers came or went meanwhile, or this is another database. The record as it was before Services were listed is repaired, or
-   * none: a later one may have numbers of Services that the list does not show yet, or be without those of Services that it still shows.
+   * Undefined: the record was changed meanwhile, or the database was replaced. Only the record as it was before Services were
+   * listed is repaired: a later one may have numbers of Services that are not in the list yet, or lack those of Services that were
+   * deleted since.
    */
   async #try(readHeld: () => Promise<ReadonlySet<number>>): Promise<Repaired | undefined> {
     const life = this.#life()

@@ -1,5 +1,5 @@
 /**
- * The addresses that Services have where records decide (gate MultiCIDRServiceAllocator off): out of the ranges of the flags, without
+ * Allocates the cluster IPs of Services by records only (gate MultiCIDRServiceAllocator off): from the ranges of the flag, without
  * IPAddress and ServiceCIDR objects.
  */
 import { contains, formatCidr, formatIp, type Ip, type IpFamily, parseIp } from '../api/ip.ts'
@@ -13,12 +13,12 @@ type Taking = { readonly isDryRun: boolean }
 export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'release'> {
   readonly #records: readonly IpRecord[]
 
-  /** One for each family of the cluster. */
+  /** `records`: one for each family of the cluster. */
   constructor(records: readonly IpRecord[]) {
     this.#records = records
   }
 
-  /** This very address. Of a dry run, as upstream, it is not looked whether it is free. Fails with an IpError. */
+  /** Allocates this address. A dry run does not check whether it is free, as upstream. Fails with an IpError. */
   async take(text: string, _parent: Parent, { isDryRun }: Taking): Promise<void> {
     const ip = parseIp(text)
     const place = this.#records.find(({ cidr }) => cidr.family === ip?.family)
@@ -36,7 +36,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
     })
   }
 
-  /** Any free address of the family; of a dry run, as upstream, that of the network. Fails with an IpError. */
+  /** Allocates any free address of the family; a dry run returns the network address, as upstream. Fails with an IpError. */
   async takeAny(family: IpFamily, _parent: Parent, { isDryRun }: Taking): Promise<string> {
     const place = this.#records.find(({ cidr }) => cidr.family === family)
     if (place === undefined) throw new IpError('range is full')
@@ -54,7 +54,7 @@ export class RecordedIps implements Pick<ClusterIps, 'take' | 'takeAny' | 'relea
   }
 }
 
-/** Fails with an IpError where an address cannot be had. */
+/** Fails with an IpError if no address can be allocated. */
 async function changed<T>({ record }: IpRecord, change: (set: NumberSet) => T): Promise<T> {
   try {
     return await record.change(change)
@@ -63,6 +63,6 @@ async function changed<T>({ record }: IpRecord, change: (set: NumberSet) => T): 
   }
 }
 
-/** Neither the address of the network nor that of the broadcast. */
+/** False also for the network address and the broadcast address. */
 const isIn = ({ cidr }: IpRecord, ip: Ip): boolean =>
   contains(cidr, ip) && ip.value > cidr.first && offsetOf(cidr, ip) <= lastOf(cidr)

@@ -1,6 +1,6 @@
 /**
- * Brings addresses and node ports in line with the Services there are: what a Service has is taken, what nobody has is given back. A
- * server that died between two writes leaves such things behind, and so does a write of which nobody knows whether it was made.
+ * Reconciles addresses and node ports with the existing Services: what a Service has is marked as taken, what no Service has is
+ * released. Differences are left by a server that died between two writes, and by a write whose outcome is unknown.
  */
 import { type Cidr, contains, formatCidr, formatIp, type Ip, parseIp } from '../api/ip.ts'
 import { type Fields, fieldsOf, type KubeObject, textOf } from '../api/object.ts'
@@ -12,26 +12,29 @@ import type { RangeRecord } from './range-record.ts'
 import { RecordRepair, type RepairableRecord } from './record-repair.ts'
 import { portsHeld } from './service-ports.ts'
 
-/** Addresses know their age: one that no Service has longer than any write takes is not that of a Service on its way. */
+/**
+ * An IPAddress without a Service is released at this age: no write takes so long, so it does not belong to a Service that is just
+ * being written.
+ */
 const ADDRESS_AGE_MS_MIN = 60_000
 
 export type RepairParts = {
   readonly nodePorts: RepairableRecord
-  /** All that there are, latest. */
+  /** All Services, by a consistent read. */
   readonly listServices: () => Promise<readonly KubeObject[]>
   readonly listAddresses: () => Promise<readonly KubeObject[]>
   readonly readAddress: (ip: string, at: 'any' | 'latest') => Promise<KubeObject | undefined>
-  /** As far as memory knows. */
+  /** According to the cache. */
   readonly hasAddress: (ip: string) => Promise<boolean>
-  /** False: there is such an address. */
+  /** False: the address exists already. */
   readonly createAddress: (address: KubeObject) => Promise<boolean>
   readonly deleteAddress: (ip: string, uid: string) => Promise<void>
   readonly records: Pick<IpRecords, 'add'> & {
     readonly entries: readonly { readonly cidr: Cidr; readonly record: IpRecord }[]
   }
-  /** Otherwise records alone say which addresses are taken. */
+  /** False: addresses are kept in records only. */
   readonly hasAddressObjects: boolean
-  /** Moves when the database becomes another one. */
+  /** Increases when the database is replaced by another one. */
   readonly life: () => number
   readonly wallMs: () => number
   readonly log: Log
@@ -55,7 +58,10 @@ export class Repair {
     }))
   }
 
-  /** Before the server is ready: out of a record that is not there, or of another range, nothing can be taken. Fails if there still is one. */
+  /**
+   * Called before the server is ready: nothing can be allocated from a record that does not exist or has another range. Fails if
+   * one stays so.
+   */
   async prepare(): Promise<void> {
     for (const { cidr, record, repair } of this.#records) {
       if (await record.isUsable()) continue
@@ -70,13 +76,13 @@ export class Repair {
     await this.#repairPorts()
   }
 
-  /** As far as memory knows. */
+  /** According to the cache. */
   async isTaken(text: string): Promise<boolean> {
     const ip = parseIp(text)
     return ip === undefined || (await this.#parts.hasAddress(formatIp(ip)))
   }
 
-  /** Those of one Service that are free. */
+  /** Takes those addresses of one Service that are free. */
   async takeAddresses(service: Fields): Promise<void> {
     const { namespace, name } = fieldsOf(service['metadata'])
     const owner = { namespace: textOf(namespace), name: textOf(name) }
@@ -95,7 +101,7 @@ export class Repair {
     if (freed.length > 0) log('warn', 'node ports that no service has are free again', { ports: freed })
   }
 
-  /** By Services, not by objects: a replica without objects may have a Service on its way. */
+  /** Compares with Services, not with IPAddress objects: a replica without the objects may be writing a Service. */
   async #repairRecord(cidr: Cidr, repair: RecordRepair): Promise<void> {
     const { listServices, log } = this.#parts
     const { missing, freed } = await repair.pass(async () => {
@@ -109,7 +115,7 @@ export class Repair {
 
   async #repairAddresses(): Promise<void> {
     const life = this.#parts.life()
-    // Addresses first: a Service that comes after them is looked at, one that came before has its address among them.
+    // Addresses are listed before Services: if a Service is stored between the two lists, its address is not released.
     const addresses = await this.#parts.listAddresses()
     const owners = ownersOf(await this.#parts.listServices())
     const known = new Set<string>()
@@ -126,7 +132,7 @@ export class Repair {
     if (missing.length > 0) await this.#takeMissing(missing)
   }
 
-  /** What came or went while the lists were made is not looked at. */
+  /** Lists Services again: one that was deleted since the first list needs no address. */
   async #takeMissing(names: readonly string[]): Promise<void> {
     const owners = ownersOf(await this.#parts.listServices())
     for (const name of names) {
@@ -136,7 +142,7 @@ export class Repair {
     }
   }
 
-  /** False: it was taken already. */
+  /** False: the address was taken already. */
   async #take(ip: Ip, owner: Owner): Promise<boolean> {
     const address = formatIp(ip)
     if ((await this.#parts.readAddress(address, 'latest')) !== undefined) return false
@@ -145,7 +151,7 @@ export class Repair {
     return wasFree
   }
 
-  /** Addresses that clients made for their own ends stay. */
+  /** Releases only addresses with the allocator's label: clients may create others for their own use. */
   async #freeAddress({ metadata }: KubeObject): Promise<void> {
     const { name = '', uid = '', creationTimestamp, labels } = metadata
     if (labels?.[managedBy.label] !== managedBy.value) return

@@ -1,4 +1,4 @@
-/** What a Service has beside itself: addresses, node ports, and the Endpoints of its name. */
+/** Allocates and releases what a Service has besides its object: cluster IPs, node ports, and the Endpoints of its name. */
 import { internalError, invalid } from '../api/errors.ts'
 import { invalidShown } from '../api/field-fault.ts'
 import { goStrings } from '../api/go-value.ts'
@@ -16,7 +16,7 @@ import { assignPorts, lacksPorts, portsHeld } from './service-ports.ts'
 export type ServiceAllocatorParts = {
   readonly clusterIps: Pick<ClusterIps, 'take' | 'takeAny' | 'release'>
   readonly nodePorts: RangeRecord
-  /** Families of the cluster, the first one first. */
+  /** The families of the cluster, the primary one first. */
   readonly families: readonly IpFamily[]
   readonly deleteEndpoints: (parent: Parent) => Promise<void>
   readonly log: Log
@@ -56,7 +56,7 @@ export class ServiceAllocator implements Allocator {
     const parent = { namespace, name: object.metadata.name ?? '' }
     const spec = specOf(object)
     await this.#giveBack(parent, { ips: ownIpsOf(spec), ports: portsHeld(spec), isDryRun: false })
-    // Those that a client wrote for the Service outlive nobody.
+    // Endpoints are deleted with their Service, also those that a client wrote.
     await this.#orLog('the endpoints of a service', parent, () => this.#parts.deleteEndpoints(parent))
   }
 
@@ -135,7 +135,7 @@ type TakingIp = {
   readonly isDryRun: boolean
 }
 
-/** What a Service had and has no more. */
+/** What an update removes from the Service. */
 function freed(spec: Fields, before: Fields | undefined): Pick<Held, 'ips' | 'ports'> {
   if (before === undefined) return { ips: [], ports: [] }
   const ips = new Set(ownIpsOf(spec))
@@ -146,9 +146,9 @@ function freed(spec: Fields, before: Fields | undefined): Pick<Held, 'ips' | 'po
   }
 }
 
-/** The first address that is to be taken. Those that the Service has stay; that they are others now, validation refuses. */
+/** The index of the first address to be allocated. The Service keeps those it has; validation refuses to change them. */
 function firstMissing(before: Fields | undefined): number {
   if (before === undefined || typeOf(before) === 'ExternalName') return 0
-  // One without any was created by an apply to its status, and stays so, as upstream has it.
+  // A Service without any was created by a server-side apply to its status, and stays without, as upstream.
   return ownIpsOf(before).length || Infinity
 }

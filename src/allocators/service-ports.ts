@@ -1,4 +1,4 @@
-/** Which node ports a Service needs, and what it gets of those that are free. */
+/** Which node ports a Service needs, and their allocation. */
 import { type Fields, itemsOf, numberOf, textOf } from '../api/object.ts'
 import { type ApiError, internalError, invalid, unclassified } from '../api/errors.ts'
 import { invalidValue } from '../api/field-fault.ts'
@@ -11,7 +11,7 @@ export type Assigned = {
   readonly taken: readonly number[]
 }
 
-/** `before`: the specification that is stored. Fails with an ApiError. */
+/** `before`: the stored spec. Fails with an ApiError. */
 export function assignPorts(name: string, given: Fields, before: Fields | undefined, pool: NumberSet): Assigned {
   const taken: number[] = []
   const ports = recording(pool, taken)
@@ -26,7 +26,7 @@ export function assignPorts(name: string, given: Fields, before: Fields | undefi
   return { spec, taken }
 }
 
-/** Whether there is anything to take: most Services have no node ports, and most updates leave them alone. */
+/** Whether there is anything to allocate: most Services have no node ports, and most updates do not change them. */
 export function lacksPorts(spec: Fields, before: Fields | undefined): boolean {
   const held = new Set(before === undefined ? [] : portsHeld(before))
   const isUnnumbered = needsNodePorts(spec) && itemsOf(spec['ports']).some(({ nodePort }) => numberOf(nodePort) === 0)
@@ -35,7 +35,7 @@ export function lacksPorts(spec: Fields, before: Fields | undefined): boolean {
   return isUnnumbered || isOther || isUnchecked
 }
 
-/** All that a Service holds. */
+/** All node ports of a Service, including the one for health checks. */
 export function portsHeld(spec: Fields): readonly number[] {
   const health = needsHealthPort(spec) ? numberOf(spec['healthCheckNodePort']) : 0
   const held = mayHaveNodePorts(spec) ? nodePortsOf(spec) : []
@@ -78,7 +78,7 @@ function newPorts(name: string, spec: Fields, pool: Pool): readonly Fields[] {
   })
 }
 
-/** The node port that the first of the protocols of a port asks for, by the number of the port. */
+/** By the number of the port: the node port that its first entry with one requests. */
 function namedByNumber(ports: readonly Fields[]): ReadonlyMap<number, number> {
   const named = new Map<number, number>()
   for (const { port, nodePort } of ports) {
