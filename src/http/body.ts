@@ -6,7 +6,7 @@ import type { Limits } from './limits.ts'
 
 export interface BodySource {
   readonly read: (listener: BodyListener) => void
-  /** Nobody wants the rest. */
+  /** The rest of the body is not wanted. */
   readonly drop: () => void
 }
 
@@ -37,7 +37,7 @@ export function readBody(source: BodySource, { bodyBytesMax, bodyMsMax }: Limits
       },
       onClose: () => fail(badRequest('the connection ended before the body did')),
     })
-    // Most bodies are here when they are asked for.
+    // Most bodies have arrived by now and need no timer.
     if (!isOver) timer = setTimeout(() => fail(badRequest('the body did not come in time')), bodyMsMax)
   })
 }

@@ -6,7 +6,7 @@ import { type Certificate, createSelfSigned } from '../lib/x509/certificates.ts'
 
 const ownNames = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'] as const
 
-/** Fails with what to do about it when the folder cannot be used. */
+/** If the folder cannot be used, the error says what to do about it. */
 export function loadOrCreateCertificate(
   folder: string,
   addresses: readonly string[],

@@ -1,4 +1,4 @@
-/** What the requests of one connection share: who is on the other side, and how much it has been asking for. */
+/** The state that the requests of one connection share: the peer, and how much it has used of its limits. */
 import type { TLSSocket } from 'node:tls'
 import type { PeerCertificate } from '../api/request.ts'
 import type { ServerConnection } from '../http2/server-connection.ts'
@@ -9,20 +9,20 @@ import type { Limits } from './limits.ts'
 export class Connection {
   readonly socket: TLSSocket
   readonly remoteAddress: string
-  /** Requests that are not over yet. */
+  /** How many requests are under way. */
   open = 0
-  /** Since when there is none. */
+  /** When the last request ended. */
   idleSinceMs = performance.now()
-  /** Somebody on it has shown who they are. */
+  /** Whether a request on this connection was authenticated. */
   isAuthenticated = false
-  /** Since when the client has taken nothing of what is there for it, as far as the listener has looked. */
+  /** Since when the client has read nothing of what is waiting for it, as of the listener's last check. */
   stalledSinceMs = 0
   writesSeen = -1
-  /** It ends when what is under way is answered. */
+  /** The connection is closed when the requests under way are answered. */
   isOutdated = false
   /** Absent for HTTP/1.1. */
   http2: ServerConnection | undefined
-  /** Of the last request of HTTP/1.1: whether some of its answer is on its way, but not all. */
+  /** Whether the answer to the last HTTP/1.1 request is sent only in part. */
   hasBegunAnswer: (() => boolean) | undefined
   /** Absent for HTTP/2. */
   heads: Http1Heads | undefined
@@ -38,16 +38,16 @@ export class Connection {
     this.#controls = new Bucket(limits.controlsBurst, limits.controlsPerSecond, nowMs)
   }
 
-  /** Asked for once: it is the same for as long as the connection lasts. */
+  /** Read once: it stays the same for as long as the connection lasts. */
   readonly peerCertificate = (): PeerCertificate | undefined => {
     if (this.#certificate === undefined) this.#certificate = shownBy(this.socket)
     return this.#certificate ?? undefined
   }
 
-  /** False: it has given up more requests than a client in good faith would. */
+  /** False: the client has reset more streams than a client in good faith would. */
   readonly mayReset = (): boolean => this.#resets.take(performance.now())
 
-  /** False: it sends more pings, settings and empty frames than a client in good faith would. */
+  /** False: the client sends more PING, SETTINGS and empty frames than a client in good faith would. */
   readonly mayControl = (): boolean => this.#controls.take(performance.now())
 }
 

@@ -1,4 +1,4 @@
-/** The date that answers carry, as text; made once for all answers of a second. */
+/** The value of the Date header, which is formatted once a second. */
 export class AnswerDate {
   #second = -1
   #text = ''

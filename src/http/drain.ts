@@ -1,10 +1,10 @@
-/** Ends long answers one after another, so that their clients do not all come back to the next server at once. */
+/** Ends long-lived answers one after another, so that their clients do not all reconnect to the next server at once. */
 
-/** As kube-apiserver: at least so many a second, so that few of them do not take the whole time. */
+/** As kube-apiserver: at least so many a second, so that a few of them do not take the whole time. */
 const PER_SECOND_MIN = 200
 const TICK_MS = 10
 
-/** Comes back when all are ended, after `graceMs` at the latest; 0: all at once. */
+/** Resolves when all are ended, after `graceMs` at the latest; 0: all at once. */
 export async function drain(answers: Iterable<{ readonly close: () => void }>, graceMs: number): Promise<void> {
   const left = [...answers]
   if (graceMs <= 0) {

@@ -1,6 +1,6 @@
 /**
- * One request and its answer on a socket, the same for HTTP/1.1 and HTTP/2. Its life: begun, body read if anybody asks for
- * it, answered, closed. What few requests need (the query, a signal, the certificate) is made only when asked for.
+ * One request and its answer on a socket, the same for HTTP/1.1 and HTTP/2. Its life: begun, body read on demand, answered, closed.
+ * What few requests need (the query, a signal, the certificate) is created only on demand.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { bodyTooLarge } from '../api/errors.ts'
@@ -28,15 +28,15 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   readonly connection: Connection
   readonly peerCertificate: () => PeerCertificate | undefined
   takesCbor = false
-  /** Its target is one. */
+  /** Whether its target could be parsed. */
   isReadable = true
-  /** Of the roster of `exchanges.ts`. */
+  /** Its index in the roster of `exchanges.ts`. */
   place = -1
-  /** Whoever asks has not shown who they are, as far as is known. */
+  /** The request is not authenticated, as far as is known. */
   isUnauthenticated = false
-  /** What a long answer keeps until it is with the client. */
+  /** The in-flight place of a long answer, kept until the client has received it. */
   inFlightPlace: InFlightPlace | undefined
-  /** Since when next to nothing has been written, as far as the listener has looked, and what had been written then. */
+  /** Since when the client has read next to nothing, as of the listener's last check, and what it had read then. */
   stalledSinceMs = 0
   progressSeen = -Infinity
   readonly #limits: Limits
@@ -58,18 +58,18 @@ export abstract class Exchange implements ApiRequest, Outgoing {
   }
 
   abstract readonly isGone: boolean
-  /** The whole answer has been given, though it may be on its way still. */
+  /** The whole answer has been handed over, though it may not be sent yet. */
   abstract readonly isAnswered: boolean
-  /** There are bytes of the answer that the client has not taken. */
+  /** Bytes of the answer wait for the client to read them. */
   abstract readonly isWriting: boolean
-  /** Bytes that the client has taken. */
+  /** Bytes that the client has read. */
   abstract readonly progress: number
   protected abstract readonly bodySource: BodySource
   abstract writeHead(status: number, headers: Headers, body: BodyForm): void
   abstract flushHead(): void
   abstract write(parts: readonly Buffer[], onTaken: () => void): boolean
   abstract end(parts?: readonly Buffer[]): void
-  /** Takes the request from the client. */
+  /** Ends the exchange without a (whole) answer: resets the stream, or closes the connection. */
   abstract abort(): void
 
   get takesBody(): boolean {
@@ -106,16 +106,16 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     else this.#onClose = close
   }
 
-  /** The socket is gone, or the server stops and the answer is a stream: nobody reads it any more. */
+  /** Called when the socket is closed, or when the server stops and the answer is a stream. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#onClose?.()
-    // After a whole answer nobody listens any more, and an abort is not cheap.
+    // After a whole answer nothing listens to the signal any more, and an abort is not cheap.
     if (!this.isAnswered) this.#controller?.abort()
   }
 
-  /** Once the answer has begun nobody reads the request any more, and it may be large: a client can keep an answer waiting. */
+  /** Once the answer has begun the request is not read any more. It may be large, and a client can keep an answer waiting. */
   protected releaseHead(): void {
     if (this.takesBody) this.method = ''
     this.path = ''
@@ -124,7 +124,7 @@ export abstract class Exchange implements ApiRequest, Outgoing {
     this.#query = undefined
   }
 
-  /** The same promise for whoever asks again. */
+  /** All calls return the same promise. */
   body(): Promise<Buffer> {
     this.#body ??= this.#read()
     return this.#body

@@ -1,6 +1,6 @@
 /**
  * The requests under way on all connections: each begins when its turn comes, goes through the handler, and its answer is written
- * back. Watches and other answers without an end are known by name, for the day the server stops.
+ * back. Watches and other answers without an end are tracked, since they are to be ended when the server stops.
  */
 import { Duplex } from 'node:stream'
 import { unreadableRequest } from '../api/errors.ts'
@@ -37,7 +37,7 @@ export class Exchanges {
     void this.#answer(exchange)
     return true
   })
-  /** Those whose answer goes on until somebody ends it: watches, and all others. */
+  /** Exchanges whose answer has no end of its own: watches, and all others. */
   readonly #watching = new Set<Exchange>()
   readonly #streaming = new Set<Exchange>()
   #isClosing = false
@@ -63,7 +63,7 @@ export class Exchanges {
     this.#starts.add(exchange)
   }
 
-  /** Its socket or stream is closed. False: it had ended before. */
+  /** Called when its socket or stream is closed. False: it had ended before. */
   end(exchange: Exchange): boolean {
     if (!this.#open.delete(exchange)) return false
     const { connection } = exchange
@@ -91,7 +91,10 @@ export class Exchanges {
     for (const exchange of this.#open.members()) exchange.close()
   }
 
-  /** A client that opens its window to the last byte of an answer and no further, or by a byte now and then, would keep it here for ever. */
+  /**
+   * Aborts answers that their clients do not read. A client that keeps the window closed before the last byte of an answer, or
+   * opens it by a byte now and then, would otherwise keep the answer in memory for ever.
+   */
   endStalled(nowMs: number): void {
     for (const exchange of this.#open.members()) {
       const stallMsMax = stallMsMaxOf(this.#limits, exchange)
@@ -117,19 +120,20 @@ export class Exchanges {
       const responding = this.#responder.respond(exchange, response)
       if (responding !== undefined) await responding
     } catch (error) {
-      // The handler answers every failure itself, so what failed is the answer on its way: there is nobody left to tell.
+      // The handler turns every failure into an answer, so it is the answer that could not be written: the client cannot be
+      // informed.
       this.#log('error', 'an answer could not be written', { error: String(error) })
       exchange.abort()
     }
   }
 
-  /** As kube-apiserver: who has not shown who they are gets no further request out of an HTTP/2 connection (CVE-2023-44487). */
+  /** As kube-apiserver: after a request that is not authenticated an HTTP/2 connection takes no further ones (CVE-2023-44487). */
   #boundUnauthenticated(exchange: Exchange): void {
     exchange.isUnauthenticated = true
     if (this.#endsUnauthenticated) exchange.connection.http2?.close()
   }
 
-  /** Its client is still there: otherwise nobody would take it out again, or leave its place. */
+  /** Only for an exchange that is still open: `end` removes it again, and leaves its place. */
   #keep(exchange: Exchange, response: ApiResponse): void {
     exchange.inFlightPlace = response.place
     if ('frames' in response) this.#watching.add(exchange)
@@ -139,7 +143,7 @@ export class Exchanges {
   #handOver(exchange: Exchange, response: Extract<ApiResponse, { tunnel: unknown }>): void {
     if (exchange instanceof UpgradeExchange && !exchange.isGone && !this.#isClosing) return exchange.handOver(response)
     exchange.abort()
-    // Whatever is at the other end hears that this one is closed, which a socket that is closed already would not tell.
+    // The tunnel gets a destroyed Duplex, so that it closes its other end: a socket that is already closed emits no further event.
     response.tunnel(new Duplex().destroy())
   }
 }

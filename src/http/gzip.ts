@@ -1,7 +1,6 @@
 /**
- * Compressed answers. The work is done by zlib in Node's thread pool; this thread only hands over blocks. Lists that many
- * clients ask for at once (after a restart, say) are the same bytes, so they are compressed once for all, and kept until
- * newer ones need the room.
+ * Compressed answers. zlib compresses in Node's thread pool; this thread only hands over blocks. Lists that many clients request at
+ * once (after a restart, say) are the same bytes, so they are compressed once for all, and kept until newer ones need the room.
  */
 import { constants, createGzip, type Gzip as GzipStream } from 'node:zlib'
 import type { Headers, LazyBody } from '../api/request.ts'
@@ -9,21 +8,21 @@ import { type Outgoing, write } from './outgoing.ts'
 
 /** Bodies up to this are sent as they are; as kube-apiserver. */
 export const GZIP_BYTES_MIN = 128 * 1024
-/** What one step of the thread pool compresses: large enough that handing it over does not count. */
+/** What one step of the thread pool compresses: large enough that the cost of handing it over does not matter. */
 const INPUT_BYTES = 256 * 1024
 const OUTPUT_BYTES = 64 * 1024
-/** Longer bodies are not kept compressed, and each client's goes out while it is compressed. */
+/** Longer bodies are not shared: each is sent to its client while it is compressed. */
 const SHARED_BODY_BYTES_MAX = 64 * 1024 * 1024
-/** What is kept, all together, with the tags. */
+/** The size of all shared bodies together, with their tags. */
 const SHARED_BYTES_MAX = 32 * 1024 * 1024
-/** A tag has a query in it, which may be far longer than its list. Such a list is not asked for by many. */
+/** A tag contains the query, which may be far longer than the list. Such a list is not requested by many clients. */
 const TAG_CHARACTERS_MAX = 4096
-/** Of what is kept, besides its bytes and its tag. */
+/** The overhead of an entry, besides its bytes and its tag. */
 const ENTRY_BYTES = 500
 
 type Compressed = { readonly parts: readonly Buffer[]; readonly bytes: number }
 
-/** `bytes` is zero until it is made. */
+/** `bytes` is zero until the body is compressed. */
 type Shared = { readonly compressed: Promise<Compressed>; bytes: number }
 
 type Answer = {
@@ -86,7 +85,7 @@ export class Gzip {
     if (made === undefined) return
     made.bytes = bytes + tag.length + ENTRY_BYTES
     this.#sharedBytes += made.bytes
-    // Those that are still being made have no size yet: to drop them would free nothing.
+    // Entries that are still being compressed have no size yet: dropping them would free nothing.
     for (const [other, { bytes: freed }] of this.#shared) {
       if (this.#sharedBytes <= SHARED_BYTES_MAX) return
       if (freed === 0) continue
@@ -98,7 +97,7 @@ export class Gzip {
   async *#compress(chunks: LazyBody['chunks']): AsyncGenerator<Buffer, void, void> {
     const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: OUTPUT_BYTES })
     const feeding = feed(gzip, chunks)
-    // Whoever reads hears of a failure too; this keeps it from being reported as nobody's.
+    // The reader of the stream gets the failure, too; this keeps it from being an unhandled rejection.
     feeding.catch((error: unknown) => gzip.destroy(error instanceof Error ? error : new Error(String(error))))
     try {
       for await (const part of gzip) yield part
@@ -109,7 +108,7 @@ export class Gzip {
   }
 }
 
-/** The last parts are short, but hold on to the whole memory that zlib was given for them. */
+/** Copies a short part, which would keep the whole buffer alive that zlib was given for it. */
 function alone(part: Buffer): Buffer {
   if (part.length === part.buffer.byteLength) return part
   const copy = Buffer.allocUnsafeSlow(part.length)

@@ -38,10 +38,10 @@ export class Http1Exchange extends Exchange {
 
   writeHead(status: number, headers: Headers, { length, isEnd = false }: BodyForm): void {
     const all: { [name: string]: string | string[] | number } = {}
-    // Node's type of headers wants lists that it could change.
+    // Node's type of headers wants mutable lists.
     for (const [name, value] of Object.entries(headers)) all[name] = typeof value === 'string' ? value : [...value]
     if (length !== undefined) all['content-length'] = length
-    // A body that nobody has read is in the way of the next request.
+    // An unread body stands before the next request, so the connection cannot be reused.
     const isRestUnread = !this.#request.complete && !this.#request.readableFlowing
     if (this.#isClosing() || (isRestUnread && hasBody(this.headers))) all['connection'] = 'close'
     this.#response.writeHead(status, all)
@@ -77,7 +77,7 @@ export class Http1Exchange extends Exchange {
     return false
   }
 
-  /** The answer counts as being written until the client has it. */
+  /** The answer counts as being written until the exchange ends. */
   end(parts: readonly Buffer[] = []): void {
     const response = this.#response
     if (response.destroyed || this.isAnswered) return
@@ -103,7 +103,7 @@ export class Http1Exchange extends Exchange {
   }
 }
 
-/** What is longer goes piece by piece: a client that takes it slowly is seen to take it. */
+/** A longer answer is written piece by piece, so that the progress of a slow client can be seen. */
 const AT_ONCE_BYTES_MAX = 256 * 1024
 /** More parts than this are not copied to be written in one piece. */
 const TOGETHER_MAX = 16
@@ -113,7 +113,7 @@ const together = (parts: readonly Buffer[]): Buffer => {
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
 }
 
-/** Node joins the lines of a header, of all but a few. */
+/** Node joins several lines of a header into one; some headers must stay apart. */
 export function headersOf(request: IncomingMessage): IncomingHttpHeaders {
   const { headers } = request
   let apart: IncomingHttpHeaders | undefined

@@ -1,7 +1,7 @@
 /**
- * The heads of HTTP/1.1 requests: what anybody can send before authentication counts to the memory that all connections share for large headers, as
- * with HTTP/2, from its first byte until its request is answered. Node's parser keeps heads and says nothing of how much it has, so the bytes
- * are counted as they come.
+ * The heads of HTTP/1.1 requests, which clients send before authentication, count towards the memory that all connections share for
+ * large headers, as with HTTP/2: from the first byte until the request is answered. Node's parser does not tell how much of a head
+ * it holds, so the bytes are counted as they come.
  */
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
@@ -12,16 +12,16 @@ export class Http1Heads {
   readonly #memory: HeaderMemory
   /** The request whose head came last. */
   #newest: IncomingMessage | undefined
-  /** The same when the last bytes came, and whether its body was still to come then. */
+  /** The value of `#newest` when the last bytes came, and whether its body was incomplete then. */
   #seen: IncomingMessage | undefined
   #isInBody = false
-  /** Of the head under way; and what of it counts to the budget. */
+  /** The bytes of the incomplete head, and how many of them are taken from the shared memory. */
   #bytes = 0
   #heldBytes = 0
-  /** Of heads whose requests are being answered. */
+  /** The bytes taken for heads whose requests are being answered. */
   #answeringBytes = 0
 
-  /** To be made when Node's server has the socket: it reads the socket itself until somebody else listens too. */
+  /** To be created after Node's server has got the socket: it reads from the handle itself until there is another 'data' listener. */
   constructor(socket: TLSSocket, memory: HeaderMemory) {
     this.#socket = socket
     this.#memory = memory
@@ -42,7 +42,7 @@ export class Http1Heads {
     this.#answeringBytes = 0
   }
 
-  /** The socket is somebody else's from now on. */
+  /** The socket is used for another protocol from now on. */
   leave(): void {
     this.#socket.off('data', this.#onData)
     this.#giveAll()
@@ -53,7 +53,7 @@ export class Http1Heads {
     this.answered()
   }
 
-  /** Node's server has seen the bytes before. */
+  /** Called after Node's parser has got the bytes. */
   readonly #onData = (chunk: Buffer): void => {
     const request = this.#newest
     // Where a head or a body ends, the rest of the chunk may be the next head: that is not counted, and less than 64 KB.

@@ -1,4 +1,7 @@
-/** Answers what is no request of HTTP/1.1, or one with too large a head, as Node's server would, and closes the connection so that its client reads that. */
+/**
+ * Answers a malformed HTTP/1.1 request, or one with too large a head, as Node's server would, and closes the connection in a way
+ * that lets the client read the answer.
+ */
 import type { Duplex } from 'node:stream'
 
 /**
@@ -13,9 +16,9 @@ const statuses: ReadonlyMap<string | undefined, string> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
 ])
 
-/** `isAnswering`: another request of the connection is, so that there is no place for this answer. */
+/** `isAnswering`: another request of the connection is being answered, so that this answer cannot be sent. */
 export function refuseHttp1(socket: Duplex, { code }: NodeJS.ErrnoException, isAnswering: boolean): void {
-  // What comes after is refused again.
+  // Bytes that come after a malformed request fail again.
   if (socket.writableEnded) return
   if (isAnswering || !socket.writable) return void socket.destroy()
   socket.end(`HTTP/1.1 ${statuses.get(code) ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`)

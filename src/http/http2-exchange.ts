@@ -47,7 +47,7 @@ export class Http2Exchange extends Exchange {
   }
 
   flushHead(): void {
-    // Headers leave by themselves.
+    // HTTP/2 headers are sent without being flushed.
   }
 
   write(parts: readonly Buffer[], onTaken: () => void): boolean {

@@ -33,9 +33,9 @@ export const defaultLimits: Limits = {
   handshakeMsMax: 30_000,
   /** A client that takes nothing of its answer for this long holds a stream and a block of memory for nothing. */
   stallMsMax: 60_000,
-  /** Less is nothing: a byte now and then would keep an answer for ever. 250 answers at once need a line of 64 KB/s. */
+  /** A client that reads less counts as stalled: a byte now and then would keep an answer for ever. 250 answers at once need 64 KB/s. */
   takenBytesPerSecondMin: 256,
-  /** Of an answer to somebody who has not shown who they are: it is short, and only a window of 0 holds it up. */
+  /** For an answer to a request that is not authenticated: it is short, and only a window of 0 can delay it. */
   unauthenticatedStallMsMax: 5_000,
   /** As kube-apiserver. Node's own 5 s is less than the pause between two requests of many clients. */
   idleMsMax: 90_000,
@@ -43,7 +43,7 @@ export const defaultLimits: Limits = {
   streamsMax: 250,
   /** About a gigabyte of idle TLS connections; a cluster of 5,000 nodes needs two for each. */
   connectionsMax: 10_000,
-  /** All streams of a connection may be given up twice over at once, as a restarting controller does, … */
+  /** All streams of a connection may be reset twice over at once, as a restarting controller does, … */
   resetsBurst: 500,
   /** … and then this many a second. More is an attack: a reset costs the client nothing and us the work. */
   resetsPerSecond: 50,
@@ -52,7 +52,7 @@ export const defaultLimits: Limits = {
   controlsPerSecond: 100,
 }
 
-/** How long an answer, or a whole connection, may stand still. */
+/** How long an answer, or a whole connection, may stall. */
 export function stallMsMaxOf(
   { stallMsMax, unauthenticatedStallMsMax }: Limits,
   { isUnauthenticated }: { readonly isUnauthenticated: boolean },

@@ -1,6 +1,6 @@
 /**
  * The socket that clients connect to: TLS, with HTTP/2 and HTTP/1.1 on one port. It keeps the connections; each request on one
- * becomes an Exchange, which `exchanges.ts` answers. What a client may use of the server stands in `limits.ts`.
+ * becomes an Exchange, which `exchanges.ts` answers. `limits.ts` says how much of the server a client may use.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, Server as Http1Server, ServerOptions, ServerResponse } from 'node:http'
@@ -32,7 +32,7 @@ import { createTcpServer } from './tcp-server.ts'
 import { secureContext, type TlsChoice, tlsOptions } from './tls-options.ts'
 import { UpgradeExchange } from './upgrade-exchange.ts'
 
-/** Answers that do not move and idle connections are looked for this many times within the time that they are given. */
+/** How many times within their limits stalled answers and idle connections are checked for. */
 const LOOKS_PER_LIMIT = 4
 
 export type ListenerOptions = TlsChoice & {
@@ -43,12 +43,12 @@ export type ListenerOptions = TlsChoice & {
   readonly compresses?: boolean
   /** Whether answers and bodies may be CBOR. */
   readonly takesCbor?: boolean
-  /** Whether an HTTP/2 connection ends after an answer to somebody who has not shown who they are. Absent: it does. */
+  /** Whether an HTTP/2 connection is closed after a request that is not authenticated. Absent: it is. */
   readonly endsUnauthenticated?: boolean
 }
 
 export type StopTimes = {
-  /** What requests under way may take to be answered. */
+  /** How long requests under way may take to be answered. */
   readonly graceMs: number
   /** Over how long the ends of watches are spread; 0: they all end at once. */
   readonly watchGraceMs?: number
@@ -106,7 +106,7 @@ export class Listener implements AsyncDisposable {
     this.#looking = setInterval(() => this.#look(), lookMs).unref()
   }
 
-  /** Comes back when clients can connect. Port 0 picks a free one. Fails when the address cannot be had. */
+  /** Resolves when clients can connect. Port 0 picks a free one. Fails if the address cannot be used. */
   async listen(port: number, address: string): Promise<void> {
     this.#tcp.listen(port, address)
     await once(this.#tcp, 'listening')
@@ -125,14 +125,14 @@ export class Listener implements AsyncDisposable {
     return this.#exchanges.size
   }
 
-  /** For connections from now on; those that are open keep theirs. Fails when key and certificate do not fit. */
+  /** For new connections; open ones keep theirs. Fails if key and certificate do not match. */
   setCertificate(certificate: Certificate): void {
     this.#setTls({ ...this.#tls, ...certificate })
   }
 
   /**
-   * For connections from now on. Those that were opened with a client certificate end, each when its requests are answered:
-   * the authority that vouched for it may be no longer trusted. Fails when it cannot be read.
+   * For new connections. Open ones that have a client certificate are closed, each when its requests are answered: the CA that
+   * issued it may no longer be trusted. Fails if the PEM cannot be read.
    */
   setClientCa(clientCaPem: string): void {
     this.#setTls({ ...this.#tls, clientCaPem })
@@ -150,9 +150,9 @@ export class Listener implements AsyncDisposable {
   }
 
   /**
-   * Takes no more connections, tells clients by GOAWAY to go elsewhere, and ends the watches, spread over `watchGraceMs`. It
-   * comes back when all requests under way are answered, to the last byte that their clients take. After `graceMs`
-   * everything ends, answered or not.
+   * Accepts no more connections, tells clients by GOAWAY to go elsewhere, and ends the watches, spread over `watchGraceMs`.
+   * Resolves when all requests under way are answered, to the last byte that their clients read. After the longer of `graceMs` and
+   * `watchGraceMs` everything is closed, answered or not.
    */
   close(times: StopTimes): Promise<void> {
     this.#closing ??= this.#close(times)
@@ -178,7 +178,7 @@ export class Listener implements AsyncDisposable {
     return this.close({ graceMs: 0 })
   }
 
-  /** Requests under way go on, new ones are the next server's. HTTP/1.1 tells so with the next answer. */
+  /** Requests under way go on; new ones are for another server. HTTP/1.1 clients learn so by `connection: close` in the next answer. */
   #closeConnection({ http2, open, socket }: Connection): void {
     if (http2 !== undefined) http2.close()
     else if (open === 0) socket.destroySoon()
@@ -231,9 +231,9 @@ export class Listener implements AsyncDisposable {
     this.#exchanges.begin(exchange, target !== undefined)
   }
 
-  /** Made when somebody comes with HTTP/1.1. It never listens: it is handed sockets. */
+  /** Created for the first HTTP/1.1 connection. It never listens: it is handed sockets. */
   #createHttp1(): Http1Server {
-    // An import would load all of node:http, with a WebSocket and a fetch that nobody here uses (30 ms and 5 MB).
+    // An import would load all of node:http, with a WebSocket and a fetch that are not used here (30 ms and 5 MB).
     const { Server } = process.getBuiltinModule('node:http')
     const server = new Server(http1Options(this.#limits), (request, response) => this.#onHttp1(request, response))
     server.on('upgrade', (request, _socket, head) => this.#onUpgrade(request, head))
@@ -241,7 +241,7 @@ export class Listener implements AsyncDisposable {
       const connection = this.#connections.get(socket)
       refuseHttp1(socket, error, (connection?.open ?? 0) > 1 || connection?.hasBegunAnswer?.() === true)
     })
-    // Begins to look for requests that do not come to an end.
+    // Starts Node's periodic check for requests that exceed headersTimeout.
     server.emit('listening')
     return server
   }
@@ -254,7 +254,7 @@ export class Listener implements AsyncDisposable {
     const connection = this.#connections.get(socket)
     if (connection === undefined) return void socket.destroy()
     connection.heads?.began(request)
-    // As Go's server, which says nothing of what is usual.
+    // As Go's server, which does not send `connection: keep-alive`.
     response.removeHeader('connection')
     const target = readTarget(request.url ?? '')
     const head = { method: request.method ?? '', target: target ?? noTarget, headers, connection, limits: this.#limits }
@@ -311,7 +311,7 @@ export class Listener implements AsyncDisposable {
     http2.fail(new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'a field block did not come in time'))
   }
 
-  /** Who takes nothing at all, not even control frames, has vanished. */
+  /** A client that reads nothing at all, not even control frames, has vanished. */
   #endIfUnresponsive(connection: Connection, { waitingBytes, writes }: ServerConnection, nowMs: number): void {
     if (waitingBytes === 0 || writes !== connection.writesSeen) connection.stalledSinceMs = nowMs
     connection.writesSeen = writes
@@ -333,8 +333,8 @@ const http1Options = (limits: Limits): ServerOptions => ({
   keepAliveTimeout: limits.idleMsMax,
   headersTimeout: limits.headMsMax,
   connectionsCheckingInterval: limits.headMsMax / LOOKS_PER_LIMIT,
-  // Who reads a body says how long it may take: one that is handed on has no end of its own.
+  // The reader of a body limits its time: a body that is proxied may have no end.
   requestTimeout: 0,
-  // Others, such as h2c, are passed over, as RFC 9110 section 7.8 allows.
+  // Other protocols, such as h2c, are ignored, as RFC 9110 section 7.8 allows.
   shouldUpgradeCallback: ({ headers }) => /^(websocket|spdy\/3\.1)$/i.test(headers.upgrade ?? ''),
 })

@@ -1,7 +1,7 @@
-/** The half of a request that is written to. Made of a connection by the exchanges, and by tests of anything writable. */
+/** The writing half of an exchange. Exchanges implement it on a connection, tests on anything writable. */
 import type { Headers } from '../api/request.ts'
 
-/** `length`: where it is known. `isEnd`: there is none, and the head is the whole answer. */
+/** `length`: if it is known. `isEnd`: there is no body, and the head is the whole answer. */
 export type BodyForm = { readonly length?: number | undefined; readonly isEnd?: boolean }
 
 export interface Outgoing {
@@ -15,11 +15,11 @@ export interface Outgoing {
   /** Sends the headers before there is a body. */
   readonly flushHead: () => void
   /**
-   * True: the bytes have been taken, and the memory of the parts may be used again. False: `onTaken` will be called when that
-   * is so, or when the client has gone. One at a time. Never fails.
+   * True: the bytes have been taken, and the memory of the parts may be reused. False: `onTaken` will be called when that is so, or
+   * when the client has gone. One write at a time. Never fails.
    */
   readonly write: (parts: readonly Buffer[], onTaken: () => void) => boolean
-  /** The last bytes. The parts stay as they are until they are sent. */
+  /** Writes the last bytes and ends the answer. The parts must not change until they are sent. */
   readonly end: (parts?: readonly Buffer[]) => void
   /** Called once, when the client goes away or the server stops. At once when that has happened already. */
   readonly onClose: (close: () => void) => void

@@ -1,18 +1,18 @@
-/** Follows files that others renew while the server runs: who does need not restart it. */
+/** Reloads files that are renewed while the server runs, so that it need not be restarted. */
 import { type FSWatcher, watch } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Log } from '../lib/log.ts'
 
-/** As kube-apiserver, which looks at its files once a minute too, whatever the file system tells. */
+/** As kube-apiserver, which also reads its files once a minute, whatever the file system reports. */
 const LOOK_MS = 60_000
-/** Files are renewed together, and each is told more than once: the last word counts. */
+/** Files are renewed together, and each causes several events: they are read this long after the last one. */
 const SETTLE_MS = 100
 
 export type FollowedFile = { readonly path: string; readonly text: string }
 
 export type FileReloaderParts = {
-  /** Called with what the files have become, in their order; fails when that is of no use. */
+  /** Called with the new contents of the files, in their order; throws if they cannot be used. */
   readonly use: (texts: readonly string[]) => void
   /** What the log calls them. */
   readonly what: string
@@ -34,14 +34,15 @@ export class FileReloader implements Disposable {
     this.#current = files.map(({ text }) => text)
     this.#parts = parts
     this.#timer = setInterval(() => void this.look(), parts.lookMs ?? LOOK_MS).unref()
-    // Folders, since a file may be replaced by another one, or be a link through a folder that is, as in volumes of pods.
+    // Folders are watched, since a file may be replaced by a rename, or be a symlink through a folder that is, as in volumes of
+    // pods.
     const folders = [...new Set(this.#paths.map((path) => dirname(path)))]
     this.#watchers = folders.flatMap((folder) => this.#follow(folder))
   }
 
   /**
-   * Never fails: what cannot be used is told to the operator, and the server goes on with what it has. One look after the other,
-   * or what an earlier one has read would replace what a later one has.
+   * Never fails: contents that cannot be used are logged, and the server goes on with what it has. One check after the other, or an
+   * earlier one could replace what a later one has read.
    */
   look(): Promise<void> {
     this.#looking = this.#looking.then(() => this.#look())
@@ -54,7 +55,7 @@ export class FileReloader implements Disposable {
     try {
       const texts = await Promise.all(this.#paths.map((one) => readFile(one, 'utf8')))
       if (texts.every((text, at) => text === this.#current[at])) return
-      // Fails when only one of two files that belong together has been written yet: the next look finds both.
+      // Throws if only one of two files that belong together has been written yet: the next check finds both.
       use(texts)
       this.#current = texts
       log('info', `${what} was renewed`, { path })
@@ -69,7 +70,7 @@ export class FileReloader implements Disposable {
     for (const watcher of this.#watchers) watcher.close()
   }
 
-  /** None where the file system cannot tell: then there is the interval. */
+  /** No watcher if the file system does not support it: then there is the interval. */
   #follow(folder: string): FSWatcher[] {
     try {
       const watcher = watch(folder, { persistent: false }, () => {

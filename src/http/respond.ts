@@ -11,7 +11,7 @@ export class Responder {
     this.#gzip = compresses ? new Gzip() : undefined
   }
 
-  /** Comes back when all has been handed to the socket, or the client has gone away; at once if that is so already. */
+  /** Resolves when everything has been handed to the socket, or the client has gone away; undefined if that is so already. */
   respond(outgoing: Outgoing, response: Exclude<ApiResponse, { tunnel: unknown }>): Promise<void> | undefined {
     if (outgoing.isGone) {
       if ('frames' in response) response.frames.close()
@@ -49,7 +49,7 @@ export class Responder {
 async function writeChunks(outgoing: Outgoing, chunks: LazyBody['chunks']): Promise<void> {
   for await (const parts of chunks) {
     const written = write(outgoing, parts)
-    // Awaiting what is no promise costs a turn of the microtasks per chunk.
+    // Awaiting a value that is no promise costs a microtask per chunk.
     if (!(typeof written === 'boolean' ? written : await written)) return
   }
   outgoing.end()
@@ -83,7 +83,7 @@ function begin(outgoing: Outgoing, status: number, headers: Headers): void {
   outgoing.flushHead()
 }
 
-/** Comes back when the source has ended. Only one batch is with the socket at a time; what happens meanwhile is the next. */
+/** Resolves when the source has ended. The socket has one batch at a time; what comes meanwhile is the next batch. */
 function pumpFrames(
   outgoing: Outgoing,
   { status, headers, frames }: { readonly status: number; readonly headers: Headers; readonly frames: FrameSource },
@@ -99,7 +99,7 @@ function pumpFrames(
             outgoing.end()
             return resolve()
           }
-          // Nobody reads any more: what there is is taken and dropped until the source has seen its own end.
+          // If the client has gone, frames are dropped until the source has ended.
           if (parts.length === 0 || outgoing.isGone) return frames.onReady(pump)
           if (!outgoing.write(parts, pump)) return
         }

@@ -1,17 +1,18 @@
 /**
- * When requests begin. All that begins in one turn of the event loop lengthens it for everybody: hundreds of writes that came
- * together made turns of 200 ms, and a small request waits for two or three turns. So a turn begins so many, and
- * the rest waits, each connection taken in its turn: who sends hundreds at once does not hold up who sends one.
+ * When requests begin. Whatever begins in one turn of the event loop lengthens it for everybody: hundreds of writes that came
+ * together made turns of 200 ms, and a small request waits for two or three turns. So a turn begins a limited number, and the rest
+ * waits. Connections take turns, so that one that sends hundreds at once does not delay one that sends a single request.
  */
 import { Deque } from '../lib/deque.ts'
 
 /**
- * What a turn may begin: 32 writes, which are 8 to 20 ms with their answers, or 256 reads; the first one of a burst twice as many. With fewer, answers and calls to etcd leave in
- * more and smaller pieces: 8 writes to a turn made writes of small objects slower by a fifth.
+ * What a turn may begin: 32 writes, which take 8 to 20 ms with their answers, or 256 reads; the first turn of a burst twice as
+ * many. With fewer, answers and calls to etcd are sent in more and smaller pieces: 8 writes to a turn made writes of small objects
+ * slower by a fifth.
  */
 const TURN_WEIGHT = 256
 const WRITE_WEIGHT = 8
-/** Long lists cut themselves into slices. */
+/** Reads weigh little, since long lists yield the event loop in slices of their own. */
 const READ_WEIGHT = 1
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -19,10 +20,10 @@ const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 export type Starting<Connection> = { readonly connection: Connection; readonly method: string }
 
 export class Starts<Connection, Request extends Starting<Connection>> {
-  /** False: nobody waits for it any more, and it cost nothing. */
+  /** False: the client has gone, and the request was not begun. */
   readonly #start: (request: Request) => boolean
   readonly #soon: (call: () => void) => void
-  /** By their connections; the first is the next to be taken from. */
+  /** Waiting requests by connection; the first connection is the next in turn. */
   readonly #waiting = new Map<Connection, Deque<Request>>()
   #left = TURN_WEIGHT
   #isDue = false
@@ -32,7 +33,7 @@ export class Starts<Connection, Request extends Starting<Connection>> {
     this.#soon = soon
   }
 
-  /** Begins it at once if this turn has room for it. */
+  /** Begins the request at once if this turn has room for it. */
   add(request: Request): void {
     if (!this.#isDue) {
       this.#isDue = true
@@ -53,9 +54,9 @@ export class Starts<Connection, Request extends Starting<Connection>> {
   readonly #nextTurn = (): void => {
     this.#left = TURN_WEIGHT
     for (const [connection, queue] of this.#waiting) {
-      // Those that nobody waits for are let go of, whatever they hold.
+      // Requests whose clients have gone are dropped.
       for (let request = queue.shift(); request !== undefined && !this.#begin(request); request = queue.shift());
-      // One that still has some goes to the end, where this loop comes to it again.
+      // A connection with more requests is moved to the end, where this loop comes to it again.
       this.#waiting.delete(connection)
       if (queue.length > 0) this.#waiting.set(connection, queue)
       if (this.#left <= 0) break
@@ -64,7 +65,7 @@ export class Starts<Connection, Request extends Starting<Connection>> {
     if (this.#isDue) this.#soon(this.#nextTurn)
   }
 
-  /** False: nobody waits for it. */
+  /** False: the client has gone. */
   #begin(request: Request): boolean {
     const weight = readMethods.has(request.method) ? READ_WEIGHT : WRITE_WEIGHT
     const isBegun = this.#start(request)

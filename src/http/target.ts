@@ -17,12 +17,12 @@ export function readTarget(raw: string): Target | undefined {
 }
 
 /**
- * Beyond it `URLSearchParams` is too slow, before anybody knows who asks: 1 MB of pairs without `=` or of escapes takes it
- * seconds. Below it is the faster one.
+ * Longer queries are not parsed by `URLSearchParams`, which takes seconds for 1 MB of pairs without `=` or of escapes, before
+ * authentication. For shorter ones it is the faster parser.
  */
 const SHORT_CHARACTERS = 4096
 
-/** As Go's net/url since 1.24.12: a query of more has no parameters at all. */
+/** As Go's net/url since 1.24.12: a query with more pairs has no parameters at all. */
 const PAIRS_MAX = 10_000
 
 /** Go's server drops a pair that has a semicolon or a bad escape in it, and keeps the others. */
@@ -41,7 +41,7 @@ function decodePair(pair: string): [string, string] {
   return mark === -1 ? [decode(pair), ''] : [decode(pair.slice(0, mark)), decode(pair.slice(mark + 1))]
 }
 
-/** In place, since what is decoded is never longer. */
+/** Decodes in place: the result is never longer. */
 function decode(text: string): string {
   if (!/[%+]/.test(text)) return text
   const bytes = Buffer.from(text)
@@ -56,7 +56,7 @@ function decode(text: string): string {
   return bytes.toString('utf8', 0, length)
 }
 
-/** Of one that is a digit: of a letter, both cases have the same low bits. */
+/** The value of a hexadecimal digit: upper and lower case letters have the same low bits. */
 const hexDigit = (byte: number): number => (byte & 0xf) + (byte >= LETTER_A ? 9 : 0)
 
 const PERCENT = 0x25

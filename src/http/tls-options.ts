@@ -1,4 +1,4 @@
-/** What Node's TLS is told: our certificate, whose certificates clients may show, which protocols are spoken. */
+/** The options of Node's TLS: the serving certificate, the client CAs, the protocols. */
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto'
 import type { SecureContextOptions, TlsOptions } from 'node:tls'
 import type { Certificate } from '../lib/x509/certificates.ts'
@@ -7,8 +7,8 @@ import type { Limits } from './limits.ts'
 
 export type TlsChoice = Certificate & {
   /**
-   * The authorities of client certificates. A client without one, or with one that they do not vouch for, is let in all the
-   * same: what that means is for the handler to say. Absent: no certificate is asked for.
+   * The CAs of client certificates. A client without a certificate, or with one that they did not issue, may connect all the same:
+   * the handler decides what that means. Absent: no certificate is requested.
    */
   readonly clientCaPem?: string | undefined
   /** The oldest version that clients may use. */
@@ -17,7 +17,7 @@ export type TlsChoice = Certificate & {
   readonly servesHttp2?: boolean
 }
 
-/** Fails when key and certificate do not fit. OpenSSL would take a file that is still empty, and then refuse every client. */
+/** Fails if key and certificate do not match. OpenSSL would accept a file that is still empty, and then fail every handshake. */
 export function secureContext({
   certificatePem,
   keyPem,
@@ -26,9 +26,9 @@ export function secureContext({
 }: TlsChoice): SecureContextOptions {
   const isPair = new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
   if (!isPair) throw new Error('the private key is not that of the certificate')
-  // Without any authority Node would load the system's 150, which nobody here has a use for.
+  // Without `ca` Node would load its 150 root certificates, which are of no use here.
   const ca = clientCaPem === undefined ? certificatePem : clientTrustAnchors(clientCaPem)
-  // A second handshake could bring another certificate, while the verdict on the socket stays that on the first.
+  // A renegotiation could bring another certificate, while `authorized` of the socket stays that of the first one.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION
   return { cert: certificatePem, key: keyPem, ca, minVersion: tlsMinVersion, secureOptions }
 }

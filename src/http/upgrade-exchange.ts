@@ -1,4 +1,4 @@
-/** A request that wants to speak another protocol on its connection from now on. It may be answered like any other. */
+/** A request with an Upgrade to another protocol on its connection. It may be answered like any other. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ApiResponse } from '../api/request.ts'
@@ -11,7 +11,7 @@ export class UpgradeExchange extends Http1Exchange {
   readonly #half: Half
 
   constructor(head: Head, half: Half) {
-    // What follows on the connection would not be HTTP any more, so an ordinary answer is the last one.
+    // What follows on the connection may not be HTTP, so an ordinary answer is the last one.
     super(head, { ...half, isClosing: () => true })
     this.#half = half
   }
