@@ -1,4 +1,4 @@
-/** The client's side of a connection: we make requests, and the peer answers. */
+/** The client side of a connection: we make requests, and the peer answers. */
 import { type AnswerListener, ClientStream, type ClientStreamOwner } from './client-stream.ts'
 import { Http2Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
 import type { HeaderField } from './field.ts'
@@ -6,35 +6,35 @@ import { CODE, type Code, type ConnectionError, SETTING, STREAM_ID_MAX } from '.
 import type { Send } from './sending-stream.ts'
 
 export interface ClientOwner {
-  /** The peer has said how it wants to be spoken to. The first time: it is there. */
+  /** The peer has sent SETTINGS. The first ones prove that it is alive. */
   readonly onSettings: (streamsMax: number) => void
-  /** The peer is still there. */
+  /** The peer has answered a PING. */
   readonly onPong: () => void
-  /** The peer wants to be left. Streams beyond the last were not looked at. */
+  /** The peer has sent GOAWAY. Streams above `lastId` were not processed. */
   readonly onGoaway: (code: number, lastId: number) => void
-  /** The connection ends for what the peer did. */
+  /** The connection ends because of an error of the peer. */
   readonly onFault: (error: ConnectionError) => void
 }
 
 export type ClientConnectionParts = ConnectionParts & {
   readonly owner: ClientOwner
-  /** What the peer may send ahead on one stream, and on all. */
+  /** The receive windows of a stream, and of the connection. */
   readonly streamWindow: number
   readonly connectionWindow: number
-  /** Odd. Absent: the first there is. */
+  /** An odd number. Absent: 1. */
   readonly firstStreamId?: number | undefined
 }
 
 const FIRST_ID = 1
 /**
- * A PING is answered after this long. grpc-go, which etcd is built on, sends one with the first bytes that it reads after the answer to the
- * last, to estimate the bandwidth: answered at once, that is a PING and an answer, each a packet of its own, for every call. Who pings to see
- * whether we are there waits for seconds.
+ * A PING is answered after this long. grpc-go, which etcd is built on, sends one with the first bytes that it reads after the
+ * answer to the last, to estimate the bandwidth: answered at once, that is a PING and an answer, each a packet of its own, for
+ * every call. A peer that probes whether we are alive waits for seconds.
  */
 const PONG_DELAY_MS = 200
 
 export class ClientConnection extends Http2Connection<ClientStream> implements ClientStreamOwner {
-  /** The peer begins no streams. */
+  /** The peer opens no streams. */
   protected readonly lastId = 0
   readonly #owner: ClientOwner
   readonly #streamWindow: number
@@ -61,7 +61,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     return this.isOver || this.isClosing || this.#nextId > STREAM_ID_MAX
   }
 
-  /** Names and values in turn. The stream's owner sends the body, and its end. */
+  /** `headers`: names and values alternate. The caller sends the body, and ends the stream. */
   request(headers: readonly string[], listener: AnswerListener): ClientStream {
     const id = this.#nextId
     this.#nextId += 2
@@ -112,7 +112,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     if (isEnd) this.#endRemote(stream)
   }
 
-  /** A peer that has said all does not want the rest of the request. */
+  /** A peer that has answered completely does not need the rest of the request. */
   #endRemote(stream: ClientStream): void {
     if (stream.isClosed) return
     stream.isRemoteEnded = true
@@ -120,7 +120,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.#remove(stream, CODE.NO_ERROR)
   }
 
-  /** Of a stream that we have given up, most likely. */
+  /** The frame is most likely of a stream that we have cancelled. */
   protected onIdleOrClosed(id: number): void {
     if (id >= this.#nextId || id % 2 === 0) throw protocolError('a frame on an idle stream')
   }
@@ -131,7 +131,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
 
   protected onGoaway(code: number, lastId: number): void {
     this.#owner.onGoaway(code, lastId)
-    // They were not looked at, and will not be (RFC 9113, 6.8).
+    // Streams above the last one are not processed (RFC 9113, 6.8).
     for (const stream of [...this.streams.values()]) if (stream.id > lastId) this.#remove(stream, CODE.REFUSED_STREAM)
   }
 
@@ -143,7 +143,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
     this.#owner.onPong()
   }
 
-  /** One waits at a time: the next sends it on its way. */
+  /** Only one PING waits to be answered: the next one makes us answer it at once. */
   protected override answerPing(data: Buffer): void {
     if (this.#pinged === undefined) setTimeout(() => this.#pong(), PONG_DELAY_MS).unref()
     else super.answerPing(this.#pinged)
@@ -156,7 +156,7 @@ export class ClientConnection extends Http2Connection<ClientStream> implements C
   }
 
   protected onSent(): void {
-    // The stream is over when the answer is.
+    // The stream ends with the answer.
   }
 
   protected streamError(stream: ClientStream, code: Code): void {

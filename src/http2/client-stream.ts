@@ -5,12 +5,11 @@ import { CODE, type Code } from './protocol.ts'
 import { type Send, SendingStream } from './sending-stream.ts'
 
 export interface AnswerListener {
-  /** `fields` is good until this returns. */
+  /** `fields` is valid until this returns. */
   readonly onHead: (fields: readonly HeaderField[]) => void
   readonly onData: (chunk: Buffer) => void
-  /** What follows the body. */
   readonly onTrailers: (fields: readonly HeaderField[]) => void
-  /** Called once, at the end of all. `code`: with which the stream was given up; 0 when it came to its end. */
+  /** Called once, as the last. `code`: the error code with which the stream was reset; 0 if it ended normally. */
   readonly onClose: (code: number) => void
 }
 
@@ -28,7 +27,7 @@ export class ClientStream extends SendingStream {
   hasHead = false
   readonly #owner: ClientStreamOwner
   readonly #listener: AnswerListener
-  /** What came while it was paused. */
+  /** Data that came while the stream was paused. */
   #held: GrowingBuffer | undefined
   #trailers: readonly HeaderField[] | undefined
   #isToldAtResume = false
@@ -48,10 +47,9 @@ export class ClientStream extends SendingStream {
     this.#listener = first.listener
   }
 
-  /** Gives the request up. */
   cancel(code: Code): void {
     if (!this.isClosed) return this.#owner.cancel(this, code)
-    // The peer has ended it while it was paused, and nobody will resume it.
+    // The peer has ended the stream while it was paused, and it will not be resumed: `onClose` is still due.
     if (!this.#isToldAtResume) return
     this.#isToldAtResume = false
     this.#held = undefined
@@ -59,7 +57,7 @@ export class ClientStream extends SendingStream {
     this.#listener.onClose(code)
   }
 
-  /** What comes is held, up to the window. */
+  /** Data that comes is held, up to the window. */
   pause(): void {
     this.#held ??= new GrowingBuffer()
   }
@@ -68,7 +66,7 @@ export class ClientStream extends SendingStream {
     const held = this.#held?.take()
     this.#held = undefined
     if (held !== undefined && held.length > 0) this.receive(held)
-    // Somebody may have paused it again.
+    // The listener may have paused it again.
     if (this.#held !== undefined) return
     if (this.#trailers !== undefined) this.#listener.onTrailers(this.#trailers)
     this.#trailers = undefined
@@ -77,7 +75,7 @@ export class ClientStream extends SendingStream {
     if (isTold) this.#listener.onClose(CODE.NO_ERROR)
   }
 
-  /** For the connection, as is all below. */
+  /** This method and those below are for the connection only. */
   receiveHead(fields: readonly HeaderField[]): void {
     this.hasHead = true
     this.#listener.onHead(fields)

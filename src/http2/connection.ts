@@ -1,6 +1,6 @@
 /**
- * What both sides of a connection do alike (RFC 9113): frames in, headers put together and unpacked, windows, settings, pings.
- * What a stream is, and what its headers mean, is the business of the side.
+ * What the client side and the server side of a connection have in common (RFC 9113): receiving frames, assembling and decoding
+ * field blocks, flow control, SETTINGS, PING. Streams and the meaning of their headers are left to the side.
  */
 import type { Socket } from 'node:net'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
@@ -35,8 +35,9 @@ const TINY_BYTES = 32
 /** After a connection error the peer has this long to read GOAWAY. */
 const ERROR_LINGER_MS = 1000
 /**
- * After our last byte the peer has all that we sent, or the network still has some of it: closing the socket while the peer
- * goes on sending (WINDOW_UPDATE for what it reads) would cut that off. A peer that is silent for this long has it all.
+ * When our last byte is written, the network may still have some of what we sent: closing the socket while the peer goes on sending
+ * (WINDOW_UPDATE for what it reads) would reset the connection and lose it. A peer that is silent for this long has received
+ * everything.
  */
 const LINGER_MS = 2000
 
@@ -47,10 +48,10 @@ export type ConnectionParts = Omit<SenderParts, 'onFinished'> & {
 }
 
 type Side = {
-  /** The peer begins with the preface of a client. */
+  /** The peer is a client, which starts with the connection preface. */
   readonly isServer: boolean
   readonly settings: readonly (readonly [id: number, value: number])[]
-  /** What the peer may send on all streams together. It is given back as it comes, so that no stream stops the others. */
+  /** The receive window of the connection. It is given back as data comes, so that no stream blocks the others. */
   readonly window: number
 }
 
@@ -61,12 +62,12 @@ type OpenBlock = {
   readonly bytes: GrowingBuffer
   readonly sinceMs: number
   frames: number
-  /** What it has of the memory for large ones. */
+  /** The bytes taken from the memory for large headers. */
   heldBytes: number
 }
 
 export type FieldBlock = {
-  /** Good until the call returns. Not all of them if they are too many. */
+  /** Valid until the call returns. Incomplete if there are too many. */
   readonly fields: readonly HeaderField[]
   /** As SETTINGS_MAX_HEADER_LIST_SIZE counts them; -1: more than allowed. */
   readonly bytes: number
@@ -85,9 +86,9 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
   protected readonly streams = new Map<number, Stream>()
   protected readonly limits: HeaderLimits
   protected readonly headerMemory: HeaderMemory
-  /** What new streams may send, and receive. */
+  /** The send window of new streams: SETTINGS_INITIAL_WINDOW_SIZE of the peer. */
   protected initialSendWindow = DEFAULT_WINDOW
-  /** How many streams the peer takes at once. */
+  /** SETTINGS_MAX_CONCURRENT_STREAMS of the peer. */
   protected peerStreamsMax = Number.POSITIVE_INFINITY
   protected isClosing = false
   protected isOver = false
@@ -118,7 +119,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     socket.on('close', () => this.abandon())
   }
 
-  /** Bytes that the peer has not taken yet, and how often it took some. */
+  /** Bytes that are not written to the socket yet; `writes` counts completed writes. */
   get waitingBytes(): number {
     return this.sender.waitingBytes
   }
@@ -132,7 +133,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     return this.#openBlock?.sinceMs
   }
 
-  /** Tells the peer why, and ends. */
+  /** Sends GOAWAY with the error, and closes the connection. */
   fail(error: ConnectionError): void {
     if (this.isOver) return
     this.sender.goaway(this.lastId, error.code)
@@ -142,33 +143,33 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     setTimeout(() => this.#socket.destroy(), ERROR_LINGER_MS).unref()
   }
 
-  /** The last stream of the peer's that was begun. */
+  /** The highest ID of the streams that the peer has opened. */
   protected abstract readonly lastId: number
   protected abstract onFields(id: number, isEnd: boolean, block: FieldBlock): void
-  /** Of a stream that is there, and is not at its end. */
+  /** DATA of a stream that is open for receiving. */
   protected abstract onBody(stream: Stream, chunk: Buffer, isEnd: boolean): void
-  /** A frame of a stream that has not begun, or is over. */
+  /** A frame on an idle or closed stream. */
   protected abstract onIdleOrClosed(id: number, type: number): void
   protected abstract onReset(stream: Stream, code: number): void
   protected abstract onGoaway(code: number, lastId: number): void
-  /** The last byte that we send on a stream is on its way. */
+  /** END_STREAM was sent on a stream. */
   protected abstract onSent(id: number): void
   /** A stream error (RFC 9113, 5.4.2): RST_STREAM with this code. */
   protected abstract streamError(stream: Stream, code: Code): void
-  /** The connection ends for what the peer did. */
+  /** The connection ends because of an error of the peer. */
   protected abstract onFault(error: ConnectionError): void
 
-  /** A frame that costs the peer nothing. */
+  /** Counts a frame that costs the peer nothing. */
   protected countControl(_what: string): void {}
   protected onSettings(): void {}
   protected onPong(): void {}
   protected answerPing(data: Buffer): void {
     this.sender.ping(data, { isAnswer: true })
   }
-  /** All that came together has been read. */
+  /** All frames of a chunk have been handled. */
   protected onRead(): void {}
 
-  /** The peer may send so much more on this stream: it is told by WINDOW_UPDATE when that is worth a frame. */
+  /** Gives window back to the peer: WINDOW_UPDATE is sent when half of the window is to be given back. */
   protected updateWindow(stream: Stream, bytes: number, window: number): void {
     if (stream.isRemoteEnded || stream.isClosed) return
     stream.returnedBytes += bytes
@@ -178,7 +179,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     stream.returnedBytes = 0
   }
 
-  /** Once all that is there to send has been sent, however long the peer takes for it. */
+  /** Closes the connection when everything has been sent, however long the peer takes to read it. */
   protected end(): void {
     if (this.#isEnding) return
     this.#isEnding = true
@@ -188,7 +189,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     })
   }
 
-  /** Nothing more will come. */
+  /** Closes all streams: nothing more will be received. */
   protected abandon(): void {
     this.isOver = true
     this.#dropOpenBlock()
@@ -361,7 +362,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.onSettings()
   }
 
-  /** The others are about what we never do. */
+  /** The other settings concern what we never do. */
   #onSetting(id: number, value: number): void {
     if (id === SETTING.ENABLE_PUSH && value > 1) throw protocolError('SETTINGS_ENABLE_PUSH is neither 0 nor 1')
     if (id === SETTING.MAX_FRAME_SIZE && (value < FRAME_BYTES_MAX || value > 0xffffff))
@@ -370,7 +371,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     if (id === SETTING.INITIAL_WINDOW_SIZE && value > WINDOW_MAX) throw windowTooLarge()
   }
 
-  /** Once for each frame, however often it names the setting: this walks through all streams. */
+  /** Called once for each frame, however often it has the setting: this walks through all streams. */
   #resizeWindows(window: number): void {
     const more = window - this.initialSendWindow
     this.initialSendWindow = window
@@ -397,7 +398,7 @@ export abstract class Http2Connection<Stream extends ReceivingStream> {
     this.onGoaway(readUint32(bytes, start + 4), readUint32(bytes, start) & STREAM_ID_MAX)
   }
 
-  /** Priorities, which nobody heeds any more (RFC 9113, 5.3), and what we do not know. */
+  /** PRIORITY, which is deprecated (RFC 9113, 5.3), and unknown frame types. */
   #onOther(frame: Frame): void {
     this.countControl('PRIORITY and unknown')
     if (frame.type !== FRAME.PRIORITY) return
@@ -419,7 +420,7 @@ const PRIORITY_BYTES = 5
 const dependsOnItself = ({ bytes, stream }: Frame, at: number): boolean =>
   (readUint32(bytes, at) & STREAM_ID_MAX) === stream
 
-/** Where the content is without its padding. */
+/** The bounds of the payload without its padding. */
 function unpadded(frame: Frame): { start: number; end: number } {
   const { bytes, start, end } = frame
   if (!hasFlag(frame, FLAG.PADDED)) return { start, end }

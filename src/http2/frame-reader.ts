@@ -1,13 +1,13 @@
-/** Cuts what comes from a socket into frames. A frame that comes in pieces is put together; others are read where they are. */
+/** Splits what comes from a socket into frames. A frame that comes in pieces is assembled; others are read in place. */
 import { assert } from '../lib/assert.ts'
 import { byte, CODE, ConnectionError, FRAME_BYTES_MAX, FRAME_HEAD_BYTES, preface, readUint32 } from './protocol.ts'
 
-/** The same object for every frame: good until the next one. Whoever wants to keep its content copies it, or cuts it out of `bytes`. */
+/** The same object for every frame, valid until the next one. To keep its payload, copy it or take a subarray of `bytes`. */
 export type Frame = {
   type: number
   flags: number
   stream: number
-  /** The content stands in `bytes` from `start` to `end`. */
+  /** The payload is in `bytes` from `start` to `end`. */
   bytes: Buffer
   start: number
   end: number
@@ -19,12 +19,12 @@ export class FrameReader {
   readonly #onFrame: (frame: Frame) => void
   readonly #frame: Frame = { type: 0, flags: 0, stream: 0, bytes: none, start: 0, end: 0 }
   #prefaceBytes = 0
-  /** The beginning of a frame whose rest has not come yet, with room for all that is known of it. */
   #isEmitting = false
+  /** The beginning of a frame whose rest has not come yet, in a buffer of the length known so far. */
   #begun: Buffer = none
   #begunBytes = 0
 
-  /** `hasPreface`: of a client, which begins with one. */
+  /** `hasPreface`: the peer is a client, which starts with the connection preface. */
   constructor(hasPreface: boolean, onFrame: (frame: Frame) => void) {
     this.#onFrame = onFrame
     if (!hasPreface) this.#prefaceBytes = preface.length
@@ -34,7 +34,7 @@ export class FrameReader {
   read(chunk: Buffer): void {
     let at = this.#prefaceBytes < preface.length ? this.#readPreface(chunk) : 0
     while (at < chunk.length) at = this.#begunBytes > 0 ? this.#goOn(chunk, at) : this.#readFrame(chunk, at)
-    // A quiet connection holds no chunk.
+    // An idle connection keeps no chunk in memory.
     this.#frame.bytes = none
   }
 
@@ -48,7 +48,7 @@ export class FrameReader {
     return bytes
   }
 
-  /** Where the next frame begins. */
+  /** Returns where the next frame begins. */
   #readFrame(chunk: Buffer, at: number): number {
     const has = chunk.length - at
     const wanted = has < FRAME_HEAD_BYTES ? FRAME_HEAD_BYTES : FRAME_HEAD_BYTES + lengthOf(chunk, at)
@@ -94,8 +94,8 @@ export class FrameReader {
 }
 
 /**
- * Not of Node's pool: each TLSSocket keeps a few bytes of that, for ALPN, and with them all 64 KB that they were cut from. Frames
- * would use those up so fast that each connection kept its own.
+ * Not from Node's buffer pool: each TLSSocket keeps a few bytes of that, for ALPN, and with them the whole 64 KB slab. Frames would
+ * use up slabs so fast that each connection would keep one of its own.
  */
 const memoryFor = (bytes: number): Buffer => Buffer.allocUnsafeSlow(bytes)
 

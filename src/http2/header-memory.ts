@@ -5,7 +5,7 @@
 
 /** Requests with less are not counted: clients send one or two KB, with long tokens eight. */
 export const LARGE_HEADER_BYTES: number = 16 * 1024
-/** What large ones may have together while they come, and until they are answered: 32 of the largest. */
+/** What all large headers may take together, from when they come until their requests are answered: 32 of the largest. */
 const LARGE_HEADERS_BYTES_MAX = 32 * 1024 * 1024
 
 export class HeaderMemory {
@@ -17,13 +17,13 @@ export class HeaderMemory {
     this.#heldBytesMax = heldBytesMax
   }
 
-  /** Room for so many bytes, good until the next call. */
+  /** A buffer of at least so many bytes, valid until the next call. */
   scratch(bytes: number): Buffer {
     if (bytes > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(2 * bytes)
     return this.#scratch
   }
 
-  /** False: others have taken all there is. What was taken is to be given back. */
+  /** False: the memory is used up. What was taken must be given back. */
   take(bytes: number): boolean {
     if (this.#heldBytes + bytes > this.#heldBytesMax) return false
     this.#heldBytes += bytes

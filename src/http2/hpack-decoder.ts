@@ -1,4 +1,4 @@
-/** Reads blocks of header fields (RFC 7541). One for each connection: what was sent before is referred to by number. */
+/** Decodes field blocks (RFC 7541). One for each connection: a block refers to the dynamic table, which is made of earlier ones. */
 import { createField, type HeaderField } from './field.ts'
 import type { HeaderMemory } from './header-memory.ts'
 import { decodeHuffman } from './huffman.ts'
@@ -7,20 +7,20 @@ import { staticTable } from './static-table.ts'
 
 const staticFields: readonly HeaderField[] = staticTable.map(([name, value]) => createField(name, value))
 
-/** HPACK's default. We ask for no other, so that a client's table never takes more. */
+/** HPACK's default. We announce no other, so that a client's dynamic table never takes more. */
 const TABLE_BYTES_MAX = 4096
 /** A text of a header is at most this many times as long as its Huffman code: the shortest symbols have 5 bits. */
 const EXPANSION_MAX = 8 / 5
-/** An integer of more bytes than this is beyond any length. */
+/** No valid length has more bytes than this. */
 const INTEGER_BYTES_MAX = 5
 
-/** What one block may unpack to. */
+/** What one block may decode to. */
 export type HeaderLimits = { readonly headerBytesMax: number; readonly headersMax: number }
 
 const none = Buffer.alloc(0)
 
 export class HpackDecoder {
-  /** The newest is the last. */
+  /** The dynamic table. The newest entry is the last. */
   readonly #table: HeaderField[] = []
   #tableBytes = 0
   #tableBytesMax = TABLE_BYTES_MAX
@@ -33,8 +33,9 @@ export class HpackDecoder {
   }
 
   /**
-   * Appends the fields of a block to `into`. Their size, as SETTINGS_MAX_HEADER_LIST_SIZE counts it; -1 when they are more
-   * than allowed, and the rest was left out. Fails with a ConnectionError: who cannot read one block cannot read the next.
+   * Appends the fields of a block to `into`. Returns their size, as SETTINGS_MAX_HEADER_LIST_SIZE counts it; -1 if they are more
+   * than allowed, and the rest was left out. Fails with a ConnectionError: without one block the following ones cannot be decoded
+   * either.
    */
   decode(block: Buffer, into: HeaderField[], { headerBytesMax, headersMax }: HeaderLimits): number {
     this.#block = block
@@ -107,7 +108,7 @@ export class HpackDecoder {
     const end = start + length
     if (end > block.length) throw compressionError('a header is longer than its block')
     this.#at = end
-    // One character for each byte, as Node hands out headers.
+    // One character for each byte, as node:http decodes headers.
     if (!isCoded) return block.toString('latin1', start, end)
     const scratch = this.#memory.scratch(Math.ceil(length * EXPANSION_MAX))
     const written = decodeHuffman(block, { start, end }, scratch)

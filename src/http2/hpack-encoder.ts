@@ -1,23 +1,23 @@
 /**
- * Writes blocks of header fields (RFC 7541), without a table of its own: a block depends on none before it. What answers say
- * again and again is kept as bytes, so that most of a block is copied.
+ * Encodes field blocks (RFC 7541) without a dynamic table: a block does not depend on those before it. Fields that answers repeat
+ * are kept encoded, so that most of a block is copied.
  */
 import { assert } from '../lib/assert.ts'
 import { staticTable } from './static-table.ts'
 
 type Value = string | readonly string[]
 
-/** The bytes of a field whose value was the same the last time. */
+/** The encoded name, and the encoded field if its value came twice in a row. */
 type Known = { readonly prefix: Buffer; value: string; bytes: Buffer | undefined }
 
-/** Names of answers' headers are few and our own; beyond this a name is written each time anew. */
+/** Answers have few header names, and they are our own; beyond this number a name is encoded each time. */
 const KNOWN_MAX = 64
 /** Longer values are not likely to come again. */
 const KNOWN_VALUE_BYTES_MAX = 128
 const INTEGER_BYTES_MAX = 6
 const PER_FIELD_BYTES_MAX = 2 * INTEGER_BYTES_MAX
 
-/** An announcement that the table has no room: it must stand in the first block of a connection. */
+/** A dynamic table size update to 0, which must be in the first block of a connection. */
 const EMPTY_TABLE = 0x20
 
 const nameNumbers: ReadonlyMap<string, number> = new Map(
@@ -33,7 +33,7 @@ export class HpackEncoder {
   #length = 0
   #writer: object | undefined
 
-  /** The block that is being written, up to `length`. Good until the next `begin`. */
+  /** The block that is being written, up to `length`. Valid until the next `begin`. */
   get block(): Buffer {
     return this.#block
   }
@@ -42,14 +42,14 @@ export class HpackEncoder {
     return this.#length
   }
 
-  /** `writer`: whose block it is. The encoder is shared, so nobody else may begin one before it is sent. */
+  /** `writer`: the connection whose block it is. The encoder is shared, so no other may begin a block before this one is sent. */
   begin(isFirst: boolean, writer?: object): void {
     this.#writer = writer
     this.#length = 0
     if (isFirst) this.#block[this.#length++] = EMPTY_TABLE
   }
 
-  /** Called by whoever sends the block. */
+  /** To be called before the block is sent. */
   assertWriter(writer: object): void {
     assert(this.#writer === writer, 'a field block is sent that another connection has begun')
   }
@@ -81,7 +81,7 @@ export class HpackEncoder {
     this.#append(known.prefix)
     this.#text(value)
     known.value = value
-    // Kept when it comes for the second time: some values never come again.
+    // The field is kept when a value comes for the second time: some values never come again.
     const isKept = isAgain && value.length <= KNOWN_VALUE_BYTES_MAX
     known.bytes = isKept ? Buffer.from(this.#block.subarray(start, this.#length)) : undefined
   }
@@ -106,7 +106,7 @@ export class HpackEncoder {
   }
 }
 
-/** A literal that is not to be remembered, up to its value. */
+/** A literal field without indexing, up to its value. */
 function prefixOf(name: string): Buffer {
   const bytes = Buffer.alloc(name.length + PER_FIELD_BYTES_MAX)
   const number = nameNumbers.get(name)
@@ -117,7 +117,7 @@ function prefixOf(name: string): Buffer {
 const LINE_FEED_OR_LESS = 0x1f
 const REPLACEMENT = 0x20
 
-/** As one byte for each character; what HTTP does not allow in a value becomes a blank. */
+/** Writes one byte for each character; what HTTP does not allow in a value becomes a space. */
 function writeText(into: Buffer, at: number, text: string): number {
   let next = writeInteger(into, at, { value: text.length, prefix: 0x7f })
   for (let index = 0; index < text.length; index++) {

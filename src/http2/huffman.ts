@@ -1,7 +1,7 @@
 /**
- * Huffman codes of header strings (RFC 7541, appendix B), for reading only: what we send is short, and plain text costs less.
- * The code is canonical, so the lengths of all 256 symbols say all about it. It is read by whole bytes: a table of 256 places
- * for the first eight bits, and further tables for the rare symbols that are longer.
+ * Decodes the Huffman codes of header strings (RFC 7541, appendix B). Nothing is encoded: what we send is short, and plain text
+ * costs less. The code is canonical, so the lengths of all 256 symbols define it. It is decoded by whole bytes: a table of 256
+ * entries for the first eight bits, and further tables for the rare symbols that are longer.
  */
 
 // biome-ignore format: a table of numbers
@@ -16,12 +16,12 @@ const lengths = [
   21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26,
 ]
 const LENGTH_MAX = 30
-/** Fewer than eight bits of ones may fill up the last byte. */
+/** At most seven one bits pad the last byte. */
 const PADDING_BITS_MAX = 7
 
 /**
- * For each table and each next byte: `symbol << 8 | bits used of the byte`, or `TABLE | number of the next table`, or nothing
- * (a code that stands for no symbol).
+ * For each table and each next byte: `symbol << 8 | bits used of the byte`, or `TABLE | number of the next table`, or -1 (no symbol
+ * has this code).
  */
 const TABLE = 1 << 30
 const tables: Int32Array = buildTables()
@@ -55,10 +55,10 @@ function place(built: number[][], { symbol, code, length }: { symbol: number; co
   for (let rest = 0; rest < 1 << (8 - left); rest++) table[first + rest] = (symbol << 8) | left
 }
 
-/** Writes the text to `into`, which has room for 8/5 of the coded length; its length, or -1 when it is no such code. */
+/** Writes the text to `into`, which has room for 8/5 of the coded length. Returns its length, or -1 if the code is invalid. */
 export function decodeHuffman(from: Buffer, { start, end }: { start: number; end: number }, into: Buffer): number {
   let bits = 0
-  /** Bits that were read and stand for nothing yet; and all since the last whole symbol. */
+  /** `held`: bits that are read but not decoded; `open`: all bits since the last whole symbol. */
   let held = 0
   let open = 0
   let table = 0
@@ -81,7 +81,7 @@ export function decodeHuffman(from: Buffer, { start, end }: { start: number; end
       into[written++] = found >>> 8
     }
   }
-  // Behind the last byte come ones, which begin no symbol that is as short as what is left.
+  // The last byte is padded with ones, which begin no symbol that is as short as what is left.
   while (held > 0) {
     const found = tables[table + (((bits << (8 - held)) | (0xff >>> held)) & 0xff)] ?? -1
     if (found === -1 || (found & TABLE) !== 0 || (found & 0xff) > held) break

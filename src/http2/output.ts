@@ -1,20 +1,20 @@
 /**
- * What a connection has to say. All frames of one turn of the event loop are gathered in a block of memory and leave in one
- * write: handing a write to TLS costs more than making most answers. Bytes are copied once, into the block; whoever gave
- * them may use their memory again.
+ * The output buffer of a connection. All frames of one turn of the event loop are gathered in a block of memory and sent in one
+ * write: handing a write to TLS costs more than making most answers. Bytes are copied once, into the block; the caller may reuse
+ * its memory.
  */
 import type { Socket } from 'node:net'
 import { BLOCK_BYTES, type Blocks } from '../lib/blocks.ts'
 import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from './protocol.ts'
 
-/** With this much on its way to the socket no body goes on: four blocks keep any network busy between two turns. */
+/** With this much waiting for the socket no more DATA is added: four blocks keep any network busy between two turns. */
 const FULL_BYTES = 4 * BLOCK_BYTES
-/** Only answers to PING and the like go on then; beyond this nothing is read any more. */
+/** Answers to PING and the like are still added then; beyond this the socket is not read any more. */
 const READ_NO_MORE_BYTES = 4 * FULL_BYTES
-/** What is left of a block when it is not worth beginning another frame in it. */
+/** With less room than this in a block no DATA frame is begun in it. */
 const SCRAP_BYTES = 512
 
-/** The end of a turn, at which outputs write, all together. */
+/** Ends the turn of all outputs that have something to write, together. */
 export class Turn {
   #waiting: Output[] = []
 
@@ -33,7 +33,7 @@ export class Turn {
 type Block = {
   readonly bytes: Buffer
   filled: number
-  /** Of `filled`, what the socket has been given. */
+  /** How much of `filled` the socket has been given. */
   handed: number
 }
 
@@ -41,16 +41,16 @@ export type OutputParts = {
   readonly socket: Socket
   readonly blocks: Blocks
   readonly turn: Turn
-  /** Before the write at the end of a turn: bodies may go on. */
+  /** Called before the write at the end of a turn: streams may add DATA. */
   readonly onTurn: () => void
-  /** The socket has taken something. */
+  /** The socket has completed a write. */
   readonly onWritten: () => void
 }
 
 export class Output {
-  /** What the socket has not got rid of. */
+  /** Bytes that the socket has not written yet. */
   bytes = 0
-  /** How often it got rid of some. */
+  /** How many writes the socket has completed. */
   writes = 0
   readonly #parts: OutputParts
   #block: Block
@@ -58,7 +58,7 @@ export class Output {
   #full: Block[] = []
   /** The socket has one write at a time: given several, TLS would copy them into one. */
   #isWriting = false
-  /** A turn has ended while the socket was busy. */
+  /** A turn has ended, and its bytes are still to be handed to the socket. */
   #isDue = false
   #isAwaited = false
   #isEnding = false
@@ -76,18 +76,18 @@ export class Output {
     return this.bytes >= READ_NO_MORE_BYTES
   }
 
-  /** How long a frame may be so that the block that is being filled has room for it. */
+  /** The longest payload that fits into the block that is being filled, or into the next one if that has hardly any room. */
   get room(): number {
     const room = BLOCK_BYTES - this.#block.filled - FRAME_HEAD_BYTES
     return room >= SCRAP_BYTES ? room : BLOCK_BYTES - FRAME_HEAD_BYTES
   }
 
-  /** What the content of the last frame is written to. */
+  /** The memory that the payload of the last frame is written to. */
   get memory(): Buffer {
     return this.#block.bytes
   }
 
-  /** Bytes that are no frame. */
+  /** Adds bytes that are no frame: the connection preface. */
   raw(bytes: Buffer): void {
     if (this.#block.filled + bytes.length > this.#block.bytes.length) this.#next()
     const block = this.#block
@@ -96,7 +96,7 @@ export class Output {
     this.wake()
   }
 
-  /** Begins a frame. Its content is to be written to `memory` at once, from where this says. */
+  /** Begins a frame. Its payload is to be written to `memory` at once, from the returned position. */
   frame(head: FrameHead): number {
     const bytes = FRAME_HEAD_BYTES + head.length
     if (this.#block.filled + bytes > this.#block.bytes.length) this.#next()
@@ -109,7 +109,7 @@ export class Output {
     return at + FRAME_HEAD_BYTES
   }
 
-  /** There will be an end of this turn. */
+  /** Makes `endTurn` be called at the end of this turn. */
   wake(): void {
     if (this.#isAwaited) return
     this.#isAwaited = true
@@ -123,7 +123,7 @@ export class Output {
     this.#hand()
   }
 
-  /** The socket ends when it has all. */
+  /** Ends the socket when everything is written. */
   end(): void {
     this.#isEnding = true
     this.wake()
@@ -135,7 +135,7 @@ export class Output {
     this.#hand()
   }
 
-  /** Gives the socket the next that is there for it. */
+  /** Hands the next bytes to the socket. */
   #hand(): void {
     if (this.#isWriting) return
     const block = this.#full.shift() ?? this.#block
@@ -154,7 +154,7 @@ export class Output {
     this.#isWriting = false
     this.bytes -= bytes
     this.writes++
-    // Nobody reads the block any more: it is for the next who has something to say.
+    // The block is not used any more: another connection can have it.
     if (block.handed === block.filled) {
       if (block === this.#block) this.#block = noBlock
       this.#parts.blocks.give(block.bytes)
@@ -164,5 +164,5 @@ export class Output {
   }
 }
 
-/** A connection that is quiet holds no memory. */
+/** An idle connection holds no memory. */
 const noBlock: Block = { bytes: Buffer.alloc(0), filled: 0, handed: 0 }

@@ -1,4 +1,4 @@
-/** The numbers of HTTP/2 (RFC 9113), and the two ways in which a peer can break it. */
+/** The constants of HTTP/2 (RFC 9113), its connection errors and frame headers. */
 
 export const FRAME = {
   DATA: 0,
@@ -43,13 +43,13 @@ export const codeName = (code: number): string =>
   Object.entries(CODE).find(([, number]) => number === code)?.[0] ?? `${code}`
 
 export const FRAME_HEAD_BYTES = 9
-/** What a frame may hold unless its receiver has said otherwise, which we never do, and never make use of. */
+/** The default of SETTINGS_MAX_FRAME_SIZE. We never announce another value, nor send longer frames. */
 export const FRAME_BYTES_MAX = 16_384
 export const DEFAULT_WINDOW = 65_535
 export const WINDOW_MAX = 0x7fffffff
 export const STREAM_ID_MAX = 0x7fffffff
 
-/** What a client sends first. */
+/** The connection preface of a client. */
 export const preface: Buffer = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 /** A connection error (RFC 9113, 5.4.1): GOAWAY with this code, and the connection ends. */

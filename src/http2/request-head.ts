@@ -1,4 +1,4 @@
-/** A request's method, target and headers, made of its fields; and what makes a request malformed (RFC 9113, 8). */
+/** Reads a request's method, target and headers from its fields, and recognizes malformed requests (RFC 9113, 8). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { COLON } from '../lib/ascii.ts'
 import type { HeaderField } from './field.ts'
@@ -7,9 +7,9 @@ export type RequestHead = {
   readonly method: string
   /** As it was sent: a path and a query. */
   readonly target: string
-  /** Never changed: requests with the same headers share them. */
+  /** Frozen: requests with the same headers share them. */
   readonly headers: IncomingHttpHeaders
-  /** -1 when it was not told. */
+  /** -1: there is no content-length. */
   readonly contentLength: number
 }
 
@@ -18,7 +18,7 @@ type Pseudo = ':method' | ':scheme' | ':path' | ':authority'
 const isPseudo = (name: string): name is Pseudo =>
   name === ':path' || name === ':method' || name === ':scheme' || name === ':authority'
 
-/** They speak of a connection of HTTP/1.1. */
+/** Connection-specific header fields of HTTP/1.1 (RFC 9113, 8.2.2). */
 const forbidden: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -27,7 +27,7 @@ const forbidden: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Of these the first counts; others of one name are joined. As node:http has it. */
+/** Of several fields with one of these names the first counts; with other names they are joined. As node:http. */
 const single: ReadonlySet<string> = new Set([
   'authorization',
   'content-encoding',
@@ -78,7 +78,7 @@ export class HeadReader {
     if (!isWhole(method, target, pseudo[':scheme']) || !this.#isAuthority(authority)) return undefined
     const known = this.#isLast(fields, at) ? this.#last : this.#readHeaders(fields.slice(at), bytes)
     if (known === undefined) return undefined
-    // Who reads the one takes another server to be asked than who reads the other (RFC 9113, 8.3.1).
+    // Host and :authority must agree (RFC 9113, 8.3.1): else readers of one would see another server than readers of the other.
     if (known.host !== '' && authority !== '' && known.host !== authority.toLowerCase()) return undefined
     return { method, target, headers: known.headers, contentLength: known.contentLength }
   }
@@ -95,7 +95,7 @@ export class HeadReader {
     const contentLength = lengthOf(fields)
     const host = hostOf(fields)
     if (contentLength === undefined || host === undefined) return undefined
-    // Requests share them, so nobody may change them.
+    // Frozen, since requests share them.
     const headers = Object.freeze(joinFields(fields))
     if (bytes > REMEMBERED_BYTES_MAX) return { headers, contentLength, host }
     this.#lastFields = fields
@@ -103,7 +103,7 @@ export class HeadReader {
     return this.#last
   }
 
-  /** A client names the same one with every request. */
+  /** The last authority is remembered: a client sends the same one with every request. */
   #isAuthority(authority: string): boolean {
     if (authority === this.#lastAuthority) return true
     if (!isAuthority(authority)) return false
@@ -112,7 +112,7 @@ export class HeadReader {
   }
 }
 
-/** Whether these are fields that may stand behind the pseudo fields, or behind a body. */
+/** Whether these fields may follow the pseudo-header fields, or be trailers. */
 export function areFieldsValid(fields: readonly HeaderField[]): boolean {
   for (const { name, value, isValid } of fields) {
     if (!isValid || name.charCodeAt(0) === COLON || forbidden.has(name)) return false
@@ -121,18 +121,18 @@ export function areFieldsValid(fields: readonly HeaderField[]): boolean {
   return true
 }
 
-/** What nearly all requests have needs no closer look. */
+/** The methods of nearly all requests, which spare them the regular expression. */
 const usualMethods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
 
 function isWhole(method: string, target: string, scheme: string): boolean {
   if (method === 'CONNECT') return target === '' && scheme === ''
   if (!usualMethods.has(method) && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method)) return false
   if (scheme !== 'https' && !/^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme)) return false
-  // A blank would end the target where somebody passes the request on as HTTP/1.1.
+  // A space would end the target if a proxy passes the request on as HTTP/1.1.
   return (target.startsWith('/') && !/[ \t]/.test(target)) || (method === 'OPTIONS' && target === '*')
 }
 
-/** The letters of RFC 3986, 3.2. */
+/** The characters of RFC 3986, 3.2. */
 const isAuthority = (text: string): boolean => /^[A-Za-z0-9!$%&'()*+,\-.:;=@[\]_~]*$/.test(text)
 
 function isSame(one: HeaderField | undefined, other: HeaderField | undefined): boolean {
@@ -152,10 +152,10 @@ function joinFields(fields: readonly HeaderField[]): IncomingHttpHeaders {
   return headers
 }
 
-/** Commas are part of the names of users and groups: two lines of such a header are not one. */
+/** Names of users and groups may contain commas, so several fields of such a header must not be joined. */
 export const isKeptApart = (name: string): boolean => name.startsWith('impersonate-')
 
-/** Undefined when there are several, or it is none. */
+/** Undefined if there are several, or the value is invalid. */
 function hostOf(fields: readonly HeaderField[]): string | undefined {
   let host: string | undefined
   for (const { name, value } of fields) {
@@ -166,7 +166,7 @@ function hostOf(fields: readonly HeaderField[]): string | undefined {
   return host ?? ''
 }
 
-/** Undefined when there are several, or it is none. */
+/** Undefined if there are several, or the value is invalid. */
 function lengthOf(fields: readonly HeaderField[]): number | undefined {
   let length = -1
   for (const { name, value } of fields) {

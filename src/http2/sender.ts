@@ -1,6 +1,6 @@
 /**
- * What a connection sends: headers and bodies of answers, as far as the client's windows and the socket let them, and the
- * frames about the connection. Streams that have to wait take turns.
+ * What a connection sends: headers and bodies, as far as the peer's windows and the socket allow, and the frames about the
+ * connection. Streams that have to wait take turns.
  */
 import type { Socket } from 'node:net'
 import type { Blocks } from '../lib/blocks.ts'
@@ -29,7 +29,7 @@ export type SenderParts = {
   readonly encoder: HpackEncoder
   readonly blocks: Blocks
   readonly turn: Turn
-  /** The last byte of a stream is on its way. */
+  /** END_STREAM was sent on a stream. */
   readonly onFinished: (stream: SendingStream) => void
 }
 
@@ -38,7 +38,7 @@ export class Sender {
   readonly #encoder: HpackEncoder
   readonly #onFinished: SenderParts['onFinished']
   readonly #output: Output
-  /** They have something to send and wait for the connection, in this order. */
+  /** Streams that have something to send and wait for the connection, in this order. */
   #queue: SendingStream[] = []
   #window = DEFAULT_WINDOW
   #isFirstHead = true
@@ -58,12 +58,11 @@ export class Sender {
     return this.#output.writes
   }
 
-  /** What a client says first of all. */
   preface(): void {
     this.#output.raw(preface)
   }
 
-  /** The fields are to be written to what this returns, then comes `sendHead`, without anything in between. */
+  /** The fields must be written to the returned encoder, then `sendHead` must be called, without anything in between. */
   beginHead(): HpackEncoder {
     this.#encoder.begin(this.#isFirstHead, this)
     return this.#encoder
@@ -91,7 +90,7 @@ export class Sender {
     this.enqueue(stream)
   }
 
-  /** Its window has opened, or only the connection is in the way: it goes on as soon as it is its turn. */
+  /** Queues a stream whose own window is open: it goes on when it is its turn. */
   enqueue(stream: SendingStream): void {
     if (stream.isQueued || stream.leftBytes === 0 || stream.sendWindow <= 0) return
     stream.isQueued = true
@@ -99,7 +98,7 @@ export class Sender {
     this.#output.wake()
   }
 
-  /** The client takes so much more. */
+  /** WINDOW_UPDATE for the connection. */
   openWindow(bytes: number): void {
     this.#window += bytes
     if (this.#window > WINDOW_MAX)
@@ -142,7 +141,7 @@ export class Sender {
     writeUint32(this.#output.memory, at + 4, code)
   }
 
-  /** The socket ends when it has all. */
+  /** Ends the socket when everything is written. */
   end(): void {
     this.#output.end()
   }
@@ -168,7 +167,7 @@ export class Sender {
     }
   }
 
-  /** Sends until nothing is left, the share is used up, or client or socket take no more. */
+  /** Sends until nothing is left, the share is used up, or the peer's windows or the socket allow no more. */
   #sendShare(stream: SendingStream, share: number): void {
     let isEnded = false
     for (let left = share; stream.leftBytes > 0 && left > 0; ) {

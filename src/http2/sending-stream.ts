@@ -1,17 +1,17 @@
-/** The half of a stream that sends. It has no buffer: what it is given is copied to the output as far as the peer lets it. */
+/** The sending half of a stream. It has no buffer: what is written is copied to the output as far as the peer's windows allow. */
 
-/** What it needs of its connection: to send of what it has, as far as that goes now, and the rest later. */
+/** Makes the connection send what the stream has, as far as possible now, and the rest later. */
 export type Send = (stream: SendingStream) => void
 
 export class SendingStream {
   readonly id: number
-  /** What the peer still takes. Kept by the connection. */
+  /** The send window. Updated by the connection. */
   sendWindow: number
-  /** The last byte has been sent and received, or nothing will be any more. */
+  /** Both sides have ended the stream, or it was reset. */
   isClosed = false
-  /** It stands in the connection's queue of those that have something to send. */
+  /** The stream is in the connection's queue of those that have something to send. */
   isQueued = false
-  /** Of what is being sent. */
+  /** Bytes of the current write that are not sent yet. */
   leftBytes = 0
   sentBytes = 0
   /** What is to be sent is complete, whether or not all of it has been sent. */
@@ -30,7 +30,7 @@ export class SendingStream {
   }
 
   /**
-   * True: all has been taken, and the parts' memory is free. False: `onTaken` will be called when that is so, or when the
+   * True: all has been taken, and the parts' memory may be reused. False: `onTaken` will be called when that is so, or when the
    * stream is closed. Not to be called again before.
    */
   write(parts: readonly Buffer[], onTaken: () => void): boolean {
@@ -42,7 +42,7 @@ export class SendingStream {
     return false
   }
 
-  /** The end, behind what is being written. The parts' memory stays as it is until they are sent. */
+  /** Ends the stream after what is being written; then there must be no parts. The parts must not change until they are sent. */
   end(parts: readonly Buffer[] = nothing): void {
     if (this.isClosed || this.isEnding) return
     if (this.leftBytes === 0) this.#put(parts)
@@ -50,7 +50,7 @@ export class SendingStream {
     this.#send(this)
   }
 
-  /** For the connection, as is all below: copies the next bytes of what is being sent. */
+  /** Copies the next bytes that are to be sent. This method and those below are for the connection only. */
   copy(into: Buffer, start: number, end: number): void {
     for (let at = start; at < end; ) {
       const part = this.#parts[this.#part]

@@ -1,6 +1,6 @@
 /**
- * The server's side of a connection: requests come as streams, and are answered. Whatever breaks the protocol ends the stream or
- * the connection; the owner decides how much of what is allowed is too much.
+ * The server side of a connection: requests come as streams, and are answered. A violation of the protocol ends the stream or the
+ * connection; the owner decides how much of what is allowed is too much.
  */
 import { Http2Connection, type ConnectionParts, type FieldBlock, protocolError } from './connection.ts'
 import type { HeaderField } from './field.ts'
@@ -12,22 +12,22 @@ import { areFieldsValid, HeadReader } from './request-head.ts'
 import type { SendingStream } from './sending-stream.ts'
 import { ServerStream, type StreamOwner } from './server-stream.ts'
 
-/** Of one body, this much may be on its way; all streams of a connection together hold as much memory as 64 MB. */
+/** The receive window of a stream. All streams of a connection together hold at most 64 MB of unread bodies. */
 const STREAM_WINDOW = 256 * 1024
 /** As Go's server. */
 const CONNECTION_WINDOW = 1024 * 1024
-/** Streams that we ended while their client went on sending: its frames may still come, and are no mistake of its. */
+/** How many streams are remembered that we reset while the client was sending: its frames may still come, and are no error. */
 const DROPPED_MAX = 1000
 
 export type ServerLimits = HeaderLimits & { readonly streamsMax: number }
 
 export interface ConnectionOwner {
-  /** A request has come. It sets the stream's `onClose`. */
+  /** A request has come. The owner sets the stream's `onClose`. */
   readonly onRequest: (stream: ServerStream) => void
-  /** Asked at each stream that came to nothing, and at each frame that costs its sender nothing. False: enough of that. */
+  /** Called for each stream that is reset, and for each frame that costs its sender nothing. False: there were too many. */
   readonly mayReset: () => boolean
   readonly mayControl: () => boolean
-  /** The connection ends for what its client did. */
+  /** The connection ends because of an error of the client. */
   readonly onFault: (error: ConnectionError) => void
 }
 
@@ -38,7 +38,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   readonly #streamsMax: number
   readonly #owner: ConnectionOwner
   readonly #heads = new HeadReader()
-  /** Come in this chunk, not yet told: some are given up in the same breath, and most bodies come along. */
+  /** Streams of this chunk that the owner does not know of yet: some are reset in the same chunk, and most bodies come with it. */
   #begun: ServerStream[] = []
   readonly #dropped = new Set<number>()
 
@@ -104,11 +104,11 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   protected onFields(id: number, isEnd: boolean, { fields, bytes }: FieldBlock): void {
     const known = this.streams.get(id)
     if (known !== undefined) return this.#onTrailers(known, isEnd, fields)
-    // Trailers that were on their way: one block for each stream, not a flood of them.
+    // Trailers of a stream that we have reset. They are counted: there should be one block for each stream, not a flood.
     if (this.#dropped.has(id)) return this.countControl('HEADERS')
     if (id % 2 === 0 || id < this.lastId) throw protocolError('a stream identifier is even, or lower than one before')
     if (id === this.lastId) throw new ConnectionError(CODE.STREAM_CLOSED, 'HEADERS on a closed stream')
-    // After our GOAWAY no stream is begun: the client asks elsewhere.
+    // After our GOAWAY new streams are ignored: the client retries elsewhere.
     if (this.isClosing) return this.countControl('HEADERS')
     this.lastId = id
     if (this.streams.size >= this.#streamsMax) return this.#refuse(id, CODE.REFUSED_STREAM, isEnd)
@@ -161,7 +161,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
   }
 
   protected onGoaway(): void {
-    // The client goes, when it has its answers.
+    // The client leaves when it has its answers.
   }
 
   protected onFault(error: ConnectionError): void {
@@ -176,7 +176,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
     if (!this.#owner.mayReset()) throw new ConnectionError(CODE.ENHANCE_YOUR_CALM, 'too many streams were reset')
   }
 
-  /** It counts like a reset by the client: making us reset a stream costs no more (CVE-2025-8671). */
+  /** Counts like a reset by the client: making us reset a stream costs it no more (CVE-2025-8671). */
   protected streamError(stream: ServerStream, code: Code): void {
     this.reset(stream, code)
     this.#countReset()
@@ -195,7 +195,7 @@ export class ServerConnection extends Http2Connection<ServerStream> implements S
     for (const oldest of this.#dropped) return void this.#dropped.delete(oldest)
   }
 
-  /** The answer is out. A client that is still sending its body need not go on. */
+  /** The answer is sent. A client that is still sending its body is asked to stop (RST_STREAM with NO_ERROR). */
   protected onSent(id: number): void {
     const stream = this.streams.get(id)
     if (stream === undefined) return

@@ -1,17 +1,17 @@
-/** One request of a connection and its answer. What it receives is held until somebody reads. */
+/** One request of a connection and its answer. The body is held until it is read. */
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { HpackEncoder } from './hpack-encoder.ts'
 import type { Code } from './protocol.ts'
 import type { RequestHead } from './request-head.ts'
 import { SendingStream } from './sending-stream.ts'
 
-/** Who reads a body. */
+/** The reader of a body. */
 export type BodyListener = {
-  /** A promise, which is always kept: until then the client may send no more than its window still has room for. */
+  /** May return a promise, which must not reject: until it resolves the client gets no more window. */
   readonly onData: (chunk: Buffer) => void | Promise<void>
-  /** All has come. */
+  /** The body is complete. */
   readonly onEnd: () => void
-  /** The rest will not come. */
+  /** The rest of the body will not come. */
   readonly onClose: () => void
 }
 
@@ -22,16 +22,16 @@ export interface StreamOwner {
   readonly sendHead: (stream: ServerStream, isEnd: boolean) => void
   readonly send: (stream: SendingStream) => void
   readonly reset: (stream: ServerStream, code: Code) => void
-  /** The client may send so much more of the body. */
+  /** Gives the client window for so many bytes. */
   readonly returnWindow: (stream: ServerStream, bytes: number) => void
-  /** Of what large headers share. */
+  /** Gives back memory that large headers share. */
   readonly giveHeaderMemory: (bytes: number) => void
 }
 
 type First = {
   readonly id: number
   readonly head: RequestHead
-  /** What the head has of the memory for large ones. */
+  /** The bytes that the head has taken from the memory for large headers. */
   readonly heldBytes: number
   readonly isEnded: boolean
   readonly sendWindow: number
@@ -41,20 +41,20 @@ type First = {
 const noHead: RequestHead = { method: '', target: '', headers: {}, contentLength: -1 }
 
 export class ServerStream extends SendingStream {
-  /** Empty from the moment that the answer has begun: then nobody reads it any more. */
+  /** Empty once the answer has begun: it is not read any more then. */
   head: RequestHead
   readonly contentLength: number
   #heldBytes: number
   readonly #owner: StreamOwner
-  /** What the client may still send; and what has been read of that and not yet told to it. Kept by the connection. */
+  /** What the client may still send; and what has been read but not given back by WINDOW_UPDATE yet. Updated by the connection. */
   receiveWindow: number
   returnedBytes = 0
-  /** Of the body, without padding. */
+  /** Bytes of the body that have come, without padding. */
   receivedBytes = 0
   isRemoteEnded: boolean
-  /** Called once: the answer is sent, or the stream was given up by one of the two sides. */
+  /** Called once, when the answer is sent or either side has reset the stream. */
   onClose: (() => void) | undefined
-  /** Body that nobody has read yet. */
+  /** Data of the body that is not read yet. */
   readonly #held = new GrowingBuffer()
   #reader: BodyListener | undefined
   #isDropping = false
@@ -69,7 +69,7 @@ export class ServerStream extends SendingStream {
     this.receiveWindow = receiveWindow
   }
 
-  /** The fields of the answer are to be written to what this returns, then comes `sendHead`, without anything in between. */
+  /** The fields must be written to the returned encoder, then `sendHead` must be called, without anything in between. */
   beginHead(status: number): HpackEncoder {
     return this.#owner.beginHead(status)
   }
@@ -79,7 +79,7 @@ export class ServerStream extends SendingStream {
     if (this.isClosed) return
     if (isEnd) this.isEnding = true
     this.#releaseHead()
-    // A body that nobody has asked for will not be asked for any more.
+    // A body that is not being read by now will not be read.
     if (this.#reader === undefined) this.drop()
     this.#owner.sendHead(this, isEnd)
   }
@@ -88,23 +88,23 @@ export class ServerStream extends SendingStream {
     if (!this.isClosed) this.#owner.reset(this, code)
   }
 
-  /** Tells what has come and what will come of the body. */
+  /** Delivers what has come of the body, and what follows. */
   read(reader: BodyListener): void {
-    // What came of it is gone, even where all had come.
+    // The data was dropped, even if the body was complete.
     if (this.#isDropping) return reader.onClose()
     this.#reader = reader
     if (this.#held.length > 0) this.#deliver(reader, this.#held.take())
     if (this.isRemoteEnded) reader.onEnd()
   }
 
-  /** Nobody wants the rest of the body. */
+  /** Drops the rest of the body. */
   drop(): void {
     this.#reader = undefined
     this.#held.take()
     this.#isDropping = true
   }
 
-  /** For the connection, as is all below. */
+  /** This method and those below are for the connection only. */
   receive(chunk: Buffer): void {
     if (this.#isDropping) return
     if (this.#reader === undefined) this.#held.append(chunk)

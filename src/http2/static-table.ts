@@ -1,4 +1,4 @@
-/** The table of fields that both sides know from the start (RFC 7541, appendix A). The first has the number 1. */
+/** HPACK's static table (RFC 7541, appendix A). The first entry has index 1. */
 export const staticTable: readonly (readonly [name: string, value: string])[] = [
   [':authority', ''],
   [':method', 'GET'],
