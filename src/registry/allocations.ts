@@ -1,29 +1,29 @@
 /**
- * What objects of a kind are allocated from finite pools: the addresses and node ports of Services. A write allocates what the object
- * needs before the object is validated, and then keeps it or gives it back.
+ * Allocation from finite pools: the cluster IPs and node ports of Services. A write allocates what the object needs before the object is
+ * validated, and afterwards keeps or releases it.
  */
 import type { KubeObject } from '../api/object.ts'
 
 export type AllocationRequest = {
   readonly object: KubeObject
-  /** Undefined: the object is new. */
+  /** Undefined for a new object. */
   readonly before: KubeObject | undefined
   readonly namespace: string
   readonly isDryRun: boolean
 }
 
 export type Allocation = {
-  /** The object with what it was given. */
+  /** The object with what was allocated to it. */
   readonly object: KubeObject
-  /** The write was made: what `before` alone had goes back. Never fails. */
+  /** The write succeeded: releases what only `before` had. Never fails. */
   readonly keep: () => Promise<void>
-  /** The write was not made: what was taken goes back. Never fails. */
+  /** The write failed: releases what was allocated. Never fails. */
   readonly undo: () => Promise<void>
 }
 
 export type Allocator = {
-  /** Fails with an ApiError, and then has taken nothing. Of a dry run nothing is ever taken. */
+  /** Fails with an ApiError, and has then allocated nothing. A dry run never allocates anything. */
   readonly allocate: (wanted: AllocationRequest) => Promise<Allocation>
-  /** The object is gone. Never fails: what could not be given back is found by a repair later. */
+  /** The object was removed. Never fails: what could not be released is found by a later repair. */
   readonly release: (object: KubeObject, namespace: string) => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The built-in resources: rows of the catalogue, with what the rules in kinds/ say of their kinds. */
+/** The built-in resources: rows of the catalogue, combined with the rules in kinds/. */
 import { defaultGates, type Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject, type ObjectMeta, present } from '../api/object.ts'
 import { zeroTime } from '../api/time.ts'
@@ -29,11 +29,11 @@ type BuiltInOptions = Partial<ClusterFacts> & {
   readonly allowsPrivileged?: boolean
   readonly storedAs?: StorageMedia
   readonly gates?: Gates
-  /** Absent: what is on by default. */
+  /** Absent: the versions that are served by default. */
   readonly isServed?: (resource: Pick<ResourceRow, 'group' | 'version' | 'plural'>) => boolean
 }
 
-/** Versions are off as long as they are not stable. */
+/** Versions that are not stable are off by default. */
 const isServedByDefault = ({ version }: Pick<ResourceRow, 'version'>): boolean => /^v\d+$/.test(version)
 
 /** In the order in which discovery lists groups and versions. */
@@ -98,7 +98,7 @@ function withStrictAddresses(rules: KindRules, kind: string): KindRules {
   }
 }
 
-/** As errors name it: `Deployment.apps`. */
+/** The kind as errors name it: `Deployment.apps`. */
 const kindName = ({ kind, group }: { readonly kind: string; readonly group: string }): string =>
   group === '' ? kind : `${kind}.${group}`
 
@@ -234,7 +234,7 @@ function schemaOf(
   }
 }
 
-/** Forms by the versions that a database has been found to hold, of which there are few. */
+/** Converters by the apiVersions that etcd has been found to contain, of which there are few. */
 function otherForms(
   row: ResourceRow,
   struct: Struct,
@@ -262,7 +262,7 @@ function otherForm(
     const renew = (object: KubeObject): KubeObject => ({ ...convert(object), ...current })
     return { struct: old, fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object) }
   }
-  // Versions with the same fields differ in nothing but their names: the catalogue has one as a name for the other.
+  // Versions with the same fields differ only in their names: in the catalogue, one is an alias of the other.
   if (old.fields === struct.fields) {
     const served = apiVersionOf(row)
     return { struct, fromStored: (object) => ({ ...object, apiVersion: served }) }
@@ -271,7 +271,7 @@ function otherForm(
     return { struct: stored.struct, fromStored: (object) => stored.fromStored({ ...object, ...current }) }
   const { group, version } = splitApiVersion(apiVersion)
   if (group !== row.group) return undefined
-  // Another version of today: by way of the one that is stored, as it writes itself.
+  // Another version that is served today: converted by way of the storage version.
   const toStored = rulesByKind.get(`${kindName(row)} ${version}`)?.convert?.toStored ?? sameFields
   const renew = (object: KubeObject): KubeObject => ({ ...toStored(object), ...current })
   return { struct: old, fromStored: (object) => stored?.fromStored(renew(object)) ?? renew(object) }
@@ -279,14 +279,14 @@ function otherForm(
 
 const sameFields = (object: KubeObject): KubeObject => object
 
-/** Of the group itself, or of one that the kind has come from. */
+/** The package of the kind's group, or of a group from which the kind was moved. */
 function packageOf(apiVersion: string, row: ResourceRow): string {
   const { group, version } = splitApiVersion(apiVersion)
   const own = group === row.group ? row.packageName.replace(/\/[^/]*$/, '') : packageOfGroup(group)
   return `${own}/${version}`
 }
 
-/** Versions of one kind with the same fields differ in nothing but their apiVersion. */
+/** Versions of a kind with the same fields differ only in their apiVersion. */
 function storedForm(row: ResourceRow, apiVersion: string, { convert }: KindRules): StoredForm {
   const served = apiVersionOf(row)
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
@@ -312,7 +312,7 @@ const gatedRules = (
   prepareUpdate: (object, current, writer) => dropGated(rules.prepareUpdate(object, current, writer), current),
 })
 
-/** A change through a part counts like any other. */
+/** A change through a subresource increments the generation like any other. */
 function countingRules(rules: UpdateRules, generation: Generation | undefined, row: ResourceRow): UpdateRules {
   if (generation === undefined) return rules
   return {
@@ -322,7 +322,7 @@ function countingRules(rules: UpdateRules, generation: Generation | undefined, r
   }
 }
 
-/** The status, and the metadata that the kind lets through. */
+/** An update through /status changes the status, and the metadata that the kind allows. */
 function statusRules({ statusKeeps = [] }: Strategy, own: Partial<KindUpdateRules>, gates: Gates): UpdateRules {
   return {
     prepareUpdate: (object, current, writer) => {
@@ -341,7 +341,7 @@ function statusRules({ statusKeeps = [] }: Strategy, own: Partial<KindUpdateRule
   }
 }
 
-/** What says which object is meant stays as it was sent, so that it can be checked. */
+/** The fields that identify the object are kept as they were sent, so that they can be validated. */
 function metadataOfStatusOnly(given: ObjectMeta, current: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion } = given
   return present({ ...current, name, namespace, uid, resourceVersion })

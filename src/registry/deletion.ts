@@ -1,65 +1,65 @@
 /**
- * What a delete makes of an object: gone, marked, or left alone. The order of the rules is upstream's: grace first, which
- * only pods have, then finalizers.
+ * The outcome of a delete: the object is removed, marked, or left as it is. The order of the rules is upstream's: first the grace period,
+ * which only pods have, then finalizers.
  */
 import { isNumber, type KubeObject, type ObjectMeta } from '../api/object.ts'
 
 export type Propagation = 'Foreground' | 'Background' | 'Orphan'
 
-/** 64 bits: a bigint where a number would be another one. */
+/** An int64: a bigint if a number cannot represent it exactly. */
 export type Seconds = number | bigint
 
 export type DeletionOptions = {
-  /** Undefined: as the object says. */
+  /** Undefined: the grace period of the object. */
   readonly gracePeriodSeconds: Seconds | undefined
-  /** The older way to say what becomes of dependents. */
+  /** The deprecated form of propagationPolicy. */
   readonly orphanDependents: boolean | undefined
-  /** Undefined: as the object or its kind has it. */
+  /** Undefined: the default of the object or its kind. */
   readonly propagation: Propagation | undefined
 }
 
 export type Deletion =
   | { readonly step: 'remove' }
-  /** It stays until others have let go of it, or its time is up. */
+  /** The object stays until its finalizers are removed, or its grace period is over. */
   | { readonly step: 'mark'; readonly object: KubeObject }
-  /** A pod is first shown as ended, then goes: its watchers see both. */
+  /** A pod without a grace period is first stored as marked, then removed: watchers see both events. */
   | { readonly step: 'mark-and-remove'; readonly object: KubeObject }
-  /** It is going already, and this request changes nothing about that. */
+  /** The object is being deleted already, and this request changes nothing. */
   | { readonly step: 'keep' }
 
-/** Set on what waits for its dependents to be orphaned or to be deleted first. */
+/** Set on objects whose dependents have to be orphaned, or deleted, first. */
 export const orphanFinalizer = 'orphan'
 export const foregroundFinalizer = 'foregroundDeletion'
 
-/** Of kinds whose deletion is not that of all others. */
+/** For kinds with deletion rules of their own. */
 export type OwnDeletion = {
-  /** What the first delete always makes of it; who ends what it stands for lets go of it then. */
+  /** What the first delete always stores; a controller removes the finalizers when it is done. */
   readonly mark: (object: KubeObject, options: DeletionOptions, now: string) => KubeObject
-  /** Whether a marked one is held by more than the finalizers of its metadata. */
+  /** Whether a marked object is kept by more than metadata.finalizers. */
   readonly isHeld?: (object: KubeObject) => boolean
 }
 
-/** How many seconds an object has to end, if its client wants so many. */
+/** The grace period of an object, if its client requests `wanted`. */
 export type GraceOf = (object: KubeObject, wanted: Seconds | undefined) => Seconds
 
-/** What of a resource says how its objects go. */
+/** The deletion rules of a resource. */
 export type DeletionRules = {
-  /** Whether objects can own and be owned: a delete of an Event never waits for anything. */
+  /** Whether objects can have owners and dependents: a delete of an Event never waits for anything. */
   readonly isGarbageCollected: boolean
-  /** What becomes of dependents when a delete does not say it. */
+  /** What happens to dependents if a delete does not say it. */
   readonly defaultPropagation: 'Background' | 'Orphan'
-  /** Absent: its objects end at once. */
+  /** Absent: there is no grace period. */
   readonly graceOf?: GraceOf
   readonly ownDeletion?: OwnDeletion
-  /** Why an object of this name must not be deleted; undefined: it may be. */
+  /** Why an object of this name must not be deleted; undefined if it may be. */
   readonly deleteForbiddenReason: (name: string) => string | undefined
-  /** What who deletes one is told. */
+  /** A warning for the client of a delete. */
   readonly deletionWarning?: (options: DeletionOptions) => string | undefined
 }
 
 type Kind = Omit<DeletionRules, 'deleteForbiddenReason' | 'deletionWarning'>
 
-/** `now` is a timestamp of metadata. The object is never changed. */
+/** `now` is a timestamp of metadata. The object is not modified. */
 export function decideDeletion(object: KubeObject, kind: Kind, options: DeletionOptions, now: string): Deletion {
   const grace =
     kind.graceOf === undefined
@@ -77,7 +77,7 @@ export function decideDeletion(object: KubeObject, kind: Kind, options: Deletion
   return { step: isLeft ? 'mark' : 'mark-and-remove', object: { ...graced, metadata } }
 }
 
-/** Whether an update has let go of the last thing that kept a marked object. */
+/** Whether an update has removed the last thing that kept a marked object. */
 export function isReleased(object: KubeObject, before: KubeObject, { ownDeletion }: Kind): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = before.metadata
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds !== 0) return false
@@ -96,7 +96,7 @@ const ungraceful: Grace = { step: 'ungraceful' }
 
 type Asked = { readonly wanted: Seconds | undefined; readonly now: string }
 
-/** Negative times count as one second. */
+/** A negative grace period counts as one second. */
 function decideGrace(object: KubeObject, graceOf: GraceOf, asked: Asked): Grace {
   const { metadata } = object
   const { now } = asked
@@ -127,7 +127,7 @@ type Running = {
   readonly now: string
 }
 
-/** A pod that is ending can be made to end sooner, never later. */
+/** The grace period of a pod that is being deleted can be shortened, never extended. */
 function shorten(metadata: ObjectMeta, { deletionTimestamp, current, wanted, now }: Running): Grace {
   if (wanted === undefined || wanted >= current) return { step: 'pending' }
   const end = later(deletionTimestamp, durationMs(wanted) - durationMs(current))
@@ -147,7 +147,7 @@ const later = (timestamp: string, ms: number): string =>
 const durationMs = (seconds: Seconds): number =>
   Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n)
 
-/** For kinds without grace: an object with finalizers is marked as of now. */
+/** For kinds without a grace period: an object with finalizers is marked as of now. */
 function markNow(metadata: ObjectMeta, now: string): ObjectMeta {
   const { generation = 0, deletionTimestamp, deletionGracePeriodSeconds } = metadata
   const isFirst = deletionGracePeriodSeconds === undefined
@@ -180,7 +180,7 @@ function propagationOf(before: readonly string[], kind: Kind, options: DeletionO
   return kind.defaultPropagation
 }
 
-/** Those of the garbage collector stand last. */
+/** The finalizers of the garbage collector are last. */
 export function withGarbageFinalizers(
   before: readonly string[],
   { isOrphaning, isForeground }: { readonly isOrphaning: boolean; readonly isForeground: boolean },

@@ -1,6 +1,6 @@
 /**
- * Fields whose feature gate is off. Reading keeps them: what a server with the gate on has stored must come through this one unharmed. Writing
- * drops them, unless the stored object uses the gate already. The catalogue says which fields these are (`gate=`).
+ * Fields whose feature gate is off. Reads keep them: what a server with the gate on has stored must survive a round trip through this one.
+ * Writes drop them, unless the stored object uses the gate already. The catalogue says which fields these are (`gate=`).
  */
 import type { Gates } from '../api/gates.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../api/object.ts'
@@ -8,7 +8,10 @@ import type { Field, FieldGate, Schema, Struct } from '../schema/schema.ts'
 import { foreignSources } from './kinds/core/claim-gated.ts'
 import { type GatedPart, imageVolumes } from './kinds/core/pod/gated.ts'
 
-/** Gates that are in use as a whole: who uses one of their fields may use the others. All other fields are looked at one by one. */
+/**
+ * Gates that are in use as a whole: an object that uses one of their fields may use the others. For all other gates each field counts by
+ * itself.
+ */
 const wholeGates: ReadonlySet<string> = new Set([
   'DRAAdminAccess',
   'DRADeviceTaints',
@@ -21,20 +24,20 @@ const wholeGates: ReadonlySet<string> = new Set([
 /** Gates whose fields are dropped even if they are in use. */
 const strictGates: ReadonlySet<string> = new Set(['ResourceHealthStatus'])
 
-/** Gates whose fields, where they are stored without any content, are not in use. */
+/** Gates whose fields do not count as in use if they are stored without any content. */
 const unusedWhenEmpty: ReadonlySet<string> = new Set(['PodLevelResources'])
-/** Fields of the status of a Pod that stay where its specification uses the gate; that they are stored does not count. */
+/** Fields of a Pod's status that are kept if its spec uses the gate, whether or not they are stored. */
 const usedBySpec: ReadonlyMap<string, string> = new Map([
   ['ContainerStatus allocatedResources', 'InPlacePodVerticalScaling resizePolicy'],
   ['ContainerStatus resources', 'InPlacePodVerticalScaling resizePolicy'],
   ['ContainerStatus user', 'SupplementalGroupsPolicy supplementalGroupsPolicy'],
   ['PodStatus resourceClaimStatuses', 'DynamicResourceAllocation'],
 ])
-/** Fields that hold nothing else go with what was gated in them. */
+/** Fields that are dropped too if nothing but a gated field was in them. */
 const goneWhenEmpty: ReadonlySet<string> = new Set(['lifecycle', 'postStart', 'preStop', 'resources'])
-/** Gates whose fields are not dropped but set to what they mean when nothing is said. */
+/** Gates whose fields are not dropped but set to their default. */
 const resetTo: ReadonlyMap<string, Json> = new Map([['ProcMountType', 'Default']])
-/** Fields whose values are not looked at: whoever makes objects of these templates finds the gate then. */
+/** Fields whose values are not searched: the gate applies when objects are created from these templates. */
 const unlooked: ReadonlySet<string> = new Set(['volumeClaimTemplates'])
 
 const parts: ReadonlyMap<string, GatedPart> = new Map([
@@ -42,7 +45,7 @@ const parts: ReadonlyMap<string, GatedPart> = new Map([
   ['core/v1 PodSpec', imageVolumes],
 ])
 
-/** Those of the gates that are off. */
+/** The fields of the gates that are off. */
 export class GatedFields {
   readonly #gates: Gates
   readonly #plans = new WeakMap<Struct, { plan: Plan | undefined }>()
@@ -51,12 +54,12 @@ export class GatedFields {
     this.#gates = gates
   }
 
-  /** Whether objects of this type can have any. */
+  /** Whether objects of this type can have such fields. */
   areIn(struct: Struct): boolean {
     return this.#planOf(struct) !== undefined
   }
 
-  /** `current` is the stored object; undefined: this one is new. */
+  /** `current` is the stored object; undefined for a new one. */
   drop(object: KubeObject, current: KubeObject | undefined, struct: Struct): KubeObject {
     const plan = this.#planOf(struct)
     if (plan === undefined) return object
@@ -70,13 +73,13 @@ export class GatedFields {
     return { ...object, ...dropped(object, plan, kept) }
   }
 
-  /** It depends on nothing but the types and the gates. */
+  /** Cached: a plan depends only on the types and the gates. */
   #planOf(schema: Schema): Plan | undefined {
     if (schema.type === 'list' || schema.type === 'map') return this.#planOf(schema.of)
     if (schema.type !== 'struct') return undefined
     const known = this.#plans.get(schema)
     if (known !== undefined) return known.plan
-    // A type that contains itself has no gates on that way; none has.
+    // Ends the recursion of a type that contains itself; no such type has gated fields.
     const entry: { plan: Plan | undefined } = { plan: undefined }
     this.#plans.set(schema, entry)
     const fields = schema.fields.flatMap((field) => {
@@ -103,14 +106,14 @@ type Plan = {
   readonly part: GatedPart | undefined
 }
 
-/** `use`: what stands in the sets of what is used. `inner`: of the field's value, this field. */
+/** `use`: the entry in the sets of what is in use. `inner`: the gated field is this one, of the field's value. */
 type Gated = {
   readonly use: string
   readonly inner: string | undefined
   readonly isPointer: boolean
   readonly reset: Json | undefined
   readonly isUnusedWhenEmpty: boolean
-  /** Another field says whether it is in use. */
+  /** Another field says whether the gate is in use. */
   readonly isUsedElsewhere: boolean
 }
 
@@ -153,7 +156,7 @@ function findUses(value: Json | undefined, plan: Plan, uses: Set<string>, isStor
   if (isUsed) uses.add(part.gate)
 }
 
-/** What Go would leave out when it writes the object is not there. */
+/** A value that Go's omitempty would leave out does not count as set. */
 const isSet = (value: Json | undefined, isPointer: boolean): boolean =>
   value !== undefined && value !== null && (isPointer || (value !== 0 && !(Array.isArray(value) && value.length === 0)))
 

@@ -1,4 +1,4 @@
-/** What a kind may have of its own, beyond the catalogue. Each file in kinds/ is one of these. */
+/** What a kind may define beyond the catalogue. Each file in kinds/ defines one kind. */
 import type { FieldFault } from '../api/field-fault.ts'
 import type { Gates } from '../api/gates.ts'
 import type { IpFamily } from '../api/ip.ts'
@@ -7,7 +7,7 @@ import type { ObjectSchema, StoredForm } from '../schema/object-schema.ts'
 import type { Resource, UpdateRules, Writer } from './resource.ts'
 import type { Strategy } from './strategy.ts'
 
-/** What some kinds must know of the cluster. `ipFamily`: of its addresses, or of most of them. */
+/** What some kinds must know of the cluster. `ipFamily`: the primary IP family. */
 export type ClusterFacts = {
   readonly ipFamily: IpFamily
   readonly gates: Gates
@@ -40,23 +40,23 @@ export type KindRules = Partial<
   readonly warnings?: (object: KubeObject, current: KubeObject | undefined, gates: Gates) => string[]
   readonly validate?: (object: KubeObject, gates: Gates) => FieldFault[]
   readonly validateUpdate?: (object: KubeObject, current: KubeObject, gates: Gates) => FieldFault[]
-  /** Of writes through /status, on top of what all kinds do there. */
+  /** For writes through /status, on top of the rules for all kinds. */
   readonly status?: Partial<KindUpdateRules>
   readonly subresourceRules?: { readonly [subresource: string]: KindUpdateRules }
-  /** Fields a selector may name, by path; or how to read them. */
+  /** Fields that a selector may name, by path; or how to read them. */
   readonly selectableFields?: readonly string[] | Resource['selectableFields']
   readonly indexedFields?: readonly string[]
-  /** What is set where a client said nothing. On top of the defaults in the catalogue. */
+  /** Defaults, on top of those in the catalogue. */
   readonly setDefaults?: (object: KubeObject, gates: Gates, now: () => string) => KubeObject
-  /** What older servers left out of what they stored. */
+  /** Adds what older servers did not store. */
   readonly completeStored?: (object: KubeObject, cluster: ClusterFacts) => KubeObject
-  /** Whether they are set again once the object is stored. */
+  /** Whether a stored object may lack defaults, so that reading it sets them once more. */
   readonly isDefaultedAgain?: boolean
-  /** Why a body cannot be read as this kind although each of its fields can; undefined: it can. */
+  /** Why a body cannot be decoded as this kind although each of its fields can; undefined if it can. */
   readonly refuse?: NonNullable<ObjectSchema['refuse']>
-  /** Of kinds that are stored in another version: how to get there and back. The rest only changes its apiVersion. */
+  /** For kinds that are stored in another version: the conversions. For others only the apiVersion changes. */
   readonly convert?: Pick<StoredForm, 'toStored' | 'fromStored'>
-  /** Where gates look for their fields in another version than the one that is served: as upstream, which looks at its internal version. */
+  /** The version in which gated fields are searched, if it is not the served one: upstream does it in its internal version. */
   readonly gatedForm?: {
     readonly version: string
     readonly to: (object: KubeObject) => KubeObject

@@ -1,4 +1,4 @@
-/** Types that every API has: errors, metadata alone, metadata of lists. */
+/** Types that are common to all APIs: Status, PartialObjectMetadata, ListMeta. */
 import type { Struct } from '../schema/schema.ts'
 import { typeOf } from './types.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The rules for metadata. All objects must pass them; most kinds then run them once more with a rule for names of their own,
- * and clients see that: what is wrong is told as often as it was found.
+ * The rules for metadata. All objects must pass them; for most kinds upstream runs them once more with the kind's own rule for names, and
+ * clients see that: a fault is reported as often as it was found.
  */
 import {
   FAULTS_MAX,
@@ -19,19 +19,19 @@ import { managerFaults } from '../api/manager-name.ts'
 import { quote } from '../api/quote.ts'
 import { addAll } from '../lib/long-lists.ts'
 
-/** All keys and values of the annotations of one object together. */
+/** The limit for all keys and values of the annotations of one object. */
 const ANNOTATIONS_BYTES_MAX = 256 * 1024
-/** Of an entry of managedFields. */
+/** The limit for `subresource` in an entry of managedFields. */
 const SUBRESOURCE_BYTES_MAX = 256
 
 export type NameRules = {
   readonly isNamespaced: boolean
   readonly checkName: (name: string) => string[]
-  /** Of the beginning of a generated name, where that is not the rule for names. */
+  /** The rule for generateName, if it is not the rule for names. */
   readonly checkPrefix?: (prefix: string) => string[]
 }
 
-/** Runs several times for each write: what has nothing to look at makes nothing. `lists`: where they were looked at before. */
+/** Runs several times for each write, so absent parts allocate nothing. `lists`: the faults of the lists, if they were validated before. */
 export function validateMetadata(
   metadata: ObjectMeta,
   rules: NameRules,
@@ -48,7 +48,7 @@ export function validateMetadata(
 
 const none: readonly never[] = []
 
-/** `metadata` against what the object was before. */
+/** `metadata` compared with the metadata of the stored object. */
 export function validateMetadataUpdate(
   metadata: ObjectMeta,
   current: ObjectMeta,
@@ -62,7 +62,7 @@ export function validateMetadataUpdate(
   ]
 }
 
-/** Most kinds want a domain before the name of a finalizer, unless it is one of the server's own. */
+/** For most kinds a finalizer needs a domain before its name, unless it is a standard one. */
 export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): FieldFault[] {
   return faultsOfEach(finalizers, (finalizer, at) => {
     if (finalizer.includes('/') || isStandardFinalizer(finalizer)) return []
@@ -72,8 +72,7 @@ export function validateFinalizerDomains({ finalizers = [] }: ObjectMeta): Field
 }
 
 /**
- * A generated name ends in random characters, so a dash at the end of the prefix is fine. Upstream does not look at the character before
- * it either.
+ * A generated name ends in random characters, so the prefix may end in a dash. Upstream does not validate the character before it either.
  */
 export const withoutDash = (prefix: string): string => prefix.replace(/\p{ASCII}-$/u, 'a')
 
@@ -101,7 +100,7 @@ function validateGeneration({ generation = 0 }: ObjectMeta): readonly FieldFault
   return [invalidValue('metadata.generation', generation, 'must be greater than or equal to 0')]
 }
 
-/** Labels, annotations and owners, of which there may be many. */
+/** Labels, annotations and ownerReferences, of which there may be many. */
 export function validateLists(metadata: ObjectMeta): readonly FieldFault[] {
   const { labels, annotations, ownerReferences } = metadata
   if (labels === undefined && annotations === undefined && ownerReferences === undefined) return none
@@ -155,7 +154,7 @@ function controllerFaults(
 
 const ownersPath = 'metadata.ownerReferences'
 
-/** The paths have no index; upstream has none either. */
+/** The paths have no index, as upstream. */
 function validateOwner(owner: Fields): FieldFault[] {
   const apiVersion = textOf(owner['apiVersion'])
   const parts = apiVersion.split('/')
@@ -173,7 +172,7 @@ function validateOwner(owner: Fields): FieldFault[] {
 
 const shortOwner = (owner: Fields): string => `${textOf(owner['kind'])}/${textOf(owner['name'])}`
 
-/** As Go dumps it. Where a pointer points is nobody's business. */
+/** As Go prints it with %#v; the address of a pointer is always the same one. */
 function goOwner(owner: Fields): string {
   const text = (goName: string, name: string): string => `${goName}:${quote(textOf(owner[name]))}`
   const pointer = (goName: string, name: string): string =>
@@ -217,7 +216,7 @@ function validateManagedFields(entries: Json | undefined): readonly FieldFault[]
   })
 }
 
-/** What goes away takes no new finalizers. */
+/** No finalizers can be added to an object that is being deleted. */
 function validateNewFinalizers(metadata: ObjectMeta, current: ObjectMeta): FieldFault[] {
   if (current.deletionTimestamp === undefined) return []
   const known = new Set(current.finalizers)

@@ -1,4 +1,4 @@
-/** Objects with one part more, less or other. The one that is given stays as it is. */
+/** Copies of objects with a field added, removed or replaced. The given object is not modified. */
 import type { Json, KubeObject } from '../api/object.ts'
 
 export function without(object: KubeObject, name: string): KubeObject {

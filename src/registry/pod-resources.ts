@@ -1,21 +1,21 @@
-/** What a Pod asks for as a whole, and what it is limited to. */
+/** The requests and limits of a Pod as a whole. */
 import { type Fields, fieldsOf, itemsOf } from '../api/object.ts'
 import { largest, readResourceList, type ResourceList, sum } from '../api/resource-list.ts'
 import { isHugePages } from './rules/resources.ts'
 
 export type Amounts = 'requests' | 'limits'
 
-/** Of a container. */
+/** The amounts of a container. */
 export type AmountsOf = (container: Fields, amounts: Amounts) => ResourceList
 
 export const saidAmounts: AmountsOf = ({ resources }, amounts) => readResourceList(fieldsOf(resources)[amounts])
 
-/** What a Pod may say for all its containers together (gate PodLevelResources). */
+/** The resources that may have pod-level amounts (gate PodLevelResources). */
 export const isPodLevel = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name)
 
 /**
- * Of what its containers say: what runs at the same time adds up, that is the containers and the init containers that go on running; an
- * ordinary init container has the Pod to itself, besides those that were started before it.
+ * Computed from the containers: those that run at the same time are added up, that is the containers and the sidecars; an ordinary init
+ * container runs alone, besides the sidecars that were started before it.
  */
 export function aggregateResources(spec: Fields, amounts: Amounts, amountsOf = saidAmounts): ResourceList {
   let sidecars: ResourceList = new Map()
@@ -31,7 +31,7 @@ export function aggregateResources(spec: Fields, amounts: Amounts, amountsOf = s
   ])
 }
 
-/** What the Pod itself says counts instead, of the names that `isOwn` allows. */
+/** Pod-level amounts take precedence, for the resources that `isOwn` accepts. */
 export function podResources(
   spec: Fields,
   amounts: Amounts,

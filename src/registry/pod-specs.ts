@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, type KubeObject } from '../api/object.ts'
 
 const workload: readonly string[] = ['spec', 'template', 'spec']
 
-/** Where kinds have the specification of a Pod. */
+/** The path of the PodSpec by kind. */
 const paths: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['Pod', ['spec']],
   ['PodTemplate', ['template', 'spec']],
@@ -15,10 +15,10 @@ const paths: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
   ['CronJob.batch', ['spec', 'jobTemplate', ...workload]],
 ])
 
-/** Of a Pod, or of a template. */
+/** The parts of a Pod or a pod template. */
 export type PodParts = { readonly metadata: Fields; readonly spec: Fields }
 
-/** Those of an object of the kind, and the path of the specification; undefined: such objects have none. */
+/** Of an object of the kind, with the path of the PodSpec; undefined if the kind has none. */
 export function podSpecOf(object: KubeObject, kind: string): (PodParts & { readonly path: string }) | undefined {
   const path = paths.get(kind)
   if (path === undefined) return undefined

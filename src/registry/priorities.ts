@@ -1,6 +1,6 @@
-/** The order in which groups and versions are shown: clients take the first version of a group unless told otherwise. */
+/** The order in which discovery lists groups and versions: clients use the first version of a group by default. */
 
-/** As upstream has them; a higher number comes first. */
+/** As upstream; a higher number comes first. */
 const groupPriorities: { readonly [group: string]: number } = {
   '': 18_000,
   'apiregistration.k8s.io': 18_000,
@@ -26,12 +26,12 @@ const groupPriorities: { readonly [group: string]: number } = {
   'internal.apiserver.k8s.io': 16_000,
   'storagemigration.k8s.io': 15_800,
 }
-/** Of the groups of custom resources. */
+/** The priority of groups of custom resources. */
 const CUSTOM_PRIORITY = 1000
 
 export const groupPriority = (group: string): number => groupPriorities[group] ?? CUSTOM_PRIORITY
 
-/** Where it is not that of most versions of its stage. */
+/** Versions whose priority is not that of their stage. */
 const versionPriorities: { readonly [groupVersion: string]: number } = {
   '/v1': 1,
   'admissionregistration.k8s.io/v1beta1': 12,
@@ -45,7 +45,7 @@ const versionPriorities: { readonly [groupVersion: string]: number } = {
   'storagemigration.k8s.io/v1alpha1': 9,
 }
 
-/** What an APIService says of the order of a group's versions. */
+/** The versionPriority of an APIService. */
 export function versionPriority(group: string, version: string): number {
   const own = versionPriorities[`${group}/${version}`]
   if (own !== undefined) return own
@@ -58,7 +58,7 @@ export function compareGroups(one: string, other: string): number {
   return byPriority !== 0 ? byPriority : compareText(one, other)
 }
 
-/** Stable before beta before alpha before anything else, then the higher number first. */
+/** Stable before beta before alpha before any other, then the higher number first. */
 export function compareVersions(one: string, other: string): number {
   const a = rankVersion(one)
   const b = rankVersion(other)

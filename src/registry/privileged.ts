@@ -1,10 +1,10 @@
-/** Whether containers may do all that the node may is for whoever runs the cluster to say: --allow-privileged. */
+/** --allow-privileged: whether pods may have privileged containers. */
 import { type FieldFault, forbiddenField } from '../api/field-fault.ts'
 import { fieldsOf, type KubeObject } from '../api/object.ts'
 import { containersOf } from './kinds/core/pod/windows.ts'
 import { podSpecOf } from './pod-specs.ts'
 
-/** What is wrong with an object of the kind where privileged containers are not allowed. */
+/** The faults of an object of the kind if privileged containers are not allowed. */
 export function validateUnprivileged(object: KubeObject, kind: string): FieldFault[] {
   const found = podSpecOf(object, kind)
   if (found === undefined) return []

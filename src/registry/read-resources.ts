@@ -1,15 +1,15 @@
 /**
- * Reads the table of built-in resources in catalogue/resources.ts.
+ * Parses the table of built-in resources in catalogue/resources.ts.
  *
  *     apps/v1 apps/v1                                           an apiVersion, and the package that has its types
  *       deployments Deployment namespaced std short=deploy in=all /status:GPU /scale:GPU=autoscaling/v1/Scale
  *
- * Verbs are letters: C create, D delete, X deletecollection, G get, L list, P patch, U update, W watch; `std` is all of them.
- * `in` are categories; `stored` is the apiVersion in which objects are stored, where that is another one.
+ * Verbs are letters: C create, D delete, X deletecollection, G get, L list, P patch, U update, W watch; `std` is all of them. `in` are
+ * categories; `stored` is the apiVersion in which objects are stored, if it is another one.
  */
 import type { Subresource, Verb } from './resource.ts'
 
-/** What the table says of a resource. */
+/** A row of the table. */
 export type ResourceRow = {
   readonly group: string
   readonly version: string
@@ -21,7 +21,7 @@ export type ResourceRow = {
   readonly categories: readonly string[]
   readonly subresources: readonly Subresource[]
   readonly storageVersion: string | undefined
-  /** Where the catalogue has the type of the kind. */
+  /** The package of the catalogue that has the type of the kind. */
   readonly packageName: string
 }
 
@@ -78,7 +78,7 @@ function readSubresource(word: string, kind: string, { group, version }: Place):
 const readVerbs = (letters: string): Verb[] =>
   Array.from(letters === 'std' ? 'CDXGLPUW' : letters).flatMap((letter) => verbsByLetter.get(letter) ?? [])
 
-/** `v1` is of the core group, which has no name. */
+/** `v1` is the core group, whose name is empty. */
 export function splitApiVersion(apiVersion: string): { group: string; version: string } {
   const slash = apiVersion.indexOf('/')
   return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) }

@@ -1,17 +1,19 @@
-/** Which resources a control plane serves. Those of clients come and go while it runs; a change costs what its group costs. */
+/**
+ * The resources that a control plane serves. Custom resources come and go while it runs; the cost of a change is proportional to its group.
+ */
 import type { Resource } from './resource.ts'
 
 type Id = { readonly group: string; readonly version: string; readonly plural: string }
 
 export class Registry {
   readonly #resources = new Map<string, Resource>()
-  /** What each group has, sorted by name. */
+  /** The resources of each group, sorted by name. */
   readonly #groups = new Map<string, readonly Resource[]>()
   readonly #builtInGroups: ReadonlySet<string>
   #sorted: readonly Resource[] | undefined
   #changes = 0
 
-  /** Those that are built in. */
+  /** `resources`: the built-in ones. */
   constructor(resources: readonly Resource[]) {
     this.#builtInGroups = new Set(resources.map(({ group }) => group))
     for (const resource of resources) this.#resources.set(idOf(resource), resource)
@@ -20,7 +22,7 @@ export class Registry {
     }
   }
 
-  /** How often it has changed: what was made of all of it holds while this stays. */
+  /** The number of changes: anything derived from the whole registry is valid as long as it stays the same. */
   get changes(): number {
     return this.#changes
   }
@@ -29,7 +31,7 @@ export class Registry {
     return [...this.#groups.keys()]
   }
 
-  /** Sorted by name. The same list until the group changes: what was made of it may be kept beside it. */
+  /** Sorted by name. The same array until the group changes, so that derived values can be cached by its identity. */
   inGroup(group: string): readonly Resource[] {
     return this.#groups.get(group) ?? none
   }
@@ -38,7 +40,7 @@ export class Registry {
     return this.#resources.get(idOf(id))
   }
 
-  /** Sorted by name, as discovery shows them. */
+  /** Sorted by name, as discovery lists them. */
   inGroupVersion(group: string, version: string): readonly Resource[] {
     return this.inGroup(group).filter((resource) => resource.version === version)
   }
@@ -49,8 +51,8 @@ export class Registry {
   }
 
   /**
-   * Serves these in place of those, which are of the same group. A definition may name a group that is built in; as upstream, where the
-   * built-in API answers every path of its groups, nothing of it is served then, in no version.
+   * Replaces resources of one group. A CRD may name a built-in group; as upstream, where the built-in API serves all paths of its groups,
+   * none of its versions is served then.
    */
   replace(
     group: string,
@@ -71,7 +73,7 @@ export class Registry {
 
 const none: readonly Resource[] = []
 
-/** Two sorted lists as one. */
+/** Merges two sorted lists. */
 function merged(one: readonly Resource[], other: readonly Resource[]): readonly Resource[] {
   const result: Resource[] = []
   let at = 0

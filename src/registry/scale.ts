@@ -1,4 +1,4 @@
-/** The number of replicas of a workload by itself, the same for all kinds that have one. Autoscalers know nothing else of them. */
+/** The subresource `scale`, the same for all kinds that have replicas. It is all that autoscalers know of them. */
 import { type FieldFault, invalidValue } from '../api/field-fault.ts'
 import { type Fields, fieldsOf, type KubeObject, type ObjectMeta } from '../api/object.ts'
 import type { ObjectSchema } from '../schema/object-schema.ts'
@@ -10,7 +10,7 @@ import { typeOf } from './types.ts'
 
 const kind = 'Scale'
 const apiVersion = 'autoscaling/v1'
-/** Metadata that a scale shows; the rest is not its business. */
+/** The metadata that a Scale has. */
 const shownMetadata = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'] as const
 
 export const scaleView = (): View => ({
@@ -59,7 +59,7 @@ export function withVersionOf(metadata: ObjectMeta, { resourceVersion }: ObjectM
   return rest
 }
 
-/** A plain map of labels is the older form of a selector. */
+/** A selector that is a plain map of labels is the older form. */
 function printSelector(selector: Fields): string {
   const isPlain = Object.values(selector).every((value) => typeof value === 'string')
   return printLabelSelector(isPlain ? { matchLabels: selector } : selector)

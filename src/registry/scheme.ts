@@ -1,12 +1,12 @@
 /**
- * All kinds that kube-apiserver knows by name, old versions included. A body that names one of them where another kind is
- * expected is refused in other words than one that names no kind at all.
+ * All kinds that are registered in kube-apiserver's scheme, including old versions. A body of a registered kind, where another is expected,
+ * gets another error than one of an unknown kind.
  */
 import type { KnownKind, Scheme } from '../schema/object-schema.ts'
 import { splitApiVersion } from './read-resources.ts'
 import { findType } from './types.ts'
 
-/** Where the types of a group are: its package in the catalogue, whose name Go's internal types have too. */
+/** The package of a group's types in the catalogue, which is also the package name of Go's internal types. */
 const packages: ReadonlyMap<string, string> = new Map([
   ['', 'core'],
   ['admission.k8s.io', 'admission'],
@@ -34,7 +34,7 @@ const packages: ReadonlyMap<string, string> = new Map([
   ['storagemigration.k8s.io', 'storagemigration'],
 ])
 
-/** Kinds that every version has. */
+/** Kinds that are registered in every version. */
 const commonKinds: ReadonlySet<string> = new Set([
   'CreateOptions',
   'DeleteOptions',
@@ -54,7 +54,7 @@ const coreKinds: ReadonlySet<string> = new Set([
   'Status',
 ])
 
-/** Where the internal form of a kind is another group's. */
+/** Kinds whose internal version belongs to another group. */
 const movedHubs: ReadonlyMap<string, string> = new Map([
   ['events.Event', 'core.Event'],
   ['extensions.DaemonSet', 'apps.DaemonSet'],
@@ -66,7 +66,7 @@ const movedHubs: ReadonlyMap<string, string> = new Map([
   ['apps.Scale', 'autoscaling.Scale'],
 ])
 
-/** Servers that are part of kube-apiserver, but know only kinds of their own. */
+/** Servers within kube-apiserver whose schemes have only kinds of their own. */
 const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: string }> = new Map([
   [
     'apiextensions.k8s.io',
@@ -77,7 +77,7 @@ const smallSchemes: ReadonlyMap<string, { readonly name: string; readonly kind: 
 
 const mainScheme: Scheme = { name: 'pkg/api/legacyscheme/scheme.go:30', find: findKind }
 
-/** The scheme that decides about bodies for resources of a group. */
+/** The scheme that decodes bodies for resources of a group. */
 export function schemeOf(group: string): Scheme {
   const small = smallSchemes.get(group)
   if (small === undefined) return mainScheme

@@ -1,48 +1,51 @@
-/** How a kind differs in what all kinds have: names, generation, what an update may do, what a delete answers. What is absent is as for most. */
+/** How a kind differs from most others in names, generation, updates and deletes. An absent field means the usual behaviour. */
 import { checkDnsLabel, checkDnsSubdomain, checkDns1035Label, checkPathSegment } from '../api/names.ts'
 import type { Equality } from '../schema/equal.ts'
 import type { MetadataRules, UpdateCheck } from './resource.ts'
 import { checkCanonicalIp } from './rules/addresses.ts'
 
 export type Strategy = {
-  /** The kind is served only while this feature gate is on. */
+  /** The feature gate without which the kind is not served. */
   readonly gate?: string
-  /** Those subresources that are served only while a gate is on, with its name. */
+  /** The feature gates without which subresources are not served. */
   readonly subresourceGates?: { readonly [subresource: string]: string }
-  /** The group in faults of validation, where it is not that of the kind. */
+  /** The group in validation errors, if it is not that of the kind. */
   readonly faultGroup?: string
-  /** Absent: names are DNS subdomains. `path`: what a path can hold; `any`: the kind's own rules say it, or nothing does. */
+  /** Absent: names are DNS subdomains. `path`: any path segment; `any`: the kind's own rules validate names, or nothing does. */
   readonly names?: 'label' | 'dns1035' | 'path' | 'ip' | 'any'
-  /** The kind's rules say nothing of metadata. */
+  /** The kind's own validation skips metadata. */
   readonly ignoresMetadata?: true
   readonly finalizersNeedNoDomain?: true
   /**
-   * What an update checks, in this order, besides what all objects must pass; absent: `change`, `rules`. The recordings meta-by-kind-*
-   * show how often each kind looks at metadata.
+   * What an update validates, in this order, besides the rules for all objects; absent: `change`, `rules`. The recordings meta-by-kind-*
+   * show how often each kind validates metadata.
    */
   readonly updateChecks?: readonly UpdateCheck[]
-  /** An update must name the version that it is made from. */
+  /** An update must have a resourceVersion. */
   readonly needsResourceVersion?: true
-  /** An update of what does not exist creates it. */
+  /** An update of an object that does not exist creates it. */
   readonly createsOnUpdate?: true
-  /** A delete answers with the object. */
+  /** The response to a delete is the object. */
   readonly returnsDeleted?: true
-  /** A delete that says nothing else leaves dependents alone. */
+  /** By default, a delete orphans dependents. */
   readonly orphansDependents?: true
-  /** The status is taken from whoever creates, or updates, the object. */
+  /** Whether the status in the body of a create, or also of an update, is kept. */
   readonly takesStatus?: 'create' | 'create and update'
-  /** What of metadata a write through /status does not change: all of it, or these fields. */
+  /** The metadata that a write through /status does not change: all of it, or these fields. */
   readonly statusKeeps?: 'metadata' | readonly string[]
-  /** By subresource (empty: the object itself): what such a write leaves as it is, and nobody owns through it. Absent: what follows from the above. */
+  /**
+   * By subresource (empty: the object itself): the fields that such a write does not change, and so does not own. Absent: derived from the
+   * above.
+   */
   readonly resetPaths?: { readonly [subresource: string]: readonly string[] }
-  /** Told with every answer, or with those of some versions. */
+  /** A warning that is sent with every response, or with those of some versions. */
   readonly deprecation?: string | { readonly [version: string]: string }
   readonly generation?: Generation
 }
 
 /**
- * The generation counts the changes of these fields (`metadata.labels`: of the labels). With `kept` the client sets the first one;
- * otherwise it is 1. `equality` is how upstream compares them.
+ * The generation is incremented when one of these fields changes (`metadata.labels`: the labels). With `kept` the client sets the first
+ * one; otherwise it is 1. `equality` is how upstream compares them.
  */
 export type Generation = { readonly fields: readonly string[]; readonly kept?: true; readonly equality?: Equality }
 
@@ -70,7 +73,7 @@ export const metadataRulesOf = ({
 export const deprecationOf = ({ deprecation }: Strategy, version: string): string | undefined =>
   typeof deprecation === 'object' ? deprecation[version] : deprecation
 
-/** The paths of fields that a write through a subresource (empty: the object itself) leaves as they are. */
+/** The paths of fields that a write through a subresource (empty: the object itself) does not change. */
 export function resetPathsOf(
   { resetPaths = {}, statusKeeps = [] }: Strategy,
   hasStatus: boolean,

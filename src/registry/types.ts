@@ -1,4 +1,4 @@
-/** The schemas of built-in kinds: read from the catalogue, each when it is first needed. */
+/** The schemas of built-in kinds: parsed from the catalogue, each on first use. */
 import type { Struct } from '../schema/schema.ts'
 import { typeDefaults } from './kinds/type-defaults.ts'
 import { splitPackages, TypeCatalogue } from '../schema/read-types.ts'
@@ -64,7 +64,7 @@ const builtInTypes = new TypeCatalogue(
   typeDefaults,
 )
 
-/** `typeOf('core/v1', 'Pod')`: of the package that the catalogue has it in. */
+/** `typeOf('core/v1', 'Pod')`: by the package of the catalogue. */
 export const typeOf = (packageName: string, typeName: string): Struct => builtInTypes.struct(packageName, typeName)
 
 export const findType = (packageName: string, typeName: string): Struct | undefined =>

@@ -1,11 +1,13 @@
-/** All rules that an object must keep, in kube-apiserver's order: those of its kind, and those of all objects. */
+/** All validation rules of an object, in kube-apiserver's order: those of its kind, and those of all objects. */
 import type { FieldFault } from '../api/field-fault.ts'
 import { checkPathSegment, checkPathSegmentPrefix } from '../api/names.ts'
 import type { KubeObject } from '../api/object.ts'
 import { validateFinalizerDomains, validateLists, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import type { Resource, UpdateCheck, UpdateRules } from './resource.ts'
 
-/** The general rules are looked at only when the kind has nothing to say. `found`: what rules that take long have found. */
+/**
+ * The rules for all objects are applied only if those of the kind find nothing. `found`: the faults of rules that yield to the event loop.
+ */
 export function validateCreate(
   object: KubeObject,
   resource: Resource,
@@ -22,7 +24,7 @@ export type UpdateContext = {
   readonly found?: readonly FieldFault[]
 }
 
-/** `rules` are those of the path that is written to: of the resource, or of its subresource. */
+/** `rules` are those of the written path: of the resource, or of its subresource. */
 export function validateUpdate(
   object: KubeObject,
   current: KubeObject,
@@ -56,7 +58,7 @@ function validateKindMetadata(
   return [...validateMetadata(metadata, resource, lists), ...(needsDomains ? validateFinalizerDomains(metadata) : [])]
 }
 
-/** Every name becomes a part of a path. */
+/** Every name becomes a path segment. */
 const anyName = ({ isNamespaced }: Resource) => ({
   isNamespaced,
   checkName: checkPathSegment,
