@@ -1,6 +1,6 @@
 /**
- * Addresses and ranges as fields of objects. Older fields take any spelling and warn of the odd ones; newer fields take the
- * canonical one only.
+ * IP addresses and CIDRs in fields of objects. Older fields accept any spelling and warn about unusual ones; newer fields accept the
+ * canonical form only.
  */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { type Cidr, cidrOf, formatCidr, formatIp, type Ip, parseCidr, parseIp } from '../../api/ip.ts'
@@ -9,12 +9,12 @@ import { quote } from '../../api/quote.ts'
 const notAnIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 const notACidr = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
 
-/** Any spelling. */
+/** Accepts any spelling. */
 export const checkIp = (text: string): string[] => (parseIp(text) === undefined ? [notAnIp] : [])
 
 export const checkCidr = (text: string): string[] => (parseCidr(text) === undefined ? [notACidr] : [])
 
-/** Any spelling that all programs read alike. What is no address at all is told by the other rules. */
+/** Accepts any spelling that all parsers read alike. A text that is not an address is reported by other rules. */
 export function checkStrictIp(text: string): string[] {
   const ip = parseIp(text)
   if (ip === undefined) return []
@@ -27,14 +27,14 @@ export function checkStrictCidr(text: string): string[] {
   return cidr === undefined ? [] : misread(cidr, text)
 }
 
-/** What makes a range one that programs read differently. */
+/** The ambiguities of a CIDR that parsers read differently. */
 function misread(cidr: Cidr, text: string): string[] {
   if (hasLeadingZeros(text, cidr.address)) return ['must not have leading 0s in IP or prefix length']
   if (cidr.address.isMapped) return ['must not have an IPv4-mapped IPv6 address']
   return cidr.address.value === cidr.first ? [] : ['must not have bits set beyond the prefix length']
 }
 
-/** An address in the one form that is written for it. */
+/** Accepts the canonical form of an address only. */
 export function checkCanonicalIp(text: string): string[] {
   const ip = parseIp(text)
   if (ip === undefined) return [notAnIp]
@@ -44,7 +44,7 @@ export function checkCanonicalIp(text: string): string[] {
   return [ip.family === 'IPv4' ? 'must not have leading 0s' : `must be in canonical form (${quote(canonical)})`]
 }
 
-/** A range in the one form that is written for it. */
+/** Accepts the canonical form of a CIDR only. */
 export function checkCanonicalCidr(text: string): string[] {
   const cidr = parseCidr(text)
   if (cidr === undefined) return [notACidr]
@@ -54,7 +54,7 @@ export function checkCanonicalCidr(text: string): string[] {
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`]
 }
 
-/** An address and how many of its bits name the network, in the one form that is written for them. */
+/** An address with a prefix length, of which host bits may be set, in canonical form. */
 export function checkInterfaceAddress(text: string): string[] {
   const cidr = parseCidr(text)
   if (cidr === undefined) return ['must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)']
@@ -62,7 +62,7 @@ export function checkInterfaceAddress(text: string): string[] {
   return canonical === text ? [] : [`must be in canonical form (${quote(canonical)})`]
 }
 
-/** Go's newer parsers refuse these. */
+/** Go's newer parsers refuse leading zeros. */
 const hasLeadingZeros = (text: string, { family, isMapped }: Ip): boolean =>
   /\/0[0-9]/.test(text) || (family === 'IPv4' && !isMapped && /(^|\.)0[0-9]/.test(text))
 
@@ -75,7 +75,10 @@ const reserved: readonly (readonly [Cidr | undefined, string])[] = [
   ['ff02::/16', 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
 ].map(([text = '', why = '']) => [parseCidr(text), why])
 
-/** An address that traffic can be sent to. What is no address at all has been told before, and is told again in fewer words. */
+/**
+ * An address that traffic can be sent to. A text that is not an address has been reported before, and is reported again in a shorter text,
+ * as upstream.
+ */
 export function validateTarget(path: string, text: string): FieldFault[] {
   const ip = parseIp(text)
   if (ip === undefined) return [invalidValue(path, text, 'must be a valid IP address')]
@@ -85,7 +88,7 @@ export function validateTarget(path: string, text: string): FieldFault[] {
   return ip.value === 0n ? [invalidValue(path, text, `may not be unspecified (${text})`), ...faults] : faults
 }
 
-/** What to tell of an address that is spelled oddly. */
+/** The warning about an address that is not in canonical form. */
 export function warnOfIp(path: string, text: string): string[] {
   const ip = parseIp(text)
   if (ip === undefined) return []
@@ -95,7 +98,7 @@ export function warnOfIp(path: string, text: string): string[] {
   return [`${path}: IPv6 address ${quote(text)} should be in RFC 5952 canonical format (${quote(canonical)})`]
 }
 
-/** What to tell of a range that is spelled oddly, or that may mean two things. */
+/** The warning about a CIDR that is not in canonical form, or that is ambiguous. */
 export function warnOfCidr(path: string, text: string): string[] {
   const cidr = parseCidr(text)
   if (cidr === undefined) return []

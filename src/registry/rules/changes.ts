@@ -1,8 +1,8 @@
-/** What differs between two structs, for who is told that they may not. */
+/** The differences between two structs, for errors about immutable fields. */
 import { type Fields, type Json } from '../../api/object.ts'
 import { isSame } from '../../schema/equal.ts'
 
-/** Lines with the fields that were and those that would be, each as JSON. */
+/** One line for each old and each new value of a changed field, as JSON. */
 export function changesOf(before: Fields, now: Fields): string {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].toSorted()
   return names

@@ -1,4 +1,4 @@
-/** Conditions in the form that all newer kinds share (metav1.Condition). */
+/** Conditions of the type that newer kinds share (metav1.Condition). */
 import {
   checked,
   duplicate,
@@ -30,7 +30,6 @@ export function validateConditions(list: Json | undefined, path: string): FieldF
   ])
 }
 
-/** One of them, by itself. */
 function validateCondition(condition: Fields, path: string): FieldFault[] {
   const { lastTransitionTime, observedGeneration } = condition
   const status = textOf(condition['status'])

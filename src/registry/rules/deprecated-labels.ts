@@ -1,4 +1,4 @@
-/** Labels of nodes that have newer names: what is told to who still selects by the older ones. */
+/** Deprecated labels of nodes, and the warnings for selectors that still use them. */
 const newerNames: ReadonlyMap<string, { readonly since: string; readonly newer: string }> = new Map([
   ['beta.kubernetes.io/arch', { since: 'v1.14', newer: 'kubernetes.io/arch' }],
   ['beta.kubernetes.io/os', { since: 'v1.14', newer: 'kubernetes.io/os' }],
@@ -9,7 +9,7 @@ const newerNames: ReadonlyMap<string, { readonly since: string; readonly newer: 
 
 export const newerLabel = (label: string): string | undefined => newerNames.get(label)?.newer
 
-/** Where the label is the value of a field. */
+/** For a field whose value is the key of a label. */
 export function deprecatedKeyWarnings(path: string, label: string): string[] {
   const known = newerNames.get(label)
   return known === undefined

@@ -1,4 +1,4 @@
-/** Comparisons of values by the types of the catalogue, for rules about what an update may change. */
+/** Comparisons of values by the types of the catalogue, for rules about immutable fields. */
 import type { Json } from '../../api/object.ts'
 import { type Equality, isEqual } from '../../schema/equal.ts'
 import { typeOf } from '../types.ts'

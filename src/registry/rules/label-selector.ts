@@ -1,4 +1,4 @@
-/** Selectors of labels as objects have them: what they must be, what they select, how messages show them. */
+/** Label selectors in objects: validation, matching, and how messages print them. */
 import { faultsOfEach, type FieldFault, forbiddenField, invalidValue, required } from '../../api/field-fault.ts'
 import { type Labels, matchesLabels, type Requirement } from '../../api/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../api/names.ts'
@@ -8,7 +8,7 @@ import { addAll } from '../../lib/long-lists.ts'
 import { given, type Rule } from './rule.ts'
 import { named } from './scalars.ts'
 
-/** Whether it says nothing, and so selects everything. */
+/** Whether it has no requirements, and so selects everything. */
 export const isEmptySelector = (selector: Fields): boolean =>
   Object.keys(fieldsOf(selector['matchLabels'])).length === 0 && itemsOf(selector['matchExpressions']).length === 0
 
@@ -21,7 +21,7 @@ export function validateLabelSelector(selector: Fields, path: string): FieldFaul
   ]
 }
 
-/** The same as rules; an absent selector is fine. */
+/** The same as rules; an absent selector is valid. */
 export const labelSelector: Rule = given((value, path, { faults }) => {
   addAll(faults, validateLabelSelector(fieldsOf(value), path))
 })
@@ -30,7 +30,7 @@ export const labelMap: Rule = (value, path, { faults }) => {
 }
 export const labelKey: Rule = named(checkQualifiedName)
 
-/** Of any map of labels: keys and values are told at the path of the map. */
+/** For any map of labels: faults of keys and values have the path of the map. */
 export function validateLabels(labels: Json | undefined, path: string): FieldFault[] {
   return faultsOfEach(Object.entries(fieldsOf(labels)), ([key, value]) => [
     ...checkQualifiedName(key).map((why) => invalidValue(path, key, why)),
@@ -73,7 +73,7 @@ const operators: { readonly [operator: string]: 'in' | 'notin' | 'exists' | 'abs
   DoesNotExist: 'absent',
 }
 
-/** Undefined where it cannot be understood, which validation refuses. */
+/** Undefined if the selector is invalid, which validation reports. */
 export function requirementsOf(selector: Fields): readonly Requirement[] | undefined {
   if (validateLabelSelector(selector, '').length > 0) return undefined
   return [
@@ -90,14 +90,14 @@ export function requirementsOf(selector: Fields): readonly Requirement[] | undef
   ]
 }
 
-/** No selector at all selects nothing, an empty one everything. */
+/** An absent selector selects nothing, an empty one everything. */
 export function selects(selector: Json | undefined, labels: Labels | undefined): boolean {
   if (selector === undefined || selector === null) return false
   const requirements = requirementsOf(fieldsOf(selector))
   return requirements !== undefined && matchesLabels(requirements, labels)
 }
 
-/** As a list takes it: sorted by key. */
+/** As the labelSelector of a list request, sorted by key. */
 export function printLabelSelector(selector: Fields): string {
   const terms = [
     ...Object.entries(fieldsOf(selector['matchLabels'])).map(
@@ -119,7 +119,7 @@ function printExpression(expression: Fields): string {
   return operator === 'absent' ? `!${key}` : key
 }
 
-/** As Go dumps it. */
+/** As Go prints it with %#v. */
 export function goLabelSelector(selector: Fields): string {
   const { matchLabels, matchExpressions } = selector
   const expressions = itemsOf(matchExpressions).map((one) => {
@@ -131,7 +131,7 @@ export function goLabelSelector(selector: Fields): string {
   return `v1.LabelSelector{MatchLabels:${goLabels(matchLabels)}, MatchExpressions:${shown}}`
 }
 
-/** `map[string]string{"a":"b"}`, sorted. */
+/** `map[string]string{"a":"b"}`, sorted by key. */
 export function goLabels(labels: Json | undefined): string {
   if (labels === undefined || labels === null) return 'map[string]string(nil)'
   const entries = Object.entries(fieldsOf(labels)).toSorted(([one], [other]) => (one < other ? -1 : 1))

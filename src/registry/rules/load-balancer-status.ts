@@ -1,4 +1,4 @@
-/** Where a load balancer can be reached, as Services and Ingresses have it in their status. */
+/** The ingress points of a load balancer, in the status of Services and Ingresses. */
 import { checked, type FieldFault, forbiddenField, invalidValue, notSupported } from '../../api/field-fault.ts'
 import { parseIp } from '../../api/ip.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
@@ -18,7 +18,7 @@ export function validateIngressPoint(path: string, point: Fields): FieldFault[] 
   ]
 }
 
-/** Only Services have it. */
+/** Only Services have this field. */
 function validateIpMode(path: string, ipMode: Fields[string], ip: string): FieldFault[] {
   if (ipMode === undefined || ipMode === null) return []
   if (ip === '') return [forbiddenField(path, 'may not be specified when `ip` is not set')]

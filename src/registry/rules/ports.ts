@@ -1,4 +1,4 @@
-/** Numbers and names of ports. */
+/** Port numbers and names. */
 import type { Rule } from './rule.ts'
 import { between, named, oneOf } from './scalars.ts'
 
@@ -10,7 +10,7 @@ export const isPort = (value: number): boolean => value >= 1 && value <= PORT_MA
 export const checkPortNumber = (value: number): string[] =>
   isPort(value) ? [] : [`must be between 1 and ${PORT_MAX}, inclusive`]
 
-/** The name of a service as RFC 6335 section 5.1 has it. */
+/** A service name (RFC 6335, section 5.1). */
 export function checkPortName(name: string): string[] {
   const faults: string[] = []
   if (name.length > PORT_NAME_CHARACTERS_MAX) faults.push(`must be no more than ${PORT_NAME_CHARACTERS_MAX} characters`)
@@ -28,7 +28,7 @@ export const portNumber: Rule = between(1, PORT_MAX)
 export const portName: Rule = named(checkPortName)
 export const protocol: Rule = oneOf(...protocols)
 
-/** A port by number, or by the name that it has in the Pod. */
+/** A port by its number, or by its name in the Pod. */
 export const portNumberOrName: Rule = (value, path, check) => {
   if (typeof value === 'string') return portName(value, path, check)
   portNumber(value, path, check)

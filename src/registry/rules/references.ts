@@ -3,13 +3,13 @@ import { checked, type FieldFault, required } from '../../api/field-fault.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../api/names.ts'
 import { type Fields, type Json, textOf } from '../../api/object.ts'
 
-/** A part of a reference that ends up in a path. */
+/** A part of a reference that becomes a path segment. */
 export function validateSegment(path: string, value: Json | undefined, missing = ''): FieldFault[] {
   const text = textOf(value)
   return text === '' ? [required(path, missing)] : checked(path, text, checkPathSegment)
 }
 
-/** An object of any kind in the same namespace; the group may be left out, but not be empty. */
+/** A reference to an object of any kind in the same namespace; the group may be absent, but not empty. */
 export function validateTypedReference(path: string, { apiGroup, kind, name }: Fields): FieldFault[] {
   return [
     ...(typeof apiGroup === 'string' ? checked(`${path}.apiGroup`, apiGroup, checkDnsSubdomain) : []),

@@ -1,4 +1,4 @@
-/** Amounts of resources: which names there are, and what each may hold. */
+/** Resource lists: the names of resources, and the rules for their amounts. */
 import { type FieldFault, forbiddenField, invalidShown, invalidValue, required } from '../../api/field-fault.ts'
 import { goQuantity } from '../../api/go-value.ts'
 import { checkQualifiedName } from '../../api/names.ts'
@@ -10,7 +10,7 @@ import type { Check, Rule } from './rule.ts'
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
 const compute = words('cpu memory ephemeral-storage')
-/** Counts of objects, which are whole. */
+/** Object counts, which must be integers. */
 const counts = words(`
   pods services replicationcontrollers resourcequotas secrets configmaps persistentvolumeclaims services.nodeports
   services.loadbalancers`)
@@ -26,10 +26,10 @@ const standard: ReadonlySet<string> = new Set([
 const hugePages = 'hugepages-'
 export const isHugePages = (name: string): boolean => name.startsWith(hugePages)
 
-/** Kubernetes' own: without a domain, or with its. */
+/** Kubernetes' own resources: without a domain, or with kubernetes.io. */
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
 
-/** What others add to nodes: `example.com/gpu`. */
+/** Extended resources: `example.com/gpu`. */
 export const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && checkQualifiedName(`requests.${name}`).length === 0
 
@@ -38,10 +38,10 @@ const isStandard = (name: string): boolean =>
 
 const isWholeCount = (name: string): boolean => counts.includes(name) || isExtended(name)
 
-/** May be asked for beyond what there is. */
+/** Whether limits may exceed requests. */
 export const allowsOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name)
 
-/** The name of a resource is shown without quotes. */
+/** Its faults are printed with the name of the resource unquoted. */
 export function checkResourceName(name: string): string[] {
   const faults = checkQualifiedName(name)
   if (faults.length > 0 || name.includes('/') || isStandard(name)) return faults
@@ -58,7 +58,7 @@ export function checkContainerResourceName(name: string): string[] {
   return [...faults, "doesn't follow extended resource name standard"]
 }
 
-/** A single amount of the resource of this name. */
+/** Validates an amount of the resource of this name. */
 export function checkAmount(name: string, amount: string, path: string): FieldFault[] {
   const nanos = nanosOf(amount)
   if (nanos < 0n) return [invalidValue(path, amount, 'must be greater than or equal to 0')]
@@ -67,7 +67,7 @@ export function checkAmount(name: string, amount: string, path: string): FieldFa
   return []
 }
 
-/** A map of amounts, each under a name that `checkName` allows. */
+/** A resource list, whose names `checkName` validates. */
 export function resourceList(checkName: (name: string) => string[]): Rule {
   return (value, path, { faults }) => {
     for (const [name, amount] of entriesOf(value)) {
@@ -78,7 +78,7 @@ export function resourceList(checkName: (name: string) => string[]): Rule {
   }
 }
 
-/** What somebody asks for and what he is limited to; `list` checks one of the two maps. */
+/** Requests and limits; `list` validates each of the two resource lists. */
 export const requirementsOf =
   (list: Rule): Rule =>
   (value, path, check) => {
@@ -99,7 +99,7 @@ export const requirementsOf =
     }
   }
 
-/** Those of a container. */
+/** For a container. */
 export const resourceRequirements: Rule = requirementsOf(resourceList(checkContainerResourceName))
 
 function hugePagesFit(list: Fields, path: string, { faults }: Check): void {
@@ -130,7 +130,7 @@ function requestFaults(
   return [invalidValue(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)]
 }
 
-/** Of bytes there are no parts. */
+/** Warns about amounts in bytes that are not integers. */
 export function fractionWarnings(list: Fields, path: string): string[] {
   return ['memory', 'ephemeral-storage', 'storage'].flatMap((name) => {
     const amount = textOf(list[name])
@@ -139,7 +139,10 @@ export function fractionWarnings(list: Fields, path: string): string[] {
   })
 }
 
-/** Upstream counts in thousandths, rounded up. Of 7Ei, which is too many of them, it takes the lowest 64 bits; of 10E it takes none. */
+/**
+ * Upstream converts to thousandths, rounded up. If they overflow an int64, as those of 7Ei, it takes the lowest 64 bits; for 10E the result
+ * is 0.
+ */
 function hasFraction(amount: string): boolean {
   const thousandths = (nanosOf(amount) + 999_999n) / 1_000_000n
   const counted = BigInt.asIntN(64, thousandths)

@@ -1,22 +1,22 @@
 /**
- * Rules for parts of objects. A rule looks at one value, and what is wrong it adds to `check.faults`. The rules of a struct are a
- * table from fields to rules, in the order in which clients see the faults; what depends on several fields is a function.
+ * Validation rules for parts of objects. A rule validates one value and adds its faults to `check.faults`. The rules of a struct are a
+ * table from fields to rules, in the order in which clients see the faults; a rule that depends on several fields is a function.
  */
 import { FAULTS_MAX, type FieldFault, required } from '../../api/field-fault.ts'
 import { defaultGates, type Gates } from '../../api/gates.ts'
 import { fieldsOf, isFields, type Json } from '../../api/object.ts'
 
-/** What a rule may know besides the value. Families of rules add what theirs need. */
+/** What a rule may know besides the value. Families of rules extend it. */
 export type Check = { readonly faults: FieldFault[]; readonly gates: Gates }
 
 export type Rule<C extends Check = Check> = (value: Json | undefined, path: string, check: C) => void
 
-/** Rules that depend on gates need them given. */
+/** Rules that depend on gates need `gates`. */
 export function faultsOf(rule: Rule, value: Json | undefined, path: string, gates: Gates = defaultGates): FieldFault[] {
   return collectFaults((faults) => rule(value, path, { faults, gates }))
 }
 
-/** What rules add. They are stopped where more is found than anybody is told. */
+/** Collects the faults that rules add, and stops them when FAULTS_MAX is reached. */
 export function collectFaults(addTo: (faults: FieldFault[]) => void): FieldFault[] {
   const faults = new ToldFaults()
   try {
@@ -36,7 +36,7 @@ class ToldFaults extends Array<FieldFault> {
   }
 }
 
-/** Of a struct: each field by its rule. An absent struct counts as an empty one; `given` says otherwise. */
+/** The rule of a struct: each field has a rule. An absent struct counts as an empty one, unless it is wrapped in `given`. */
 export function fields<C extends Check>(rules: { readonly [field: string]: Rule<C> }): Rule<C> {
   const rows = Object.entries(rules).map(([name, rule]) => ({ name, rule, suffix: `.${name}` }))
   return (value, path, check) => {
@@ -45,7 +45,7 @@ export function fields<C extends Check>(rules: { readonly [field: string]: Rule<
   }
 }
 
-/** Of a list: each item by the same rule. */
+/** The rule of a list: each item has the same rule. */
 export function each<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (!Array.isArray(value)) return
@@ -59,21 +59,21 @@ export function all<C extends Check>(...rules: readonly Rule<C>[]): Rule<C> {
   }
 }
 
-/** Nothing is asked of what was not given. */
+/** Skips an absent value. */
 export function given<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (value !== undefined && value !== null) rule(value, path, check)
   }
 }
 
-/** Nothing is asked of what is absent, empty or zero, which Go cannot tell apart. */
+/** Skips a value that is absent, empty or zero, which Go does not distinguish. */
 export function unlessEmpty<C extends Check>(rule: Rule<C>): Rule<C> {
   return (value, path, check) => {
     if (!isEmpty(value)) rule(value, path, check)
   }
 }
 
-/** Must be there, and then keep the rule. */
+/** The value must not be empty, and must pass the rule. */
 export function needed<C extends Check>(rule?: Rule<C>, detail = ''): Rule<C> {
   return (value, path, check) => {
     if (isEmpty(value)) check.faults.push(required(path, detail))
@@ -81,12 +81,11 @@ export function needed<C extends Check>(rule?: Rule<C>, detail = ''): Rule<C> {
   }
 }
 
-/** Fields that must not be empty. */
 export function neededFields(...names: readonly string[]): Rule {
   return fields(Object.fromEntries(names.map((name) => [name, needed()])))
 }
 
-/** Absent, or the zero of its type. */
+/** Absent, or the zero value of its type. */
 export function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === 0 || value === false) return true
   return Array.isArray(value) ? value.length === 0 : isFields(value) && Object.keys(value).length === 0

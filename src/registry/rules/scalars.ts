@@ -7,7 +7,7 @@ import type { Rule } from './rule.ts'
 
 export const INT32_MAX = 2 ** 31 - 1
 
-/** A text that one of the rules in api/names.ts looks at. */
+/** A text that one of the checks in api/names.ts validates. */
 export function named(checkName: (name: string) => string[]): Rule {
   return (value, path, { faults }) => {
     const name = textOf(value)
@@ -15,7 +15,7 @@ export function named(checkName: (name: string) => string[]): Rule {
   }
 }
 
-/** Absent counts as the empty text: `given` and `unlessEmpty` say otherwise. */
+/** An absent value counts as the empty text, unless the rule is wrapped in `given` or `unlessEmpty`. */
 export function oneOf(...supported: readonly string[]): Rule {
   return (value, path, { faults }) => {
     const text = textOf(value)
@@ -41,7 +41,7 @@ export const positive: Rule = (value, path, { faults }) => {
   if (number <= 0) faults.push(invalidValue(path, number, 'must be greater than zero'))
 }
 
-/** Of a user or a group. */
+/** The id of a user or a group. */
 export const accountId: Rule = between(0, INT32_MAX)
 
 const FILE_MODE_MAX = 0o777
@@ -52,7 +52,7 @@ export const fileMode: Rule = (value, path, { faults }) => {
   faults.push(invalidValue(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive'))
 }
 
-/** An address in any form that was ever accepted: leading zeros in parts of IPv4 are. */
+/** An address in any form that was ever accepted, including leading zeros in IPv4. */
 export const ipAddress: Rule = (value, path, { faults }) => {
   const address = textOf(value)
   if (isIpAddress(address)) return
@@ -73,14 +73,14 @@ export const withoutBacksteps: Rule = (value, path, { faults }) => {
   if (text.split('/').includes('..')) faults.push(invalidValue(path, text, "must not contain '..'"))
 }
 
-/** A path below some folder. */
+/** A path below some directory. */
 export const relativePath: Rule = (value, path, check) => {
   const text = textOf(value)
   if (text.startsWith('/')) check.faults.push(invalidValue(path, text, 'must be a relative path'))
   withoutBacksteps(value, path, check)
 }
 
-/** A path below a folder in which the server itself makes names that start with two dots. */
+/** A path below a volume, whose kubelet reserves names that begin with two dots. */
 export const visiblePath: Rule = (value, path, check) => {
   const text = textOf(value)
   relativePath(value, path, check)
@@ -95,12 +95,12 @@ export function atMostBytes(bytesMax: number): Rule {
   }
 }
 
-/** Must not be there at all. */
+/** The field must be absent. */
 export function forbidden(detail: string): Rule {
   return (value, path, { faults }) => {
     if (value !== undefined && value !== null) faults.push(forbiddenField(path, detail))
   }
 }
 
-/** As Go prints a list of texts. */
+/** As Go prints a []string with %#v. */
 export const goTexts = (texts: readonly string[]): string => `[]string{${texts.map(quote).join(', ')}}`

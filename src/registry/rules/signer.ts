@@ -1,13 +1,13 @@
-/** Names of those who sign certificates. */
+/** Names of certificate signers. */
 import { type FieldFault, invalidShown, invalidValue, required, tooLong } from '../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
 
 const SIGNER_NAME_BYTES_MAX = 571
-/** A name of more parts is too long anyway, and each fault tells all of it. */
+/** A name with more parts is too long anyway, and each fault repeats the whole name. */
 const PARTS_MAX = SIGNER_NAME_BYTES_MAX
 
-/** A domain, and a name in it. */
+/** A domain and a path: `example.com/signer-name`. */
 export function validateSigner(signer: string, path: string): FieldFault[] {
   if (signer === '') return [required(path)]
   const [domain = '', name = '', ...more] = signer.split('/')

@@ -1,6 +1,6 @@
 /**
- * StrictIPCIDRValidation: fields that have taken any spelling of an address take none that can be misread. What an object had before stays
- * allowed, but for Pods.
+ * Gate StrictIPCIDRValidation: fields that accepted any spelling of an address refuse ambiguous ones. Values that are already stored stay
+ * valid, except in Pods.
  */
 import { faultsOfEach, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { type Fields, isFields, type Json, type KubeObject } from '../../api/object.ts'
@@ -8,7 +8,7 @@ import { podSpecOf } from '../pod-specs.ts'
 import { checkStrictCidr, checkStrictIp } from './addresses.ts'
 
 type Check = (text: string) => string[]
-/** `[]` stands for every item. `shown`: the path that faults have, where it is another. */
+/** `[]` stands for every item. `shown` maps to the path in faults, if it is another one. */
 type Place = { readonly path: string; readonly check: Check; readonly shown?: (path: string) => string }
 
 const ip = (path: string, shown?: Place['shown']): Place => ({ path, check: checkStrictIp, ...(shown && { shown }) })
@@ -22,7 +22,7 @@ const points = ip('status.loadBalancer.ingress[].ip')
 const withoutField = (path: string): string => path.replace(/\.ip$/, '')
 const peers = ['spec.ingress[].from[].ipBlock', 'spec.egress[].to[].ipBlock']
 
-/** By the name that errors give the kind. */
+/** By the kind as errors name it. */
 const places: ReadonlyMap<string, readonly Place[]> = new Map([
   ['Endpoints', ['addresses', 'notReadyAddresses'].map((list) => ip(`subsets[].${list}[].ip`))],
   ['EndpointSlice.discovery.k8s.io', [ip('endpoints[].addresses[]')]],
@@ -41,19 +41,19 @@ const places: ReadonlyMap<string, readonly Place[]> = new Map([
   ],
 ])
 
-/** Nobody looks at the Pods of its template. */
+/** Upstream does not validate the pod template of this kind. */
 const unlooked = 'StatefulSet.apps'
 const ofPods = [ip('dnsConfig.nameservers[]'), ip('hostAliases[].ip')]
 
-/** `current`: the stored one; undefined: this one is new. */
+/** `current`: the stored object; undefined for a new one. */
 export function strictAddressFaults(object: KubeObject, current: KubeObject | undefined, kind: string): FieldFault[] {
-  // Names and newer addresses have rules of their own.
+  // Other address types have rules of their own.
   const isOther = kind.startsWith('EndpointSlice') && object['addressType'] !== 'IPv4'
   const own = isOther ? [] : (places.get(kind) ?? [])
   return faultsOfEach(own, (place) => faultsAt(object, place, { current, prefix: '' }))
 }
 
-/** Of a Pod, or of the template for Pods. */
+/** For a Pod or a pod template. */
 export function strictPodFaults(object: KubeObject, current: KubeObject | undefined, kind: string): FieldFault[] {
   const pods = kind === unlooked ? undefined : podSpecOf(object, kind)
   if (pods === undefined) return []

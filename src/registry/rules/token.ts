@@ -1,4 +1,4 @@
-/** How long a token of a service account may be asked for. */
+/** The lifetime that may be requested for a service account token. */
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { isNumber, type Json } from '../../api/object.ts'
 

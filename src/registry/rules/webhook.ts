@@ -1,4 +1,4 @@
-/** Where a webhook is: a URL, or a service of the cluster. */
+/** The client configuration of a webhook: a URL, or a Service. */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../api/names.ts'
 import { type Fields, fieldsOf, textOf } from '../../api/object.ts'
@@ -38,7 +38,7 @@ function validateUrl(url: string, path: string): FieldFault[] {
   return faults
 }
 
-/** Why Go does not read it. */
+/** Why Go's net/url cannot parse it. */
 function urlFault(url: string): string | undefined {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\x00-\x1f\x7f]/.test(url)) return 'net/url: invalid control character in URL'
@@ -50,7 +50,7 @@ function urlFault(url: string): string | undefined {
   return port === undefined || /^:[0-9]*$|@/.test(port) ? undefined : `invalid port ${quote(port)} after host`
 }
 
-/** Upstream tells of the one part where the other is absent, and clients know it so. */
+/** As upstream, the fault of a missing namespace is reported for the name, and vice versa. */
 function validateService({ name, namespace, path: urlPath, port }: Fields, path: string): FieldFault[] {
   const faults: FieldFault[] = []
   if (textOf(namespace) === '') faults.push(required(`${path}.name`, 'service name is required'))
