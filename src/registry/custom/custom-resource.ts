@@ -1,6 +1,6 @@
 /**
- * A resource that clients have defined, in one version: the same words as a built-in one, said by its definition rather than by
- * the catalogue. What takes time or room is made when it is first asked for; there may be ten thousand of them.
+ * A custom resource in one version: the same type as a built-in one, but derived from a CustomResourceDefinition instead of the catalogue.
+ * What costs time or memory is created on first use; there may be ten thousand of them.
  */
 import { checkDnsSubdomain, isStandardFinalizer } from '../../api/names.ts'
 import { quote } from '../../api/quote.ts'
@@ -17,13 +17,13 @@ import type { Definition, DefinitionVersion } from './definition.ts'
 import { readPath, valueAtPath } from './simple-path.ts'
 import { withField, withGeneration, without } from '../object-parts.ts'
 
-/** In the order in which discovery shows them. */
+/** In the order in which discovery lists them. */
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
-/** What discovery shows of one that is going away; changes are made all the same, so that finalizers can be removed. */
+/** The verbs in discovery while the CRD is being deleted; updates are still served, so that finalizers can be removed. */
 const lastVerbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-/** One for each version, those that are not served too: objects may be stored in them. */
+/** One for each version, including those that are not served: objects may be stored in them. */
 export function customResources(definition: Definition): readonly CustomResource[] {
   const schemas = new Map(definition.versions.map((version) => [version.name, new CustomSchema(definition, version)]))
   const made: CustomResource[] = []
@@ -118,11 +118,11 @@ function customResource(
   }
 }
 
-/** Old definitions may have a schema of another kind, or none. */
+/** Old CRDs may have a schema that is not structural, or none. */
 const structuralOf = (schema: Fields): Fields | undefined =>
   Object.keys(schema).length > 0 && isStructural(schema) ? schema : undefined
 
-/** Whoever writes a finalizer should be known by it. */
+/** Warns about finalizers without a domain. */
 function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undefined): string[] {
   const known = new Set(current?.metadata.finalizers)
   const added = (metadata.finalizers ?? []).filter((name) => !known.has(name) && !name.includes('/'))
@@ -135,13 +135,13 @@ function finalizerWarnings({ metadata }: KubeObject, current: KubeObject | undef
     })
 }
 
-/** Whether objects may be stored in another version than this. */
+/** Whether objects may be stored in another version than this one. */
 const mayDiffer = ({ storageVersion, storedVersions }: Definition, { name }: DefinitionVersion): boolean =>
   storageVersion !== name || storedVersions.some((stored) => stored !== name)
 
 const noViews: { readonly [subresource: string]: View } = {}
 
-/** The status stands before the scale. */
+/** In the order of discovery. */
 function subresourcesOf({ group, names }: Definition, version: DefinitionVersion): readonly Subresource[] {
   const { name, hasStatus, scale } = version
   const status: Subresource = { name: 'status', kind: names.kind, group, version: name, verbs: partVerbs }
@@ -150,7 +150,7 @@ function subresourcesOf({ group, names }: Definition, version: DefinitionVersion
 
 const scalePart: Subresource = { name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: partVerbs }
 
-/** Who uses it is told of the best one that is not deprecated. */
+/** The server's own text recommends the best version that is not deprecated. */
 function deprecationOf({ group, names, versions }: Definition, version: DefinitionVersion): string | undefined {
   if (version.deprecation === undefined || version.deprecation !== '') return version.deprecation
   const better = versions
@@ -175,13 +175,13 @@ function selectableFields({ selectableFields: paths }: DefinitionVersion): Resou
 const selectableText = (value: Json | undefined): string =>
   value === undefined || value === null || typeof value === 'object' ? '' : `${value}`
 
-/** Nothing but the status, whatever else was sent; who owns what follows it. */
+/** Only the status is updated, whatever else was sent, and managedFields. */
 function statusRules(schema: CustomSchema, scale: DefinitionVersion['scale']): UpdateRules {
   return {
     prepareUpdate: (object, current) => {
       const { name, namespace, uid, resourceVersion, managedFields } = object.metadata
       const metadata = present({ ...current.metadata, name, namespace, uid, resourceVersion, managedFields })
-      // A null where none was is none.
+      // A null is no status if there was none before.
       const isNone = object['status'] === null && current['status'] === undefined
       return withField({ ...current, metadata }, 'status', isNone ? undefined : object['status'])
     },
@@ -193,14 +193,14 @@ function statusRules(schema: CustomSchema, scale: DefinitionVersion['scale']): U
   }
 }
 
-/** Any change counts, but that of metadata and of a status with a path of its own. */
+/** Any change increments the generation, except of metadata and of a status that is a subresource. */
 function counted(object: KubeObject, current: KubeObject, ignored: readonly string[]): KubeObject {
   const names = [...new Set([...Object.keys(object), ...Object.keys(current)])]
   const isChanged = names.some((name) => !ignored.includes(name) && !isSameExactly(object[name], current[name]))
   return isChanged ? withGeneration(object, (current.metadata.generation ?? 0) + 1) : object
 }
 
-/** Here an empty list is not the same as none. */
+/** Here, an empty list differs from an absent one. */
 function isSameExactly(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (Array.isArray(one) && Array.isArray(other)) {

@@ -1,4 +1,4 @@
-/** The rules of a custom kind on its objects, compiled when an object is first written. */
+/** The CEL validation rules of a custom kind, compiled when an object is first written. */
 import { type FaultReason, type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import type { Fields, KubeObject } from '../../api/object.ts'
 import type { Slice } from '../../cel/run.ts'
@@ -7,7 +7,7 @@ import { Remade } from '../../lib/lingering.ts'
 import { compileRules, type RuleNode } from '../../schema/structural/rules.ts'
 import { runRules } from '../../schema/structural/run-rules.ts'
 
-/** With a fault like these an object is not what rules expect. */
+/** Faults with which an object does not match the types that rules expect, so that rules are not evaluated. */
 const blocking: ReadonlySet<FaultReason> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -22,22 +22,22 @@ const unchecked =
 const isBlocking = ({ reason }: FieldFault): boolean => blocking.has(reason)
 
 export type RuleContext = {
-  /** As they were compiled; undefined: there are none. */
+  /** The compiled rules; undefined if there are none. */
   readonly root: RuleNode | undefined
   readonly slice: Slice
-  /** What the object was; undefined: it is new. */
+  /** The stored object; undefined for a new one. */
   readonly current?: KubeObject
-  /** Those of the metadata are told by others, but with them rules are not looked at either. */
+  /** Faults of metadata, which are reported by others, but also prevent the evaluation of rules. */
   readonly metadataFaults: () => readonly FieldFault[]
-  /** Takes what is wrong with values that were there before. */
+  /** Called with the faults of values that have not changed. */
   readonly warn?: ((text: string) => void) | undefined
 }
 
-/** Long patterns in rules were looked at when the definition was written. */
+/** Long patterns in rules were checked when the CRD was written. */
 const isAccepted = (): Promise<true> => Promise.resolve(true)
 
 export class CustomRules {
-  /** In slices of their own: whoever is first may go before the others have theirs. */
+  /** Compiled in slices of its own, not of the first request that needs it: that one may be cancelled while others still wait. */
   readonly #compiled: Remade<Promise<RuleNode | undefined>>
 
   constructor(schema: () => Fields, unusedMs: number) {
@@ -45,7 +45,7 @@ export class CustomRules {
     this.#compiled = new Remade(compile, unusedMs)
   }
 
-  /** To be had before they are used. */
+  /** To be awaited before `validate`. */
   async compiled(): Promise<RuleNode | undefined> {
     try {
       return await this.#compiled.value
@@ -55,7 +55,7 @@ export class CustomRules {
     }
   }
 
-  /** With the faults that were found already. */
+  /** Returns the faults of the rules after those that were found before. */
   *validate(
     object: KubeObject,
     found: readonly FieldFault[],

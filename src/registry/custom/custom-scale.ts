@@ -1,4 +1,4 @@
-/** The scale of a custom kind: the definition says where the numbers are. */
+/** The scale of a custom kind: the CRD says where its numbers are. */
 import { unclassified } from '../../api/errors.ts'
 import { type FieldFault, invalidValue } from '../../api/field-fault.ts'
 import { goPlain } from '../../api/go-value.ts'
@@ -8,7 +8,7 @@ import { metadataOf, scaleView, withVersionOf } from '../scale.ts'
 import type { ScalePaths } from './definition.ts'
 import { readPath, valueAtPath, withValueAt } from './simple-path.ts'
 
-/** Of one that shows no number of replicas where it should, nothing can be shown. */
+/** An object without a number of replicas has no scale. */
 export function customScaleView(paths: ScalePaths): View {
   const [spec, status] = [readPath(paths.spec), readPath(paths.status)]
   const selector = paths.selector === '' ? undefined : readPath(paths.selector)
@@ -41,7 +41,7 @@ export function customScaleView(paths: ScalePaths): View {
   }
 }
 
-/** The schema may know no such field: the change still counts as one, and whoever reads the object is not shown it. */
+/** If the schema has no such field, the change still increments the generation, but is pruned for readers. */
 function withReplicas(object: KubeObject, path: readonly string[], scale: KubeObject): KubeObject {
   refuseScalarOnWay(object, path)
   const { apiVersion, kind, metadata } = object
@@ -60,7 +60,7 @@ function refuseScalarOnWay(object: KubeObject, path: readonly string[]): void {
   }
 }
 
-/** What is of another type is told before that there is none. */
+/** A value of a wrong type is reported before a missing one. */
 function hiddenScale(object: KubeObject, paths: ScalePaths): HiddenView | undefined {
   const [fault] = scaleFaults(object, paths)
   if (fault !== undefined) return { unclassified: fault }
@@ -68,7 +68,7 @@ function hiddenScale(object: KubeObject, paths: ScalePaths): HiddenView | undefi
   return { internal: `the spec replicas field "${paths.spec}" does not exist` }
 }
 
-/** What of an object is no scale. */
+/** The values of an object that do not fit into a scale. */
 const scaleFaults = (object: KubeObject, { spec, status, selector }: ScalePaths): readonly string[] =>
   [
     ...accessFaults(object, spec, 'int64'),
@@ -76,19 +76,19 @@ const scaleFaults = (object: KubeObject, { spec, status, selector }: ScalePaths)
     ...(selector === '' ? [] : accessFaults(object, selector, 'string')),
   ].map(({ message }) => message.replace(/^Invalid value: (?:0|""): /, ''))
 
-/** Whoever writes them, numbers of replicas are no negative ones, and a selector is a text. */
+/** On any write, replicas must not be negative, and a selector must be a string. */
 export function validateScale(object: KubeObject, paths: ScalePaths | undefined): FieldFault[] {
   return paths === undefined ? [] : [...validateReplicas(object, paths.spec), ...validateScaleStatus(object, paths)]
 }
 
-/** The same of what a status has. */
+/** The same for the part in the status. */
 export function validateScaleStatus(object: KubeObject, paths: ScalePaths | undefined): FieldFault[] {
   if (paths === undefined) return []
   const selectorFaults = paths.selector === '' ? [] : accessFaults(object, paths.selector, 'string')
   return [...validateReplicas(object, paths.status), ...selectorFaults]
 }
 
-/** What a scale holds. */
+/** The maximum of an int32, the type in a Scale. */
 const REPLICAS_MAX = 2 ** 31 - 1
 
 function validateReplicas(object: KubeObject, path: string): FieldFault[] {
@@ -100,7 +100,7 @@ function validateReplicas(object: KubeObject, path: string): FieldFault[] {
   return []
 }
 
-/** In the words of Go's accessors. What is not there is fine. */
+/** With the texts of Go's accessors. An absent value is valid. */
 function accessFaults(object: KubeObject, path: string, wanted: 'int64' | 'string'): FieldFault[] {
   let value: Json | undefined = object
   const refuse = (found: Json, expected: string, at = path): FieldFault[] => {

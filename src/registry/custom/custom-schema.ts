@@ -1,4 +1,4 @@
-/** How objects of a custom kind are read and checked: metadata by its type, the rest by the schema that the definition has. */
+/** How objects of a custom kind are decoded and validated: metadata by its type, the rest by the schema of the CRD. */
 import type { Slice } from '../../cel/run.ts'
 import { inTurns, type Turns } from '../../cel/turns.ts'
 import type { FieldFault } from '../../api/field-fault.ts'
@@ -23,10 +23,10 @@ import { CustomRules, type RuleContext } from './custom-rules.ts'
 import type { Definition, DefinitionVersion } from './definition.ts'
 import { coerceEmbedded, type Malformed } from './embedded-metadata.ts'
 
-/** What was made of a schema is several times its size. Who has not written for so long waits some milliseconds. */
+/** What is derived from a schema is several times its size, so it expires. The first write after that takes some milliseconds more. */
 const UNUSED_MS = 5 * 60_000
 
-/** Of one version. */
+/** The schema of one version. */
 export class CustomSchema {
   readonly #definition: Definition
   readonly #version: DefinitionVersion
@@ -50,7 +50,7 @@ export class CustomSchema {
     return this.#structural.value
   }
 
-  /** Reads the schema in slices, for who can wait; undefined: it is read. */
+  /** Parses the schema in slices, for callers that can wait; undefined if it is parsed already. */
   load(): Promise<void> | undefined {
     if (this.#structural.isMade) return undefined
     return (this.#loading ??= this.#readInTurns().finally(() => {
@@ -68,7 +68,7 @@ export class CustomSchema {
     return readStructural(schema, { keepsUnknown })
   }
 
-  /** Old definitions may have no schema at all. */
+  /** Old CRDs may have no schema at all. */
   #given(): { readonly schema: Fields; readonly keepsUnknown: boolean } {
     const schema = this.#version.schema()
     return { schema, keepsUnknown: this.#definition.keepsUnknown || Object.keys(schema).length === 0 }
@@ -108,15 +108,15 @@ export class CustomSchema {
     }
   }
 
-  /** The version it was stored in sets its defaults; this one only leaves out what it does not know. */
+  /** The version in which the object is stored sets the defaults; this one only prunes. */
   fromStored(object: KubeObject, all: ReadonlyMap<string, CustomSchema>): KubeObject {
     const whole = this.#whole(object, all)
-    // Only the webhook knows what another version makes of it.
+    // Conversion to another version is left to the webhook.
     if (this.#readBy(object, all) === this || this.#definition.webhook !== undefined) return whole
     return this.#converted(whole)
   }
 
-  /** An object of another version in this one. */
+  /** Converts an object from another version to this one. */
   #converted(object: KubeObject): KubeObject {
     const pruned = this.prune({ ...object, apiVersion: this.apiVersion }).object
     const kept = removeNulls(pruned, this.structural)
@@ -143,7 +143,7 @@ export class CustomSchema {
     return { object: kept === object ? object : withHead(kept, object), faults }
   }
 
-  /** Defaults may have metadata of embedded objects, which holds only what metadata can hold. */
+  /** Defaults may contain metadata of embedded objects, which is coerced to the type of metadata. */
   setDefaults(object: KubeObject, nulls: Nulls = 'removed'): KubeObject {
     const whole = setDefaults(object, this.structural, nulls)
     return whole === object
@@ -163,7 +163,7 @@ export class CustomSchema {
     return this.#validate(object, context, { tools, values: (slice) => this.#valuesOf(object, slice, current) })
   }
 
-  /** Of the status alone: what the spec was stored with is not looked at again. */
+  /** Validates only the status: the stored spec is not validated again. */
   validateStatus(object: KubeObject, current: KubeObject, tools?: ValidateTools): Promise<FieldFault[]> {
     const context = { current, metadataFaults: () => updateFaults(object, current) }
     return this.#validate(object, context, { tools, values: (slice) => this.#statusOf(object, slice, current) })
@@ -209,10 +209,10 @@ const withHead = (fields: Fields, { kind, apiVersion, metadata }: KubeObject): K
   metadata,
 })
 
-/** What errors call the kinds that there are. */
+/** How errors name the scheme of custom kinds. */
 const schemeName = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725'
 
-/** Custom kinds write all fields in the order of their names, those of metadata too. */
+/** Custom kinds are serialized with all fields sorted by name, those of metadata too. */
 export function customStruct(kind: string, open: () => Structural): Struct {
   const fields = headFields()
   return {
@@ -235,7 +235,7 @@ const emptyStruct = {
 
 const known = new Map<string, readonly Field[]>()
 
-/** Made once for all custom kinds. */
+/** Created once for all custom kinds. */
 function headFields(): readonly Field[] {
   const made = known.get('head') ?? typeOf('meta/v1', 'PartialObjectMetadata').fields.map(sortedField)
   known.set('head', made)
@@ -245,7 +245,7 @@ function headFields(): readonly Field[] {
 const sortedField = (field: Field): Field => ({
   ...field,
   schema: sortedSchema(field.schema),
-  // Only an object that is no object has none: a bookmark.
+  // Only the pseudo-object of a bookmark event has none.
   ...(field.name === 'creationTimestamp' ? { omit: 'absent' } : {}),
 })
 

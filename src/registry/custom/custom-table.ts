@@ -1,4 +1,4 @@
-/** The columns of a custom kind: the name, and what the definition asks for. */
+/** The columns of a custom kind: the name, and the additionalPrinterColumns of the CRD. */
 import { goPlain } from '../../api/go-value.ts'
 import { isFields, isNumber, type Json } from '../../api/object.ts'
 import type { Cell, Column, TableKind } from '../../api/table.ts'
@@ -24,7 +24,7 @@ const nameColumn: Column = {
   priority: 0,
 }
 
-/** A path that cannot be read takes its column and those behind it away, as upstream. */
+/** A path that cannot be parsed removes its column and those after it, as upstream. */
 export function customTable(given: readonly PrinterColumn[]): TableKind {
   const asked = given.length === 0 ? defaultColumns : given
   const read = asked.map((column) => ({ column, path: readJsonPath(column.path) }))
@@ -82,7 +82,7 @@ function textOf(value: Json): string {
   return typeof value === 'object' ? sortedJson(value) : goPlain(value)
 }
 
-/** As Go writes maps. */
+/** As Go's encoding/json: maps sorted by key, with <, > and & escaped. */
 function sortedJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`
   if (isFields(value)) {

@@ -1,4 +1,4 @@
-/** What a CustomResourceDefinition says, as far as the serving of its objects needs it. */
+/** The parts of a CustomResourceDefinition that are needed to serve its objects. */
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../api/object.ts'
 
 export type Definition = {
@@ -9,15 +9,15 @@ export type Definition = {
   readonly group: string
   readonly names: Names
   readonly isNamespaced: boolean
-  /** Its objects are being deleted: none can be created. */
+  /** The objects are being deleted, and none can be created. */
   readonly isTerminating: boolean
   readonly versions: readonly DefinitionVersion[]
   readonly storageVersion: string
   /** Versions in which objects may be stored. */
   readonly storedVersions: readonly string[]
-  /** Old definitions may say so for all that schemas do not mention. */
+  /** preserveUnknownFields, which old CRDs may have: fields that the schema does not mention are kept. */
   readonly keepsUnknown: boolean
-  /** Undefined: versions differ in nothing but their name. */
+  /** The conversion webhook; undefined: versions differ only in their apiVersion. */
   readonly webhook: Fields | undefined
 }
 
@@ -33,13 +33,13 @@ export type Names = {
 export type DefinitionVersion = {
   readonly name: string
   readonly isServed: boolean
-  /** Undefined: it is not deprecated. Empty: it is, in the words of the server. */
+  /** Undefined: not deprecated. Empty: deprecated, with the server's default text. */
   readonly deprecation: string | undefined
   readonly hasStatus: boolean
   readonly scale: ScalePaths | undefined
   readonly selectableFields: readonly string[]
   readonly columns: readonly PrinterColumn[]
-  /** The schema of its objects, read anew each time: most definitions are never used, and schemas are large. */
+  /** The schema of its objects, parsed anew each time: most definitions are never used, and schemas are large. */
   readonly schema: () => Fields
 }
 
@@ -54,7 +54,7 @@ export type PrinterColumn = {
   readonly path: string
 }
 
-/** With the names that have been accepted. `again` gives the object when its schemas are wanted, so that nobody need keep it. */
+/** With the accepted names. `again` returns the object when its schemas are needed, so that it need not be kept in memory. */
 export function readDefinition(object: KubeObject, again: () => KubeObject = () => object): Definition {
   const spec = fieldsOf(object['spec'])
   const status = fieldsOf(object['status'])
@@ -78,7 +78,7 @@ export function readDefinition(object: KubeObject, again: () => KubeObject = () 
   }
 }
 
-/** Another one when objects that were read before must be read again. */
+/** Changes whenever cached objects must be decoded again. */
 export const formOf = ({ uid, generation, names, storedVersions }: Definition): string =>
   JSON.stringify([uid, generation, names, storedVersions])
 

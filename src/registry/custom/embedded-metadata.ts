@@ -1,6 +1,6 @@
 /**
- * Objects inside of custom objects have metadata like any other: it is read by its type, so that unknown fields of it go and what
- * is of another type is refused, whatever the schema of the custom kind says.
+ * Embedded resources of custom objects (x-kubernetes-embedded-resource) have metadata like any object: it is decoded by its type, so that
+ * unknown fields are dropped and wrong types are refused, whatever the schema of the CRD says.
  */
 import { type FieldFault, invalidShown } from '../../api/field-fault.ts'
 import { goShown } from '../../api/go-value.ts'
@@ -15,16 +15,16 @@ import { typeOf } from '../types.ts'
 
 export type Coerced = {
   readonly value: Json
-  /** The paths of fields that went, sorted; not all of them, where they are very long. */
+  /** The paths of dropped fields, sorted; some are missing if they are very long together. */
   readonly unknown: readonly string[]
-  /** Why it cannot be read; the first reason there is. */
+  /** The first reason why it cannot be decoded. */
   readonly refusal: string | undefined
 }
 
-/** What becomes of fields of another type: an object that is stored with them must be readable all the same. */
+/** Whether fields of a wrong type are refused or dropped: an object that is stored with them must still be readable. */
 export type Malformed = 'refused' | 'dropped'
 
-/** All embedded objects of a custom one. */
+/** Coerces all embedded resources of a custom object. */
 export function coerceEmbedded(object: Fields, schema: Structural, malformed: Malformed = 'refused'): Coerced {
   const found: Found = { unknown: newUnknown(), refusals: [], malformed }
   const value = coerce(object, schema, { path: '', at: '', found, isObject: false })
@@ -33,7 +33,7 @@ export function coerceEmbedded(object: Fields, schema: Structural, malformed: Ma
   return { value, unknown: found.unknown.all.toSorted(), refusal: text }
 }
 
-/** Why a default cannot be read; `isObject`: it is itself such an object. */
+/** Why a default cannot be decoded; `isObject`: it is itself an embedded resource. */
 export function embeddedFault(
   value: Json,
   schema: Structural,
@@ -47,7 +47,7 @@ export function embeddedFault(
 const newUnknown = (): BoundedTexts => new BoundedTexts(UNKNOWN_CHARACTERS_MAX)
 
 type Found = { readonly unknown: BoundedTexts; readonly refusals: FieldFault[]; readonly malformed: Malformed }
-/** `at` is the path in refusals, which has keys of maps in brackets; `path` that of unknown fields, which has not. */
+/** `at` is the path in refusals, with keys of maps in brackets; `path` is that of unknown fields, without brackets. */
 type Place = { readonly path: string; readonly at: string; readonly found: Found; readonly isObject: boolean }
 
 function coerce(value: Json, schema: Structural, { path, at, found, isObject }: Place): Json {
@@ -105,7 +105,7 @@ function coerceObject(object: Fields, { path, at, found }: Omit<Place, 'isObject
   return object
 }
 
-/** Field by field, as upstream. */
+/** Decodes field by field, as upstream, and drops malformed ones. */
 function wellFormed(metadata: Fields): Json {
   const kept = new JsonMap()
   const fields = typeOf('meta/v1', 'ObjectMeta').byName
@@ -119,7 +119,7 @@ function wellFormed(metadata: Fields): Json {
 
 type StructPlace = { readonly fields: ReadonlyMap<string, Field>; readonly goName: string; readonly path: string }
 
-/** Reads one metadata. What is null or of no use is left out. */
+/** Decodes one metadata. Null and unknown fields are dropped. */
 class Reading {
   fault: string | undefined
   readonly #unknown: BoundedTexts

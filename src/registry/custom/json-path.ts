@@ -1,27 +1,27 @@
 /**
- * The paths of printer columns: `.spec.ports[0].name`, `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is read once
- * into steps; each step makes values of values. What all paths may look at in one object is limited.
+ * The JSON paths of printer columns: `.spec.ports[0].name`, `.status.conditions[?(@.type=="Ready")].status`, `..name`. A path is parsed
+ * once into steps; each step maps values to values. The number of values that all paths may visit in one object is limited.
  */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 
 type Step = (values: readonly Json[], budget: PathBudget) => readonly Json[]
 
-/** Values that may still be looked at. */
+/** The number of values that may still be visited. */
 export type PathBudget = { left: number }
 
 export type JsonPath = (object: Fields, budget?: PathBudget) => readonly Json[]
 
-/** Longer paths than anybody writes. */
+/** Longer than any real path. */
 const STEPS_MAX = 100
 /**
- * Values that the columns of one object may look at: some twenty milliseconds. A path may look at any depth, and again in what it found,
- * where it finds inner values once for each outer one. What is beyond is not found.
+ * The number of values that the columns of one object may visit: some twenty milliseconds. A recursive path visits every depth, and a
+ * second one visits inner values once for each outer one. Beyond the limit nothing is found.
  */
 const LOOKED_MAX = 400_000
 
 export const pathBudget = (): PathBudget => ({ left: LOOKED_MAX })
 
-/** Undefined: it cannot be read. */
+/** Undefined if the path is invalid. */
 export function readJsonPath(path: string): JsonPath | undefined {
   const steps: Step[] = []
   let at = 0
@@ -64,7 +64,7 @@ function tokenAt(path: string, at: number): Token | undefined {
   const name = match(namePattern)
   if (name !== null) return make(name, field(unescape(name[1] ?? '')))
   const quoted = match(quotedPattern)
-  // Upstream takes the name apart at its dots again, and finds nothing.
+  // Upstream splits the quoted name at its dots, and finds nothing.
   if (quoted !== null) return make(quoted, quotedField(quoted[1] ?? quoted[2] ?? ''))
   const slice = match(slicePattern)
   if (slice !== null && slice[0] !== '[]') return make(slice, items(slice))
@@ -87,7 +87,7 @@ const field =
 const childrenOf = (value: Json): readonly Json[] =>
   Array.isArray(value) ? value : isFields(value) ? Object.values(value).map((child) => child ?? null) : []
 
-/** A list may come often, as what was found below each of the values that it is in. */
+/** A list may occur many times: once below each of the values that contain it. */
 function childrenOfAll(values: readonly Json[], budget: PathBudget): readonly Json[] {
   const all: Json[] = []
   for (const value of values) {
@@ -140,7 +140,7 @@ function select([, path = '', operator, literal = '']: RegExpExecArray): Step {
   return (values, budget) => affordable(childrenOfAll(values, budget), budget).filter(isSelected)
 }
 
-/** Of steps that make one value of one. */
+/** For steps that map one value to one. */
 const unlimited: PathBudget = { left: Number.POSITIVE_INFINITY }
 
 function compare(one: Json, operator: string, other: Json): boolean {

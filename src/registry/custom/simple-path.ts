@@ -1,4 +1,4 @@
-/** The paths of scales and of selectable fields: `.spec.a.b`, nothing but names. */
+/** The paths of scales and of selectable fields: `.spec.a.b`, names only. */
 import { type Fields, isFields, type Json } from '../../api/object.ts'
 
 export const readPath = (path: string): readonly string[] => path.replace(/^\./, '').split('.')
@@ -9,7 +9,7 @@ export function valueAtPath(object: Fields, names: readonly string[]): Json | un
   return value
 }
 
-/** The object with a value there, and with what lies on the way. */
+/** A copy with the value at the path, creating the objects on the way. */
 export function withValueAt(object: Fields, names: readonly string[], value: Json): Fields {
   const [name, ...rest] = names
   if (name === undefined) return object
