@@ -1,11 +1,11 @@
-/** What in a claim is gated and is more than a field. */
+/** The gated part of a PersistentVolumeClaim that is more than one field. */
 import { type Fields, fieldsOf, type Json, omit, textOf } from '../../../api/object.ts'
 import type { GatedPart } from './pod/gated.ts'
 
 const sourceOf = ({ spec }: Fields): Json | undefined => fieldsOf(spec)['dataSourceRef']
 const isForeign = (claim: Fields): boolean => textOf(fieldsOf(sourceOf(claim))['namespace']) !== ''
 
-/** A source in another namespace is dropped whole, unless the stored claim has a source already. */
+/** A data source in another namespace is dropped, unless the stored claim already has a source. */
 export const foreignSources: GatedPart = {
   gate: 'CrossNamespaceVolumeDataSource',
   isUsed: isForeign,

@@ -1,4 +1,4 @@
-/** What a claim asks of a volume: in a PersistentVolumeClaim, and where one is made from a template. */
+/** The spec of a PersistentVolumeClaim, also in claim templates. */
 import { type FieldFault, forbiddenField, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { goPointer, goStruct } from '../../../api/go-value.ts'
@@ -14,7 +14,7 @@ import { named, oneOf } from '../../rules/scalars.ts'
 const known: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 const accessMode: Rule = oneOf(...known)
 
-/** Also of persistent volumes. `missing`: what is told when there is none. */
+/** Also for PersistentVolumes. `missing`: the message if there is none. */
 export function accessModes(missing: string): Rule {
   return (value, path, check) => {
     const modes = textsOf(value)
@@ -29,10 +29,10 @@ export function accessModes(missing: string): Rule {
   }
 }
 
-/** Of volumes whose attributes can be changed. */
+/** The gate for volumes whose attributes can be modified. */
 export const attributesClassGate = 'VolumeAttributesClass'
 
-/** For an update: what has a class keeps being checked for it. */
+/** For an update: a claim that already has a class is still validated for it if the gate is off. */
 export const attributesGates = (gates: Gates, before: Fields): Gates => ({
   isOn: (name) =>
     gates.isOn(name) || (name === attributesClassGate && before['volumeAttributesClassName'] !== undefined),
@@ -71,7 +71,7 @@ export const claimSpec: Rule = (value, path, check) => {
   dataSource(spec['dataSourceRef'], `${path}.dataSourceRef`, check)
   const isAbroad = textOf(fieldsOf(spec['dataSourceRef'])['namespace']) !== ''
   if (isAbroad ? spec['dataSource'] !== undefined : isDataTwice(spec)) {
-    // What is shown is the path and not the value: so it is upstream.
+    // As upstream, the path is printed instead of the value.
     const shown = goStruct('field.Path', { name: '"dataSource"', index: '""', parent: goPointer('field.Path', true) })
     const why = isAbroad ? 'may not be specified when dataSourceRef.namespace is specified' : 'must match dataSourceRef'
     check.faults.push(invalidShown(path, shown, why))
@@ -81,7 +81,7 @@ export const claimSpec: Rule = (value, path, check) => {
   }
 }
 
-/** Volumes are made of whole bytes. */
+/** Warns about sizes that are not whole bytes. */
 export function claimSpecWarnings(spec: Fields, path: string): string[] {
   const resources = fieldsOf(spec['resources'])
   return ['requests', 'limits'].flatMap((list) => {
@@ -93,7 +93,7 @@ export function claimSpecWarnings(spec: Fields, path: string): string[] {
 const isDataTwice = ({ dataSource: one, dataSourceRef: other }: Fields): boolean =>
   one !== undefined && other !== undefined && !isSame(one, other)
 
-/** Where the volume gets its first content from. */
+/** The source of the volume's initial content. */
 const dataSource: Rule = given((value, path, check) => {
   const { apiGroup, kind, name, namespace } = fieldsOf(value)
   const group = textOf(apiGroup)

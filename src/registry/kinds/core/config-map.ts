@@ -5,7 +5,7 @@ import { isSame } from '../../../schema/equal.ts'
 import type { KindRules } from '../../kind-rules.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
-/** All values of one ConfigMap together. */
+/** The limit for all values of one ConfigMap together. */
 const VALUES_BYTES_MAX = 1024 * 1024
 
 export const configMapRules: KindRules = {
@@ -29,7 +29,7 @@ function validate(object: KubeObject): FieldFault[] {
     for (const fault of checkConfigKey(key)) faults.push(invalidValue(`binaryData[${key}]`, key, fault))
     valuesBytes += typeof value === 'string' ? Buffer.byteLength(value, 'base64') : 0
   }
-  // The field of this fault has no name in kube-apiserver either.
+  // As in kube-apiserver, the path of this fault is empty.
   if (valuesBytes > VALUES_BYTES_MAX) faults.push(tooLong('[]', VALUES_BYTES_MAX))
   return faults
 }

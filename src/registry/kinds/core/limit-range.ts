@@ -42,12 +42,12 @@ const claimLimits: Rule = (value, path, { faults }) => {
 }
 
 type Order = {
-  /** What must not be greater. */
+  /** The amount that must not be greater than `high`. */
   readonly low: readonly [list: string, shown: string]
   readonly high: readonly [list: string, shown: string]
-  /** The list that the fault is told of. */
+  /** The list whose path the fault has. */
   readonly at: string
-  /** The list whose amount it shows, where that is another one. */
+  /** The list whose amount the fault shows, if it is another one. */
   readonly shown?: string
 }
 
@@ -94,7 +94,7 @@ const ratio =
     faults.push(invalidShown(at, goQuantity(most), `ratio ${most} is greater than max/min = ${possible.toFixed(6)}`))
   }
 
-/** Of what there cannot be more than there is, all that one may get is asked for. */
+/** For a resource that cannot be overcommitted, the default request must equal the default limit. */
 const equalDefaults =
   (name: string, amountIn: (list: string) => string): Rule =>
   (_, path, { faults }) => {
@@ -120,13 +120,13 @@ const spec: Rule = (value, path, check) => {
 
 export const limitRangeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'rules'], createsOnUpdate: true },
-  // A LimitRange needs no name, since nobody refers to one.
+  // A LimitRange needs no name, since nothing refers to one.
   prepareCreate: (object, { newId }) =>
     (object.metadata.name ?? '') === '' ? { ...object, metadata: { ...object.metadata, name: newId() } } : object,
   validate: (object) => faultsOf(spec, object['spec'], 'spec'),
 }
 
-/** A limit is a default, too; so is what one asks for by default. */
+/** Defaults are derived from the bounds: limits from `max`, requests from limits and `min`. */
 export function withLimitDefaults(item: Fields): Fields {
   if (item['type'] !== 'Container') return item
   const limits: Fields = { ...fieldsOf(item['max']), ...fieldsOf(item['default']) }

@@ -10,9 +10,9 @@ import {
 } from '../../deletion.ts'
 import type { KindRules } from '../../kind-rules.ts'
 
-/** The server's own finalizer: a namespace stays until its content is gone. */
+/** The namespace controller's finalizer: a namespace stays until its content is deleted. */
 const kubernetesFinalizer = 'kubernetes'
-/** Lets a selector of namespaces name one of them. */
+/** Lets a namespaceSelector select a namespace by name. */
 const nameLabel = 'kubernetes.io/metadata.name'
 
 export const namespaceRules: KindRules = {
@@ -20,11 +20,11 @@ export const namespaceRules: KindRules = {
   selectableFields: ['status.phase'],
   setDefaults: withNameLabel,
   prepareCreate,
-  // spec.finalizers is changed only through `finalize`.
+  // spec.finalizers can only be changed through `finalize`.
   prepareUpdate: (object, current) => ({ ...withNameLabel(object), spec: current['spec'] }),
   validate: (object) => validateFinalizers(object, () => 'spec.finalizers'),
   validateUpdate: () => [],
-  // It is marked first, always; who empties it takes the finalizers of its spec away.
+  // A delete always marks the namespace first; the namespace controller empties it and removes the finalizers of its spec.
   ownDeletion: { mark, isHeld: (object) => finalizersOf(object).length > 0 },
   subresourceRules: {
     status: {
@@ -69,7 +69,7 @@ function validateFinalizers(object: KubeObject, pathOf: (at: number) => string):
   )
 }
 
-/** The phase follows from the mark of deletion; nobody sets it otherwise. */
+/** The phase follows from the deletionTimestamp and cannot be set otherwise. */
 function validatePhase(object: KubeObject): FieldFault[] {
   const { phase = '' } = fieldsOf(object['status'])
   const isMarked = object.metadata.deletionTimestamp !== undefined
@@ -92,6 +92,6 @@ function finalizersOf(object: KubeObject): string[] {
   return Array.isArray(finalizers) ? finalizers.filter((finalizer) => typeof finalizer === 'string') : []
 }
 
-/** A namespace is there until it says otherwise. */
+/** The default phase is Active. */
 export const withPhase = (status: Fields): Fields =>
   textOf(status['phase']) === '' ? { ...status, phase: 'Active' } : status

@@ -34,7 +34,7 @@ import { nodeFields } from '../selectable.ts'
 
 const avoidPods = 'scheduler.alpha.kubernetes.io/preferAvoidPods'
 const oldTaints = 'scheduler.alpha.kubernetes.io/taints'
-/** One of each family. */
+/** One of each IP family. */
 const POD_CIDRS_MAX = 2
 
 const effects = oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute')
@@ -84,7 +84,7 @@ const podCidrs: Rule = (value, path, check) => {
   check.faults.push(invalidShown(path, goStrings(ranges), 'may specify no more than one CIDR for each IP family'))
 }
 
-/** The names are not looked at. */
+/** The names are not validated. */
 const amounts: Rule = (value, path, { faults }) => {
   for (const [name, amount] of entriesOf(value)) faults.push(...checkAmount(name, amount, `${path}.${name}`))
 }
@@ -104,7 +104,7 @@ const annotations: Rule = (value, path, { faults }) => {
   if (textOf(tainted) !== '') push(path, oldTaints, jsonFault(textOf(tainted), 'array'))
 }
 
-/** Of a whole node. The paths with `metadata` are upstream's. */
+/** The rule of a whole node. The paths with `metadata` are upstream's. */
 const node: Rule = (value, _path, check) => {
   const { metadata, spec, status } = fieldsOf(value)
   annotations(fieldsOf(metadata)['annotations'], 'metadata.annotations', check)
@@ -129,7 +129,7 @@ const addresses: Rule = (value, path, { faults }) => {
 export const nodeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'change', 'rules'], takesStatus: 'create' },
   selectableFields: nodeFields,
-  // Of a new node only: through its status it may come later.
+  // Dropped only from a new node: it may still be set through the status.
   prepareCreate: (object, _writer, gates) => {
     const { status } = object
     if (!isFields(status) || gates.isOn('SupplementalGroupsPolicy')) return object
@@ -176,7 +176,7 @@ function validateChange(object: KubeObject, current: KubeObject): FieldFault[] {
   ]
 }
 
-/** The older field is the first of the newer one, and wins. */
+/** The older field `podCIDR` is the first item of `podCIDRs`, and takes precedence. */
 export function withPodCidrs(spec: Fields): Fields {
   const [first] = textsOf(spec['podCIDRs'])
   const own = textOf(spec['podCIDR'])

@@ -39,7 +39,7 @@ export const persistentVolumeClaimRules: KindRules = {
     const was = fieldsOf(current['spec'])
     const found = faultsOf(claimSpec, object['spec'], 'spec', attributesGates(gates, was))
     const faults = hasSourceGroup(was) ? found.filter(({ path }) => !sourceGroups.includes(path)) : found
-    // An update looks at everything twice.
+    // As upstream, an update is validated twice.
     return [...faults, ...faults, ...validateChange(object, current, gates)]
   },
   warnings,
@@ -47,12 +47,12 @@ export const persistentVolumeClaimRules: KindRules = {
   completeStored: withBothSources,
 }
 
-/** One that was stored with a group, which upstream did not always check, may have any. */
+/** A claim that was stored with a group, which upstream did not always validate, may have any group. */
 const hasSourceGroup = ({ dataSource, dataSourceRef }: Fields): boolean =>
   [dataSource, dataSourceRef].some((source) => typeof fieldsOf(source)['apiGroup'] === 'string')
 const sourceGroups = ['spec.dataSource.apiGroup', 'spec.dataSourceRef.apiGroup']
 
-/** What cannot be asked for is passed over, unless the claim has asked for it before: then it is told apart by validation. */
+/** A dataSource of an unsupported kind is dropped, unless the stored claim has a source: then it is left to validation. */
 function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   const { dataSource, dataSourceRef, ...rest } = fieldsOf(object['spec'])
   const was = fieldsOf(current?.['spec'])
@@ -61,7 +61,7 @@ function prepared(object: KubeObject, current?: KubeObject): KubeObject {
   return withBothSources({ ...object, spec: present({ ...rest, dataSource: source, dataSourceRef }) })
 }
 
-/** Each of the two says what the other does. */
+/** dataSource and dataSourceRef mirror each other. */
 function withBothSources(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const { dataSource, dataSourceRef } = spec
@@ -73,7 +73,7 @@ function withBothSources(object: KubeObject): KubeObject {
   return { ...object, spec: { ...spec, dataSource: omit(fieldsOf(dataSourceRef), 'namespace') } }
 }
 
-/** The older field knows claims and snapshots only. */
+/** The older field supports claims and snapshots only. */
 function isOldSource(source: Json | undefined): boolean {
   const { apiGroup, kind } = fieldsOf(source)
   const group = textOf(apiGroup)
@@ -114,7 +114,7 @@ function validateChange(object: KubeObject, current: KubeObject, gates: Gates): 
   return [...faults, ...validateClassAnnotation(object, current)]
 }
 
-/** The spec from before, with those changes of the new one that are allowed. */
+/** The stored spec, with those changes of the new one that are allowed. */
 function allowedSpec(object: KubeObject, current: KubeObject): Fields {
   const now = fieldsOf(object['spec'])
   const before = fieldsOf(current['spec'])
@@ -156,7 +156,7 @@ function validateStatus(object: KubeObject): FieldFault[] {
   return [
     ...faultsOfEach(entriesOf(capacity), ([name, amount]) => basicAmount(amount, `status.capacity[${name}]`)),
     ...faultsOfEach(entriesOf(allocatedResourceStatuses), ([name, state]) => {
-      // The path lacks some letters upstream, too, and of a wrong state the name is shown.
+      // As upstream, the path is not the field's name, and for an invalid state the name of the resource is shown.
       const path = 'status.allocatedResourceStatus'
       if (!isClaimed(name)) return [notSupported(path, name, ['storage'])]
       return resizeStates.includes(state) ? [] : [notSupportedShown(path, name, resizeStates)]

@@ -55,7 +55,7 @@ const capacity: Rule = (value, path, { faults }) => {
   }
 }
 
-/** The number that is shown is a whole one. */
+/** The amount is printed as an integer. */
 export function basicAmount(amount: string, path: string): FieldFault[] {
   const nanos = nanosOf(amount)
   return nanos >= 0n ? [] : [invalidShown(path, `${nanos / 10n ** 9n}`, 'must be a valid resource quantity')]
@@ -67,7 +67,7 @@ const nodeAffinity: Rule = given((value, path, check) => {
   else nodeSelector(nodes, `${path}.required`, check)
 })
 
-/** What is emptied and used again must not be everything. */
+/** A volume that is recycled must not be the root directory of the host. */
 const recycledRoot: Rule = (value, path, { faults }) => {
   const { hostPath, persistentVolumeReclaimPolicy } = fieldsOf(value)
   const isRoot = /^\/[/.]*$/.test(textOf(fieldsOf(hostPath)['path']))
@@ -76,7 +76,7 @@ const recycledRoot: Rule = (value, path, { faults }) => {
   faults.push(forbiddenField(`${path}.persistentVolumeReclaimPolicy`, why))
 }
 
-/** Attributes are for drivers to change. */
+/** Only CSI drivers can modify attributes. */
 const attributesClass: Rule = (value, path, check) => {
   const { volumeAttributesClassName: name, csi } = fieldsOf(value)
   if (name === undefined || !check.gates.isOn(attributesClassGate)) return
@@ -105,7 +105,7 @@ const notInline: Rule = (_, path, { faults }) => {
   faults.push(forbiddenField(path, `may not be specified ${inlineOnly}`))
 }
 
-/** Of a volume that has no object of its own. */
+/** For a PersistentVolumeSpec inside of a VolumeAttachment. */
 export const inlineVolume: Rule = all(
   fields({
     claimRef: given(notInline),
@@ -132,7 +132,7 @@ export const inlineVolume: Rule = all(
 
 export const persistentVolumeRules: KindRules = {
   strategy: { updateChecks: ['metadata', 'metadata', 'rules'], returnsDeleted: true },
-  // Volumes and claims wait for each other until somebody says otherwise.
+  // A new volume is Pending until a controller binds it.
   prepareCreate: (object, { now }) => ({
     ...object,
     status: { phase: 'Pending', lastPhaseTransitionTime: now() },
@@ -143,7 +143,7 @@ export const persistentVolumeRules: KindRules = {
     const own = attributesGates(gates, before)
     return [
       ...validate(object, own),
-      // An update looks at everything twice.
+      // As upstream, an update validates the spec twice.
       ...faultsOf(spec, now, 'spec', own),
       ...validateChange(now, before),
       ...validateAttributesChange(now, before, gates),
@@ -153,7 +153,7 @@ export const persistentVolumeRules: KindRules = {
   status: { prepareUpdate: withTransitionTime, updateChecks: ['change', 'rules'] },
 }
 
-/** When the phase changed last, unless the writer knows better. */
+/** Sets the time when the phase last changed, unless the writer set it. */
 function withTransitionTime(object: KubeObject, current: KubeObject, { now }: Writer): KubeObject {
   const status = fieldsOf(object['status'])
   const before = fieldsOf(current['status'])
@@ -168,7 +168,7 @@ function validate(object: KubeObject, gates: Gates): FieldFault[] {
   return [...faultsOf(spec, object['spec'], 'spec', gates), ...validateMountOptions(object)]
 }
 
-/** Sources that are mounted with options. */
+/** Sources that support mount options. */
 const mountedSources: readonly string[] = [
   'gcePersistentDisk',
   'awsElasticBlockStore',
@@ -194,7 +194,7 @@ function validateMountOptions({ metadata: { annotations = {} }, spec: own }: Kub
 function validateChange(now: Fields, before: Fields): FieldFault[] {
   const faults: FieldFault[] = []
   const source = sourceOf(now)
-  // A secret to expand the volume with may be added later.
+  // A secret for expansion may be added later.
   const expected = withExpandSecret(sourceOf(before), source)
   if (!isEqualAs('core/v1 PersistentVolumeSpec', source, expected)) {
     const path = 'spec.persistentvolumesource'
@@ -226,7 +226,7 @@ function withExpandSecret(source: Fields, now: Fields): Fields {
   return { ...source, csi: { ...fieldsOf(csi), controllerExpandSecretRef: secret } }
 }
 
-/** As they would be with the names that labels have by now. */
+/** With deprecated label keys replaced by their successors. */
 function withNewerLabels(affinity: Json): Json {
   const { required: nodes } = fieldsOf(affinity)
   const terms = itemsOf(fieldsOf(nodes)['nodeSelectorTerms']).map((term) => ({
@@ -239,7 +239,7 @@ function withNewerLabels(affinity: Json): Json {
   return { ...fieldsOf(affinity), required: { ...fieldsOf(nodes), nodeSelectorTerms: terms } }
 }
 
-/** Sources whose drivers are gone, or going. */
+/** Sources whose drivers are deprecated or removed. */
 const oldSources: readonly (readonly [string, string])[] = [
   ['cephfs', 'spec.cephfs: deprecated in v1.28, non-functional in v1.31+'],
   ['photonPersistentDisk', 'spec.photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+'],

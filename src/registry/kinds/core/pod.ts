@@ -1,4 +1,4 @@
-/** Pods: what all their parts say together. The folder pod/ has the parts. */
+/** Pods: combines the rules of the parts, which are in the directory pod/. */
 import { type FieldFault, forbiddenField } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { fieldsOf, isNumber, itemsOf, type KubeObject } from '../../../api/object.ts'
@@ -45,7 +45,7 @@ export const podRules: KindRules = {
   },
 }
 
-/** One that no node runs, or that has ended, has nothing to wait for. */
+/** A pod that is not bound to a node, or has ended, has no grace period. */
 function graceOf(pod: KubeObject, wanted: Seconds | undefined): Seconds {
   const { nodeName = '', terminationGracePeriodSeconds } = fieldsOf(pod['spec'])
   const { phase } = fieldsOf(pod['status'])

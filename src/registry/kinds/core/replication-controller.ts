@@ -16,15 +16,15 @@ export const replicationControllerRules: KindRules = {
   },
   selectableFields: { 'status.replicas': (object) => `${numberOf(fieldsOf(object['status'])['replicas'])}` },
   setDefaults,
-  // Clients expect the count to be there from the start.
+  // Clients expect the field from the start.
   prepareCreate: (object) => ({ ...object, status: { replicas: 0 } }),
   validate: (object, gates) => takenOver(validate(object, gates), object, gates),
-  // An update looks at everything twice, and tells it twice.
+  // As upstream, an update is validated twice, and faults are reported twice.
   validateUpdate: (object, _current, gates) =>
     takenOver([...validate(object, gates), ...validate(object, gates)], object, gates),
   warnings: (object, current, gates) => [
     ...(current === undefined ? nameWarnings(object, 'Pod names and hostnames') : []),
-    // Of the template from before an update: so it is upstream.
+    // As upstream, it is the template from before the update.
     ...(isSpecChanged(object, current)
       ? podTemplateWarnings(templateOf(current ?? object), 'spec.template', gates)
       : []),
@@ -32,10 +32,10 @@ export const replicationControllerRules: KindRules = {
   status: { validateUpdate: validateStatus },
 }
 
-/** The fields whose rules upstream has by declaration too, in its order. */
+/** The fields that upstream also validates declaratively, in its order. */
 const declared = fields({ replicas: nonNegative, minReadySeconds: nonNegative })
 
-/** Where the declarations take over, their faults are told last, and once. */
+/** If declarative validation takes over, its faults are reported last, and once. */
 function takenOver(faults: readonly FieldFault[], object: KubeObject, gates: Gates): FieldFault[] {
   const isTaken = ['DeclarativeValidation', 'DeclarativeValidationTakeover'].every((gate) => gates.isOn(gate))
   if (!isTaken) return [...faults]
@@ -46,7 +46,7 @@ function takenOver(faults: readonly FieldFault[], object: KubeObject, gates: Gat
 
 const templateOf = (object: KubeObject): Fields => fieldsOf(fieldsOf(object['spec'])['template'])
 
-/** Who says nothing else selects what he makes, and is labelled like it. */
+/** By default, selector and labels are those of the template. */
 function setDefaults(object: KubeObject): KubeObject {
   const spec = fieldsOf(object['spec'])
   const { labels } = fieldsOf(templateOf(object)['metadata'])

@@ -7,7 +7,7 @@ import { faultsOf, fields, type Rule } from '../../rules/rule.ts'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** What quotas can be about, besides what has a domain. */
+/** The resources that quotas can limit, besides those with a domain. */
 const quotaResources = words(`
   cpu memory ephemeral-storage requests.cpu requests.memory requests.storage requests.ephemeral-storage limits.cpu
   limits.memory limits.ephemeral-storage pods resourcequotas services replicationcontrollers secrets
@@ -15,7 +15,7 @@ const quotaResources = words(`
 const podResources = words('pods cpu memory requests.cpu requests.memory limits.cpu limits.memory')
 const claimResources = words('persistentvolumeclaims requests.storage')
 
-/** The scopes that there are, with the resources that each can be applied to. */
+/** The scopes, with the resources that each can apply to. */
 const scopes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['Terminating', podResources],
   ['NotTerminating', podResources],
@@ -25,7 +25,7 @@ const scopes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['CrossNamespacePodAffinity', podResources],
   ['VolumeAttributesClass', claimResources],
 ])
-/** Those that are there or not, and have no values. */
+/** Scopes that only support the operator Exists, without values. */
 const plainScopes = words('Terminating NotTerminating BestEffort NotBestEffort CrossNamespacePodAffinity')
 const conflicts = [
   ['BestEffort', 'NotBestEffort'],
@@ -45,7 +45,7 @@ const goScopes = (names: readonly string[]): string => goStrings(names, 'core.Re
 const areConflicting = (names: readonly string[]): boolean =>
   conflicts.some((pair) => pair.every((name) => names.includes(name)))
 
-/** Scopes that cannot be applied to one of the resources that the quota is about. */
+/** Scopes that do not apply to one of the resources of the quota. */
 function misappliedTo(resources: readonly string[]): ReadonlySet<string> {
   const own = resources.filter(isQuotaResource)
   const misapplied = [...scopes].filter(([, fitting]) => own.some((name) => !fitting.has(name)))
@@ -65,7 +65,7 @@ const scopeList: Rule = (value, path, { faults }) => {
   if (areConflicting(names)) faults.push(invalidShown(at, shown, 'conflicting scopes'))
 }
 
-/** The paths have no index; upstream has none either. */
+/** The paths have no index, as upstream. */
 const scopeSelector: Rule = (value, path, { faults }) => {
   const { scopeSelector: selector, scopes: list, hard } = fieldsOf(value)
   const at = `${path}.scopeSelector.matchExpressions`
@@ -116,7 +116,7 @@ export const resourceQuotaRules: KindRules = {
   status: { validateUpdate: (object) => faultsOf(status, object['status'], 'status') },
 }
 
-/** In any order. */
+/** The order does not matter. */
 function validateScopes(object: KubeObject, current: KubeObject): FieldFault[] {
   const now = textsOf(fieldsOf(object['spec'])['scopes'])
   const before = new Set(textsOf(fieldsOf(current['spec'])['scopes']))

@@ -8,7 +8,7 @@ import type { KindRules } from '../../kind-rules.ts'
 import { without } from '../../object-parts.ts'
 import { isEqualAs } from '../../rules/equality.ts'
 
-/** All values of one Secret together. */
+/** The limit for all values of one Secret together. */
 const VALUES_BYTES_MAX = 1024 * 1024
 
 const accountAnnotation = 'kubernetes.io/service-account.name'
@@ -26,7 +26,7 @@ export const secretRules: KindRules = {
   warnings: (object) => keyPairWarnings(object),
 }
 
-/** stringData is only ever written: its texts become data. */
+/** stringData is write-only: its values are merged into data. */
 function withStringData(object: KubeObject): KubeObject {
   const { stringData, ...rest } = object
   if (Object.keys(fieldsOf(stringData)).length === 0) return without(object, 'stringData')
@@ -49,7 +49,7 @@ function validate(object: KubeObject): FieldFault[] {
   return [...faults, ...validateContent(object, data)]
 }
 
-/** What each of the well-known types must hold. */
+/** The required content of each well-known type. */
 function validateContent({ type, metadata }: KubeObject, data: Fields): FieldFault[] {
   const has = (key: string): boolean => Object.hasOwn(data, key)
   const need = (key: string): FieldFault[] => (has(key) ? [] : [required(`data[${key}]`)])
@@ -79,7 +79,7 @@ function validateJson(data: Fields, key: string): FieldFault[] {
   return fault === undefined ? [] : [invalidValue(`data[${key}]`, '<secret contents redacted>', fault)]
 }
 
-/** What is wrong with the certificate and key of a TLS secret, in the words of Go's library. */
+/** Warns about a certificate and key of a TLS secret that do not match, with the texts of Go's crypto/tls. */
 function keyPairWarnings(object: KubeObject): string[] {
   if (object['type'] !== 'kubernetes.io/tls') return []
   const data = fieldsOf(object['data'])
@@ -90,12 +90,12 @@ function keyPairWarnings(object: KubeObject): string[] {
   return isPair(certificate, key) ? [] : ['tls: private key does not match public key']
 }
 
-/** What cannot be read is nothing that we know better. */
+/** If one cannot be parsed, no mismatch is assumed. */
 function isPair(certificatePem: string, keyPem: string): boolean {
   try {
     return new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))
   } catch {
-    // Only a warning hangs on it.
+    // It only decides about a warning.
     return true
   }
 }

@@ -17,7 +17,7 @@ export const serviceAccountRules: KindRules = {
   },
 }
 
-/** Of references to secrets only the name counts. */
+/** References to secrets are reduced to the name. */
 function withPlainSecrets(object: KubeObject): KubeObject {
   const { secrets } = object
   if (!Array.isArray(secrets)) return object

@@ -1,4 +1,4 @@
-/** What the addresses of a Service and their families must be, whoever gave them. Checked before addresses are taken, and again after. */
+/** The rules for the cluster IPs and IP families of a Service. Validated before addresses are allocated, and again afterwards. */
 import {
   checked,
   duplicate,
@@ -18,7 +18,7 @@ import { isHeadless, NO_ADDRESS, typeOf } from './service-needs.ts'
 
 const families = ['IPv4', 'IPv6'] as const
 const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'] as const
-/** One for each family. */
+/** One for each IP family. */
 const IPS_MAX = 2
 
 export function validateAddresses(spec: Fields): FieldFault[] {
@@ -26,12 +26,12 @@ export function validateAddresses(spec: Fields): FieldFault[] {
   const ips = textsOf(spec['clusterIPs'])
   const shape = validateIps(spec, ips)
   const faults = [...validatePair(spec, ips), ...validateFamilies(spec), ...shape]
-  // What is no address cannot be compared with a family.
+  // An invalid address cannot be compared with a family.
   if (shape.length > 0) return faults
   return [...faults, ...validateDual(ips), ...(isHeadless(spec) ? [] : validateMatch(spec, ips))]
 }
 
-/** The old field and the first of the list are the same address. */
+/** clusterIP must be the first of clusterIPs. */
 function validatePair(spec: Fields, ips: readonly string[]): FieldFault[] {
   const ip = textOf(spec['clusterIP'])
   const path = 'spec.clusterIPs'

@@ -1,6 +1,6 @@
 /**
- * Which families of addresses a Service has: what the client says, completed by what its addresses say and what the cluster has. What
- * cannot be had is a fault, told alone: the other rules of Services come after addresses have been taken.
+ * Determines the IP families of a Service: from the client's fields, its addresses and the families of the cluster. If they cannot be
+ * satisfied, only these faults are reported: the other rules of Services are applied after addresses have been allocated.
  */
 import { faultsOfEach, type FieldFault, invalidShown, invalidValue } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
@@ -12,7 +12,7 @@ import { isHeadless, isSelectorless, typeOf } from './service-needs.ts'
 
 type Settled = { readonly spec: Fields } | { readonly faults: readonly FieldFault[] }
 
-/** `cluster`: the families that the cluster has, the first one first. */
+/** `cluster`: the IP families of the cluster, the primary one first. */
 export function settleFamilies(given: Fields, before: Fields | undefined, cluster: readonly IpFamily[]): Settled {
   if (typeOf(given) === 'ExternalName' || isUntouched(given, before)) return { spec: given }
   const spec = trimmed(withPolicyOf(before, given), before)
@@ -28,7 +28,7 @@ export function settleFamilies(given: Fields, before: Fields | undefined, cluste
   if (refused.length > 0) return { faults: refused }
   const [primary = 'IPv4'] = cluster
   if (families.length === 0) families.push(primary)
-  // Who sends endpoints of a free Service's choosing knows better than the cluster which families they have.
+  // A headless Service without a selector may be dual-stack in any cluster: whoever writes its endpoints knows their families.
   const mayBeDual = isFree || cluster.length > 1
   if (policy !== 'SingleStack' && mayBeDual && families.length === 1) families.push(otherFamily(families[0]))
   return { spec: { ...spec, ipFamilies: families, ipFamilyPolicy: policy } }
@@ -36,14 +36,14 @@ export function settleFamilies(given: Fields, before: Fields | undefined, cluste
 
 const otherFamily = (family: string | undefined): IpFamily => (family === 'IPv4' ? 'IPv6' : 'IPv4')
 
-/** A Service that prefers two families does not change when the cluster does. */
+/** An existing Service with PreferDualStack does not change when the cluster becomes dual-stack. */
 function isUntouched(spec: Fields, before: Fields | undefined): boolean {
   if (before === undefined || typeOf(before) === 'ExternalName') return false
   if (spec['ipFamilyPolicy'] !== 'PreferDualStack' || before['ipFamilyPolicy'] !== 'PreferDualStack') return false
   return isSame(spec['clusterIPs'], before['clusterIPs']) && isSame(spec['ipFamilies'], before['ipFamilies'])
 }
 
-/** Who asks for a single family need not also take the second address out of the lists. */
+/** A client that requests SingleStack need not also remove the second address and family. */
 function trimmed(spec: Fields, before: Fields | undefined): Fields {
   if (before === undefined || spec['ipFamilyPolicy'] !== 'SingleStack') return spec
   const trim = (field: string): Fields => {
@@ -53,14 +53,14 @@ function trimmed(spec: Fields, before: Fields | undefined): Fields {
   return { ...spec, ...trim('clusterIPs'), ...trim('ipFamilies') }
 }
 
-/** A policy that an update leaves out stays. The families then follow from the addresses, which stay as well. */
+/** A policy that is absent from an update is kept. The families then follow from the addresses, which are kept as well. */
 function withPolicyOf(before: Fields | undefined, spec: Fields): Fields {
   if (before === undefined || typeOf(before) === 'ExternalName') return spec
   const { ipFamilyPolicy = null } = spec
   return ipFamilyPolicy === null ? { ...spec, ipFamilyPolicy: before['ipFamilyPolicy'] } : spec
 }
 
-/** A second family or address goes only with the policy. */
+/** A second family or address can be released only by a change of the policy. */
 function refuseLoss(spec: Fields, before: Fields | undefined): FieldFault[] {
   const policy = textOf(spec['ipFamilyPolicy'])
   if (before === undefined || policy === 'SingleStack') return []

@@ -1,4 +1,4 @@
-/** What a Service of some type has: every rule about Services begins with one of these questions. */
+/** What a Service of each type has: all rules about Services use these predicates. */
 import { type Fields, fieldsOf, itemsOf, type KubeObject, numberOf, textOf, textsOf } from '../../../api/object.ts'
 
 export const NO_ADDRESS = 'None'
@@ -7,23 +7,23 @@ export const specOf = (service: KubeObject): Fields => fieldsOf(service['spec'])
 
 export const typeOf = (spec: Fields): string => textOf(spec['type'])
 
-/** Reached through DNS alone: it has no address of its own. */
+/** A headless Service has no cluster IP, only DNS records. */
 export const isHeadless = (spec: Fields): boolean => textsOf(spec['clusterIPs'])[0] === NO_ADDRESS
 
 export const isSelectorless = (spec: Fields): boolean => Object.keys(fieldsOf(spec['selector'])).length === 0
 
-/** A type that nobody knows, too, which validation refuses by its name alone. */
+/** True also for an unknown type, so that validation reports the type alone. */
 export const needsClusterIp = (spec: Fields): boolean => typeOf(spec) !== 'ExternalName'
 
-/** The server chooses those that are not given. */
+/** The server allocates those that are not set. */
 export const needsNodePorts = (spec: Fields): boolean =>
   typeOf(spec) === 'NodePort' || (typeOf(spec) === 'LoadBalancer' && spec['allocateLoadBalancerNodePorts'] !== false)
 
-/** Whether node ports may be given, chosen by the server or not. */
+/** Whether node ports may be set, allocated by the server or not. */
 export const mayHaveNodePorts = (spec: Fields): boolean =>
   typeOf(spec) === 'NodePort' || typeOf(spec) === 'LoadBalancer'
 
-/** Nodes answer there whether they have an endpoint. */
+/** The health check port, at which nodes report whether they have a local endpoint. */
 export const needsHealthPort = (spec: Fields): boolean =>
   typeOf(spec) === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local'
 
@@ -35,6 +35,6 @@ export const nodePortsOf = (spec: Fields): number[] =>
     .map(({ nodePort }) => numberOf(nodePort))
     .filter((port) => port !== 0)
 
-/** The addresses that stand for the Service and nothing else. */
+/** The cluster IPs that are allocated to the Service. */
 export const ownIpsOf = (spec: Fields): readonly string[] =>
   needsClusterIp(spec) && !isHeadless(spec) ? textsOf(spec['clusterIPs']) : []

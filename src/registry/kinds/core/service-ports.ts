@@ -64,7 +64,7 @@ function validateNoNodePort({ nodePort }: Fields, at: number): FieldFault[] {
   return [forbiddenField(`spec.ports[${at}].nodePort`, "may not be used when `type` is 'ClusterIP'")]
 }
 
-/** A port may stand once for each protocol, and so may a node port. */
+/** A port may occur once per protocol, and so may a node port. */
 function validateDistinct(ports: readonly Fields[]): FieldFault[] {
   const faults: FieldFault[] = []
   const nodePorts = new Set<string>()

@@ -1,6 +1,6 @@
 /**
- * What a write of a Service keeps, fills in and drops before its rules look at it. Clients that know nothing of addresses and ports
- * must be able to write back what they once sent; and a change of type takes away what the new type cannot have.
+ * What a write of a Service keeps, defaults and drops before validation. Clients that do not know allocated fields must be able to write
+ * back what they once sent; and a change of type drops the fields that the new type cannot have.
  */
 import {
   type Fields,
@@ -26,14 +26,14 @@ import {
 
 export function prepareUpdate(object: KubeObject, current: KubeObject): KubeObject {
   const before = specOf(current)
-  // The list of addresses is complete before anything asks whether the client changed it.
+  // The list of addresses must be complete before it is compared with the stored one.
   const spec = withoutMisplaced(pluralOf(withAllocated(specOf(object), before), before), before)
   const prepared = { ...object, spec }
   if (typeOf(spec) === 'LoadBalancer' || !isFields(object['status'])) return prepared
   return { ...prepared, status: { ...object['status'], loadBalancer: {} } }
 }
 
-/** Old clients know one address only. */
+/** Old clients set clusterIP only. */
 export function withPlural(object: KubeObject): KubeObject {
   const spec = specOf(object)
   const ip = textOf(spec['clusterIP'])
@@ -41,7 +41,7 @@ export function withPlural(object: KubeObject): KubeObject {
   return { ...object, spec: { ...spec, clusterIPs: [ip] } }
 }
 
-/** Where only the one address was left as it was, changed or taken away, the list follows. */
+/** If the client kept, changed or removed clusterIP only, clusterIPs follows it. */
 function pluralOf(spec: Fields, before: Fields): Fields {
   const ip = textOf(spec['clusterIP'])
   if (ip === textOf(before['clusterIP'])) {
@@ -51,7 +51,7 @@ function pluralOf(spec: Fields, before: Fields): Fields {
   return { ...spec, clusterIPs: ip === '' ? [] : [ip] }
 }
 
-/** What was allocated stays where the client left it out. */
+/** Allocated fields that the client omitted are kept. */
 function withAllocated(given: Fields, before: Fields): Fields {
   let spec = given
   if (needsClusterIp(before) && needsClusterIp(spec)) {
@@ -66,7 +66,7 @@ function withAllocated(given: Fields, before: Fields): Fields {
   return spec
 }
 
-/** A port without a node port gets back that of its name, unless another port has it now. */
+/** A port without a node port gets the stored one of the same name, unless another port uses it now. */
 function withNodePorts(spec: Fields, before: Fields): Fields {
   const byName = new Map(itemsOf(before['ports']).map(({ name, nodePort }) => [textOf(name), numberOf(nodePort)]))
   const used = new Set(nodePortsOf(spec))
@@ -78,7 +78,7 @@ function withNodePorts(spec: Fields, before: Fields): Fields {
   return ports.length === 0 ? spec : { ...spec, ports }
 }
 
-/** What the new type cannot have goes, if the client left it as it was; if the client changed it, validation has a word to say. */
+/** Fields that the new type cannot have are dropped if the client did not change them; if it did, they are left to validation. */
 function withoutMisplaced(spec: Fields, before: Fields): Fields {
   const dropped = new Set<string>()
   const dropUnchanged = (names: readonly string[]): void => {
@@ -95,7 +95,7 @@ function withoutMisplaced(spec: Fields, before: Fields): Fields {
     dropUnchanged(['allocateLoadBalancerNodePorts', 'loadBalancerClass'])
   }
   const kept = Object.fromEntries(Object.entries(spec).filter(([name]) => !dropped.has(name)))
-  // Ports may have come and gone, as long as no node port is new.
+  // Ports may have been added or removed, as long as no node port is new.
   const known = new Set(nodePortsOf(before))
   const losesPorts =
     mayHaveNodePorts(before) && !mayHaveNodePorts(spec) && nodePortsOf(spec).every((port) => known.has(port))

@@ -1,4 +1,4 @@
-/** What an update of a Service may not change: its first address, and what others rely on. */
+/** The immutable fields of a Service: its primary cluster IP, and fields that others rely on. */
 import { faultsOfEach, type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../api/field-fault.ts'
 import type { Gates } from '../../../api/gates.ts'
 import { goStrings } from '../../../api/go-value.ts'
@@ -19,7 +19,7 @@ export function validateUpdate(object: KubeObject, current: KubeObject, gates: G
   ]
 }
 
-/** A second address may come and go; that it goes must be said twice. */
+/** A second address may be added or removed; to remove it, the policy must also be SingleStack. */
 function validateAddressChange(spec: Fields, before: Fields): FieldFault[] {
   if (typeOf(spec) === 'ExternalName' || typeOf(before) === 'ExternalName') return []
   if (isHeadless(spec) && isHeadless(before)) return []

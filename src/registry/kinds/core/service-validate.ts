@@ -57,7 +57,7 @@ export function validateStatus(object: KubeObject): FieldFault[] {
   return faultsOfEach(points, (point, at) => validateIngressPoint(`${path}[${at}]`, point))
 }
 
-/** Updates check it a second time, as upstream does. */
+/** An update validates it a second time, as upstream. */
 export function validateClass(spec: Fields): FieldFault[] {
   const { loadBalancerClass: name } = spec
   if (typeof name !== 'string') return []
@@ -77,7 +77,7 @@ function validateTopology({ metadata: { annotations } }: KubeObject): FieldFault
   return [invalidValue(`metadata.annotations[${modeAnnotation}]`, mode, why)]
 }
 
-/** What each type must have, and what it must not have. */
+/** The fields that each type requires or forbids. */
 function validatePresence(spec: Fields): FieldFault[] {
   const type = typeOf(spec)
   if (type === 'ExternalName') return validateExternalName(spec)

@@ -1,4 +1,4 @@
-/** Services: what they get by themselves. Their rules are in the files beside; addresses and ports come from src/allocators. */
+/** The defaults of Services. Their rules are in the files beside; addresses and ports are allocated by src/allocators. */
 import { parseIp } from '../../../api/ip.ts'
 import {
   type Fields,
@@ -38,7 +38,7 @@ export const serviceRules: KindRules = {
   completeStored: withFamilies,
 }
 
-/** Servers before the second family of addresses stored one address, and said nothing of families. */
+/** Servers before dual-stack stored one address and no families. */
 function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObject {
   const spec = specOf(object)
   if (!needsClusterIp(spec)) return withoutTrafficPolicy(object)
@@ -55,7 +55,7 @@ function withFamilies(object: KubeObject, { ipFamily }: ClusterFacts): KubeObjec
   return { ...complete, spec: { ...specOf(complete), ipFamilies: families, ipFamilyPolicy } }
 }
 
-/** An ExternalName has no traffic to direct: a policy of it is not shown. A wrong one stays, for validation to refuse. */
+/** An ExternalName has no internalTrafficPolicy: a valid one is dropped. An invalid one is kept, for validation to refuse. */
 function withoutTrafficPolicy(object: KubeObject): KubeObject {
   const spec = specOf(object)
   const isPolicy = trafficPolicies.some((policy) => policy === spec['internalTrafficPolicy'])
@@ -80,7 +80,7 @@ function withDefaults(given: Fields): Fields {
   }
 }
 
-/** Without affinity there is nothing to configure, whatever was given. */
+/** Without affinity the configuration is dropped. */
 function affinityConfig(affinity: string, given: Fields[string]): Fields {
   if (affinity === 'None') return {}
   const isSet = (fieldsOf(fieldsOf(given)['clientIP'])['timeoutSeconds'] ?? null) !== null
@@ -90,7 +90,7 @@ function affinityConfig(affinity: string, given: Fields[string]): Fields {
   return isFields(given) ? { sessionAffinityConfig: given } : {}
 }
 
-/** An address of a load balancer is a virtual one unless it says otherwise. */
+/** The ipMode of a load balancer's address is VIP by default. */
 function withIpModes(object: KubeObject): KubeObject {
   const status = fieldsOf(object['status'])
   const loadBalancer = fieldsOf(status['loadBalancer'])

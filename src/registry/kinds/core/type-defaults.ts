@@ -1,4 +1,4 @@
-/** What types of this group get wherever they occur, besides the published defaults. */
+/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import { type Fields, fieldsOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
 import { withLimitDefaults } from './limit-range.ts'
@@ -9,7 +9,7 @@ import { withPodIps } from './pod/status.ts'
 
 const container = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' }
 
-/** By package and name. `set` sees what the fixed values have filled in. */
+/** By package and name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   [
     'core/v1 PodSpec',
@@ -52,14 +52,14 @@ export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['core/v1 ServicePort', { fields: {}, set: withTargetPort }],
 ]
 
-/** The older name of the account says the same as the newer one, which wins. */
+/** The deprecated `serviceAccount` mirrors `serviceAccountName`, which takes precedence. */
 function mirrorAccount(spec: Fields): Fields {
   const account = spec['serviceAccountName'] ?? spec['serviceAccount']
   if (account === undefined || spec['serviceAccount'] === spec['serviceAccountName']) return spec
   return { ...spec, serviceAccountName: account, serviceAccount: account }
 }
 
-/** A volume that says nothing of what it is, is an empty folder. */
+/** A volume without a source is an emptyDir. */
 function withVolumeSource(volume: Fields): Fields {
   const hasSource = Object.keys(volume).some((name) => name !== 'name')
   return hasSource ? volume : { ...volume, emptyDir: {} }
@@ -72,7 +72,7 @@ function withTargetPort(port: Fields): Fields {
     : port
 }
 
-/** Not of the specification wherever it stands: a VolumeAttachment may hold one, too. */
+/** Not a default of the spec's type, since a VolumeAttachment may contain a spec, too. */
 function withVolumeDefaults(volume: Fields): Fields {
   const spec = fieldsOf(volume['spec'])
   if (spec['persistentVolumeReclaimPolicy'] !== undefined && spec['volumeMode'] !== undefined) return volume

@@ -1,4 +1,4 @@
-/** Annotations that say what fields say by now, and those that others act upon. */
+/** Annotations that preceded fields, and those that other components act upon. */
 import { faultsOfEach, type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { jsonFault } from '../../../../api/json-scanner.ts'
@@ -69,7 +69,7 @@ function appArmorFaults(
 const isAppArmorProfile = (profile: string): boolean =>
   profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith('localhost/')
 
-/** The type and the file that an annotation speaks of. */
+/** The profile type and the file that an annotation names. */
 export function profileOf(
   annotation: string,
 ): { readonly type: string; readonly localhostProfile?: string } | undefined {
@@ -79,7 +79,7 @@ export function profileOf(
   return { type: 'Localhost', localhostProfile: annotation.slice('localhost/'.length) }
 }
 
-/** Of a new Pod: what is said twice must be the same. */
+/** For a new Pod: an annotation and the field that replaces it must agree. */
 export function validateSaidTwice(pod: Fields): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const annotations = new Map(entriesOf(fieldsOf(pod['metadata'])['annotations']))

@@ -1,4 +1,4 @@
-/** Containers of all three lists: what they share, and what each list adds. */
+/** The containers of all three lists: common rules, and those of each list. */
 import {
   duplicate,
   forbiddenField,
@@ -21,7 +21,7 @@ import { volumeDevices, volumeMounts } from './mounts.ts'
 import { usedClaims } from './resource-claims.ts'
 import { containerSecurity } from './security.ts'
 
-/** Pods only: what a template says is looked at when a Pod is made of it. */
+/** For Pods only: the image of a template is validated when a Pod is created from it. */
 export const imagePadding: Rule = named((name) =>
   name.trim() === name ? [] : ['must not have leading or trailing whitespace'],
 )
@@ -49,7 +49,7 @@ const ports: Rule = (value, path, check) => {
 
 const restartPolicies = ['NotRequired', 'RestartContainer'] as const
 
-/** Faults name the list, not the item, but for one. */
+/** Faults have the path of the list, not of the item, except for one. */
 const resizePolicy: PodRule = (value, path, { faults, spec }) => {
   const names = new Set<string>()
   for (const [at, item] of itemsOf(value).entries()) {
@@ -76,7 +76,7 @@ const containerResources: PodRule = (value, path, check) => {
   usedClaims(fieldsOf(value)['claims'], `${path}.claims`, check)
 }
 
-/** What all containers must keep, in the order in which it is told. */
+/** The rules for all containers, in the order in which faults are reported. */
 const anyContainer: PodRule = all<PodCheck>(
   fields({
     name: needed(named(checkDnsLabel)),
@@ -100,7 +100,7 @@ const anyContainer: PodRule = all<PodCheck>(
 
 const onlyForInit: Rule = forbidden('may not be set for non-init containers')
 
-/** The names of the lists before are taken. */
+/** Names are unique in this list; the other lists must not repeat them. */
 export function containers(spec: Fields, path: string, check: PodCheck): void {
   const list = itemsOf(spec['containers'])
   if (list.length === 0) {
@@ -150,7 +150,7 @@ const forbiddenForEphemeral: Rule = (value, path, { faults }) => {
   const container = fieldsOf(value)
   for (const name of notForEphemeral) {
     const given = container[name]
-    // Empty is not absent, but for the resources, which are no pointer.
+    // Empty is not absent, except for resources, which is not a pointer in Go.
     if (given !== undefined && !(name === 'resources' && isUnset(given)))
       faults.push(forbiddenField(`${path}.${name}`, notEphemeral))
   }
@@ -161,7 +161,7 @@ function isUnset(resources: Json): boolean {
   return limits === undefined && requests === undefined && isEmpty(claims)
 }
 
-/** Containers that are added to a Pod while it runs: they only look around. */
+/** Containers that are added to a running Pod, for debugging. */
 export function ephemeralContainers(spec: Fields, path: string, check: PodCheck): void {
   const others = new Set([...namesIn(spec, 'containers'), ...namesIn(spec, 'initContainers')])
   const names = new Set(others)
@@ -195,7 +195,7 @@ function checkName(
   names.add(text)
 }
 
-/** A port of the node is given once: to one of these containers. */
+/** A host port can be used by only one of these containers. */
 function hostPorts(list: readonly (readonly [Fields, string])[], { faults }: PodCheck): void {
   const taken = new Set<string>()
   for (const [container, path] of list) {
@@ -208,12 +208,12 @@ function hostPorts(list: readonly (readonly [Fields, string])[], { faults }: Pod
   }
 }
 
-/** On the network of the node the port of a container is the port of the node. */
+/** With hostNetwork, the port of a container is the port of the node. */
 export function hostNetworkPorts(spec: Fields, path: string, { faults }: PodCheck): void {
   if (spec['hostNetwork'] !== true) return
   for (const [at, { ports: list }] of itemsOf(spec['containers']).entries()) {
     for (const [index, { hostPort, containerPort }] of itemsOf(list).entries()) {
-      // In a template it may be left out.
+      // In a template it may be absent.
       if (numberOf(hostPort) === 0 || numberOf(hostPort) === numberOf(containerPort)) continue
       const why = 'must match `containerPort` when `hostNetwork` is true'
       faults.push(invalidValue(`${path}[${at}].ports[${index}].hostPort`, numberOf(hostPort), why))

@@ -1,4 +1,4 @@
-/** What a Pod gets that a template for Pods does not: a template says what its Pods should be asked to be. */
+/** Defaults that apply to Pods but not to pod templates. */
 import type { Gates } from '../../../../api/gates.ts'
 import {
   type Fields,
@@ -23,12 +23,12 @@ export function setPodDefaults(pod: KubeObject, gates: Gates): KubeObject {
   return { ...pod, spec: withGrace(withPodLevelDefaults(whole, gates)) }
 }
 
-/** Going before one began is not possible. */
+/** A negative grace period becomes one second. */
 function withGrace(spec: Fields): Fields {
   return numberOf(spec['terminationGracePeriodSeconds']) < 0 ? { ...spec, terminationGracePeriodSeconds: 1 } : spec
 }
 
-/** Who limits an amount asks for it, unless he says otherwise. */
+/** A request defaults to the limit. */
 function withRequests(container: Fields): Fields {
   const resources = fieldsOf(container['resources'])
   const { limits, requests } = resources
@@ -36,7 +36,7 @@ function withRequests(container: Fields): Fields {
   return { ...container, resources: { ...resources, requests: { ...limits, ...fieldsOf(requests) } } }
 }
 
-/** On the network of the node a port of a container is a port of the node. */
+/** With hostNetwork, the hostPort defaults to the containerPort. */
 function withHostPorts(container: Fields, isHostNetwork: boolean): Fields {
   const { ports } = container
   if (!isHostNetwork || !Array.isArray(ports)) return container

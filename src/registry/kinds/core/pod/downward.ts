@@ -1,4 +1,4 @@
-/** References to a Pod's own fields and amounts, from the environment and from volumes. */
+/** References to a Pod's own fields and resources, from environment variables and volumes (the downward API). */
 import { invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
 import { checkQualifiedName } from '../../../../api/names.ts'
 import { fieldsOf, textOf } from '../../../../api/object.ts'
@@ -19,7 +19,7 @@ export const envPaths: readonly string[] = [
 ]
 export const volumePaths: readonly string[] = [...maps, ...metadataPaths]
 
-/** All that can be named, though not everywhere: the server reads them for old clients. */
+/** All paths that can be named, though not everywhere: some are only converted for old clients. */
 const knownPaths: ReadonlySet<string> = new Set([
   ...envPaths,
   ...maps,
@@ -31,7 +31,7 @@ const knownPaths: ReadonlySet<string> = new Set([
   'spec.hostNetwork',
 ])
 
-/** A field of the Pod, by path; keys of labels and annotations in brackets. */
+/** A field of the Pod, by its path; keys of labels and annotations are in brackets. */
 export function fieldRef(supported: readonly string[]): Rule {
   return (value, path, check) => {
     const { fieldPath, apiVersion } = fieldsOf(value)
@@ -50,7 +50,7 @@ type Reference = {
 }
 
 function checkFieldPath(text: string, { path, apiVersion, supported, check }: Reference): void {
-  // The last bracket that opens a key; without the end a pattern would look for it again and again.
+  // Finds the last bracket that opens a key. Not by a regular expression, which would backtrack.
   const keyAt = text.endsWith("']") ? text.lastIndexOf("['", text.length - 4) : -1
   const [base, key] = keyAt === -1 ? [text] : [text.slice(0, keyAt), text.slice(keyAt + 2, -2)]
   const fail = (why: string): void => {
@@ -59,13 +59,13 @@ function checkFieldPath(text: string, { path, apiVersion, supported, check }: Re
   if (apiVersion !== 'v1') return fail(`unsupported pod version: ${apiVersion}`)
   if (key !== undefined) {
     if (!maps.some((map) => map === base)) return fail(`field label does not support subscript: ${text}`)
-    // Keys of annotations may have capitals in their domain.
+    // Keys of annotations may have upper-case letters in their domain.
     const checked = base === 'metadata.annotations' ? key.toLowerCase() : key
     for (const why of checkQualifiedName(checked)) check.faults.push(invalidValue(path, key, why))
     return
   }
   if (!knownPaths.has(text)) return fail(`field label not supported: ${text}`)
-  // An older name of the same field.
+  // The older name of the same field.
   const field = text === 'spec.host' ? 'spec.nodeName' : text
   if (!supported.includes(field)) check.faults.push(notSupported(`${path}.fieldPath`, text, supported))
 }
@@ -79,7 +79,7 @@ const sizesShown = sizes.join(', ')
 const sizeNanos: ReadonlySet<bigint> = new Set(sizes.map(nanosOf))
 const cpuNanos: ReadonlySet<bigint> = new Set(['1m', '1'].map(nanosOf))
 
-/** An amount of a container, in units of the divisor. In volumes it must say which container is meant. */
+/** An amount of a container, in units of the divisor. A volume must name the container. */
 export function resourceFieldRef({ isVolume }: { readonly isVolume: boolean }): Rule {
   return (value, path, { faults }) => {
     const { containerName, resource, divisor } = fieldsOf(value)

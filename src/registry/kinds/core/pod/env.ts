@@ -1,4 +1,4 @@
-/** The environment of a container: values, and where they come from. */
+/** The environment variables of a container, and the sources of their values. */
 import { type FieldFault, invalidValue } from '../../../../api/field-fault.ts'
 import { checkConfigKey, checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { fieldsOf, textOf } from '../../../../api/object.ts'
@@ -53,7 +53,7 @@ const wholeSource: Rule = fields({
   secretRef: given(namedSource),
 })
 
-/** Faults of the number of sources name the list, not the item. */
+/** A wrong number of sources is reported with the path of the list, not of the item. */
 export const environmentSources: Rule = (value, path, check) => {
   each(wholeSource)(value, path, check)
   if (!Array.isArray(value)) return

@@ -1,4 +1,4 @@
-/** Writes through pods/ephemeralcontainers: containers may be added to look at the others, and nothing else. */
+/** Writes through pods/ephemeralcontainers: containers may be added for debugging, and nothing else is changed. */
 import { faultsOfEach, type FieldFault, forbiddenField } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { fieldsOf, itemsOf, type KubeObject, omit, textOf } from '../../../../api/object.ts'
@@ -7,7 +7,7 @@ import { firstBy } from '../../../../lib/long-lists.ts'
 import { isEqualAs } from '../../../rules/equality.ts'
 import { validatePodSpec } from './spec.ts'
 
-/** The object as it is, but asked for in the version that the client knows. */
+/** The stored object with the resourceVersion that the client sent, so that conflicts are detected. */
 export function currentWithVersion({ metadata: { resourceVersion } }: KubeObject, current: KubeObject): KubeObject {
   return resourceVersion === undefined ? current : { ...current, metadata: { ...current.metadata, resourceVersion } }
 }

@@ -1,18 +1,18 @@
-/** What in a Pod is gated and is more than a field. */
+/** The gated part of a Pod that is more than one field. */
 import { type Fields, itemsOf, type Json } from '../../../../api/object.ts'
 
-/** More than one field of a type, which stands or falls together. */
+/** A gated part of a type that is more than one field, and is kept or dropped as a whole. */
 export type GatedPart = {
   readonly gate: string
   readonly isUsed: (value: Fields) => boolean
-  /** Whether a stored value lets it stay; absent: if it is used there. */
+  /** Whether a stored value allows it to be kept; absent: if it is used there. */
   readonly isKept?: (value: Fields) => boolean
   readonly drop: (value: Fields) => Fields
 }
 
 const isImage = (volume: Fields): boolean => volume['image'] !== undefined
 
-/** Volumes of images go with their mounts. */
+/** Image volumes are dropped together with their mounts. */
 export const imageVolumes: GatedPart = {
   gate: 'ImageVolume',
   isUsed: ({ volumes }) => itemsOf(volumes).some(isImage),

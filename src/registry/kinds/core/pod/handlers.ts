@@ -18,7 +18,7 @@ const httpHeaders: Rule = (value, path, { faults }) => {
 
 const httpGet: Rule = fields({ path: needed(), port: portNumberOrName, scheme: oneOf('HTTP', 'HTTPS'), httpHeaders })
 
-/** Not before the end of the grace in which a Pod may go; zero only where the gate is on. */
+/** A sleep must fit into the grace period; zero is allowed only with the gate. */
 const sleep: PodRule = (value, path, { faults, gates, spec }) => {
   const seconds = numberOf(fieldsOf(value)['seconds'])
   const grace = numberOf(spec['terminationGracePeriodSeconds'] ?? 30)
@@ -30,7 +30,7 @@ const sleep: PodRule = (value, path, { faults, gates, spec }) => {
   faults.push(invalidValue(path, seconds, why))
 }
 
-/** In the order in which they count: a second one is too many. */
+/** In the order in which they count: a second one is one too many. */
 const handlers: { readonly [handler: string]: PodRule } = {
   exec: fields({ command: needed() }),
   httpGet,
@@ -39,7 +39,7 @@ const handlers: { readonly [handler: string]: PodRule } = {
   sleep,
 }
 
-/** Exactly one. */
+/** Exactly one handler must be set. */
 const handler: PodRule = (value, path, check) => {
   const struct = fieldsOf(value)
   const names = Object.keys(handlers).filter((name) => struct[name] !== undefined && struct[name] !== null)
@@ -60,7 +60,7 @@ const linuxSignals = [
   .map((name) => `SIG${name}`)
   .toSorted()
 
-/** Systems have their own signals (gate ContainerStopSignals). */
+/** The signals depend on the operating system (gate ContainerStopSignals). */
 const stopSignal: PodRule = given((value, path, { faults, spec }) => {
   const system = textOf(fieldsOf(spec['os'])['name'])
   const signals = system === 'windows' ? windowsSignals : linuxSignals
@@ -86,7 +86,7 @@ const probe: PodRule = (value, path, check) => {
   times(value, path, check)
 }
 
-/** One that restarts the container: one success is enough. */
+/** A probe that restarts the container: its success threshold must be 1. */
 const restarting: PodRule = given((value, path, check) => {
   probe(value, path, check)
   const successes = numberOf(fieldsOf(value)['successThreshold'])
@@ -101,7 +101,7 @@ const readiness: PodRule = given((value, path, check) => {
   check.faults.push(invalidValue(at, numberOf(grace), 'must not be set for readinessProbes'))
 })
 
-/** All that is called while a container runs. */
+/** The probes and lifecycle handlers of a running container. */
 export const running: PodRule = fields({
   lifecycle,
   livenessProbe: restarting,

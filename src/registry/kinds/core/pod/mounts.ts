@@ -1,4 +1,4 @@
-/** How a container uses the Pod's volumes: mounted as folders, or as raw devices. */
+/** How a container uses the Pod's volumes: as file systems or as block devices. */
 import { forbiddenField, invalidValue, notSupported, notThere, required } from '../../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
 import { relativePath } from '../../../rules/scalars.ts'
@@ -7,7 +7,7 @@ import type { PodCheck } from './check.ts'
 const propagations = ['Bidirectional', 'HostToContainer', 'None'] as const
 const recursions = ['Disabled', 'Enabled', 'IfPossible'] as const
 
-/** Faults of most fields of a mount name the list, not the item. */
+/** Faults of most fields of a mount have the path of the list, not of the item. */
 export function volumeMounts(container: Fields, path: string, check: PodCheck): void {
   const devices = itemsOf(container['volumeDevices'])
   const deviceNames = new Set(devices.map(({ name }) => name))

@@ -1,4 +1,4 @@
-/** Names and addresses that a Pod looks up. */
+/** Host aliases and the DNS configuration of a Pod. */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../../api/field-fault.ts'
 import { goStrings } from '../../../../api/go-value.ts'
 import { checkDnsSubdomain, checkUnderscoredSubdomain } from '../../../../api/names.ts'
@@ -9,12 +9,12 @@ import type { PodRule } from './check.ts'
 
 const NAMESERVERS_MAX = 3
 const SEARCHES_MAX = 32
-/** All of them together, with blanks between. */
+/** The limit for all search paths together, joined by spaces. */
 const SEARCH_CHARACTERS_MAX = 2048
 
 export const hostAliases: Rule = each(fields({ ip: ipAddress, hostnames: each(named(checkDnsSubdomain)) }))
 
-/** A name may end with the dot of the root; with the gate on it may be nothing else, and its parts may have underscores. */
+/** A name may end with the dot of the root; with the gate on it may be only that dot, and labels may contain underscores. */
 const searchPath: PodRule = (value, path, { faults, gates }) => {
   const search = textOf(value)
   const isRelaxed = gates.isOn('RelaxedDNSSearchValidation')

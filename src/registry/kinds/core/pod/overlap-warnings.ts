@@ -1,8 +1,8 @@
-/** Files of a volume that stand in each other's way: a file cannot be a folder as well. */
+/** Warns about files of a volume with conflicting paths: a file cannot also be a directory. */
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 
-/** At most `max`. */
+/** At most `max` warnings. */
 export function overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Fields, max: number): string[] {
   const about = [
     { source: configMap, shown: `ConfigMap ${quote(textOf(fieldsOf(configMap)['name']))}` },
@@ -17,7 +17,7 @@ export function overlapWarnings({ name, configMap, secret, downwardAPI, projecte
   return warnings
 }
 
-/** Where a file is to be, and what it comes from if there are several sources. */
+/** The path of a file, and its source if there are several. */
 type Mapped = { readonly path: string; readonly source: string }
 type Telling = { readonly about: string; readonly max: number }
 
@@ -33,14 +33,14 @@ function addProjected(warnings: string[], { sources }: Fields, telling: Telling)
       warnings.push(`${telling.about} has no sources provided`)
       continue
     }
-    // One that names no paths repeats those of the one before, as upstream has it.
+    // As upstream, a source without paths repeats those of the source before.
     paths = projectedPaths(source) ?? paths
     for (const path of paths) all.push(path)
   }
   addOverlaps(warnings, all, telling)
 }
 
-/** Undefined where the source does not say which paths there are. */
+/** Undefined if the source does not list its paths. */
 function projectedPaths(source: Fields): readonly Mapped[] | undefined {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source
   if (hasItems(configMap)) return pathsIn(configMap, `ConfigMap ${named(configMap)}`)
@@ -56,7 +56,7 @@ const hasItems = (part: Fields[string]): boolean => Array.isArray(fieldsOf(part)
 const named = (part: Fields[string]): string => quote(textOf(fieldsOf(part)['name']))
 const pathOf = (part: Fields, source: string): readonly Mapped[] => [{ path: textOf(part['path']), source }]
 
-/** Each path is told with those before it that it is the same as, lies in or contains. */
+/** Each path is reported with the earlier ones that are equal, contain it, or are inside of it. */
 function addOverlaps(warnings: string[], given: readonly Mapped[], { about, max }: Telling): void {
   const mapped = given
     .map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }))
@@ -74,14 +74,14 @@ function addOverlaps(warnings: string[], given: readonly Mapped[], { about, max 
 }
 
 type File = {
-  /** Where in the list the path stands, in rising order. */
+  /** The indexes of the path in the list, ascending. */
   readonly places: number[]
-  /** The nearest folder that is in the list too, and what it is the nearest one of. */
+  /** The nearest directory that is also in the list; `inside` is the inverse. */
   folder?: string
   readonly inside: File[]
 }
 
-/** In the order of folders each path comes after all that it lies in. */
+/** Sorted so that each path comes after the directories that contain it. */
 function filesOf(mapped: readonly Mapped[]): ReadonlyMap<string, File> {
   const files = new Map<string, File>()
   for (const [at, { path }] of mapped.entries()) {
@@ -106,7 +106,7 @@ function filesOf(mapped: readonly Mapped[]): ReadonlyMap<string, File> {
 
 const isWithin = (path: string, folder: string): boolean => path[folder.length] === '/' && path.startsWith(folder)
 
-/** The places before this one of the same path, of its folders and of what lies in it. */
+/** The earlier indexes of the same path, of its directories and of the paths inside of it. */
 function before(at: number, file: File | undefined, files: ReadonlyMap<string, File>): readonly number[] {
   if (file === undefined) return []
   const places: number[] = []

@@ -1,4 +1,4 @@
-/** Amounts for all containers of a Pod together (gate PodLevelResources, KEP-2837). */
+/** Pod-level resources: amounts for all containers of a Pod together (gate PodLevelResources, KEP-2837). */
 import { forbiddenField, invalidShown, invalidValue, notSupportedShown } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { entriesOf, type Fields, fieldsOf, isFields, itemsOf } from '../../../../api/object.ts'
@@ -12,7 +12,7 @@ import { usedClaims } from './resource-claims.ts'
 
 const podLevel = 'PodLevelResources'
 
-/** Whether the Pod says anything itself, be it through an object without amounts. */
+/** Whether the Pod has `resources`, even without amounts. */
 export const saysItself = (spec: Fields, gates: Gates): boolean =>
   gates.isOn(podLevel) && spec['resources'] !== undefined
 
@@ -22,8 +22,8 @@ export function hasPodLevel(spec: Fields): boolean {
 }
 
 /**
- * What a Pod that says some amounts itself means by the others. Huge pages cannot be overcommitted: they have a limit, and the request is
- * the same.
+ * Completes the amounts of a Pod with pod-level resources. Huge pages cannot be overcommitted: they have a limit, and the request is the
+ * same.
  */
 export function withPodLevelDefaults(spec: Fields, gates: Gates): Fields {
   const { resources } = spec
@@ -59,7 +59,7 @@ const podLevelList: Rule = (value, path, { faults }) => {
 
 const podLevelRequirements = requirementsOf(podLevelList)
 
-/** Paths of limits of containers are upstream's. */
+/** The paths of container limits are upstream's. */
 export const podLevelResources: PodRule = (value, path, check) => {
   const { faults, spec } = check
   if (!saysItself(spec, check.gates)) return

@@ -1,4 +1,4 @@
-/** Ports of containers that stand in each other's way. */
+/** Warnings about conflicting ports of containers. */
 import { type Fields, itemsOf, numberOf, textOf } from '../../../../api/object.ts'
 import { quote } from '../../../../api/quote.ts'
 import { TOLD_MAX } from '../../../../lib/long-lists.ts'
@@ -18,7 +18,6 @@ export function portWarnings(spec: Fields, path: string): string[] {
   return [...warnings, ...sameName(placed.flat())]
 }
 
-/** Adds to `warnings`. */
 function warnOfContainer(ports: readonly Placed[], warnings: string[]): void {
   const before = new PortsBefore()
   for (const placed of ports) {
@@ -34,7 +33,7 @@ function warnOfContainer(ports: readonly Placed[], warnings: string[]): void {
   }
 }
 
-/** Those of a container so far, by what ports have in common that are in conflict. */
+/** The ports of a container so far, by the keys that conflicting ports share. */
 class PortsBefore {
   readonly #known = new Map<string, Placed[]>()
 
@@ -47,7 +46,7 @@ class PortsBefore {
     }
   }
 
-  /** In their order. */
+  /** In the order of the list. */
   conflicting(port: Fields): readonly Placed[] {
     const { any, noHostPort, sameHostPort, sameAddress, anyAddress } = keysOf(port)
     const at = (key: string): readonly Placed[] => this.#known.get(key) ?? []
@@ -77,7 +76,7 @@ function keysOf({ containerPort, protocol, hostPort, hostIP }: Fields): Keys {
   }
 }
 
-/** Of two in conflict. */
+/** The kind of conflict between two ports. */
 function conflictOf(one: Fields, other: Fields): string {
   const [port, otherPort] = [numberOf(one['hostPort']), numberOf(other['hostPort'])]
   if (port === otherPort && textOf(one['hostIP']) === textOf(other['hostIP'])) return 'duplicate'

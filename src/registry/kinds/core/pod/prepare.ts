@@ -1,4 +1,4 @@
-/** What the server sets in a new Pod, whatever the client said. */
+/** What the server sets in a new Pod, whatever the client sent. */
 import type { Gates } from '../../../../api/gates.ts'
 import {
   type Fields,
@@ -15,7 +15,7 @@ import { appArmorPrefix, profileOf } from './annotations.ts'
 import { qosClassOf } from './qos.ts'
 import { appArmorWarning } from './warnings.ts'
 
-/** The class is the only thing of a status that a client can give a new Pod. */
+/** Of the status of a new Pod, only the QoS class is taken from the client. */
 export function preparePod(pod: KubeObject, { now, warn }: Writer, gates: Gates): KubeObject {
   const spec = fieldsOf(pod['spec'])
   return withAppArmor(
@@ -40,7 +40,7 @@ function gatedStatus(spec: Fields, now: Writer['now']): Fields {
   return { conditions: [condition] }
 }
 
-/** Keys whose values come from the Pod become expressions of the selector. */
+/** matchLabelKeys and mismatchLabelKeys become expressions of the label selector, with the Pod's own label values. */
 function withOwnLabels(spec: Fields, labels: Fields): Fields {
   const { affinity } = spec
   if (!isFields(affinity)) return spec
@@ -77,7 +77,7 @@ function withOwn(term: Fields, labels: Fields): Fields {
   return { ...term, labelSelector: { ...labelSelector, matchExpressions } }
 }
 
-/** What is said by field is said by annotation as well, and the other way around: nodes of either age understand it. */
+/** AppArmor profiles are set as field and as annotation, so that older and newer nodes understand them. */
 function withAppArmor(pod: KubeObject, warn: Writer['warn']): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const given = pod.metadata.annotations ?? {}

@@ -1,4 +1,4 @@
-/** How a Pod fares when its node runs out: decided by what it asks for. */
+/** The QoS class of a Pod, which decides about eviction: it is derived from requests and limits. */
 import type { Gates } from '../../../../api/gates.ts'
 import {
   entriesOf,
@@ -14,13 +14,13 @@ import { saysItself } from './pod-level.ts'
 
 export type QosClass = 'BestEffort' | 'Burstable' | 'Guaranteed'
 
-/** What its status says, or what follows from its specification. */
+/** The class in the status, or the one that follows from the spec. */
 export const qosClassOf = (pod: KubeObject, gates: Gates): string =>
   textOf(fieldsOf(pod['status'])['qosClass']) || computedClassOf(fieldsOf(pod['spec']), gates)
 
 /**
- * Guaranteed: each container is limited to what it asks for, in both amounts. BestEffort: none asks for anything. Where the Pod itself says
- * what it asks for, that counts alone.
+ * Guaranteed: the limits of each container equal its requests, for both resources. BestEffort: no container has any. Pod-level resources
+ * take precedence over those of containers.
  */
 export function computedClassOf(spec: Fields, gates: Gates): QosClass {
   const askers = saysItself(spec, gates)
@@ -38,7 +38,7 @@ export function computedClassOf(spec: Fields, gates: Gates): QosClass {
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
-/** Only these two count, and zero does not. */
+/** Only CPU and memory count, and only if they are not zero. */
 function computeOf(list: Json | undefined): ReadonlyMap<string, bigint> {
   return new Map(
     entriesOf(list)

@@ -1,4 +1,4 @@
-/** Rules of a Pod that a gate relaxes: what the stored one has already stays allowed when the gate is off. */
+/** Rules of a Pod that a gate relaxes: if the gate is off, what is already stored stays valid. */
 import type { Gates } from '../../../../api/gates.ts'
 import { checkDnsSubdomain, checkVariableName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../../../api/object.ts'
@@ -28,7 +28,7 @@ const uses: { readonly [gate: string]: (spec: Fields) => boolean } = {
 
 const isOdd = (name: Fields[string]): boolean => textOf(name) !== '' && checkVariableName(textOf(name)).length > 0
 
-/** For an update, by the parts of what is stored: of a Pod, or of a template. */
+/** The gates for an update, given the stored Pod or template. */
 export function relaxedBy(gates: Gates, { metadata, spec }: PodParts): Gates {
   const kept = Object.entries(uses).flatMap(([gate, isUsed]) => (!gates.isOn(gate) && isUsed(spec) ? [gate] : []))
   const isFree = gates.isOn('PodDeletionCost') && hasOddCost(metadata)
@@ -36,7 +36,7 @@ export function relaxedBy(gates: Gates, { metadata, spec }: PodParts): Gates {
   return { isOn: (name) => kept.includes(name) || (gates.isOn(name) && !(isFree && name === 'PodDeletionCost')) }
 }
 
-/** A cost that is stored and is none, written while the gate was off, does not keep anybody from an update. */
+/** An invalid deletion cost that was stored while the gate was off does not make updates fail. */
 function hasOddCost({ annotations }: Fields): boolean {
   const cost = fieldsOf(annotations)[deletionCost]
   return cost !== undefined && !isDeletionCost(textOf(cost))

@@ -1,4 +1,4 @@
-/** Writes through pods/resize: what running containers may use, without a restart of the Pod. */
+/** Writes through pods/resize: changes the resources of running containers, without recreating the Pod. */
 import { faultsOfEach, type FieldFault, forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, type KubeObject, omit, textOf } from '../../../../api/object.ts'
@@ -12,7 +12,7 @@ import { validatePodSpec } from './spec.ts'
 
 const lists = ['containers', 'initContainers'] as const
 
-/** Of each container its amounts and how it takes a change of them; all else is passed over. */
+/** Takes the resources and the resizePolicy of each container; all else is ignored. */
 export function prepareResize(pod: KubeObject, current: KubeObject): KubeObject {
   const spec = fieldsOf(pod['spec'])
   const was = fieldsOf(current['spec'])
@@ -68,7 +68,7 @@ function validateOrder(list: string, now: readonly Fields[], before: readonly Fi
   )
 }
 
-/** A node that says nothing of the amounts of what runs knows nothing of a change either. */
+/** A node that does not report the resources of running containers does not support a resize. */
 const isRunningWithout = ({ containerStatuses }: Fields): boolean =>
   itemsOf(containerStatuses).some(
     ({ state, resources }) => fieldsOf(state)['running'] !== undefined && resources === undefined,
@@ -80,7 +80,7 @@ function validateClass(spec: Fields, current: KubeObject, gates: Gates): FieldFa
   return [invalidValue('spec', told, 'Pod QOS Class may not change as a result of resizing')]
 }
 
-/** Of both lists: the amounts first, then what cannot be changed at all. */
+/** For both lists: first the amounts, then what cannot be changed at all. */
 function validateLists(spec: Fields, was: Fields): FieldFault[] {
   const changed = lists.flatMap((list) => {
     const before = itemsOf(was[list])
@@ -131,7 +131,7 @@ function validateAmounts(now: Fields, before: Fields, path: string): FieldFault[
 const isGone = (list: Json | undefined, old: Json | undefined): boolean =>
   Object.keys(fieldsOf(old)).some((name) => fieldsOf(list)[name] === undefined)
 
-/** The container without the two amounts that can be changed. */
+/** The container without CPU and memory, which can be resized. */
 function withoutCompute(container: Fields): Fields {
   const resources = fieldsOf(container['resources'])
   const limits = omit(fieldsOf(resources['limits']), 'cpu', 'memory')

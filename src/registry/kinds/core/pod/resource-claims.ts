@@ -1,4 +1,4 @@
-/** Devices that a Pod claims (gate DynamicResourceAllocation): the claims, which container uses which, and what became of them. */
+/** Resource claims of a Pod (gate DynamicResourceAllocation): the claims, which container uses which, and their status. */
 import {
   checked,
   duplicate,
@@ -38,7 +38,7 @@ export function podClaims(spec: Fields, path: string, { faults, isStatic }: PodC
 
 const sources = ['resourceClaimName', 'resourceClaimTemplateName'] as const
 
-/** Exactly one of the two. */
+/** Exactly one of the two sources must be set. */
 function validateSource(claim: Fields, path: string): FieldFault[] {
   const given = sources.filter((name) => claim[name] !== undefined)
   const faults = faultsOfEach(given, (name) => checked(`${path}.${name}`, textOf(claim[name]), checkDnsSubdomain))
@@ -60,7 +60,7 @@ export function claimsOf(spec: Fields): PodCheck['claims'] {
   return { names, shown: names.size === 0 ? ' which is empty' : `: ${[...names].toSorted().join(', ')}` }
 }
 
-/** What a container uses of them: a claim as a whole, or single requests of it. */
+/** The claims that a container uses: a claim as a whole, or single requests of it. */
 export const usedClaims: PodRule = (value, path, { faults, claims }) => {
   const used = new Set<string>()
   /** Claims of which single requests are used. */
@@ -91,7 +91,7 @@ function unknownClaim(path: string, name: string, shown: string): FieldFault {
   return { ...fault, message: `${fault.message}: must be one of the names in pod.spec.resourceClaims${shown}` }
 }
 
-/** Which claims were made for those of the spec. The odd path of the second fault is upstream's. */
+/** The claims that were created for those of the spec. The odd path of the second fault is upstream's. */
 export function validateClaimStatuses(status: Fields, spec: Fields): FieldFault[] {
   const claims = new Set(itemsOf(spec['resourceClaims']).map(({ name }) => name))
   const seen = new Set<string>()
@@ -113,7 +113,7 @@ const healths = ['Healthy', 'Unhealthy', 'Unknown']
 const noSuchClaim =
   "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
 
-/** How the devices of a container do (gate ResourceHealthStatus). */
+/** The health of a container's devices (gate ResourceHealthStatus). */
 export function deviceHealth(containers: readonly Fields[]): Rule {
   const byName = firstBy(containers, ({ name }) => name)
   const known = new Map<Json | undefined, KnownNames>()

@@ -1,4 +1,4 @@
-/** Where a Pod may run: affinity, spreading, tolerations, gates. */
+/** The scheduling of a Pod: affinity, topology spread, tolerations, scheduling gates. */
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, checkQualifiedName } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf, numberOf, textOf, textsOf } from '../../../../api/object.ts'
@@ -43,7 +43,7 @@ const labelRequirement =
     if (isChecked) each(named(checkLabelValue))(values, `${path}.values`, check)
   }
 
-/** The only field that can be asked for is the name, and only whether it is one. */
+/** The only selectable field is the name of the node, and only for equality. */
 const fieldRequirement: Rule = (value, path, check) => {
   const { key, operator, values } = fieldsOf(value)
   if (operator === 'In' || operator === 'NotIn') {
@@ -61,13 +61,13 @@ const nodeSelectorTerm: Rule = fields({
   matchFields: each(fieldRequirement),
 })
 
-/** What is only preferred may name values that no label can have: then it is never met. */
+/** A preferred term may have values that no label can have: then it never matches. */
 const preferredTerm: Rule = fields({
   matchExpressions: each(labelRequirement({ isChecked: false })),
   matchFields: each(fieldRequirement),
 })
 
-/** Which nodes: also those of a persistent volume. */
+/** Also used for the node affinity of a PersistentVolume. */
 export const nodeSelector: Rule = fields({
   nodeSelectorTerms: needed(each(nodeSelectorTerm), 'must have at least one node selector term'),
 })
@@ -89,7 +89,7 @@ const podAffinityTerm: Rule = (value, path, check) => {
   affinityKeys(term, path, check)
 }
 
-/** Keys whose values come from the Pod itself. */
+/** Keys whose values are taken from the Pod's own labels. */
 function affinityKeys(term: Fields, path: string, check: Check): void {
   const mismatched = new Set(textsOf(term['mismatchLabelKeys']))
   labelKeys(term, { list: 'matchLabelKeys', path, check })
@@ -102,7 +102,7 @@ function affinityKeys(term: Fields, path: string, check: Check): void {
   doubleKeys(term, path, check)
 }
 
-/** The server adds an expression for each key on create: an own one for the same key would hide it. The odd path is upstream's. */
+/** On create the server adds an expression for each key: another one for the same key would conflict. The odd path is upstream's. */
 function doubleKeys(term: Fields, path: string, check: Check): void {
   const { matchLabels, matchExpressions } = fieldsOf(term['labelSelector'])
   const expressions = Map.groupBy(itemsOf(matchExpressions), ({ key }) => key)
@@ -186,7 +186,7 @@ export const topologySpread: Rule = (value, path, check) => {
   const pairs = itemsOf(value).map((one) => `{${textOf(one['topologyKey'])}, ${textOf(one['whenUnsatisfiable'])}}`)
   const lasts = new Map(pairs.map((pair, at) => [pair, at]))
   for (const [at, pair] of pairs.entries()) {
-    // The first of two is the one that is named.
+    // As upstream, of two duplicates the first is reported.
     if (lasts.get(pair) === at) continue
     check.faults.push(duplicate(`${path}[${at}].{topologyKey, whenUnsatisfiable}`, pair))
   }

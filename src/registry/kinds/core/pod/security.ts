@@ -50,14 +50,14 @@ const appArmorProfile: Rule = given((value, path, check) => {
   }
 })
 
-/** A container that sees more of its node's processes must have users of its own. */
+/** An unmasked /proc requires a user namespace. */
 const procMount: PodRule = given((value, path, check) => {
   oneOf('Default', 'Unmasked')(value, path, check)
   if (value !== 'Unmasked' || check.spec['hostUsers'] === false) return
   check.faults.push(invalidValue(path, 'Unmasked', '`hostUsers` must be false to use `Unmasked`'))
 })
 
-/** Who may not get more rights cannot have them all. */
+/** Without privilege escalation a container cannot be privileged. */
 const escalation: Rule = (value, path, { faults }) => {
   const context = fieldsOf(value)
   if (context['allowPrivilegeEscalation'] !== false) return
@@ -101,7 +101,7 @@ const sysctlForm = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a
 const sysctlRule =
   'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
 
-/** Names of kernel parameters; those of a namespace of the kernel need that namespace to be the Pod's own. */
+/** Names of sysctls; those of a kernel namespace require that the Pod does not share that namespace with the host. */
 const sysctls: PodRule = (value, path, { faults, spec }) => {
   const names = new Set<string>()
   for (const [at, item] of itemsOf(value).entries()) {
@@ -111,7 +111,7 @@ const sysctls: PodRule = (value, path, { faults, spec }) => {
       faults.push(required(own))
       continue
     }
-    // Only texts that are short enough are matched: the pattern looks back.
+    // Only short texts are matched: the expression backtracks.
     if (name.length > SYSCTL_CHARACTERS_MAX || !sysctlForm.test(name)) faults.push(invalidValue(own, name, sysctlRule))
     else if (names.has(name)) faults.push(duplicate(own, name))
     names.add(name)

@@ -1,4 +1,4 @@
-/** The specification of a Pod: in Pods and in all templates for them. */
+/** The PodSpec: in Pods and in all pod templates. */
 import { type FieldFault, forbiddenField, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import type { Gates } from '../../../../api/gates.ts'
@@ -61,7 +61,7 @@ const policies: Rule = fields({
   nodeSelector: labelMap,
 })
 
-/** A Pod that waits for others to let it go cannot be anywhere yet. */
+/** A Pod with scheduling gates cannot be bound to a node yet. */
 export const gated: Rule = (value, path, { faults }) => {
   const { nodeName, schedulingGates: gates } = fieldsOf(value)
   if (textOf(nodeName) === '' || !Array.isArray(gates) || gates.length === 0) return
@@ -77,7 +77,7 @@ const placement: PodRule = fields({
   topologySpreadConstraints: topologySpread,
 })
 
-/** Users of its own: then nothing else is shared with the node. The names with capitals are upstream's. */
+/** With a user namespace, no other namespace may be the host's. The names with capitals are upstream's. */
 const ownUsers: Rule = (value, path, { faults }) => {
   const spec = fieldsOf(value)
   if (spec['hostUsers'] !== false) return
@@ -90,7 +90,7 @@ const ownUsers: Rule = (value, path, { faults }) => {
   }
 }
 
-/** As the limits of a container, and named so. */
+/** Validated as the limits of a container, and with their path. */
 const overhead: Rule = (value, path, check) => resourceRequirements({ limits: value }, path, check)
 
 const names: Rule = fields({

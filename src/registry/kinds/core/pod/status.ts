@@ -1,4 +1,4 @@
-/** The status of a Pod, as its node writes it. */
+/** The status of a Pod, as its kubelet writes it. */
 import {
   checked,
   faultsOfEach,
@@ -18,7 +18,7 @@ import { each, faultsOf, fields, given, type Rule } from '../../../rules/rule.ts
 import { accountId, named } from '../../../rules/scalars.ts'
 import { deviceHealth, validateClaimStatuses } from './resource-claims.ts'
 
-/** The class of service stays as it was decided when the Pod was made, and so does the generation that was seen where the writer does not know of it. */
+/** Keeps the QoS class, which is immutable, and the observed generations if the writer does not set them. */
 export function preparePodStatus(pod: KubeObject, current: KubeObject): KubeObject {
   const was = fieldsOf(current['status'])
   const status = withGenerations(fieldsOf(pod['status']), was)
@@ -89,7 +89,7 @@ const users: Rule = each(
   }),
 )
 
-/** A container that has ended for good does not run again. */
+/** A container that has terminated for good must not run again. */
 function validateTransitions(status: Fields, was: Fields, spec: Fields): FieldFault[] {
   const initContainers = firstBy(itemsOf(spec['initContainers']), ({ name }) => name)
   const policy = textOf(spec['restartPolicy'])
@@ -123,7 +123,7 @@ function mayRestart(
 
 type Addresses = { readonly path: string; readonly type: string; readonly was: readonly Fields[] }
 
-/** At most one of each family. What was there already need not be an address. */
+/** At most one address of each family. Addresses that are already stored need not be valid. */
 function validateAddresses(list: readonly Fields[], { path, type, was }: Addresses): FieldFault[] {
   const ips = list.map(({ ip }) => textOf(ip))
   const known = new Set(was.map(({ ip }) => textOf(ip)))
@@ -150,7 +150,7 @@ function validateHostAddresses({ hostIP, hostIPs }: Fields, was: readonly Fields
   ]
 }
 
-/** Addresses in a spelling that will be refused one day. */
+/** Warns about addresses in a spelling that will be refused in the future. */
 export function podStatusWarnings(pod: KubeObject): string[] {
   const status = fieldsOf(pod['status'])
   return ['podIPs', 'hostIPs'].flatMap((list) =>
@@ -158,7 +158,7 @@ export function podStatusWarnings(pod: KubeObject): string[] {
   )
 }
 
-/** One address and the list of all: the single one is the first, and where the two differ it wins. */
+/** podIP is the first item of podIPs, and takes precedence if they differ. */
 export function withPodIps(status: Fields): Fields {
   const { podIP, podIPs } = status
   const first = itemsOf(podIPs)[0]?.['ip']

@@ -1,4 +1,4 @@
-/** Templates for Pods, as workloads and PodTemplates have them. */
+/** Pod templates, in workloads and PodTemplates. */
 import { type FieldFault, forbiddenField, notSupported } from '../../../../api/field-fault.ts'
 import type { Gates } from '../../../../api/gates.ts'
 import { type Fields, fieldsOf, itemsOf, type Json, textOf } from '../../../../api/object.ts'
@@ -9,7 +9,7 @@ import { validatePodAnnotations } from './annotations.ts'
 import { validatePodSpec } from './spec.ts'
 
 export type TemplateOptions = {
-  /** The one before an update: what has not changed was fine before. */
+  /** The stored template, for an update: an unchanged one is not validated again. */
   readonly current?: Json | undefined
   readonly gates: Gates
 }
@@ -23,7 +23,7 @@ export function validatePodTemplate(
   if (current !== undefined && isEqualAs('core/v1 PodTemplateSpec', template, current)) return []
   const { metadata, spec } = fieldsOf(template)
   const { labels, annotations } = fieldsOf(metadata)
-  // Labels of a template have no `metadata` in their path.
+  // As upstream, the path of a template's labels has no `metadata`.
   return [
     ...validateLabels(labels, `${path}.labels`),
     ...validateAnnotations(annotations, `${path}.annotations`),
@@ -35,7 +35,7 @@ export function validatePodTemplate(
   ]
 }
 
-/** Workloads that keep a number of Pods running cannot have Pods that end. */
+/** Workloads that maintain a number of Pods cannot have Pods that end. */
 export function validateAlwaysRestarted(template: Json | undefined, path: string, owner: string): FieldFault[] {
   const spec: Fields = fieldsOf(fieldsOf(template)['spec'])
   const policy = textOf(spec['restartPolicy'])

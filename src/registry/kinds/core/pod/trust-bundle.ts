@@ -1,4 +1,4 @@
-/** Certificates of a signer, or of one bundle, as a file of a volume (gate ClusterTrustBundleProjection). */
+/** Projects the certificates of a signer, or of one ClusterTrustBundle, into a volume (gate ClusterTrustBundleProjection). */
 import { type FieldFault, invalidShown, invalidValue, required } from '../../../../api/field-fault.ts'
 import { goPointer, goStruct } from '../../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../../api/names.ts'
@@ -32,7 +32,7 @@ function validateChoice(source: Fields, path: string): FieldFault[] {
   ]
 }
 
-/** A bundle of a signer is named after it: `example.com:signer:name`. */
+/** A bundle with a signer has its name as prefix: `example.com:signer:name`. */
 function validateName(name: string, isSelected: boolean, path: string): FieldFault[] {
   const own = name.slice(name.lastIndexOf(':') + 1)
   return [

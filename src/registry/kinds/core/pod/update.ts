@@ -1,4 +1,4 @@
-/** What of a Pod may change: little. All else must stay as it was, so that who runs it need not look again. */
+/** Which fields of a Pod are mutable: few. All others are immutable, so that kubelets can rely on them. */
 import {
   faultsOfEach,
   type FieldFault,
@@ -34,7 +34,7 @@ import { tolerations } from './scheduling.ts'
 const otherFields =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
-/** Of what changed only. What a Pod must be in any case is checked as on create. */
+/** Validates the changes only. The rules for all Pods are applied as on create. */
 export function validatePodChange(pod: KubeObject, current: KubeObject, gates: Gates): FieldFault[] {
   const spec = fieldsOf(pod['spec'])
   const was = fieldsOf(current['spec'])
@@ -110,7 +110,7 @@ function validateGates(now: Json | undefined, before: Json | undefined): FieldFa
 
 const tolerationId = (toleration: Fields): string => identityOf(omit(toleration, 'tolerationSeconds'))
 
-/** They may be added, and wait longer or shorter. */
+/** Tolerations may be added, and their tolerationSeconds changed. */
 function validateTolerations(now: Json | undefined, before: Json | undefined): FieldFault[] {
   if (isSame(now, before)) return []
   const path = 'spec.tolerations'
@@ -122,7 +122,7 @@ function validateTolerations(now: Json | undefined, before: Json | undefined): F
   return faultsOf(tolerations, now, path)
 }
 
-/** Nobody has looked for a place yet: fewer nodes may come into question, but no others. */
+/** A gated Pod is not scheduled yet: its node constraints may be tightened, but not otherwise changed. */
 function validateGatedPlace(spec: Fields, was: Fields): FieldFault[] {
   const faults: FieldFault[] = []
   const selector = fieldsOf(spec['nodeSelector'])
@@ -171,7 +171,7 @@ function goRequirements(list: Json | undefined): string {
   return `[]${type}{${items.join(', ')}}`
 }
 
-/** All that was not spoken of above. */
+/** All other fields are immutable. */
 function validateRest(spec: Fields, was: Fields): FieldFault[] {
   const isGated = itemsOf(was['schedulingGates']).length > 0
   const now = comparable(spec, was, isGated)
@@ -180,11 +180,11 @@ function validateRest(spec: Fields, was: Fields): FieldFault[] {
     (field) => !isEqualAs('core/v1 PodSpec', { [field]: now[field] }, { [field]: before[field] }),
   )
   if (changed.length === 0) return []
-  // Upstream shows a difference of its own types; the names of the fields say what clients need.
+  // Upstream prints a diff of its Go types; the names of the fields are what clients need.
   return [forbiddenField('spec', `${otherFields}\n${changed.map((field) => `  spec.${field}`).join('\n')}\n`)]
 }
 
-/** Without what may change. */
+/** Without the mutable fields. */
 function comparable(spec: Fields, was: Fields, isGated: boolean): Fields {
   const isGraceMended =
     numberOf(was['terminationGracePeriodSeconds']) < 0 && spec['terminationGracePeriodSeconds'] === 1
@@ -198,7 +198,7 @@ function comparable(spec: Fields, was: Fields, isGated: boolean): Fields {
   return isGated ? { ...kept, affinity: gatedAffinity(affinity, was['affinity']) } : { ...kept, nodeSelector, affinity }
 }
 
-/** Where nodes may change: with those from before. To state an affinity that says nothing is another change. */
+/** The affinity with the stored nodeAffinity, which is validated separately. Adding an affinity without any content still is a change. */
 function gatedAffinity(now: Json | undefined, was: Json | undefined): Json | undefined {
   const { nodeAffinity } = fieldsOf(now)
   const { nodeAffinity: before } = fieldsOf(was)

@@ -1,4 +1,4 @@
-/** The kinds of volumes that there are, and what each must say. Volumes of Pods and persistent volumes share most of them. */
+/** The types of volumes and their rules. Volumes of Pods and PersistentVolumes share most of them. */
 import { forbiddenField, invalidShown, invalidValue, notSupported, required } from '../../../../api/field-fault.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../../api/names.ts'
 import { fieldsOf, textOf, textsOf } from '../../../../api/object.ts'
@@ -51,7 +51,7 @@ const iscsiForms: { readonly [prefix: string]: RegExp } = {
   naa: /^naa\.[a-zA-Z0-9]{32}$/,
 }
 
-/** `wrongStart`: what is told of a name that begins like none, which is not the same everywhere. */
+/** `wrongStart`: the message for a name with an unknown prefix, which differs between Pods and PersistentVolumes. */
 export const iscsi = (wrongStart = wrongForm): Rule =>
   all(
     fields({ targetPortal: needed(), iqn: needed(iscsiName(wrongStart)), lun }),
@@ -144,7 +144,7 @@ const quobyte: Rule = (value, path, { faults }) => {
   if (isEmpty(fieldsOf(value)['volume'])) faults.push(required(`${path}.volume`))
 }
 
-/** Who names a driver: a domain, since drivers come from everywhere. */
+/** The name of a CSI driver, a DNS subdomain. */
 export const driverName: Rule = (value, path, check) => {
   if (isEmpty(value)) check.faults.push(required(path))
   atMostBytes(DRIVER_BYTES_MAX)(value, path, check)
@@ -163,19 +163,19 @@ const csi: Rule = (value, path, check) => {
 
 export type VolumeSource = {
   readonly rule: Rule
-  /** As faults name it, where that is not its field. */
+  /** Its name in faults, if it is not that of the field. */
   readonly shownAs?: string
-  /** As it is named when it is one too many. */
+  /** Its name if it is one source too many. */
   readonly extraAs?: string
 }
 
-/** Without a path nothing else is looked at. */
+/** Without a path, nothing else is validated. */
 const hostPath: Rule = (value, path, check) => {
   if (isEmpty(fieldsOf(value)['path'])) check.faults.push(required(`${path}.path`))
   else fields({ path: withoutBacksteps, type: given(oneOf(...hostPathTypes)) })(value, path, check)
 }
 
-/** Sources that need to know no more than themselves. */
+/** Sources that can be validated by themselves. */
 export const volumeSources: { readonly [source: string]: VolumeSource } = {
   emptyDir: { rule: emptyDir },
   hostPath: { rule: hostPath },

@@ -30,7 +30,7 @@ const reference: PodRule = (value, path, check) => {
   else check.faults.push(required(path, 'one of fieldRef and resourceFieldRef is required'))
 }
 
-/** Faults of its items name the volume. */
+/** Faults of its items have the path of the volume. */
 const downwardFile: PodRule = (value, path, check) => {
   const { path: file, mode } = fieldsOf(value)
   needed(visiblePath)(file, `${path}.path`, check)
@@ -108,12 +108,12 @@ function tokenSource(source: Fields, { own, path, check, ...rest }: Projected): 
     const why = 'may not specify a duration larger than 2^32 seconds'
     check.faults.push(invalidValue(`${at}.expirationSeconds`, seconds, why))
   }
-  // Here the path of the volume is named, not that of the source.
+  // As upstream, the path is that of the volume, not of the source.
   needed(visiblePath)(source['path'], `${path}.path`, check)
   takePath(source['path'], '', { own, path, check, ...rest })
 }
 
-/** A file is made by one source. */
+/** Each file may come from one source only. */
 function takePath(file: Json | undefined, shown: string, { path, taken, check }: Projected): void {
   const name = textOf(file)
   if (name === '') return
@@ -131,7 +131,7 @@ const fixedByTemplate = [
   'ownerReferences',
 ] as const
 
-/** A claim that is made with the Pod and goes with it. */
+/** A claim that is created with the Pod and deleted with it. */
 const ephemeral: PodRule = (value, path, check) => {
   const { volumeClaimTemplate } = fieldsOf(value)
   const at = `${path}.volumeClaimTemplate`
@@ -148,13 +148,13 @@ const ephemeral: PodRule = (value, path, check) => {
   claimSpec(spec, `${at}.spec`, check)
 }
 
-/** A template may leave open which image it is. */
+/** In a template the reference may be absent. */
 const imageVolume: PodRule = (value, path, check) => {
   if (check.podName !== undefined) needed()(fieldsOf(value)['reference'], `${path}.reference`, check)
   fields({ pullPolicy: unlessEmpty(oneOf('Always', 'IfNotPresent', 'Never')) })(value, path, check)
 }
 
-/** Those that look at more than themselves; in the order in which a second one is found to be too many. */
+/** Sources that depend on the Pod; in the order in which a second one is reported. */
 const podSources: {
   readonly [source: string]: { readonly rule: PodRule; readonly shownAs?: string; readonly extraAs?: string }
 } = {
@@ -199,7 +199,7 @@ function iscsiLength({ name, iscsi }: Fields, path: string, { faults }: PodCheck
   faults.push(invalidValue(`${path}.name`, textOf(name), why))
 }
 
-/** Checks all of them; returns those that containers may name: one that is wrong is not there. */
+/** Validates all volumes; returns those that containers may use: invalid ones are left out. */
 export function checkVolumes(spec: Fields, path: string, check: PodCheck): ReadonlyMap<string, Fields> {
   const found = new Map<string, Fields>()
   const list = itemsOf(spec['volumes'])
@@ -222,7 +222,7 @@ function nameFaultsOf(name: string, path: string, found: ReadonlyMap<string, Fie
   return faults.length === 0 && found.has(name) ? [duplicate(path, name)] : faults
 }
 
-/** The claim of an ephemeral volume is its own. */
+/** The claim of an ephemeral volume cannot also be used by name. */
 function claimsOfTheirOwn(list: readonly Fields[], path: string, { faults, podName }: PodCheck): void {
   if (podName === undefined || podName === '') return
   const made = new Set(

@@ -1,4 +1,4 @@
-/** What who makes a Pod, or a template for Pods, is told although it is fine: old ways, and what is hardly meant. */
+/** Warnings about valid Pods and pod templates: deprecated fields, and values that are probably mistakes. */
 import type { Gates } from '../../../../api/gates.ts'
 import { checkDnsLabel, checkLabelValue } from '../../../../api/names.ts'
 import {
@@ -30,7 +30,7 @@ export const podWarnings = (pod: KubeObject, gates: Gates): string[] => [
   ...specWarnings(fieldsOf(pod['spec']), 'spec', gates),
 ]
 
-/** Names that become names of hosts should be single labels. */
+/** Names that become host names should be DNS labels. */
 export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: string): string[] {
   const faults = checkDnsLabel(name)
   if (faults.length === 0) return []
@@ -38,7 +38,7 @@ export function nameWarnings({ metadata: { name = '' } }: KubeObject, usedIn: st
   return [`metadata.name: this is used in ${usedIn}, ${why}: [${faults.join(' ')}]`]
 }
 
-/** An update that does not change the spec is not warned of its template. The generation has been counted by now. */
+/** An update that does not change the spec causes no warnings about its template. The generation has already been incremented. */
 export const isSpecChanged = (object: KubeObject, current: KubeObject | undefined): boolean =>
   current === undefined || object.metadata.generation !== current.metadata.generation
 
@@ -55,7 +55,7 @@ export function podTemplateWarnings(template: Json | undefined, path: string, ga
   ]
 }
 
-/** Of a Pod itself it has been mended by now. */
+/** For templates only: in a Pod a negative value has already been replaced. */
 function graceWarnings({ terminationGracePeriodSeconds }: Fields, path: string): string[] {
   const why = 'must be >= 0; negative values are invalid and will be treated as 1'
   const isNegative = numberOf(terminationGracePeriodSeconds) < 0
@@ -124,7 +124,7 @@ const termWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
     deprecatedKeyWarnings(`${path}.matchExpressions[${at}].key`, textOf(key)),
   )
 
-/** A preference may name values that no label can have; it is then never met. */
+/** A preferred term may have values that no label can have; it then never matches. */
 const valueWarnings = ({ matchExpressions }: Fields, path: string): string[] =>
   itemsOf(matchExpressions).flatMap(({ values }, at) =>
     textsOf(values).flatMap((value, index) =>
@@ -221,7 +221,7 @@ function containerWarnings(container: Fields, path: string): string[] {
   ]
 }
 
-/** A second value hides the first, unless it is made from it. */
+/** A repeated variable hides the first one, unless its value refers to it. */
 function envWarnings(env: Json | undefined, path: string): string[] {
   const seen = new Set<string>()
   return itemsOf(env).flatMap(({ name, value }, at) => {

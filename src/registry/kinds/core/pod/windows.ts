@@ -1,4 +1,4 @@
-/** What only Pods on Windows may say, and what they may not. */
+/** The fields that only Windows Pods may have, and those that they may not. */
 import { forbiddenField, invalidValue } from '../../../../api/field-fault.ts'
 import { checkDnsSubdomain } from '../../../../api/names.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../../../api/object.ts'
@@ -64,7 +64,7 @@ const isHostProcess = (context: Fields): boolean | undefined => {
   return typeof value === 'boolean' ? value : undefined
 }
 
-/** Containers that are processes of the host: all of them or none, and with the network of the host. */
+/** HostProcess containers: all containers or none, and with the host's network. */
 export const hostProcess: PodRule = (value, path, { faults }) => {
   const spec = fieldsOf(value)
   const ofPod = isHostProcess(fieldsOf(spec['securityContext']))
@@ -88,7 +88,7 @@ export const hostProcess: PodRule = (value, path, { faults }) => {
 
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-/** All containers, with where they stand. */
+/** All containers with their paths. */
 export function containersOf(spec: Fields): { readonly container: Fields; readonly at: string }[] {
   return containerLists.flatMap((list) =>
     itemsOf(spec[list]).map((item, index) => ({ container: item, at: `${list}[${index}]` })),
@@ -125,7 +125,7 @@ const containerOnWindows: Rule = forbiddenOf(`
   appArmorProfile seLinuxOptions seccompProfile capabilities readOnlyRootFilesystem privileged allowPrivilegeEscalation
   procMount runAsUser runAsGroup`)
 
-/** What the system that the Pod is for does not have. */
+/** The fields that do not apply to the Pod's operating system. */
 export function forSystem(system: string): PodRule {
   const ofContainer = system === 'windows' ? containerOnWindows : fields({ windowsOptions: notOnLinux })
   const ofPod: Rule =
