@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicy and its bindings. Whether the caller may read what a policy takes as parameters is not asked yet. */
+/** ValidatingAdmissionPolicy and its bindings. Whether the writer may read the parameter resources of a policy is not checked yet. */
 import {
   checked,
   duplicate,
@@ -42,7 +42,7 @@ export const admissionPolicyRules: KindRules = {
     },
   },
   validate: () => [],
-  // Its expressions are compiled.
+  // Compiles CEL expressions.
   validateInSlices: (policy, current, tools) => inTurns((slice) => validatePolicy(policy, current, slice), tools),
   status: { validateUpdate: validateStatus },
 }
@@ -111,7 +111,7 @@ function* validateMessageExpression(expression: string, above: string, expressio
 
 const isBlank = (text: string): boolean => text !== '' && text.trim() === ''
 
-/** The key is told as the audit log will have it, below the name of the policy. */
+/** The key is validated as it will be in the audit log, prefixed by the name of the policy. */
 function* validateAuditAnnotations(
   annotations: readonly Fields[],
   policy: string,

@@ -1,4 +1,4 @@
-/** The expressions of webhooks and policies: what they may name, and what they must come to. */
+/** The CEL expressions of webhooks and policies: which variables they may use, and which type they must have. */
 import { type FieldFault, internalFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../../api/object.ts'
 import { type AdmissionNames, admissionEnvironment, PolicyVariables } from '../../../cel/admission.ts'
@@ -7,23 +7,23 @@ import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { bool, isSame, outputNameOf, type Type } from '../../../cel/types.ts'
 
-/** Of all expressions of an object: compiling a hundred thousand characters takes tenths of a second of the server's time. */
+/** The limit for all expressions of an object: compiling a hundred thousand characters takes tenths of a second. */
 const CHARACTERS_MAX = 256 * 1024
 
 type Wanted = {
-  /** What the expression must come to; anything where nothing is said. */
+  /** The types that the expression may evaluate to; any, if absent. */
   readonly types?: readonly Type[]
-  /** Who writes a message has no right to ask for rights. */
+  /** A messageExpression has no `authorizer`. */
   readonly hasAuthorizer?: boolean
-  /** Of a mutation, which makes objects. */
+  /** For a mutation, whose expression constructs objects. */
   readonly hasPatchTypes?: boolean
-  /** What is told instead of the expression. */
+  /** What errors show instead of the expression. */
   readonly shown?: string
-  /** The text by which it is known to be stored, where that is another. */
+  /** The text by which it is looked up among the stored expressions, if it is another one. */
   readonly given?: string
 }
 
-/** The expressions of one object, which may build on each other. */
+/** The expressions of one object, which may refer to earlier ones. */
 export class Expressions {
   readonly #hasParams: boolean
   readonly #variables: PolicyVariables | undefined
@@ -31,7 +31,7 @@ export class Expressions {
   readonly slice: Slice
   #characters = 0
 
-  /** `stored`: the expressions that the object has had so far, which may use all that this server knows. */
+  /** `stored`: the expressions that the stored object has, which may use the newest version of the CEL environment. */
   constructor(slice: Slice, { hasParams = false, hasVariables = false, stored = new Set<string>() } = {}) {
     this.slice = slice
     this.#hasParams = hasParams
@@ -46,14 +46,14 @@ export class Expressions {
     return faultsOf(compiled, path, { types, shown })
   }
 
-  /** A variable, which those that follow may use. */
+  /** Declares a variable that later expressions may use. */
   *declare(name: string, text: string, path: string): Turns<FieldFault[]> {
     const compiled = yield* this.#compile(text, { hasAuthorizer: true, variables: this.#variables?.type })
     this.#variables?.declare(name, 'fault' in compiled ? undefined : compiled.type)
     return faultsOf(compiled, path, { types: undefined, shown: text })
   }
 
-  /** A condition, which is looked at before there are variables. */
+  /** A match condition, which is evaluated before there are variables. */
   *checkCondition(text: string, path: string): Turns<FieldFault[]> {
     const compiled = yield* this.#compile(text, { hasAuthorizer: true, variables: undefined })
     return faultsOf(compiled, path, { types: [bool], shown: text })
@@ -103,7 +103,7 @@ export function expressionsIn(spec: Fields): string[] {
 }
 
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/
-/** Words of the language, and those it keeps for later. */
+/** Keywords and reserved words of CEL. */
 const reserved: ReadonlySet<string> = new Set(
   (
     'true false null in as break const continue else for function if import let loop package namespace return var ' +

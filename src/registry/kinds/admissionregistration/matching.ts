@@ -1,4 +1,4 @@
-/** What webhooks and policies apply to: rules about requests, selectors, and conditions. */
+/** What webhooks and policies match: rules about requests, selectors, and match conditions. */
 import {
   checked,
   duplicate,
@@ -73,9 +73,9 @@ export function validateRule(rule: Fields, path: string): FieldFault[] {
 }
 
 type Names = {
-  /** Go's, of the items. */
+  /** The Go type of the items. */
   readonly type?: string
-  /** What must not stand beside the one that means all of them. */
+  /** What messages call the items that must not occur beside `*`. */
   readonly others: string
   readonly check: (value: string, path: string) => FieldFault[]
 }
@@ -90,7 +90,7 @@ function validateNames(names: readonly string[], path: string, { type, others, c
   ]
 }
 
-/** What one says of all subresources, or of a subresource of all resources, no other says again. */
+/** A resource that an earlier wildcard covers, of all subresources or of all resources, must not be repeated. */
 function validateResources(resources: readonly string[], path: string): FieldFault[] {
   if (resources.length === 0) return [required(path)]
   const before = new Set<string>()

@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicy and its bindings. Whether the caller may read what a policy takes as parameters is not asked yet. */
+/** MutatingAdmissionPolicy and its bindings. Whether the writer may read the parameter resources of a policy is not checked yet. */
 import { type FieldFault, invalidValue, notSupported, required } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, itemsOf, type KubeObject, textOf } from '../../../api/object.ts'
 import { jsonPatchType, objectType } from '../../../cel/patches.ts'
@@ -12,10 +12,10 @@ import { validateOneOf } from './matching.ts'
 import { validateBindingSpec, validatePolicySpec } from './policy.ts'
 import { reinvocationPolicies } from './webhook-configuration.ts'
 
-/** What is deleted cannot be changed. */
+/** A delete cannot be mutated. */
 const operations = ['*', 'CONNECT', 'CREATE', 'UPDATE']
 
-/** By the type of a patch: the field that has its expression, and what that must come to. */
+/** By patch type: the field that has the expression, and the type that it must evaluate to. */
 const patchTypes: ReadonlyMap<string, { readonly field: string; readonly type: Type }> = new Map([
   ['ApplyConfiguration', { field: 'applyConfiguration', type: objectType }],
   ['JSONPatch', { field: 'jsonPatch', type: list(jsonPatchType) }],
@@ -31,7 +31,7 @@ const strategy = {
 export const mutatingPolicyRules: KindRules = {
   strategy,
   validate: () => [],
-  // Its expressions are compiled.
+  // Compiles CEL expressions.
   validateInSlices: (policy, current, tools) => inTurns((slice) => validatePolicy(policy, current, slice), tools),
 }
 

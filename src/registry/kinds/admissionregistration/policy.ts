@@ -18,18 +18,18 @@ import { type Expressions, isIdentifier } from './expression.ts'
 import { validateMatchConditions, validateMatchResources, validateOneOf } from './matching.ts'
 import { failurePolicies } from './webhook-configuration.ts'
 
-/** Said of expressions that are not there. */
+/** The error for a missing expression. */
 export const missing = 'expression is not specified'
 
 type Policy = {
-  /** The stored one; undefined: this one is new. */
+  /** The stored policy; undefined for a new one. */
   readonly before: Fields | undefined
   readonly expressions: Expressions
-  /** Those that its rules may name; undefined: all. */
+  /** The operations that its rules may name; undefined: all. */
   readonly operations?: readonly string[]
 }
 
-/** What a policy does when it applies is not looked at here. */
+/** Validations and mutations are validated elsewhere. */
 export function* validatePolicySpec(spec: Fields, { before, expressions, operations }: Policy): Turns<FieldFault[]> {
   const areKnown =
     before !== undefined &&
@@ -114,7 +114,7 @@ function validateOperations(
   )
 }
 
-/** What bindings of all policies have. */
+/** The fields that the bindings of all policies have. */
 export function validateBindingSpec(
   { matchResources, paramRef, policyName }: Fields,
   operations?: readonly string[],

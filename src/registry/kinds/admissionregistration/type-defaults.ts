@@ -1,4 +1,4 @@
-/** What types of this group get wherever they occur, besides the published defaults. */
+/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import type { TypeDefaults } from '../../../schema/schema.ts'
 
 const webhook = {
@@ -19,7 +19,7 @@ const policyDefaults = (packageName: string): readonly (readonly [string, TypeDe
   ],
 ]
 
-/** By package and name. `set` sees what the fixed values have filled in. */
+/** By package and name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['admissionregistration/v1 ValidatingWebhook', { fields: webhook }],
   ['admissionregistration/v1 MutatingWebhook', { fields: { ...webhook, reinvocationPolicy: 'Never' } }],

@@ -45,7 +45,7 @@ function rulesWith(validateOwn: ValidateOwn): KindRules {
       generation: { fields: ['webhooks'], equality: 'exact' },
     },
     validate: () => [],
-    // Conditions have expressions to compile.
+    // Compiles the CEL expressions of match conditions.
     validateInSlices: (object, current, tools) =>
       inTurns((slice) => validate(object, { validateOwn, before: itemsOf(current?.['webhooks']), slice }), tools),
   }
@@ -72,7 +72,7 @@ function* validate(object: KubeObject, { validateOwn, before, slice }: Context):
   })
 }
 
-/** What was accepted once is not looked at again while all of it stays. */
+/** Match conditions that did not change are not validated again. */
 const areSameConditions = (webhooks: readonly Fields[], before: readonly Fields[]): boolean =>
   webhooks.length === before.length &&
   webhooks.every((webhook, at) => isSame(webhook['matchConditions'], before[at]?.['matchConditions']))

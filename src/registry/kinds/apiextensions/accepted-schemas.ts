@@ -1,6 +1,6 @@
 /**
- * What a definition has been accepted with stays accepted: a schema that an update leaves as it is is not looked at again, so that a
- * later server with stricter limits does not lock it, and expressions in one that changes may use all that this server knows.
+ * A schema that was accepted stays accepted: if an update does not change it, it is not validated again, so that a later server with
+ * stricter limits does not block updates; and stored expressions in a schema that changes may use the newest CEL environment.
  */
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, textOf } from '../../../api/object.ts'
@@ -17,12 +17,14 @@ export class AcceptedSchemas {
   #marks: ReadonlySet<string> | undefined
   #expressions: ReadonlySet<string> | undefined
 
-  /** Undefined: the definition is new. */
+  /** `spec` is undefined for a new CRD. */
   constructor(spec: Fields | undefined) {
     this.#versions = itemsOf(spec?.['versions'])
   }
 
-  /** More is forbidden in the schema of an object whose status is a part of its own. There may be as many versions as schemas. */
+  /**
+   * With the subresource status more is forbidden at the root, so it is part of the key. Digests are used since there may be many versions.
+   */
   *has(schema: Fields, withStatus: boolean, slice: Slice): Turns<boolean> {
     if (this.#versions.length === 0) return false
     this.#marks ??= yield* this.#marksOf(slice)
@@ -38,7 +40,7 @@ export class AcceptedSchemas {
     return marks
   }
 
-  /** Old definitions may have versions without a schema, and go on so. */
+  /** Old CRDs may have versions without a schema, and may keep them. */
   get lacksSome(): boolean {
     return this.#versions.some(({ schema }) => !isFields(schemaOf(schema)))
   }
@@ -49,10 +51,10 @@ export class AcceptedSchemas {
   }
 }
 
-/** Of text that waits to be hashed: a call for each keyword would cost more than all else. */
+/** How much text is collected before it is hashed: a call for each keyword would cost more than all else. */
 const CHUNK_CHARACTERS = 16 << 10
 
-/** The same of two schemas only if they say the same, in any order of their keywords. */
+/** Two schemas have the same digest only if they are equal, in any order of their keywords. */
 function* digestInTurns(schema: Fields, slice: Slice): Turns<string> {
   const hash = createHash('sha256')
   let text = ''

@@ -1,4 +1,4 @@
-/** How objects get from version to version: not at all, or by a webhook. */
+/** How objects are converted between versions: not at all, or by a webhook. */
 import { X509Certificate } from 'node:crypto'
 import {
   checked,
@@ -16,14 +16,14 @@ import { type Fields, fieldsOf, isFields, type Json, textOf, textsOf } from '../
 import { repeatsIn } from '../../../lib/long-lists.ts'
 import { validateClientConfig } from '../../rules/webhook.ts'
 
-/** What the definition was before an update. */
+/** The stored CRD, for an update. */
 export type Before = { readonly was: Fields; readonly isEstablished: boolean }
 
 const path = 'spec.conversion'
 const reviewVersions = ['v1', 'v1beta1']
 const onlyWebhooks = 'should not be set when strategy is not set to Webhook'
 
-/** In its stored form. */
+/** `conversion` is in its stored form. */
 export function validateConversion(conversion: Json | undefined, before: Before | undefined): FieldFault[] {
   if (!isFields(conversion)) return []
   const { strategy, webhookClientConfig: config, conversionReviewVersions } = conversion
@@ -63,7 +63,10 @@ function validateReviewVersions(versions: readonly string[]): FieldFault[] {
   ]
 }
 
-/** A definition that has been served must not lose its webhook for a mistake; one that has a bad bundle may keep it. */
+/**
+ * The bundle of an established CRD is validated, so that its webhook is not broken by mistake; but a bundle that was invalid before may
+ * stay.
+ */
 function isBundleChecked(before: Before | undefined): boolean {
   if (before?.isEstablished !== true) return false
   const { webhook } = fieldsOf(before.was['conversion'])

@@ -1,4 +1,4 @@
-/** Definitions of resources. What their parts must be stands in the files beside this one; controllers/ decides on the conditions. */
+/** CustomResourceDefinitions. The rules of their parts are in the files beside this one; controllers/ maintains the conditions. */
 import { faultsOfEach, type FieldFault, invalidShown, invalidValue, required } from '../../../api/field-fault.ts'
 import { goStrings } from '../../../api/go-value.ts'
 import { checkDnsSubdomain } from '../../../api/names.ts'
@@ -36,7 +36,7 @@ export const customResourceDefinitionRules: KindRules = {
   prepareUpdate: (object) => withStorageVersion(object),
   ownDeletion: definitionDeletion,
   validate: () => [],
-  // A schema may have thousands of rules, and patterns, to compile.
+  // A schema may have thousands of CEL rules and patterns to compile.
   validateInSlices: (object, current, tools) =>
     inTurns(
       (slice) => (current === undefined ? validate(object, slice) : validateUpdate(object, current, slice)),
@@ -80,7 +80,7 @@ function withPort(conversion: Fields): Fields {
   return { ...conversion, webhook: { ...webhook, clientConfig: { ...clientConfig, service: { ...service, port } } } }
 }
 
-/** Objects may have been stored in all versions that ever were the one to store in. */
+/** storedVersions contains every version that ever was the storage version. */
 function withStorageVersion(object: KubeObject): KubeObject {
   const status = statusOf(object)
   const stored = textsOf(status['storedVersions'])
@@ -148,7 +148,7 @@ function validateStatus(object: KubeObject): FieldFault[] {
   const versions = itemsOf(specOf(object)['versions'])
   const storedNames = new Set(stored)
   const names = new Set(versions.map(({ name }) => textOf(name)))
-  // Of versions of one name the first alone is looked up.
+  // As upstream, of versions with the same name only the first is found.
   const missing = versions
     .filter(({ name, storage }) => !storedNames.delete(textOf(name)) && storage === true)
     .map(({ name }) => invalidShown(path, shown, `must have the storage version ${textOf(name)}`))
@@ -167,7 +167,7 @@ const validateAcceptedNames = (object: KubeObject): FieldFault[] =>
 const approval = 'api-approved.kubernetes.io'
 const policy = 'see https://github.com/kubernetes/enhancements/pull/1111'
 
-/** Groups of Kubernetes itself are for those that were asked. What was not approved before may stay so. */
+/** Groups of Kubernetes itself need an approval annotation. A CRD that was stored without one may stay so. */
 function validateApproval(object: KubeObject, current?: KubeObject): FieldFault[] {
   const group = textOf(specOf(object)['group'])
   if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(group)) return []
@@ -186,7 +186,7 @@ const approvalOf = ({ metadata }: KubeObject): string => metadata.annotations?.[
 
 const isApproval = (text: string): boolean => text.startsWith('unapproved') || URL.canParse(text)
 
-/** Old definitions may have it; others say it in their schemas. */
+/** Old CRDs may have it; new ones set it in their schemas. */
 function validatePreserving(object: KubeObject, current?: KubeObject): FieldFault[] {
   if (!preserves(object) || (current !== undefined && preserves(current))) return []
   const why = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'

@@ -1,4 +1,4 @@
-/** The defaults in a schema must be values that the schema takes: without unknown fields, and valid. */
+/** The defaults in a schema must be valid by that schema, and have no unknown fields. */
 import { type FieldFault, invalidShown } from '../../../api/field-fault.ts'
 import { goShown } from '../../../api/go-value.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json } from '../../../api/object.ts'
@@ -22,7 +22,7 @@ export function* validateDefaults(schema: Fields, path: string, slice: Slice): T
   return faults
 }
 
-/** Most have none, and to read a schema takes time. */
+/** Most schemas have none, and parsing one as structural takes time. */
 export function* hasDefaults(schema: Json | undefined, slice: Slice): Turns<boolean> {
   if (!isFields(schema)) return false
   if (schema['default'] !== undefined && schema['default'] !== null) return true
@@ -40,9 +40,9 @@ const junctors = ['allOf', 'anyOf', 'oneOf']
 type Place = {
   readonly path: string
   readonly faults: FieldFault[]
-  /** As it was given. */
+  /** The schema as it was given. */
   readonly schema: Json | undefined
-  /** Makes the object that has a value at this place of its metadata; undefined: it is not in metadata. */
+  /** Creates an object with a value at this position of its metadata; undefined outside of metadata. */
   readonly metadata: ((value: Json) => Fields) | undefined
   readonly isRoot: boolean
   readonly slice: Slice
@@ -50,7 +50,7 @@ type Place = {
 
 function* visit(schema: Structural, place: Place): Turns<void> {
   const { path, faults, slice } = place
-  // What additionalProperties have as a default is not looked at, as upstream.
+  // As upstream, defaults in additionalProperties are not validated.
   const { default: value, items, properties, isEmbedded } = schema
   const metadata = isEmbedded ? undefined : place.metadata
   if (slice.isOver()) yield undefined
@@ -97,7 +97,7 @@ function* validateDefault(value: Json, schema: Structural, place: Place): Turns<
   return [...unpruned, ...(embedded.length > 0 ? embedded : yield* validateOwn(value, schema, place))]
 }
 
-/** By its schema, then by its rules. */
+/** By its schema, then by its CEL rules. */
 function* validateOwn(value: Json, schema: Structural, place: Place): Turns<readonly FieldFault[]> {
   const { isRoot, slice } = place
   const path = `${place.path}.default`

@@ -1,8 +1,8 @@
-/** A definition is marked first: its objects go before it does. */
+/** A delete marks a CRD first: its objects are deleted before it is removed. */
 import { type Fields, fieldsOf, itemsOf, type KubeObject } from '../../../api/object.ts'
 import type { OwnDeletion } from '../../deletion.ts'
 
-/** Who removes the objects takes it away. */
+/** The controller that deletes the objects removes it. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
 export const definitionDeletion: OwnDeletion = { mark: (definition, _, now) => mark(definition, now) }

@@ -1,9 +1,9 @@
-/** The names of a kind: those it asks for, and those it was given. */
+/** The names of a kind: the requested and the accepted ones. */
 import { checked, faultsOfEach, type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkDns1035Label } from '../../../api/names.ts'
 import { type Fields, textOf, textsOf } from '../../../api/object.ts'
 
-/** What a definition must name. */
+/** The names that a CRD must have. */
 export const requireNames = (names: Fields, path: string): FieldFault[] =>
   ['plural', 'singular', 'kind', 'listKind'].flatMap((name) =>
     textOf(names[name]) === '' ? [required(`${path}.${name}`)] : [],
@@ -30,7 +30,7 @@ export function validateNames(names: Fields, path: string): FieldFault[] {
 const validateLabels = (list: Fields[string], path: string): FieldFault[] =>
   faultsOfEach(textsOf(list), (name, at) => checked(`${path}[${at}]`, name, checkDns1035Label))
 
-/** A label but for its case. */
+/** A DNS label, except for its case. */
 export function validateKind(kind: string, path: string): FieldFault[] {
   const faults = kind === '' ? [] : checkDns1035Label(kind.toLowerCase())
   if (faults.length === 0) return []

@@ -1,6 +1,6 @@
 /**
- * What a definition may say. Upstream looks at it in the form in which it is stored, where what all versions have in common stands
- * above them, and tells faults with the paths of that form.
+ * The rules for the spec of a CRD. Upstream validates it in its stored form, where parts that all versions share are in the spec itself,
+ * and reports the paths of that form.
  */
 import {
   checked,
@@ -78,7 +78,7 @@ function validateSchemasGiven(spec: Fields, versions: readonly Fields[]): FieldF
   })
 }
 
-/** What is unknown and kept would hide what is given a default. */
+/** Defaults cannot be combined with the preservation of unknown fields. */
 function* validatePreserving(spec: Fields, versions: readonly Fields[], slice: Slice): Turns<FieldFault[]> {
   if (spec['preserveUnknownFields'] !== true) return []
   for (const schema of [spec['validation'], ...versions.map((version) => version['schema'])]) {
@@ -116,7 +116,7 @@ type PartPlace = {
   readonly slice: Slice
 }
 
-/** What may stand in a version or, if it is the same in all, above them. */
+/** Parts that may be in a version or, if they are the same in all, in the spec. */
 function* validateParts(parts: Fields, place: PartPlace): Turns<FieldFault[]> {
   const { path, schemaPath, hasStatus: withStatus, accepted, slice } = place
   const schema = schemaOf(parts['validation'])

@@ -1,4 +1,4 @@
-/** Objects inside of objects: they have a kind, a version and metadata, which must be good whatever their schema says. */
+/** Embedded resources: they have kind, apiVersion and metadata, which must be valid whatever their schema says. */
 import { type FieldFault, invalidValue, required } from '../../../api/field-fault.ts'
 import { checkPathSegment } from '../../../api/names.ts'
 import { type Fields, fieldsOf, isFields, type Json, type ObjectMeta, textOf } from '../../../api/object.ts'
@@ -7,7 +7,7 @@ import type { Structural } from '../../../schema/structural/structural.ts'
 import { validateMetadata } from '../../metadata.ts'
 import { validateKind } from './definition-names.ts'
 
-/** `path`: of the value. `isObject`: the value itself is such an object. */
+/** `path`: that of the value. `isObject`: the value itself is an embedded resource. */
 export function validateEmbedded(
   value: Json,
   schema: Structural,
@@ -54,11 +54,11 @@ function validateObject(object: Fields, prefix: string): FieldFault[] {
   ]
 }
 
-/** Whether it is there and empty, or not there, is told. */
+/** An absent and an empty field have different faults. */
 const emptyFault = (object: Fields, path: string, name: string): FieldFault =>
   object[name] === undefined ? required(path, 'must not be empty') : invalidValue(path, '', 'must not be empty')
 
-/** It need not have a name. */
+/** An embedded resource need not have a name. */
 function validateObjectMetadata(given: Fields): FieldFault[] {
   const metadata: ObjectMeta = { ...given, name: textOf(given['name']) || 'unnamed' }
   return validateMetadata(metadata, { isNamespaced: textOf(given['namespace']) !== '', checkName: checkPathSegment })

@@ -1,4 +1,4 @@
-/** What rules in schemas must be: they compile, and cannot cost too much however large an object gets. */
+/** The CEL rules in schemas: they must compile, and their estimated cost is limited for the largest possible object. */
 import {
   faultsOfEach,
   type FieldFault,
@@ -23,7 +23,7 @@ import type { AcceptedSchemas } from './accepted-schemas.ts'
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 
-/** Of what stands beside the expressions. */
+/** The fields beside the expressions. */
 export function validateRuleFields(schema: Fields, path: string): FieldFault[] {
   return faultsOfEach(itemsOf(schema['x-kubernetes-validations']), (rule, at) => {
     const own = `${path}.x-kubernetes-validations[${at}]`
@@ -63,10 +63,10 @@ function validateRulePath(fieldPath: string, schema: Fields, path: string): Fiel
   ]
 }
 
-/** What one rule may cost at worst, on all values that an object can have for it; and all rules of a schema. */
+/** The maximum estimated cost of one rule, for all values that an object can have for it; and of all rules of a schema. */
 const RULE_COST_MAX = 10_000_000
 const SCHEMA_COST_MAX = 100_000_000
-/** Of those that make a schema too expensive the worst are named, if they matter at all. */
+/** If a schema is too expensive, its most expensive rules are reported, if their share is relevant. */
 const WORST_MAX = 4
 const WORST_COST_MIN = SCHEMA_COST_MAX / 100
 
@@ -75,30 +75,36 @@ const advice =
 
 type Cost = { readonly path: string; readonly cost: number }
 
-/** The place of a schema in the one of the objects. */
+/** The position of a schema within the schema of the object. */
 export type RulePlace = {
   readonly path: string
   readonly isRoot: boolean
-  /** How many values an object can have for it; undefined: nothing bounds it. */
+  /** How many values an object can have for it; undefined: unbounded. */
   readonly count: number | undefined
-  /** The list whose items cannot be told apart, or the map of an unknown type, below which there is no oldSelf; empty: there is none. */
+  /**
+   * The path of the list whose items cannot be correlated, or of the map of unknown type, below which there is no oldSelf; empty if there
+   * is none.
+   */
   readonly uncorrelated: string
-  /** A rule stands above it, so that upstream takes its type from the one above. */
+  /** A schema above it has a rule, so that upstream derives its type from that one. */
   readonly isBelowRule: boolean
-  /** Set where that is another than its own: the schema whose `items` or `additionalProperties` it is, which are not what its type has. */
+  /**
+   * Set if that type differs from its own: the schema whose `items` or `additionalProperties` it is, although the type of that schema has
+   * no such elements.
+   */
   readonly holder: Fields | undefined
 }
 
 type Ruled = {
   readonly path: string
-  /** Of the value that the rule is about. */
+  /** The type of the value that the rule validates. */
   readonly type: Type
   readonly count: number
   readonly uncorrelated: string
   readonly slice: Slice
 }
 
-/** Gathers what the rules of one schema cost. */
+/** Collects the costs of all rules of a schema. */
 export class RuleChecks {
   readonly faults: FieldFault[] = []
   readonly #costs: Cost[] = []
@@ -138,9 +144,9 @@ export class RuleChecks {
     const { program, message, fault, messageFault, usesOldSelf, rule } = compiled
     const { faults } = this
     const once = program === undefined ? 0 : (yield* program.estimateCost(type, slice)).max
-    // Of rules without a bound the first ones are told.
+    // Capped, so that among unbounded rules the first ones are reported.
     const cost = Math.min(once * count, UNBOUNDED)
-    // Upstream counts a message once, however many values there may be.
+    // As upstream, the cost of a message counts once, however many values there may be.
     const messageCost = message === undefined ? 0 : (yield* message.estimateCost(type, slice)).max
     if (cost > RULE_COST_MAX)
       faults.push(forbiddenField(`${path}.rule`, tooCostly('estimated rule cost', cost, RULE_COST_MAX)))
@@ -160,7 +166,7 @@ export class RuleChecks {
     }
   }
 
-  /** Of all together. */
+  /** The faults of all costs together. */
   total(path: string): FieldFault[] {
     const total = this.#costs.reduce((sum, { cost }) => sum + cost, 0)
     if (total <= SCHEMA_COST_MAX) return []
@@ -194,12 +200,12 @@ function goRule(rule: Fields): string {
   })
 }
 
-/** What the values of a list or a map are, by its type alone. Undefined: it has none. */
+/** The schema of the elements of a list or a map, by its type alone. Undefined if there is none. */
 export function elementsOf({ type, items, additionalProperties }: Fields): Fields | undefined {
   const elements = type === 'array' ? items : type === 'object' ? additionalProperties : undefined
   return isFields(elements) ? elements : undefined
 }
 
-/** How many values there are below a list or a map. */
+/** The maximum number of values below a list or a map. */
 export const countBelow = (count: number | undefined, limit: Fields[string]): number | undefined =>
   count === undefined || limit === undefined || limit === null ? undefined : count * Math.max(0, numberOf(limit))

@@ -1,4 +1,4 @@
-/** Which keywords a schema may have, and what their values must be, whether it is structural or not. */
+/** The keywords of a schema and their values, whether it is structural or not. */
 import {
   FAULTS_MAX,
   type FieldFault,
@@ -17,7 +17,7 @@ import { isEmpty } from '../../rules/rule.ts'
 import type { AcceptedSchemas } from './accepted-schemas.ts'
 import { countBelow, elementsOf, RuleChecks, type RulePlace, validateRuleFields } from './expression-rules.ts'
 
-/** `withRules`: the schema is good otherwise, so that its rules can be compiled. */
+/** `withRules`: the schema is otherwise valid, so that its CEL rules can be compiled. */
 export function* validateKeywords(
   schema: Fields,
   path: string,
@@ -43,9 +43,9 @@ type Place = RulePlace & {
   readonly slice: Slice
   readonly faults: FieldFault[]
   readonly rules: RuleChecks | undefined
-  /** In the metadata of an object. */
+  /** Whether it is within the metadata of an object. */
   readonly isInMeta: boolean
-  /** Why there must be no defaults; empty: there may be. */
+  /** Why defaults are forbidden; empty if they are allowed. */
   readonly noDefaults: string
 }
 
@@ -75,7 +75,7 @@ function* visit(schema: Fields, place: Place): Turns<void> {
     const own = { ...below, path: `${path}.properties[${name}]`, isInMeta: isInMeta || isMeta, noDefaults }
     yield* visit(fieldsOf(properties[name]), isKnownMap ? own : uncorrelatedIn(own, path))
   }
-  // Rules in alternatives are not compiled.
+  // Rules inside of not, allOf, oneOf and anyOf are not compiled.
   const unruled = { ...below, rules: undefined }
   if (isFields(not)) yield* visit(not, { ...unruled, path: `${path}.not` })
   for (const name of ['allOf', 'oneOf', 'anyOf']) {
@@ -91,11 +91,11 @@ function* visit(schema: Fields, place: Place): Turns<void> {
   addAll(faults, validateLists(schema, path))
   addAll(faults, validateMapType(schema, path))
   addAll(faults, validateRuleFields(schema, path))
-  // Rules of a schema with a fault in it or below would be told of what is not theirs.
+  // Rules are not compiled if the schema, or one below it, has a fault: their errors would be misleading.
   if (faults.length === start && place.rules !== undefined) yield* place.rules.check(schema, place)
 }
 
-/** The outermost is told. */
+/** The outermost one is reported. */
 const uncorrelatedIn = (place: Place, path: string): Place =>
   place.uncorrelated === '' ? { ...place, uncorrelated: path } : place
 
@@ -103,7 +103,7 @@ const mapTypes = ['atomic', 'granular']
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const unsupported = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref']
 
-/** Those that count even if they are empty. */
+/** Keywords that count as set even if they are empty. */
 const pointers: ReadonlySet<string> = new Set(['additionalItems', 'dependencies', '$ref'])
 
 function validateOwn(schema: Fields, { path, isInMeta, noDefaults }: Place): FieldFault[] {
@@ -194,7 +194,7 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
   if (isEmptyJson(items)) {
     return [...faults, required(`${path}.items`, 'must have a schema if x-kubernetes-list-type is map')]
   }
-  // False: it was given, and neither a schema nor a list.
+  // False: `items` was given as neither a schema nor a list.
   if (items === false || Array.isArray(items)) {
     const shown = goStruct('apiextensions.JSONSchemaPropsOrArray', {
       Schema: goPointer('apiextensions.JSONSchemaProps', false),
@@ -230,11 +230,11 @@ function validateKeyed(schema: Fields, keys: readonly string[], path: string): F
   return faults
 }
 
-/** By which items are told apart. */
+/** The type of a key of x-kubernetes-list-map-keys. */
 function validateKeyType(key: Fields, path: string): FieldFault[] {
   const type = textOf(key['type'])
   if (type !== 'array' && type !== 'object') return []
-  // Upstream shows the type of the items.
+  // As upstream, the type of the items is shown.
   return [
     invalidValue(`${path}.type`, 'object', "must be a scalar type if parent array's x-kubernetes-list-type is map"),
   ]

@@ -1,14 +1,11 @@
-/**
- * Definitions that were stored before schemas had to be structural stay as they are, and are told so in a condition. What comes
- * through this server is refused instead.
- */
+/** CRDs that were stored before schemas had to be structural are kept, and get a condition. New ones are refused instead. */
 import { faultsOfEach, type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf } from '../../../api/object.ts'
 import { atOnce } from '../../../cel/turns.ts'
 import { shortPatternFaults } from './pattern-rules.ts'
 import { validateStructural } from './structural-rules.ts'
 
-/** Undefined: all schemas are. */
+/** Undefined if all schemas are structural. */
 export function nonStructural(spec: Fields): string | undefined {
   const faults = [
     ...(spec['preserveUnknownFields'] === true ? [preserving] : []),

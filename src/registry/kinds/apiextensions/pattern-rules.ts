@@ -1,4 +1,4 @@
-/** The patterns of a schema must be regular expressions. To compile one takes time, and a schema may have thousands. */
+/** The patterns of a schema must be valid regular expressions. Compiling one takes time, and a schema may have thousands. */
 import { type FieldFault, invalidValue } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, textOf } from '../../../api/object.ts'
 import { longPatternFault } from '../../../cel/long-pattern.ts'
@@ -19,7 +19,7 @@ export function* validatePatterns(schema: Fields, path: string, slice: Slice): T
   return faults
 }
 
-/** At once: of patterns that are quick to compile. The long ones were looked at when they were written. */
+/** Synchronous, so only for patterns that compile quickly. Long ones were validated when they were written. */
 export function shortPatternFaults(schema: Fields, path: string): FieldFault[] {
   return [...patternsIn(schema, path)].flatMap((found) => {
     const wrong = found === undefined || isLongPattern(found.pattern) ? undefined : compilePattern(found.pattern)
@@ -32,7 +32,7 @@ const describe = (pattern: string, path: string, { message }: CelError): FieldFa
 
 type Found = { readonly pattern: string; readonly at: string }
 
-/** Undefined of each schema that has none: who looks for them may have to give way. */
+/** Yields undefined for each schema without a pattern, so that the caller can yield to the event loop. */
 function* patternsIn(schema: Fields, path: string): Generator<Found | undefined> {
   const pattern = textOf(schema['pattern'])
   yield pattern === '' ? undefined : { pattern, at: `${path}.pattern` }

@@ -1,4 +1,4 @@
-/** What the schema of a version must be. Each step is taken only when the one before found nothing. */
+/** The rules for the schema of a version. Most steps are skipped if an earlier one found faults. */
 import type { Slice } from '../../../cel/run.ts'
 import type { Turns } from '../../../cel/turns.ts'
 import { type FieldFault, forbiddenField, invalidShown, invalidValue } from '../../../api/field-fault.ts'
@@ -40,7 +40,9 @@ export function* validateSchema(
   return [invalidValue(path, '', `OpenAPIV3Schema '${unreadable}' is not supported`)]
 }
 
-/** With a status of its own a root may say only what is not lost when status and the rest are looked at apart. */
+/**
+ * With the subresource status, status and the rest are validated separately: only keywords that then still apply are allowed at the root.
+ */
 const allowedAtRoot = [
   'Description',
   'Type',
@@ -79,7 +81,7 @@ function validateRoot(schema: Fields, path: string): FieldFault[] {
   return [invalidShown(path, shown, why)]
 }
 
-/** `x-kubernetes-validations` is XValidations. */
+/** `x-kubernetes-validations` is XValidations in Go. */
 const goName = (keyword: string): string =>
   keyword
     .replace(/^x-kubernetes-/, 'x-')
@@ -99,7 +101,7 @@ const unsupported = [
 
 const keepsUnknown = 'x-kubernetes-preserve-unknown-fields'
 
-/** One for which there is no structural form. Where it stands is not told. */
+/** A keyword that has no structural form. As upstream, its position is not reported. */
 function* unreadableKeyword(schema: Fields, slice: Slice): Turns<string | undefined> {
   if (slice.isOver()) yield undefined
   for (const [keyword, name] of unsupported) if (!isEmpty(schema[keyword])) return name

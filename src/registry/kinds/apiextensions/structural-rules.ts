@@ -1,6 +1,5 @@
 /**
- * A schema is structural when it says of every field what it is, once: keywords inside of allOf, anyOf, oneOf and not only
- * restrict values.
+ * A schema is structural if it specifies every field, exactly once: keywords inside of allOf, anyOf, oneOf and not only restrict values.
  */
 import { FAULTS_MAX, type FieldFault, forbiddenField, invalidValue, required } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, itemsOf, type Json, omit, textOf } from '../../../api/object.ts'
@@ -17,11 +16,11 @@ export function* validateStructural(schema: Fields, path: string, slice: Slice):
   return sortFaults(faults)
 }
 
-/** At once. */
+/** Synchronous. */
 export const isStructural = (schema: Fields): boolean =>
   atOnce((slice) => validateStructural(schema, '', slice)).length === 0
 
-/** By their text, as upstream sorts those of a schema that is not structural. */
+/** Sorted by text, as upstream does for a schema that is not structural. */
 export const sortFaults = (faults: readonly FieldFault[]): FieldFault[] =>
   faults
     .map((fault) => ({ fault, text: `${fault.path}: ${fault.message}` }))
@@ -111,7 +110,7 @@ function validateExtensions(schema: Fields, path: string): FieldFault[] {
   return faults
 }
 
-/** What all objects have needs no schema, and can have little of one. */
+/** kind, apiVersion and metadata need no schema, and only few keywords are allowed for them. */
 function validateMeta(schema: Fields, level: Level, path: string): FieldFault[] {
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
   const { kind, apiVersion, metadata } = fieldsOf(schema['properties'])
@@ -149,7 +148,7 @@ function isPlainMetadata(schema: Fields): boolean {
 
 type Part = { readonly part: Fields; readonly at: string; readonly isTyped: boolean }
 
-/** A number that may be a text says so with types, in exactly one way: they are the only types inside of anything. */
+/** An int-or-string may have types inside of anyOf, in exactly one form: nothing else inside of these keywords may have types. */
 function* junctorsOf(schema: Fields, path: string): Generator<Part> {
   for (const name of ['allOf', 'anyOf', 'oneOf']) {
     const isTyped = name === 'anyOf' && isIntOrString(schema['anyOf'])
@@ -201,7 +200,7 @@ function* refuseInside(schema: Fields, { path, faults, slice }: Place, isTyped: 
   }
 }
 
-/** What is restricted inside must also be said outside. */
+/** Fields that are restricted inside must also be specified outside. */
 function* requireOutside(
   part: Fields,
   schema: Json | undefined,

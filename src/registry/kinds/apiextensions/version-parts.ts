@@ -1,4 +1,4 @@
-/** What a version has besides its schema: subresources, columns, fields to select by, a warning. */
+/** The parts of a version besides its schema: subresources, columns, selectable fields, the deprecation warning. */
 import { duplicate, faultsOfEach, type FieldFault, invalidValue, required, tooMany } from '../../../api/field-fault.ts'
 import { type Fields, fieldsOf, isFields, type Json, textOf } from '../../../api/object.ts'
 
@@ -71,7 +71,7 @@ const oneOf = (allowed: readonly string[]): string => `must be one of ${allowed.
 const validateOneOf = (value: string, allowed: readonly string[], path: string): FieldFault[] =>
   allowed.includes(value) ? [] : [invalidValue(path, value, oneOf(allowed))]
 
-/** `given`: what has the schema of the same place. */
+/** `given`: what contains the schema at the same level. */
 export function validateSelectable(fields: readonly Fields[], path: string, given: Json | undefined): FieldFault[] {
   if (fields.length === 0) return []
   const isCommon = path === 'spec.selectableFields'
@@ -118,7 +118,7 @@ function selected(path: string, schema: Fields): Fields | string {
   return found
 }
 
-/** Of a field, or of a map: any key of it will do. */
+/** The schema of a property, or of the values of a map, which may have any key. */
 function schemaBelow({ properties, additionalProperties }: Fields, name: string): Fields | undefined {
   const own = isFields(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
   const found = isFields(properties) ? own : additionalProperties

@@ -1,7 +1,7 @@
-/** What types of this group get wherever they occur, besides the published defaults. */
+/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import type { TypeDefaults } from '../../../schema/schema.ts'
 
-/** By package and name. `set` sees what the fixed values have filled in. */
+/** By package and name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['apiregistration/v1 ServiceReference', { fields: { port: 443 } }],
 ]

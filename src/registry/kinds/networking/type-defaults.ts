@@ -1,8 +1,8 @@
-/** What types of this group get wherever they occur, besides the published defaults. */
+/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import { type Fields } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
 
-/** By package and name. `set` sees what the fixed values have filled in. */
+/** By package and name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['networking/v1 NetworkPolicyPort', { fields: { protocol: 'TCP' } }],
   ['networking/v1 NetworkPolicySpec', { fields: {}, set: withPolicyTypes }],

@@ -1,10 +1,10 @@
-/** What types of this group get wherever they occur, besides the published defaults. */
+/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import { type Fields } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
 
-/** By package and name. `set` sees what the fixed values have filled in. */
+/** By package and name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['rbac/v1 RoleRef', { fields: { apiGroup: RBAC_GROUP } }],
   ['rbac/v1 Subject', { fields: {}, set: withSubjectGroup }],

@@ -1,4 +1,4 @@
-/** What types of this group get wherever they occur, besides the published defaults. */
+/** Defaults of types of this group wherever they occur, besides those that OpenAPI publishes. */
 import { type Fields, numberOf, textOf } from '../../../api/object.ts'
 import type { TypeDefaults } from '../../../schema/schema.ts'
 
@@ -13,7 +13,7 @@ function withMode(request: Fields): Fields {
 const withClassMode = (request: Fields): Fields =>
   textOf(request['deviceClassName']) === '' ? request : withMode(request)
 
-/** By package and name. `set` sees what the fixed values have filled in. */
+/** By package and name. `set` runs after the fixed values are set. */
 export const typeDefaults: readonly (readonly [string, TypeDefaults])[] = [
   ['resource/v1alpha3 DeviceRequest', { fields: {}, set: withClassMode }],
   ['resource/v1beta1 DeviceRequest', { fields: {}, set: withClassMode }],
